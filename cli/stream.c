@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Opens all files, so that a missing one is an error before the first answer. False after an error. */
-static bool open_files(Stream *stream, const TextList *paths, LineReader ***readers)
+static bool open_files(TextStream *stream, const TextList *paths, LineReader ***readers)
 {
     Job *job = stream->job;
     *readers = ARENA_ARRAY(job->arena, LineReader *, paths->count + 1);
@@ -27,9 +27,9 @@ static bool open_files(Stream *stream, const TextList *paths, LineReader ***read
     return true;
 }
 
-bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
+bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
 {
-    *stream = (Stream){.job = job, .options = *options};
+    *stream = (TextStream){.job = job, .options = *options};
     CorpusOptions rows = {.kind = options->kind,
                           .keep_all = true,
                           .refuse_long = true,
@@ -51,7 +51,7 @@ bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
 /* ---- bad lines ---- */
 
 /* Told at once, and in memory that is free again: there may be a million. */
-static void tell(const Stream *s, const char *name, int64_t number, int column, const char *message)
+static void tell(const TextStream *s, const char *name, int64_t number, int column, const char *message)
 {
     if (s->options.silent)
         return;
@@ -68,7 +68,7 @@ static void tell(const Stream *s, const char *name, int64_t number, int column, 
 }
 
 /* Nothing more is read; why is told after the answers to what was. */
-static void stop(Stream *s, const char *name, int64_t line, int column, const char *message)
+static void stop(TextStream *s, const char *name, int64_t line, int column, const char *message)
 {
     Arena *arena = s->job->arena;
     Source *source = ARENA_NEW(arena, Source);
@@ -78,7 +78,7 @@ static void stop(Stream *s, const char *name, int64_t line, int column, const ch
     s->place = (Loc){name ? source : NULL, (int)line, column, 1, NULL};
 }
 
-static void bad_line(Stream *s, const char *name, int64_t number, int column, const char *message)
+static void bad_line(TextStream *s, const char *name, int64_t number, int column, const char *message)
 {
     if (s->options.keep_going) {
         tell(s, name, number, column, message);
@@ -90,14 +90,14 @@ static void bad_line(Stream *s, const char *name, int64_t number, int column, co
 /* ---- windows ---- */
 
 /* One of two texts has ended, the other has not. */
-static void stop_uneven(Stream *s, const LineReader *shorter, int64_t lines, const LineReader *longer)
+static void stop_uneven(TextStream *s, const LineReader *shorter, int64_t lines, const LineReader *longer)
 {
     stop(s, NULL, 0, 0,
          arena_printf(s->job->arena, "source and target differ: %s has %lld line%s, %s has more",
                       line_reader_name(shorter), (long long)lines, text_plural(lines, "", "s"), line_reader_name(longer)));
 }
 
-static void add_row(Stream *s, const LineResult *source, const LineResult *target)
+static void add_row(TextStream *s, const LineResult *source, const LineResult *target)
 {
     Arena *scratch = arena_new();
     CorpusRow row =
@@ -122,7 +122,7 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
     arena_free(scratch);
 }
 
-static void take_line(Stream *s)
+static void take_line(TextStream *s)
 {
     LineReader *readers[] = {s->source[s->file], s->target ? s->target[s->file] : NULL};
     LineResult results[2] = {{0}};
@@ -153,7 +153,7 @@ static void take_line(Stream *s)
     add_row(s, &results[0], s->target ? &results[1] : NULL);
 }
 
-static bool is_full(const Stream *s)
+static bool is_full(const TextStream *s)
 {
     const Corpus *corpus = s->corpus;
     size_t tokens = corpus->source.ids.count > corpus->target.ids.count ? corpus->source.ids.count
@@ -162,12 +162,12 @@ static bool is_full(const Stream *s)
            (s->options.window_tokens && (int64_t)tokens + corpus->n >= s->options.window_tokens);
 }
 
-static bool is_ready(const Stream *s)
+static bool is_ready(const TextStream *s)
 {
     return line_reader_ready(s->source[s->file]) && (!s->target || line_reader_ready(s->target[s->file]));
 }
 
-bool stream_next(Stream *stream)
+bool stream_next(TextStream *stream)
 {
     int64_t begin = trace_begin();
     corpus_clear(stream->corpus);
@@ -193,7 +193,7 @@ void put_one_line(Text *out, const char *text)
     token_text_free(&line);
 }
 
-void stream_put(Stream *stream, const char *text, size_t length)
+void stream_put(TextStream *stream, const char *text, size_t length)
 {
     if (stream->output)
         file_write(stream->output, text, length);
@@ -201,7 +201,7 @@ void stream_put(Stream *stream, const char *text, size_t length)
         fwrite(text, 1, length, stdout);
 }
 
-bool stream_flush(Stream *stream)
+bool stream_flush(TextStream *stream)
 {
     int64_t begin = trace_begin();
     bool ok = stream->output ? file_flush(stream->output) : !fflush(stdout) && !ferror(stdout);
@@ -211,7 +211,7 @@ bool stream_flush(Stream *stream)
 }
 
 /* The share of unknown tokens, once everything is answered. */
-static void tell_share(const Stream *stream)
+static void tell_share(const TextStream *stream)
 {
     const Source *texts[2] = {0};
     LineReader **const readers[] = {stream->source, stream->target};
@@ -221,7 +221,7 @@ static void tell_share(const Stream *stream)
     corpus_tell_unknown(&stream->job->diags, stream->options.kind, &stream->unknown, texts);
 }
 
-bool stream_close(Stream *stream, bool ok)
+bool stream_close(TextStream *stream, bool ok)
 {
     Job *job = stream->job;
     if (!stream->options.silent && !stream->options.tell_unknown && ok)

@@ -35,7 +35,7 @@ typedef struct StreamOptions {
     bool silent;       /* of a rank behind the first: nothing is told, or written */
 } StreamOptions;
 
-typedef struct Stream {
+typedef struct TextStream {
     Job *job;
     StreamOptions options;
     LineReader **source, **target; /* n_files of each; target: NULL without */
@@ -49,22 +49,22 @@ typedef struct Stream {
     bool is_over;        /* nothing is read any more */
     const char *failure; /* why, told once the answers before it are out; NULL: the end */
     Loc place;           /* … where */
-} Stream;
+} TextStream;
 
 /* Appends a text that is one line: "\\n" and "\\r" stand for line breaks within. */
 void put_one_line(Text *out, const char *text);
 
 /* False after errors; stream_close in any case. */
-bool stream_open(Stream *stream, Job *job, const StreamOptions *options);
+bool stream_open(TextStream *stream, Job *job, const StreamOptions *options);
 /* The next window; false: there is none. */
-bool stream_next(Stream *stream);
+bool stream_next(TextStream *stream);
 /* Text that goes out. */
-void stream_put(Stream *stream, const char *text, size_t length);
+void stream_put(TextStream *stream, const char *text, size_t length);
 /* The window is answered: all that was put is given to the reader now. False: nobody takes
  * it any more. */
-bool stream_flush(Stream *stream);
+bool stream_flush(TextStream *stream);
 /* Puts the output in its place, with what was answered before an error, too. `ok`: of the
  * answers; false after an error of any kind, which is in the diagnostics. */
-bool stream_close(Stream *stream, bool ok);
+bool stream_close(TextStream *stream, bool ok);
 
 #endif

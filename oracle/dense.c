@@ -28,9 +28,9 @@ static int64_t length_of(const Interpreter *in, const Shape *shape, int i, int64
 
 /* ---- walks ---- */
 
-Walk walk_over(int rank, const int64_t *extents)
+OracleWalk walk_over(int rank, const int64_t *extents)
 {
-    Walk w = {.rank = rank, .count = 1};
+    OracleWalk w = {.rank = rank, .count = 1};
     for (int i = 0; i < rank; i++) {
         w.extent[i] = extents[i];
         w.count *= extents[i];
@@ -38,7 +38,7 @@ Walk walk_over(int rank, const int64_t *extents)
     return w;
 }
 
-void walk_add_axis(Walk *w, int64_t extent, int64_t step0, int64_t step1)
+void walk_add_axis(OracleWalk *w, int64_t extent, int64_t step0, int64_t step1)
 {
     w->extent[w->rank] = extent;
     w->step[0][w->rank] = step0;
@@ -47,7 +47,7 @@ void walk_add_axis(Walk *w, int64_t extent, int64_t step0, int64_t step1)
     w->count *= extent;
 }
 
-void walk_next(Walk *w)
+void walk_next(OracleWalk *w)
 {
     for (int i = w->rank - 1; i >= 0; i--) {
         if (++w->index[i] < w->extent[i]) {
@@ -61,7 +61,7 @@ void walk_next(Walk *w)
     }
 }
 
-void walk_broadcast(Walk *w, int k, const Shape *shape)
+void walk_broadcast(OracleWalk *w, int k, const Shape *shape)
 {
     int shift = w->rank - shape->rank;
     for (int i = 0; i < shape->rank; i++)
@@ -82,7 +82,7 @@ static const bool *find_existing(Interpreter *in, const Shape *shape)
     if (all)
         return NULL;
     bool *exists = ARENA_ARRAY(in->arena, bool, shape->count + 1);
-    Walk w = walk_over(shape->rank, shape->extent);
+    OracleWalk w = walk_over(shape->rank, shape->extent);
     for (int64_t n = 0; n < w.count; n++, walk_next(&w)) {
         exists[n] = true;
         for (int i = 0; i < shape->rank; i++)
@@ -104,14 +104,14 @@ static void find_order(Interpreter *in, Shape *shape)
     if (ragged < 0)
         return;
     int batch = batch_of(in, shape, ragged);
-    Walk rest = {.count = 1};
+    OracleWalk rest = {.count = 1};
     for (int i = 0; i < shape->rank; i++)
         if (i != ragged && i != batch)
             walk_add_axis(&rest, shape->extent[i], shape->stride[i], 0);
     int64_t *order = ARENA_ARRAY(in->arena, int64_t, shape->count + 1), n = 0;
     for (int64_t row = 0; row < shape->extent[batch]; row++)
         for (int64_t at = 0; at < length_of(in, shape, ragged, row); at++) {
-            Walk w = rest;
+            OracleWalk w = rest;
             for (int64_t i = 0; i < w.count; i++, walk_next(&w))
                 order[n++] = row * shape->stride[batch] + at * shape->stride[ragged] + w.at[0];
         }

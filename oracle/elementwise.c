@@ -336,7 +336,7 @@ static const Dense *own_top(const Dense *const *x)
     return x[1]->top_of == x[0] ? x[1] : x[0]->top_of == x[1] ? x[0] : NULL;
 }
 
-static Num compare_with_top(const Dense *const *x, const Dense *top, const Walk *w, Num by_value)
+static Num compare_with_top(const Dense *const *x, const Dense *top, const OracleWalk *w, Num by_value)
 {
     int64_t at = top == x[0] ? w->at[0] : w->at[1];
     return by_value.e > 0 && by_value.v == 1 && top->sole[at] ? num_exact(1) : by_value;
@@ -355,7 +355,7 @@ void interpret_elementwise(Interpreter *in, const Op *op, Dense *out)
 {
     enum { MOST = 3 };
     const Dense *x[MOST];
-    Walk w = walk_over(out->shape->rank, out->shape->extent);
+    OracleWalk w = walk_over(out->shape->rank, out->shape->extent);
     for (int k = 0; k < op->n_args; k++) {
         x[k] = operand(in, op, k);
         walk_broadcast(&w, k, x[k]->shape);

@@ -34,7 +34,7 @@ void interpret_scatter_add(Interpreter *in, const Op *op, Dense *out)
     const Dense *x = operand(in, op, 0), *index = operand(in, op, 1);
     int64_t size = row_size(out->shape, 1);
     Rounding to = rounding_for(in, op);
-    Sum *sums = ARENA_ARRAY(in->arena, Sum, out->shape->count + 1);
+    OracleSum *sums = ARENA_ARRAY(in->arena, OracleSum, out->shape->count + 1);
     bool undecided = false;
     for (int64_t i = 0; i < index->shape->count; i++) {
         int64_t row = row_of(index->x[i], out->shape->extent[0]);

@@ -59,27 +59,27 @@ static inline Rounding rounding_for(const Interpreter *in, const Op *op)
  *   for (int64_t i = 0; i < w.count; i++, walk_next(&w))
  *       … w.at[0] … */
 enum { WALK_AXES = 2 * MAX_RANK, WALK_TENSORS = 4 };
-typedef struct Walk {
+typedef struct OracleWalk {
     int rank;
     int64_t count;
     int64_t extent[WALK_AXES], index[WALK_AXES];
     int64_t step[WALK_TENSORS][WALK_AXES], at[WALK_TENSORS];
-} Walk;
+} OracleWalk;
 
-Walk walk_over(int rank, const int64_t *extents);
-void walk_add_axis(Walk *w, int64_t extent, int64_t step0, int64_t step1);
-void walk_next(Walk *w);
+OracleWalk walk_over(int rank, const int64_t *extents);
+void walk_add_axis(OracleWalk *w, int64_t extent, int64_t step0, int64_t step1);
+void walk_next(OracleWalk *w);
 /* Steps of tensor k, broadcast to the walk's axes as in numpy. */
-void walk_broadcast(Walk *w, int k, const Shape *shape);
+void walk_broadcast(OracleWalk *w, int k, const Shape *shape);
 
 /* One rule an op: fills in the result, of which every element is 0 before. */
-typedef void Rule(Interpreter *in, const Op *op, Dense *out);
+typedef void OracleRule(Interpreter *in, const Op *op, Dense *out);
 #define ELEMENTWISE(name, ...)
 #define EFFECT(name, ...)
 #define REGION(name, ...)
-#define OP(name, ...) Rule interpret_##name;
+#define OP(name, ...) OracleRule interpret_##name;
 #include "ir/ops.def"
-Rule interpret_elementwise;
+OracleRule interpret_elementwise;
 
 /* The random word of an element (storage order) at a site: Philox4x32 keyed by the seed; the
  * counter is the element / 4, the site and the step; the word is number element mod 4. */

@@ -145,7 +145,7 @@ void interpret_ctc_grad(Interpreter *in, const Op *op, Dense *out)
         if (log_p.v == -INFINITY)
             continue;
         go_backward(&s);
-        Sum *sums = ARENA_ARRAY(in->arena, Sum, s.frames * s.classes + 1);
+        OracleSum *sums = ARENA_ARRAY(in->arena, OracleSum, s.frames * s.classes + 1);
         for (int64_t i = 0; i < s.frames * s.states; i++) {
             Num f = s.forward[i], b = s.backward[i];
             double share = f.v + b.v - log_p.v, v = exp(share);

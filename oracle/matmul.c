@@ -8,7 +8,7 @@ void interpret_dot(Interpreter *in, const Op *op, Dense *out)
     const Shape *x = a->shape, *y = b->shape;
     const Attr *ba = op_attr(op, ATTR_batch_a), *bb = op_attr(op, ATTR_batch_b);
     const Attr *ca = op_attr(op, ATTR_contract_a), *cb = op_attr(op, ATTR_contract_b);
-    Walk outer = {.count = 1}, inner = {.count = 1};
+    OracleWalk outer = {.count = 1}, inner = {.count = 1};
     for (int i = 0; i < ba->n; i++)
         walk_add_axis(&outer, x->extent[ba->ints[i]], x->stride[ba->ints[i]],
                       y->stride[bb->ints[i]]);
@@ -23,8 +23,8 @@ void interpret_dot(Interpreter *in, const Op *op, Dense *out)
                       y->stride[cb->ints[i]]);
     Rounding to = rounding_for(in, op), sums = rounding_of_sums(to.dtype);
     for (int64_t n = 0; n < outer.count; n++, walk_next(&outer)) {
-        Sum sum = {0};
-        Walk w = inner;
+        OracleSum sum = {0};
+        OracleWalk w = inner;
         for (int64_t i = 0; i < inner.count; i++, walk_next(&w)) {
             int64_t p = outer.at[0] + w.at[0], q = outer.at[1] + w.at[1];
             if (dense_has(a, p) && dense_has(b, q))

@@ -65,7 +65,7 @@ Num num_rounded(const Rounding *r, double v, double e, double n)
     return num_moved(r, v, e + n * r->unit * (fabs(v) + e) + r->tiny);
 }
 
-Num sum_end(const Sum *s, double roundings, const Rounding *in, const Rounding *r)
+Num sum_end(const OracleSum *s, double roundings, const Rounding *in, const Rounding *r)
 {
     bool exact = !s->part && s->size <= in->whole && num_fits(r, s->v);
     if (exact || !isfinite(s->v))

@@ -43,13 +43,13 @@ Num num_rounded(const Rounding *r, double v, double e, double roundings);
 Num num_moved(const Rounding *r, double v, double e);
 
 /* Sums of whatever order. */
-typedef struct Sum {
+typedef struct OracleSum {
     double v, size, e; /* the sum, of magnitudes, of errors */
     int64_t terms;     /* that are not exactly 0 */
     bool part;         /* one is no whole exact number */
-} Sum;
+} OracleSum;
 
-static inline void sum_add(Sum *s, Num x)
+static inline void sum_add(OracleSum *s, Num x)
 {
     if (x.v == 0 && x.e == 0)
         return;
@@ -62,7 +62,7 @@ static inline void sum_add(Sum *s, Num x)
 
 /* Formed in type `in`, given in that of r, perhaps by way of partial sums in it; each term has
  * been rounded so many times before. */
-Num sum_end(const Sum *s, double roundings, const Rounding *in, const Rounding *r);
+Num sum_end(const OracleSum *s, double roundings, const Rounding *in, const Rounding *r);
 
 static inline Num num_product(Num a, Num b)
 {

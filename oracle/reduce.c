@@ -4,7 +4,7 @@
 
 typedef struct Reduction {
     const Dense *x;
-    Walk outer, inner; /* tensor 0: the operand */
+    OracleWalk outer, inner; /* tensor 0: the operand */
 } Reduction;
 
 static Reduction reduction_over(const Dense *x, int n_axes, const int *axes)
@@ -34,7 +34,7 @@ static Reduction reduction_of_rows(const Interpreter *in, const Op *op)
 
 /* Existing elements of the slice at hand: FOR_SLICE(i, r) … r->x->x[i] */
 #define FOR_SLICE(i, r)                                                                         \
-    for (Walk w_ = (r)->inner; w_.count > 0; w_.count--, walk_next(&w_))                        \
+    for (OracleWalk w_ = (r)->inner; w_.count > 0; w_.count--, walk_next(&w_))                        \
         for (int64_t i = (r)->outer.at[0] + w_.at[0], once_ = 1; once_ && dense_has((r)->x, i); \
              once_ = 0)
 
@@ -43,7 +43,7 @@ void interpret_reduce_sum(Interpreter *in, const Op *op, Dense *out)
     Reduction r = reduction_of(in, op);
     Rounding to = rounding_for(in, op), sums = rounding_of_sums(to.dtype);
     for (int64_t n = 0; n < r.outer.count; n++, walk_next(&r.outer)) {
-        Sum sum = {0};
+        OracleSum sum = {0};
         FOR_SLICE(i, &r)
         sum_add(&sum, r.x->x[i]);
         out->x[n] = sum_end(&sum, 0, &sums, &to);
@@ -110,7 +110,7 @@ static Num exponential(const Rounding *r, Num x, double top)
 static bool row_sum(const Reduction *r, const Rounding *to, double *top, Num *sum)
 {
     bool sole;
-    Sum s = {0};
+    OracleSum s = {0};
     Rounding sums = rounding_of_sums(to->dtype);
     Num m = greatest(r, -INFINITY, &sole);
     *top = m.v;

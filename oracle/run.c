@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static Rule *const rules[OP_COUNT] = {
+static OracleRule *const rules[OP_COUNT] = {
 #define ELEMENTWISE(name, ...) [OP_##name] = interpret_elementwise,
 #define EFFECT(name, ...) [OP_##name] = NULL,
 #define REGION(name, ...) [OP_##name] = NULL,

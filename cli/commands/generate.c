@@ -108,7 +108,7 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 
 /* ---- a prompt a line ---- */
 
-static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text, Stream *stream)
+static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text, TextStream *stream)
 {
     Text whole = {0}, out = {0};
     size_t behind = continuation_text(run->vocab, text, &o->stops, &whole);
@@ -123,7 +123,7 @@ static void put_answer(const Generate *o, const RunFolder *run, const Continuati
     text_free(&out);
 }
 
-static void begin_text(const Stream *stream, int64_t i, int64_t tokens, Continuation *text)
+static void begin_text(const TextStream *stream, int64_t i, int64_t tokens, Continuation *text)
 {
     const Rows *rows = &stream->corpus->target;
     int64_t row = stream->row[i];
@@ -134,7 +134,7 @@ static void begin_text(const Stream *stream, int64_t i, int64_t tokens, Continua
 }
 
 /* A prompt that is refused ends it, after the answers to those before. */
-static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream *stream)
+static bool generate_window(Job *job, const Generate *o, RunFolder *run, TextStream *stream)
 {
     Continuation texts[CONTINUATION_ROWS] = {0};
     DecodeSettings settings = settings_of(o, run);
@@ -155,7 +155,7 @@ static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream 
     return ok && stream_flush(stream) && fits;
 }
 
-static bool generate_lines(Job *job, const Generate *o, RunFolder *run, Stream *stream, bool ok)
+static bool generate_lines(Job *job, const Generate *o, RunFolder *run, TextStream *stream, bool ok)
 {
     while (ok && stream_next(stream))
         ok = generate_window(job, o, run, stream);
@@ -189,7 +189,7 @@ static bool generate(Job *job, const void *record, RunFolder *run)
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going,
                              .tell_unknown = true};
-    Stream stream;
+    TextStream stream;
     if (!check_prompt(job, o))
         return false;
     bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&

@@ -19,7 +19,7 @@ static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row
     return sum;
 }
 
-static bool put_row(const Score *o, Aligner *aligner, const Stream *stream, int64_t line,
+static bool put_row(const Score *o, Aligner *aligner, const TextStream *stream, int64_t line,
                     const double *tokens, Arena *arena, Text *out)
 {
     const Corpus *corpus = stream->corpus;
@@ -52,14 +52,14 @@ static bool put_row(const Score *o, Aligner *aligner, const Stream *stream, int6
 }
 
 /* Of a line that --keep-going passed over. */
-static void put_nothing(const Score *o, const Stream *stream, int64_t line, Text *out)
+static void put_nothing(const Score *o, const TextStream *stream, int64_t line, Text *out)
 {
     if (o->token_scores)
         text_add(out, "{\"line\": %lld, \"log_probability\": null}", (long long)(stream->first + line));
     text_string(out, "\n");
 }
 
-static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner, Stream *stream)
+static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner, TextStream *stream)
 {
     Arena *arena = arena_new();
     double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
@@ -96,7 +96,7 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .line_limit = o->common.line_limit,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .keep_going = o->common.keep_going};
-    Stream stream;
+    TextStream stream;
     Aligner aligner = {.inference = &run->inference};
     bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference, false) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&

@@ -40,7 +40,7 @@ static void print_json(const Translate *o, const Inference *inference, int64_t l
 
 /* Line i of the window: one line a result; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has
  * it. False after an error. */
-static bool print_result(const Translate *o, Aligner *aligner, const Stream *stream, int64_t i,
+static bool print_result(const Translate *o, Aligner *aligner, const TextStream *stream, int64_t i,
                          const Decoded *decoded, Arena *arena, Text *out)
 {
     const Inference *inference = aligner->inference;
@@ -112,7 +112,7 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
 }
 
 static bool has_prefixes(Job *job, const Prefixes *prefixes,
-                         const Stream *stream)
+                         const TextStream *stream)
 {
     if (!prefixes->lines || stream->first + stream->n <= prefixes->lines->n)
         return true;
@@ -122,7 +122,7 @@ static bool has_prefixes(Job *job, const Prefixes *prefixes,
 
 /* After the last window. */
 static bool used_prefixes(Job *job, const Prefixes *prefixes,
-                          const Stream *stream)
+                          const TextStream *stream)
 {
     if (!prefixes->lines || stream->failure || prefixes->lines->n <= stream->answered)
         return true;
@@ -130,7 +130,7 @@ static bool used_prefixes(Job *job, const Prefixes *prefixes,
                      prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"), stream->answered);
 }
 
-static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream, Text *out)
+static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, TextStream *stream, Text *out)
 {
     static const Decoded nothing;
     Arena *arena = arena_new();
@@ -147,7 +147,7 @@ static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream 
 }
 
 /* Windows are answered by one rank after the other, and written by the first. */
-static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream,
+static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner, TextStream *stream,
                              int64_t window)
 {
     Ranks *ranks = o->common.ranks;
@@ -192,7 +192,7 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                              .silent = ranks_mine(o->common.ranks) > 0,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
-    Stream stream;
+    TextStream stream;
     Prefixes prefixes;
     if (!read_prefixes(job, o, run, &prefixes))
         return false;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static bool print_module(const Target *target, LLVMModuleRef module, bool assembly, Text *out,
+static bool print_module(const LlvmTarget *target, LLVMModuleRef module, bool assembly, Text *out,
                          Diagnostics *diags)
 {
     if (!assembly) {
@@ -29,7 +29,7 @@ static bool print_module(const Target *target, LLVMModuleRef module, bool assemb
 }
 
 /* Native products go with the kernels where they are asked for. */
-static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const Target *target, Arena *arena)
+static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const LlvmTarget *target, Arena *arena)
 {
     LoModule *loops = lo_module_new(arena);
     emit_kernels(loops, set, 0, (int)set->list.count, "", &target->code);
@@ -42,7 +42,7 @@ static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const
 bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetOptions *options,
                   bool assembly, Text *out, Diagnostics *diags)
 {
-    Target target;
+    LlvmTarget target;
     bool ok = target_init(&target, options, true, diags);
     if (ok) {
         Arena *arena = arena_new();
@@ -71,7 +71,7 @@ LoModule *codegen_loops(const Function *function, const TargetOptions *options, 
                         Diagnostics *diags)
 {
     KernelSet set;
-    Target target = {0};
+    LlvmTarget target = {0};
     LoModule *loops = NULL;
     kernels_init(&set, arena);
     const TfcProgram *program = plan_program(function, &set, arena, diags);
@@ -105,7 +105,7 @@ bool codegen_opt_loops(const Source *source, const char *passes, const TargetOpt
                        Text *out, Diagnostics *diags)
 {
     Arena *arena = arena_new();
-    Target target = {0};
+    LlvmTarget target = {0};
     LoModule *loops = lo_parse(arena, diags, source);
     bool ok = loops && lo_verify(loops, diags) && target_init(&target, options, true, diags) &&
               run_passes(loops, &target.code, passes, each, out, diags);

@@ -32,7 +32,7 @@ typedef struct Job {
     Cache *cache; /* of kernels and products one by one; NULL: none */
 } Job;
 
-static LLVMModuleRef emit_tables(const Job *job, const Target *target, LLVMContextRef context)
+static LLVMModuleRef emit_tables(const Job *job, const LlvmTarget *target, LLVMContextRef context)
 {
     LLVMModuleRef module = target_new_module(target, context, "tables");
     for (int p = 0; p < job->n_programs; p++)
@@ -44,7 +44,7 @@ static LLVMModuleRef emit_tables(const Job *job, const Target *target, LLVMConte
 static int first_product(const Job *job) { return 1 + (int)job->set->list.count; }
 
 /* What a file but the first computes, as loop IR. */
-static LoModule *emit_loops(const Job *job, int file, const Target *target, Arena *arena)
+static LoModule *emit_loops(const Job *job, int file, const LlvmTarget *target, Arena *arena)
 {
     LoModule *loops = lo_module_new(arena);
     if (file < first_product(job)) {
@@ -59,14 +59,14 @@ static LoModule *emit_loops(const Job *job, int file, const Target *target, Aren
     return loops;
 }
 
-static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops, const Target *target,
+static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops, const LlvmTarget *target,
                                   LLVMContextRef context, Diagnostics *diags)
 {
     return render_module(loops, target, context, file < first_product(job) ? "kernels" : "products", diags);
 }
 
 /* NULL after errors. */
-static LLVMModuleRef emit_file(const Job *job, int file, const Target *target, LLVMContextRef context,
+static LLVMModuleRef emit_file(const Job *job, int file, const LlvmTarget *target, LLVMContextRef context,
                                Diagnostics *diags)
 {
     if (file == 0)
@@ -97,7 +97,7 @@ static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *a
                : NULL;
 }
 
-static CompiledFile compile_file(const Job *job, int file, const Target *target, Diagnostics *diags)
+static CompiledFile compile_file(const Job *job, int file, const LlvmTarget *target, Diagnostics *diags)
 {
     CompiledFile out = {0};
     Arena *arena = arena_new();
@@ -135,7 +135,7 @@ static void compile_some(Files *files, int first)
 {
     Arena *arena = arena_new();
     Diagnostics own;
-    Target target;
+    LlvmTarget target;
     diag_init(&own, arena);
     bool ready = target_init(&target, files->job->options, true, &own);
     for (int i = first; i < files->n; i = atomic_fetch_add(&files->next, 1))
@@ -191,7 +191,7 @@ static bool collect_files(const Job *job, int n_files, const CompiledFile *compi
 
 static bool check_target(const TargetOptions *options, Diagnostics *diags)
 {
-    Target target;
+    LlvmTarget target;
     bool ok = target_init(&target, options, true, diags);
     target_dispose(&target);
     return ok;
@@ -253,7 +253,7 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
 /* ---- bitcode ---- */
 
 /* All files as one module; NULL after errors. */
-static LLVMModuleRef link_files(const Job *job, const Target *target, LLVMContextRef context,
+static LLVMModuleRef link_files(const Job *job, const LlvmTarget *target, LLVMContextRef context,
                                 Diagnostics *diags)
 {
     LLVMModuleRef whole = target_new_module(target, context, "programs");
@@ -273,7 +273,7 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
 {
     Arena *arena = arena_new();
     KernelSet set;
-    Target target = {0};
+    LlvmTarget target = {0};
     const TfcProgram *const *programs = target_init(&target, options, true, diags)
                                             ? plan_programs(functions, n, options, &set, arena, diags)
                                             : NULL;

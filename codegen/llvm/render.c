@@ -186,7 +186,7 @@ static void add_record(const Render *r, const LoRecord *record)
     free(functions);
 }
 
-LLVMModuleRef render_module(const LoModule *from, const Target *target, LLVMContextRef context,
+LLVMModuleRef render_module(const LoModule *from, const LlvmTarget *target, LLVMContextRef context,
                             const char *name, Diagnostics *diags)
 {
     Render r = {.context = context, .module = target_new_module(target, context, name)};

@@ -7,7 +7,7 @@
 
 /* The functions and records of a module after its passes, for this target, optimised. Kernels and
  * records have hidden visibility, other functions are internal. NULL after errors. */
-LLVMModuleRef render_module(const LoModule *from, const Target *target, LLVMContextRef context,
+LLVMModuleRef render_module(const LoModule *from, const LlvmTarget *target, LLVMContextRef context,
                             const char *name, Diagnostics *diags);
 
 #endif

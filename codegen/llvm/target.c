@@ -149,7 +149,7 @@ static const Processor *processor_here(const Arch *arch, const char *features, b
     return &processors[AT_scalar];
 }
 
-static void set_cpu(Target *target, const Processor *processor, const char *name,
+static void set_cpu(LlvmTarget *target, const Processor *processor, const char *name,
                     const char *features)
 {
     target->cpu = strdup(name);
@@ -157,7 +157,7 @@ static void set_cpu(Target *target, const Processor *processor, const char *name
     target->code.processor = target->code.scalar ? &processors[AT_scalar] : processor;
 }
 
-static void set_host(Target *target, const Arch *arch, const char *name, bool amx)
+static void set_host(LlvmTarget *target, const Arch *arch, const char *name, bool amx)
 {
     char *found = LLVMGetHostCPUFeatures();
     const Processor *processor = processor_here(arch, found, amx);
@@ -186,7 +186,7 @@ static bool is_level(const char *name)
 
 bool target_settle(TargetOptions *options, Diagnostics *diags)
 {
-    Target target;
+    LlvmTarget target;
     if (options->cpu && !strcmp(options->cpu, "native"))
         options->cpu = NULL;
     options->triple = NULL;
@@ -214,7 +214,7 @@ static void report_other_cpu(const Arch *arch, const char *host, const char *nam
     diag_note(diags, (Loc){0}, "its own code is that for \"native\"");
 }
 
-static bool choose_cpu(Target *target, const Arch *arch, const TargetOptions *options, bool foreign,
+static bool choose_cpu(LlvmTarget *target, const Arch *arch, const TargetOptions *options, bool foreign,
                        Diagnostics *diags)
 {
     const char *name = options ? options->cpu : NULL;
@@ -281,7 +281,7 @@ static const Arch *choose_arch(const char *triple, bool here, Diagnostics *diags
     return NULL;
 }
 
-static bool make_machine(Target *target, const Arch *arch, const char *triple, Diagnostics *diags)
+static bool make_machine(LlvmTarget *target, const Arch *arch, const char *triple, Diagnostics *diags)
 {
     char *message = NULL;
     LLVMTargetRef llvm_target;
@@ -307,12 +307,12 @@ static bool make_machine(Target *target, const Arch *arch, const char *triple, D
     return target->machine != NULL;
 }
 
-bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
+bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
 {
-    *target = (Target){.code.scalar = options && options->scalar,
-                       .opt_level = options ? options->opt_level : 2,
-                       .gemm = options ? options->gemm : GEMM_BLAS,
-                       .choice = options ? options->choice : (TfcChoice){{0}}};
+    *target = (LlvmTarget){.code.scalar = options && options->scalar,
+                           .opt_level = options ? options->opt_level : 2,
+                           .gemm = options ? options->gemm : GEMM_BLAS,
+                           .choice = options ? options->choice : (TfcChoice){{0}}};
     if (!llvm_load(diags))
         return false;
     char *triple = options && options->triple ? LLVMNormalizeTargetTriple(options->triple)
@@ -324,16 +324,16 @@ bool target_init(Target *target, const TargetOptions *options, bool foreign, Dia
     return ok;
 }
 
-void target_dispose(Target *target)
+void target_dispose(LlvmTarget *target)
 {
     if (target->machine)
         LLVMDisposeTargetMachine(target->machine);
     free(target->cpu);
     free(target->features);
-    *target = (Target){0};
+    *target = (LlvmTarget){0};
 }
 
-LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, const char *name)
+LLVMModuleRef target_new_module(const LlvmTarget *target, LLVMContextRef context, const char *name)
 {
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, context);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target->machine);
@@ -347,7 +347,7 @@ LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, co
 
 /* Where registers are of any length, vectors of a fixed one take them if functions say that
  * they are long enough. */
-static void tell_lengths(const Target *target, LLVMModuleRef module)
+static void tell_lengths(const LlvmTarget *target, LLVMModuleRef module)
 {
     if (target->code.processor->vector_bits <= target->granule || !target->granule)
         return;
@@ -361,7 +361,7 @@ static void tell_lengths(const Target *target, LLVMModuleRef module)
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, range);
 }
 
-bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *diags)
+bool target_optimise(const LlvmTarget *target, LLVMModuleRef module, Diagnostics *diags)
 {
 #ifndef NDEBUG
     char *text = NULL;
@@ -388,7 +388,7 @@ bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *di
     return false;
 }
 
-LLVMMemoryBufferRef target_emit(const Target *target, LLVMModuleRef module, bool assembly,
+LLVMMemoryBufferRef target_emit(const LlvmTarget *target, LLVMModuleRef module, bool assembly,
                                 Diagnostics *diags)
 {
     LLVMMemoryBufferRef buffer = NULL;
@@ -405,7 +405,7 @@ LLVMMemoryBufferRef target_emit(const Target *target, LLVMModuleRef module, bool
 static const char *name_processor(const void *options, Arena *arena, Diagnostics *diags)
 {
     static const char *const pairs[] = {"", ", vdpbf16ps", ", AMX"};
-    Target target;
+    LlvmTarget target;
     const char *name = NULL;
     if (target_init(&target, options, false, diags)) {
         name = arena_printf(arena, "%s, %d bits%s", target.cpu,
@@ -427,7 +427,7 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
 
 bool codegen_target(const TargetOptions *options, CodeTarget *out, Diagnostics *diags)
 {
-    Target target;
+    LlvmTarget target;
     if (options->cpu && !strcmp(options->cpu, "generic")) {
         *out = (CodeTarget){.processor = &processors[AT_scalar]};
         return true;

@@ -9,7 +9,7 @@
 
 #include <llvm-c/TargetMachine.h>
 
-typedef struct Target {
+typedef struct LlvmTarget {
     char *cpu, *features;  /* LLVM's names; owned */
     CodeTarget code;
     int granule;           /* see Arch */
@@ -17,19 +17,19 @@ typedef struct Target {
     GemmChoice gemm;
     TfcChoice choice;
     LLVMTargetMachineRef machine;
-} Target;
+} LlvmTarget;
 
 /* `foreign`: the code will not run here, so any known CPU will do; otherwise one
  * that this machine cannot run is refused. False after errors. */
-bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags);
-void target_dispose(Target *target);
+bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign, Diagnostics *diags);
+void target_dispose(LlvmTarget *target);
 /* A module for this target: triple and data layout are set. */
-LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, const char *name);
+LLVMModuleRef target_new_module(const LlvmTarget *target, LLVMContextRef context, const char *name);
 /* Verifies and optimises the module (a broken one is our mistake: an assertion
  * that dumps it). */
-bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *diags);
+bool target_optimise(const LlvmTarget *target, LLVMModuleRef module, Diagnostics *diags);
 /* Object code or assembly text. NULL after errors; the caller disposes. */
-LLVMMemoryBufferRef target_emit(const Target *target, LLVMModuleRef module, bool assembly,
+LLVMMemoryBufferRef target_emit(const LlvmTarget *target, LLVMModuleRef module, bool assembly,
                                 Diagnostics *diags);
 
 #endif

@@ -64,15 +64,15 @@ typedef enum ExportWhen {
 
 /* The library's function names, "NAME_forward" …, of which the header tells and which
  * the glue defines. */
-typedef struct Export {
+typedef struct LibraryExport {
     const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
     int when;          /* only with this function, or ExportWhen */
     bool takes_model;  /* tfc_model_NAME takes the constant first */
     const char *help;
-} Export;
-extern const Export exports[];
+} LibraryExport;
+extern const LibraryExport exports[];
 extern const int export_count;
-bool artifact_has_export(const Artifact *artifact, const Export *export);
+bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
 /* The text with the model's name for each '@'. */
 const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name of the model as C can say it. */

@@ -7,7 +7,7 @@
             "const char **text, int64_t *text_length"
 #define TEXT_VALUES "session, settings, utf8, length, text, text_length"
 
-const Export exports[] = {
+const LibraryExport exports[] = {
     {"error_text", "const char *", "int status", "status", ALWAYS, false,
      "What a status says, in words; any number is allowed."},
     {"error_detail", "const char *", "void", "", ALWAYS, false,
@@ -128,7 +128,7 @@ const Export exports[] = {
 };
 const int export_count = sizeof exports / sizeof exports[0];
 
-bool artifact_has_export(const Artifact *artifact, const Export *export)
+bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
 {
     bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact->names[TFC_ENCODE];
     switch (export->when) {

@@ -300,7 +300,7 @@ static const char *passed(Arena *arena, const char *arguments, const char *value
     return copy;
 }
 
-static void put_export(const Artifact *a, const Export *e, Text *out)
+static void put_export(const Artifact *a, const LibraryExport *e, Text *out)
 {
     const char *arguments = artifact_text(a, e->arguments);
     const char *name = runtime_name(a->job->arena, e->name);

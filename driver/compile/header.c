@@ -316,7 +316,7 @@ void compile_header(Artifact *a, Text *out)
     if (a->names[TFC_DECODE_STEP])
         put_generation(a, out);
     for (int i = 0; i < export_count; i++) {
-        const Export *e = &exports[i];
+        const LibraryExport *e = &exports[i];
         if (!artifact_has_export(a, e))
             continue;
         if (e->help)

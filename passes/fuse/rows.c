@@ -27,17 +27,17 @@ static void visit_all(FusedRows *rows)
     const Module *module = rows->function->module;
     FOR_OPS(op, &rows->function->body)
         rows->n++;
-    rows->info = ARENA_ARRAY(rows->arena, Info, rows->n + 1);
-    rows->groups = ARENA_ARRAY(rows->arena, Group, rows->n + 1);
+    rows->info = ARENA_ARRAY(rows->arena, RowInfo, rows->n + 1);
+    rows->groups = ARENA_ARRAY(rows->arena, RowGroup, rows->n + 1);
     rows->reach = reach_new(rows->arena, rows->n);
     int index = 0;
     FOR_OPS(op, &rows->function->body) {
-        Info *info = &rows->info[index];
+        RowInfo *info = &rows->info[index];
         bool row = is_row_op(module, op);
-        *info = (Info){.op = op, .index = index, .group = row ? index : -1, .held = {index, false}};
+        *info = (RowInfo){.op = op, .index = index, .group = row ? index : -1, .held = {index, false}};
         side_set_op(&rows->of_op, op, info);
         if (row) {
-            Group *group = &rows->groups[index];
+            RowGroup *group = &rows->groups[index];
             vec_push(rows->arena, group->members, index);
             group->space = *op_space(op);
             group->last = index;
@@ -50,7 +50,7 @@ static void visit_all(FusedRows *rows)
 static void mark_stored(FusedRows *rows)
 {
     for (int i = 0; i < rows->n; i++) {
-        Info *info = &rows->info[i];
+        RowInfo *info = &rows->info[i];
         if (info->group >= 0)
             continue;
         info->in_memory |= !is_generator(info->op);
@@ -70,7 +70,7 @@ static bool is_single(const Type *space)
 /* Why the op and what it reads are not in one group, if they are not. */
 static void report_operand(FusedRows *rows, const Op *op, int mine, const Value *operand)
 {
-    const Info *above = info_of(rows, operand);
+    const RowInfo *above = info_of(rows, operand);
     const char *name = op_info[op->kind].name;
     Type space;
     if (above->op->kind == OP_column)
@@ -89,7 +89,7 @@ static void report_operand(FusedRows *rows, const Op *op, int mine, const Value 
 static void report_groups(FusedRows *rows)
 {
     for (int i = 0; rows->context->report && i < rows->n; i++) {
-        const Info *info = &rows->info[i];
+        const RowInfo *info = &rows->info[i];
         for (int a = 0; info->group >= 0 && a < info->op->n_args; a++)
             report_operand(rows, info->op, info->group, info->op->args[a]);
     }
@@ -101,7 +101,7 @@ static int compare_positions(const void *a, const void *b)
 }
 
 /* What the group holds and needs, in function order. */
-static Members live_members(FusedRows *rows, const Group *group)
+static Members live_members(FusedRows *rows, const RowGroup *group)
 {
     VEC(int) live = {0};
     Members members = {0};
@@ -119,14 +119,14 @@ static Members live_members(FusedRows *rows, const Group *group)
 
 typedef struct Built {
     Op *region;
-    Group *group;
+    RowGroup *group;
 } Built;
 
 static void build_groups(FusedRows *rows)
 {
     VEC(Built) built = {0};
     for (int g = 0; g < rows->n; g++) {
-        Group *group = &rows->groups[g];
+        RowGroup *group = &rows->groups[g];
         if (!group->outputs.count)
             continue;
         Members members = live_members(rows, group);

@@ -10,41 +10,41 @@
 #include "passes/fuse/fuse.h"
 
 /* An op that a group holds: a member, or one computed again here. */
-typedef struct Held {
+typedef struct RowHeld {
     int index;
     bool live; /* needed here */
-} Held;
+} RowHeld;
 
 /* What is known of one op. */
-typedef struct Info {
+typedef struct RowInfo {
     Op *op;
     int index;     /* position in the function */
     int group;     /* of a row op; -1 of others */
-    Held held;     /* by its group */
+    RowHeld held;     /* by its group */
     int visited;   /* by search number `visited` */
     bool in_memory;
-} Info;
+} RowInfo;
 
-typedef struct Group {
+typedef struct RowGroup {
     VEC(int) members;  /* indices; empty once merged into another */
-    VEC(Held) again;
+    VEC(RowHeld) again;
     Type space;
     int last;          /* greatest member index */
     VEC(Value *) outputs;
-} Group;
+} RowGroup;
 
 typedef struct FusedRows {
     Function *function;
     PassContext *context;
     Arena *arena;
-    Info *info;
+    RowInfo *info;
     SideTable of_op; /* op → its Info */
-    Group *groups;
+    RowGroup *groups;
     int *reach; /* fuse.h */
     int n, search;
 } FusedRows;
 
-static inline Info *info_of(const FusedRows *rows, const Value *value)
+static inline RowInfo *info_of(const FusedRows *rows, const Value *value)
 {
     return side_of_op(&rows->of_op, value->op);
 }
@@ -59,6 +59,6 @@ Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space);
 void choose_recomputed(FusedRows *rows);
 void choose_outputs(FusedRows *rows);
 /* The op in the group, as a member or computed again; NULL if it is not there. */
-Held *find_held(FusedRows *rows, Group *group, int index);
+RowHeld *find_held(FusedRows *rows, RowGroup *group, int index);
 
 #endif

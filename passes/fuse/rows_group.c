@@ -27,7 +27,7 @@ static bool same_rows(const Module *module, const Type *a, const Type *b, Type *
  * one: it needs what any of its members needs. */
 static bool reaches(FusedRows *rows, int index, int a, int b, int first)
 {
-    Info *info = &rows->info[index];
+    RowInfo *info = &rows->info[index];
     if (info->group >= 0 && (info->group == a || info->group == b))
         return true;
     int last = info->group >= 0 ? rows->groups[info->group].last : index;
@@ -40,12 +40,12 @@ static bool reaches(FusedRows *rows, int index, int a, int b, int first)
                 return true;
         return false;
     }
-    const Group *group = &rows->groups[info->group];
+    const RowGroup *group = &rows->groups[info->group];
     for (size_t m = 0; m < group->members.count; m++) {
-        Info *member = &rows->info[group->members.data[m]];
+        RowInfo *member = &rows->info[group->members.data[m]];
         member->visited = rows->search;
         for (int i = 0; i < member->op->n_args; i++) {
-            Info *above = info_of(rows, member->op->args[i]);
+            RowInfo *above = info_of(rows, member->op->args[i]);
             if (above->group != info->group && reaches(rows, above->index, a, b, first))
                 return true;
         }
@@ -68,11 +68,11 @@ static bool would_cycle(FusedRows *rows, int a, int b)
     const int pair[] = {a, b};
     rows->search++;
     for (int p = 0; p < 2; p++) {
-        const Group *group = &rows->groups[pair[p]];
+        const RowGroup *group = &rows->groups[pair[p]];
         for (size_t m = 0; m < group->members.count; m++) {
             const Op *op = rows->info[group->members.data[m]].op;
             for (int i = 0; i < op->n_args; i++) {
-                Info *above = info_of(rows, op->args[i]);
+                RowInfo *above = info_of(rows, op->args[i]);
                 bool inside = above->group >= 0 && (above->group == a || above->group == b);
                 if (inside ? op->kind == OP_gather : reaches(rows, above->index, a, b, first))
                     return true;
@@ -95,7 +95,7 @@ Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space)
 
 static void merge(FusedRows *rows, int a, int b, const Type *space)
 {
-    Group *into = &rows->groups[a], *from = &rows->groups[b];
+    RowGroup *into = &rows->groups[a], *from = &rows->groups[b];
     int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
     for (size_t i = 0; i < from->members.count; i++) {
         rows->info[from->members.data[i]].group = a;

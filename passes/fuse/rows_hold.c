@@ -6,9 +6,9 @@ static Presence presence(const Value *value, void *context)
     return info_of(context, value)->in_memory ? STORED : NOT_STORED;
 }
 
-Held *find_held(FusedRows *rows, Group *group, int index)
+RowHeld *find_held(FusedRows *rows, RowGroup *group, int index)
 {
-    Info *info = &rows->info[index];
+    RowInfo *info = &rows->info[index];
     if (info->group >= 0 && &rows->groups[info->group] == group)
         return &info->held;
     for (size_t i = 0; i < group->again.count; i++)
@@ -19,18 +19,18 @@ Held *find_held(FusedRows *rows, Group *group, int index)
 
 /* Computes the value again in the group, with what is above it as far as that is
  * worth it; the rest is read, and so in memory from now on. */
-static void compute_again(FusedRows *rows, const Recompute *r, Group *group, Value *value)
+static void compute_again(FusedRows *rows, const Recompute *r, RowGroup *group, Value *value)
 {
     bool again;
     recompute_cost(r, value, 0, &again);
-    Info *info = info_of(rows, value);
+    RowInfo *info = info_of(rows, value);
     if (!again) {
         info->in_memory |= !find_held(rows, group, info->index);
         return;
     }
     if (find_held(rows, group, info->index))
         return;
-    vec_push(rows->arena, group->again, ((Held){info->index, false}));
+    vec_push(rows->arena, group->again, ((RowHeld){info->index, false}));
     for (int i = 0; i < info->op->n_args; i++)
         if (!find_held(rows, group, info_of(rows, info->op->args[i])->index))
             compute_again(rows, r, group, info->op->args[i]);
@@ -42,7 +42,7 @@ void choose_recomputed(FusedRows *rows)
         int g = rows->info[i].group;
         if (g < 0)
             continue;
-        Group *group = &rows->groups[g];
+        RowGroup *group = &rows->groups[g];
         Recompute r = {.module = rows->function->module, .space = &group->space,
                        .presence = presence, .context = rows, .any_op = true};
         Op *op = rows->info[i].op;
@@ -55,14 +55,14 @@ void choose_recomputed(FusedRows *rows)
 
 static void need_outside(FusedRows *rows, Value *value);
 
-static void need_within(FusedRows *rows, Group *group, Held *held)
+static void need_within(FusedRows *rows, RowGroup *group, RowHeld *held)
 {
     if (held->live)
         return;
     held->live = true;
     Op *op = rows->info[held->index].op;
     for (int i = 0; i < op->n_args; i++) {
-        Held *above = find_held(rows, group, info_of(rows, op->args[i])->index);
+        RowHeld *above = find_held(rows, group, info_of(rows, op->args[i])->index);
         if (above)
             need_within(rows, group, above);
         else
@@ -73,10 +73,10 @@ static void need_within(FusedRows *rows, Group *group, Held *held)
 /* Somebody outside its group reads the value. */
 static void need_outside(FusedRows *rows, Value *value)
 {
-    Info *info = info_of(rows, value);
+    RowInfo *info = info_of(rows, value);
     if (info->group < 0)
         return;
-    Group *group = &rows->groups[info->group];
+    RowGroup *group = &rows->groups[info->group];
     for (size_t i = 0; i < group->outputs.count; i++)
         if (group->outputs.data[i] == value)
             return;

@@ -11,7 +11,7 @@ static const RulePattern zero[] = {{.kind = MATCH_NUMBER, .number = 0}},
 #define from(name) (const RulePattern[]){{.kind = MATCH_FROM, .op = OP_##name}}
 #define LIST(...) {__VA_ARGS__}
 
-const Rule simplify_rules[] = {
+const SimplifyRule simplify_rules[] = {
 #define RULE(name, args, to) {.text = #name #args, .op = OP_##name, .operands = LIST args, .result = to},
 #define RULE_BY(name, args, by) \
     {.text = #name #args, .op = OP_##name, .operands = LIST args, .rewrite = rewrite_##by},
@@ -19,7 +19,7 @@ const Rule simplify_rules[] = {
 };
 const int simplify_rule_count = sizeof simplify_rules / sizeof *simplify_rules;
 
-static Value *apply(const Rule *rule, Function *function, Op *op)
+static Value *apply(const SimplifyRule *rule, Function *function, Op *op)
 {
     Match match = {{0}};
     if (rule->op != op->kind || !match_operands(rule->operands, op, &match))
@@ -29,7 +29,7 @@ static Value *apply(const Rule *rule, Function *function, Op *op)
     return value && type_equal(&value->type, &op_result(op)->type) ? value : NULL;
 }
 
-Value *rules_apply(Function *function, Op *op, const Rule **rule)
+Value *rules_apply(Function *function, Op *op, const SimplifyRule **rule)
 {
     for (int i = 0; i < simplify_rule_count; i++) {
         Value *value = apply(&simplify_rules[i], function, op);

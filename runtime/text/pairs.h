@@ -6,26 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Pair: a symbol and the one after it. */
-typedef struct Pair {
+/* TokenPair: a symbol and the one after it. */
+typedef struct TokenPair {
     double key;   /* the least is joined first, of equal ones the leftmost */
     int32_t at;   /* the left symbol */
     int32_t made; /* what they make, which tells whether they still are what they were */
-} Pair;
+} TokenPair;
 
 /* Pairs: a binary heap in memory of the caller's, with room for three pairs a symbol: each but the
  * first brings one, each join two. */
 typedef struct Pairs {
-    Pair *at;
+    TokenPair *at;
     size_t n;
 } Pairs;
 
-static inline bool pair_is_before(const Pair *a, const Pair *b)
+static inline bool pair_is_before(const TokenPair *a, const TokenPair *b)
 {
     return a->key < b->key || (a->key == b->key && a->at < b->at);
 }
 
-static inline void pairs_push(Pairs *heap, Pair pair)
+static inline void pairs_push(Pairs *heap, TokenPair pair)
 {
     size_t at = heap->n++;
     for (; at > 0 && pair_is_before(&pair, &heap->at[(at - 1) / 2]); at = (at - 1) / 2)
@@ -34,9 +34,9 @@ static inline void pairs_push(Pairs *heap, Pair pair)
 }
 
 /* Takes the first; there is one. */
-static inline Pair pairs_pop(Pairs *heap)
+static inline TokenPair pairs_pop(Pairs *heap)
 {
-    Pair first = heap->at[0], last = heap->at[--heap->n];
+    TokenPair first = heap->at[0], last = heap->at[--heap->n];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
         if (child + 1 < heap->n && pair_is_before(&heap->at[child + 1], &heap->at[child]))

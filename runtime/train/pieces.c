@@ -32,7 +32,7 @@ uint64_t piece_stream(const Trainer *t, int64_t index)
 }
 
 /* One batch through a program, which has a share of what the update's batches have together. */
-static bool run_on_batch(Trainer *t, Exec *exec, const Update *update, int64_t index, int64_t tokens)
+static bool run_on_batch(Trainer *t, Exec *exec, const PieceUpdate *update, int64_t index, int64_t tokens)
 {
     const float share = (float)((double)tokens / (double)update->tokens);
     int64_t begin = trace_begin();
@@ -45,7 +45,7 @@ static bool run_on_batch(Trainer *t, Exec *exec, const Update *update, int64_t i
 }
 
 /* One batch through the compute program. */
-static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens, double *loss)
+static bool compute_batch(Trainer *t, const PieceUpdate *update, int64_t index, int64_t tokens, double *loss)
 {
     const float rate = update->rate, step = (float)(t->state->step + 1);
     exec_input(t->compute, "rate", &rate);
@@ -69,7 +69,7 @@ static void finish_totals(Trainer *t, Totals *totals)
     totals_finish(totals);
 }
 
-bool pieces_count(Trainer *t, const Update *update)
+bool pieces_count(Trainer *t, const PieceUpdate *update)
 {
     const Ranks *ranks = t->settings->ranks;
     if (t->late)
@@ -102,13 +102,13 @@ void pieces_feed_totals(Trainer *t, Exec *exec)
 /* ---- gradients ---- */
 
 /* Adds the batch's gradient to the store's. */
-static bool run_batch(Trainer *t, const Update *update, int64_t index)
+static bool run_batch(Trainer *t, const PieceUpdate *update, int64_t index)
 {
     int64_t tokens = piece_tokens(t, index);
     return !tokens || compute_batch(t, update, index, tokens, &t->losses[index]);
 }
 
-static bool run_sum_step(Trainer *t, const Update *update, const SumStep *step)
+static bool run_sum_step(Trainer *t, const PieceUpdate *update, const SumStep *step)
 {
     if (step->kind == SUM_PIECE)
         return run_batch(t, update, step->piece);
@@ -123,7 +123,7 @@ static bool run_sum_step(Trainer *t, const Update *update, const SumStep *step)
 }
 
 /* The steps up to the last piece; those behind it, too, if no overlap does them. */
-static bool run_sums(Trainer *t, const Update *update)
+static bool run_sums(Trainer *t, const PieceUpdate *update)
 {
     const Ranks *ranks = t->settings->ranks;
     int64_t n = sum_tree_steps(t->sums, update->n, ranks_count(ranks), ranks_mine(ranks)), here = n;
@@ -140,7 +140,7 @@ static bool run_sums(Trainer *t, const Update *update)
     return ok;
 }
 
-bool pieces_compute(Trainer *t, const Update *update)
+bool pieces_compute(Trainer *t, const PieceUpdate *update)
 {
     if (t->sum)
         return run_sums(t, update);
@@ -150,7 +150,7 @@ bool pieces_compute(Trainer *t, const Update *update)
     return true;
 }
 
-void pieces_wait(Trainer *t, const Update *update)
+void pieces_wait(Trainer *t, const PieceUpdate *update)
 {
     int64_t begin = trace_begin();
     double start = clock_seconds();

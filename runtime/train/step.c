@@ -241,7 +241,7 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
 }
 
 /* The batches have parts of the update's loss. */
-static bool add_losses(Trainer *t, const Update *update)
+static bool add_losses(Trainer *t, const PieceUpdate *update)
 {
     double loss = 0;
     for (int64_t i = 0; i < update->n; i++) {
@@ -258,7 +258,7 @@ bool trainer_step(Trainer *t)
 {
     if (!trainer_open_epoch(t))
         return false;
-    Update update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
+    PieceUpdate update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
     if (!isfinite(update.rate))
         return refuse_number(t, "the rate", update.rate, -1, update.n);
     for (int64_t i = 0; i < update.n; i++)

@@ -24,7 +24,7 @@ static const char body[] =
     "define <16 x bfloat> @rounded(<16 x float> %x) {\n"
     "  %y = fptrunc <16 x float> %x to <16 x bfloat>\n  ret <16 x bfloat> %y\n}\n";
 
-static char *assembly_of(const Target *target, Arena *arena, Diagnostics *diags)
+static char *assembly_of(const LlvmTarget *target, Arena *arena, Diagnostics *diags)
 {
     Text text = {0};
     text_add(&text, "%s", body);
@@ -58,7 +58,7 @@ static void check(const char *triple, const char *cpu, const char *row, bool sca
 {
     Arena *arena = arena_new();
     Diagnostics diags;
-    Target target;
+    LlvmTarget target;
     diag_init(&diags, arena);
     TargetOptions options = {.cpu = cpu, .triple = triple, .opt_level = 2, .scalar = scalar};
     assert_true(target_init(&target, &options, true, &diags));

@@ -142,7 +142,7 @@ static Module *parse(Arena *arena, Diagnostics *diags, const Row *row)
 }
 
 /* Applies the rules to the row's op; the rule that was taken, or NULL. */
-static const Rule *run_row(const Row *row)
+static const SimplifyRule *run_row(const Row *row)
 {
     Arena *arena = arena_new();
     Diagnostics diags;
@@ -150,7 +150,7 @@ static const Rule *run_row(const Row *row)
     Module *module = parse(arena, &diags, row);
     Function *function = module->functions.data[0];
     Value *before = function->body.last->args[0];
-    const Rule *rule = NULL;
+    const SimplifyRule *rule = NULL;
     Type type = before->type;
     Value *after = rules_apply(function, before->op, &rule);
     if (after)
@@ -172,7 +172,7 @@ static void test_rules(void **state)
     bool shown[64] = {0};
     assert_in_range(simplify_rule_count, 1, 64);
     for (int i = 0; i < N_ROWS; i++) {
-        const Rule *rule = run_row(&rows[i]);
+        const SimplifyRule *rule = run_row(&rows[i]);
         const char *name = rule ? rule->text : "no rule", *want = rows[i].rule ? rows[i].rule : "no rule";
         if (strcmp(name, want))
             fail_msg("%s: %s is taken, not %s", rows[i].ops, name, want);

@@ -37,7 +37,7 @@ static void try_pair(Word *w, int32_t left, int32_t right)
         return;
     const HfMerge *merge = hf_merge(w->hf, w->symbols[left].id, w->symbols[right].id);
     if (merge && merge->rank >= 0)
-        pairs_push(&w->pairs, (Pair){merge->rank, left, merge->made});
+        pairs_push(&w->pairs, (TokenPair){merge->rank, left, merge->made});
 }
 
 static void join(Word *w)
@@ -45,7 +45,7 @@ static void join(Word *w)
     for (int32_t i = 0; i + 1 < w->n; i++)
         try_pair(w, i, i + 1);
     while (w->pairs.n) {
-        Pair pair = pairs_pop(&w->pairs);
+        TokenPair pair = pairs_pop(&w->pairs);
         Symbol *left = &w->symbols[pair.at];
         if (left->id == NONE || left->after == NONE)
             continue;
@@ -133,11 +133,11 @@ bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids)
         return token_ids_push(ids, whole);
     if (length <= MOST_WORD) {
         Symbol symbols[MOST_WORD];
-        Pair pairs[3 * MOST_WORD];
+        TokenPair pairs[3 * MOST_WORD];
         Word word = {hf, symbols, {pairs, 0}, 0};
         return encode(&word, text, length, ids);
     }
-    Word word = {hf, malloc(length * sizeof(Symbol)), {malloc(3 * length * sizeof(Pair)), 0}, 0};
+    Word word = {hf, malloc(length * sizeof(Symbol)), {malloc(3 * length * sizeof(TokenPair)), 0}, 0};
     bool ok = word.symbols && word.pairs.at && encode(&word, text, length, ids);
     free(word.symbols);
     free(word.pairs.at);

@@ -72,7 +72,7 @@ static void try_pair(Joining *j, int32_t left, int32_t right)
     int32_t id = trie_find(&j->model->known, j->text + a->at, a->length + b->length);
     if (id == TRIE_NOWHERE)
         return;
-    pairs_push(&j->pairs, (Pair){-j->model->pieces[id].score, left, (int32_t)(a->length + b->length)});
+    pairs_push(&j->pairs, (TokenPair){-j->model->pieces[id].score, left, (int32_t)(a->length + b->length)});
     if (j->model->pieces[id].type == SP_UNUSED)
         *find_seam(j, id) = (Seam){id + 1, a->length};
 }
@@ -82,7 +82,7 @@ static void join_symbols(Joining *j)
     for (int32_t i = 1; i < j->n; i++)
         try_pair(j, i - 1, i);
     while (j->pairs.n) {
-        Pair pair = pairs_pop(&j->pairs);
+        TokenPair pair = pairs_pop(&j->pairs);
         Symbol *left = &j->symbols[pair.at];
         if (!left->length || left->after == NONE)
             continue;
