@@ -11,7 +11,7 @@ typedef struct TrainCommand {
 } TrainCommand;
 
 /* Completes the options that were parsed, with --resume by those of the run before them; an
- * exit status. (training_options.c) */
+ * exit status. */
 int training_options(Job *job, const Arguments *given, TrainCommand *command);
 /* Trains until the end or a signal, and tells of it; an exit status. (training_run.c) */
 int training_run(Training *training);
