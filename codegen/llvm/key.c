@@ -237,14 +237,10 @@ ProgramKey key_of_objects(const TargetOptions *target, const Function *const *fu
 
 ProgramKey key_of_loops(const TargetOptions *target, const char *text, size_t length)
 {
-    ProgramKey key;
-    Sha256 sha;
-    sha256_init(&sha);
-    add_build(&sha);
+    Sha256 sha = begin_key();
     add_target(&sha, target);
     add_text(&sha, text, length);
-    sha256_finish(&sha, key.hash);
-    return key;
+    return end_key(&sha);
 }
 
 ProgramKey key_of_made(const ProgramKey *program, const void *of, size_t bytes)
