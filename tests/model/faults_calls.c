@@ -169,8 +169,8 @@ static int generate(World *w) { return generate_with(w, 3, 0); }
 static int sample(World *w) { return generate_with(w, 2, 1); }
 
 /* A model of chains: what comes next depends on the last token alone. */
-enum { LETTERS = 7, MOST_ROWS = 16 };
-static float chain_logits[MOST_ROWS][LETTERS];
+enum { LETTERS = 7, MOST_FED = 64 };
+static float chain_logits[MOST_FED][LETTERS];
 
 static bool chain_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
 {
@@ -179,12 +179,14 @@ static bool chain_begin(void *self, const Tokens *sources, int32_t n, int32_t n_
 }
 
 static const float *chain_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                               const int32_t *token)
+                               const int32_t *counts, const int32_t *tokens)
 {
     (void)self, (void)sentence, (void)slot;
+    int32_t fed = 0;
     for (int32_t r = 0; r < n; r++)
-        for (int32_t i = 0; i < LETTERS; i++)
-            chain_logits[r][i] = (float)((token[r] * 5 + i * 3) % LETTERS);
+        for (int32_t k = 0; k < counts[r] && fed < MOST_FED; k++, fed++)
+            for (int32_t i = 0; i < LETTERS; i++)
+                chain_logits[fed][i] = (float)((tokens[fed] * 5 + i * 3) % LETTERS);
     return chain_logits[0];
 }
 
