@@ -75,7 +75,7 @@ extern const int export_count;
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
 /* The text with the model's name for each '@'. */
 const char *artifact_text(const Artifact *artifact, const char *text);
-/* A name of the model as C can say it. */
+/* A name of the model as C, C++ and Python can say it. */
 const char *artifact_c_name(Arena *arena, const char *name);
 /* The same of a model's name, which is a type, and the beginning of functions' names. */
 const char *artifact_model_name(Arena *arena, const char *name);

@@ -34,7 +34,7 @@ const char *artifact_model_name(Arena *arena, const char *name)
 {
     static const char *const taken[] = {
         /* a program's own, and what the headers declare that most programs include: NAME is a type */
-        "main",   "abort",  "abs",    "acos",   "asin",   "atan",   "atexit",  "atof",   "atoi",   "atol",    "bool",
+        "main",   "abort",  "abs",    "acos",   "asin",   "atan",   "atexit",  "atof",   "atoi",   "atol",
         "bsearch", "calloc", "ceil",  "clock",  "cos",    "cosh",   "ctime",   "difftime", "div",  "environ", "errno",
         "exit",   "exp",    "fabs",   "fclose", "feof",   "fflush", "fgets",   "floor",  "fmod",   "fopen",   "fputs",
         "fread",  "free",   "fseek",  "ftell",  "fwrite", "getc",   "getenv",  "index",  "labs",   "ldiv",    "log",
@@ -45,7 +45,9 @@ const char *artifact_model_name(Arena *arena, const char *name)
         "system", "tan",    "tanh",   "time",   "tmpfile", "truncate", "ungetc", "write",
         /* functions of the runtime are called as NAME_encode and the like would be */
         "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team", "texts", "tokenizer", "walk",
-        "words"};
+        "words",
+        /* modules that model.py imports: NAME.py would be found in their place */
+        "ctypes", "numpy", "os", "warnings"};
     const char *plain = artifact_c_name(arena, name);
     return is_among(plain, taken, sizeof taken / sizeof *taken) ? arena_printf(arena, "%s_", plain) : plain;
 }
@@ -53,11 +55,26 @@ const char *artifact_model_name(Arena *arena, const char *name)
 const char *artifact_c_name(Arena *arena, const char *name)
 {
     static const char *const words[] = {
-        "auto",   "break",    "case",  "char",     "const",    "continue", "default",  "do",
-        "double", "else",     "enum",  "extern",   "float",    "for",      "goto",     "if",
-        "inline", "int",      "long",  "register", "restrict", "return",   "short",    "signed",
-        "sizeof", "static",   "struct", "switch",  "typedef",  "union",    "unsigned", "void",
-        "while",  "volatile", "class", "template", "new",      "this",     "seed"};
+        /* C */
+        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
+        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
+        "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
+        "_Static_assert", "_Thread_local",
+        /* C23 and stdbool.h */
+        "alignas", "alignof", "asm", "bool", "constexpr", "false", "nullptr", "static_assert", "thread_local", "true",
+        "typeof", "typeof_unqual",
+        /* C++ */
+        "and", "and_eq", "bitand", "bitor", "catch", "char8_t", "char16_t", "char32_t", "class", "co_await",
+        "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constinit", "decltype", "delete",
+        "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace", "new", "noexcept", "not", "not_eq",
+        "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_cast",
+        "template", "this", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+        /* Python */
+        "False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except", "finally", "from",
+        "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "with", "yield",
+        /* macros of GNU C, and what functions of model.py take besides inputs */
+        "linux", "unix", "self", "seed"};
     char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
     for (char *p = copy; *p; p++)
         if (!isalnum((unsigned char)*p))

@@ -31,6 +31,34 @@ done <exports.txt | sort -u | while read -r prefix; do
     grep -q "\"$prefix\"" "$root/driver/compile/header.c" || echo "$prefix"
 done >missing.txt
 [ ! -s missing.txt ] || fail "a model of these names would clash with the runtime: $(tr '\n' ' ' <missing.txt)"
+# Words of C, C++ and Python as names of inputs and of the model, and the modules that NAME.py imports.
+python3 -c 'import keyword; print(*keyword.kwlist, "auto char double int register struct typeof constexpr bool _Bool _Generic",
+    "linux namespace nullptr template typename xor co_await this self seed")' | tr ' ' '\n' |
+    grep -vxE "and|as|else|if|not|or|return" >words.txt # the language's own
+model import >model.tfg
+sed 's/.*/input & : f32[B, 3]\noutput of_& = y + &/' words.txt >>model.tfg
+"$tfc" compile model.tfg -o libimport.so 2>err.txt || fail "$(cat err.txt)"
+printf '#include "import_.h"\nint main(void) { import__forward_in in = {0}; return in.x != 0; }\n' >user.c
+for language in c c++; do
+    "${CC%% *}" -x $language -I. -fsyntax-only user.c 2>err.txt || fail "import_.h as $language: $(cat err.txt)"
+done
+cat >words.py <<'P'
+import import_, keyword, sys
+model = import_.Model(seed=1)
+names = [name for name, *_ in import_._FUNCTIONS["forward"][1]]
+assert len(names) > 45 and not any(keyword.iskeyword(name) for name in names), names
+try:
+    import numpy
+except ImportError: # arrays need it
+    sys.exit()
+y = model.forward(class_=[[1, 2, 3]], **{name: [[0, 0, 0]] for name in names if name not in ("x", "class_")}, x=[[1, 2, 3, 4]])
+assert ((y["of_class"] - y["of_import"])[0].round(3) == [1, 2, 3]).all(), y
+P
+python=$(python_with_numpy)
+"${python:-python3}" words.py 2>err.txt || fail "$(cat err.txt)"
+model numpy >model.tfg
+"$tfc" compile model.tfg -o libnumpy.so 2>err.txt || fail "$(cat err.txt)"
+python3 -c 'import numpy_; numpy_.Model(seed=1)' 2>err.txt || fail "$(cat err.txt)"
 # Python would take the library for the module.
 model small >model.tfg
 "$tfc" compile model.tfg -o small.so 2>err.txt || fail "$(cat err.txt)"
