@@ -169,9 +169,45 @@ static bool is_replaced(const Option *option, const Arguments *now)
     return false;
 }
 
-/* The words of the run that still hold, and behind them those given now. NULL after an error. */
-static char **join_words(Job *job, const TextList *was, const Arguments *now, int *n)
+/* Whether an option gives a text to validate on. */
+static bool gives_validation(const char *name)
 {
+    return !strncmp(name, "valid", strlen("valid")) && strcmp(name, "validate-every");
+}
+
+/* Whether any of the words, or what is given now, gives a text to validate on. */
+static bool validates(const TextList *was, const Arguments *now)
+{
+    for (size_t i = 0; i < was->count; i++)
+        if (!strncmp(was->data[i], "--", 2) && gives_validation(was->data[i] + 2))
+            return true;
+    for (size_t i = 0; i < now->given.count; i++)
+        if (gives_validation(now->given.data[i].option->name))
+            return true;
+    return false;
+}
+
+/* The words without what 0.2.0 took though it did nothing, and what is refused today: a time of 0, and counts of
+ * validations where there are none. */
+static TextList without_idle(Job *job, const TextList *was, const Arguments *now)
+{
+    static const char *const counts[] = {"--patience", "--validate-every", NULL};
+    TextList words = {0};
+    const bool are_counted = validates(was, now);
+    for (size_t i = 0; i < was->count; i++) {
+        const char *word = was->data[i], *value = i + 1 < was->count ? was->data[i + 1] : NULL;
+        if (value && ((!strcmp(word, "--minutes") && !strtod(value, NULL)) || (!are_counted && is_among(word, counts))))
+            i++;
+        else
+            vec_push(job->arena, words, word);
+    }
+    return words;
+}
+
+/* The words of the run that still hold, and behind them those given now. NULL after an error. */
+static char **join_words(Job *job, const TextList *recorded, const Arguments *now, int *n)
+{
+    const TextList idle_out = without_idle(job, recorded, now), *was = &idle_out;
     Arena *arena = job->arena;
     char **words = ARENA_ARRAY(arena, char *, was->count + (size_t)now->argc + 1);
     TrainCommand unused;

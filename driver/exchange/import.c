@@ -258,7 +258,7 @@ static bool check_sizes(Import *m, const Module *module)
     bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
     if (shards && !ok)
         job_error(m->job, "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
-                          "config.json", m->options->folder, wanted, there);
+                          "config.json; take both files from one place", m->options->folder, wanted, there);
     shards_close(shards);
     return ok;
 }
