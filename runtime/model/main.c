@@ -4,6 +4,7 @@
 #include "runtime/model/program_options.h"
 
 #include "base/unknown.h"
+#include "runtime/data/lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -194,18 +195,46 @@ static int answer_text(Answering *a, long number, const char *line, size_t lengt
     return 0;
 }
 
+/* The next line with its end, as getline gives it; -1: there is none, -2: it cannot be read, which has been told. */
+static ssize_t read_line(const Answering *a, FILE *from, const char *name, long number, char **line, size_t *room)
+{
+    size_t n = 0;
+    int c = 0;
+    errno = 0;
+    while (c != '\n' && (c = getc(from)) != EOF) {
+        if (c != '\n' && n >= (size_t)LINE_LIMIT + (c == '\r')) {
+            fprintf(stderr, "%s: %sline %ld: the line is longer than %d bytes\n", a->program, name, number, LINE_LIMIT);
+            return -2;
+        }
+        if (n + 1 >= *room) {
+            char *larger = realloc(*line, 2 * *room + 128);
+            if (!larger)
+                break;
+            *line = larger;
+            *room = 2 * *room + 128;
+        }
+        (*line)[n++] = (char)c;
+    }
+    if (ferror(from) || (c != EOF && c != '\n')) {
+        fprintf(stderr, "%s: %sline %ld: cannot read: %s\n", a->program, name, number, strerror(errno));
+        return -2;
+    }
+    if (!n)
+        return -1;
+    (*line)[n] = '\0';
+    return (ssize_t)n;
+}
+
 /* The line of prefixes that goes with a line; false after saying that there is none. */
 static bool read_prefix(Answering *a, long number)
 {
     if (!a->prefixes)
         return true;
-    errno = 0;
-    ssize_t n = getline(&a->prefix, &a->prefix_room, a->prefixes);
-    if (n < 0) {
-        fprintf(stderr, "%s: %s has no line %ld%s%s\n", a->program, a->options->prefix, number,
-                errno ? ": " : "", errno ? strerror(errno) : "");
+    ssize_t n = read_line(a, a->prefixes, "--prefix: ", number, &a->prefix, &a->prefix_room);
+    if (n == -1)
+        fprintf(stderr, "%s: %s has no line %ld\n", a->program, a->options->prefix, number);
+    if (n < 0)
         return false;
-    }
     n -= n && a->prefix[n - 1] == '\n';
     n -= n && a->prefix[n - 1] == '\r';
     a->prefix[n] = '\0';
@@ -218,9 +247,8 @@ static int answer_lines(Answering *a)
     char *line = NULL;
     size_t room = 0;
     int failed = 0;
-    ssize_t n;
-    errno = 0;
-    for (long number = 1; !failed && (n = getline(&line, &room, stdin)) >= 0; number++) {
+    ssize_t n = 0;
+    for (long number = 1; !failed && (n = read_line(a, stdin, "", number, &line, &room)) >= 0; number++) {
         if (!read_prefix(a, number))
             failed = 1;
         else
@@ -230,10 +258,8 @@ static int answer_lines(Answering *a)
             count_unknown(a);
         if (!failed && fflush(stdout))
             failed = complain(a->program, "cannot write", strerror(errno));
-        errno = 0;
     }
-    if (!failed && !feof(stdin))
-        failed = complain(a->program, "cannot read", strerror(errno));
+    failed = failed || n == -2;
     if (!failed && a->prefixes && getc(a->prefixes) != EOF)
         failed = complain(a->program, a->options->prefix, "it has more lines than the text");
     free(line);

@@ -19,6 +19,13 @@ for word in --help -h; do
     grep -q "^Usage: ./program" out && grep -q -- "--beam" out && [ ! -s err ] || fail "$word: $(cat out err)"
 done
 refuses 2 "there is no option '--hlep'" ./program --hlep
+# Its standard input is bounded as that of tfc translate: a line of a million bytes, whatever it ends with.
+echo 'a b' >lines.txt
+"$tfc" translate run --input lines.txt >want.txt
+printf 'a b\r\na b' | ./program >out 2>err && [ "$(sort -u out)" = "$(cat want.txt)" ] && [ "$(wc -l <out)" = 2 ] || fail "line ends: $(cat out err)"
+yes aaaa | tr -d '\n' | (ulimit -v 2000000; refuses 1 "line 1: the line is longer than 1000000 bytes" ./program)
+yes aaaa | tr -d '\n' | head -c 2000000 >long.txt
+refuses 1 "prefix: line 1: the line is longer than 1000000 bytes" ./program --prefix long.txt <lines.txt
 
 "$tfc" compile run -o libsmall.so 2>err || fail "$(cat err)"
 cat >use.py <<'P'
