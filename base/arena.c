@@ -29,9 +29,15 @@ struct Arena {
 
 enum { FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 4 << 20 };
 
-static void end_process(void)
+static MemoryEnd *last_act;
+
+void memory_at_end(MemoryEnd *act) { last_act = act; }
+
+void memory_end(void)
 {
     fputs("tfc: out of memory\n", stderr);
+    if (last_act)
+        last_act();
     abort();
 }
 
@@ -40,8 +46,8 @@ Arena *arena_new(void)
 {
     Arena *arena = arena_try_new();
     if (!arena)
-        end_process();
-    arena->out_of_memory = end_process;
+        memory_end();
+    arena->out_of_memory = memory_end;
     return arena;
 }
 

@@ -34,6 +34,12 @@ char *arena_printf(Arena *arena, const char *format, ...)
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
 size_t arena_bytes(const Arena *arena);             /* handed out so far */
 
+/* What an arena of arena_new does without memory, and what others do that have nothing better to do: says so and ends
+ * the process, after `act` of memory_at_end, which may end it itself. */
+typedef void MemoryEnd(void);
+void memory_at_end(MemoryEnd *act);
+void memory_end(void) __attribute__((noreturn));
+
 #define ARENA_NEW(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_array((arena), (size_t)(n), sizeof(T)))
 

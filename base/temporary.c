@@ -46,10 +46,16 @@ static char *temporary_name(const char *target)
     return NULL;
 }
 
-int temporary_make(const char *target, TemporaryMaker *maker, void *context, char **path)
+static TemporaryWatch *watcher;
+
+void temporary_watch(TemporaryWatch *watch) { watcher = watch; }
+
+static int make_in(int folder, const char *target, TemporaryMaker *maker, void *context, char **path)
 {
     for (int i = 0; (*path = temporary_name(target)); i++) {
         int result = maker(*path, context);
+        if (result >= 0 && watcher)
+            watcher(folder, *path);
         if (result >= 0)
             return result;
         int error = errno;
@@ -60,6 +66,11 @@ int temporary_make(const char *target, TemporaryMaker *maker, void *context, cha
             break;
     }
     return -1;
+}
+
+int temporary_make(const char *target, TemporaryMaker *maker, void *context, char **path)
+{
+    return make_in(AT_FDCWD, target, maker, context, path);
 }
 
 typedef struct NewTemporary {
@@ -76,7 +87,7 @@ static int make_new_file(const char *path, void *context)
 int temporary_file(int folder, const char *target, unsigned mode, char **path)
 {
     NewTemporary how = {folder, mode};
-    return temporary_make(target, make_new_file, &how, path);
+    return make_in(folder, target, make_new_file, &how, path);
 }
 
 static int make_new_folder(const char *path, void *context) { return mkdir(path, *(const unsigned *)context); }

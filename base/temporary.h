@@ -16,6 +16,10 @@ typedef int TemporaryMaker(const char *path, void *context);
 
 /* What the maker returns, -1 and errno after a failure. *path: malloc'd, NULL after a failure. */
 int temporary_make(const char *target, TemporaryMaker *maker, void *context, char **path);
+/* Calls `watch` with each one that is made from now on: by the program, which removes them where it ends for want of
+ * memory. */
+typedef void TemporaryWatch(int folder, const char *path);
+void temporary_watch(TemporaryWatch *watch);
 /* A file, open for writing, relative to `folder` (openat); the process's umask is taken off the mode. */
 int temporary_file(int folder, const char *target, unsigned mode, char **path);
 bool temporary_folder(const char *target, unsigned mode, char **path);

@@ -1,6 +1,8 @@
 /* Growing text, shortest numbers, edit distance. */
 #include "base/text.h"
 
+#include "base/arena.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,10 +18,8 @@ static void reserve(Text *text, size_t extra)
     if (capacity < need)
         capacity = need;
     char *data = realloc(text->data, capacity);
-    if (!data) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!data)
+        memory_end();
     text->data = data;
     text->capacity = capacity;
 }

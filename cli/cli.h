@@ -22,6 +22,8 @@ int cli_errors_told(void); /* by cli_flush so far */
 int cli_finish(Job *job, bool ok);
 /* The text as the file of that path, or printed (NULL or "-"); false after an error. */
 bool cli_write(Job *job, const char *path, const Text *text);
+/* From now on memory that runs out is an input that was too much: temporaries are removed, EXIT_INPUT. */
+void cli_end_without_memory(void);
 /* "tfc: MESSAGE" on stderr; gives EXIT_USAGE. */
 int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

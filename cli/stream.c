@@ -1,6 +1,7 @@
 /* Windows of lines, bad lines, and the way out. */
 #include "cli/stream.h"
 
+#include "base/arena.h"
 #include "runtime/exec/trace.h"
 
 #include <stdio.h>
@@ -185,10 +186,8 @@ bool stream_next(TextStream *stream)
 void put_one_line(Text *out, const char *text)
 {
     TokenText line = {0};
-    if (!token_text_put(&line, text, strlen(text)) || !token_text_one_line(&line, 0)) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!token_text_put(&line, text, strlen(text)) || !token_text_one_line(&line, 0))
+        memory_end();
     text_put(out, line.data, line.length);
     token_text_free(&line);
 }

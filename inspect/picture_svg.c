@@ -59,8 +59,10 @@ static void put_waves(const PictureMap *map, double x, double y, Text *out)
     PlotLine lines[LINES];
     char names[LINES][32];
     PlotPoint *points = malloc((size_t)(LINES * map->rows) * sizeof *points);
+    if (!points)
+        memory_end();
     size_t n = 0;
-    for (int i = 0; i < LINES && points; i++) {
+    for (int i = 0; i < LINES; i++) {
         int64_t column = i * (map->columns - 1) / LINES;
         PlotPoint *at = points + i * map->rows;
         for (int64_t r = 0; r < map->rows; r++)
@@ -119,8 +121,10 @@ void picture_put_masks(const char *title, const PictureMap *maps, size_t n, Text
 void picture_put_schedule(const char *title, const double *rates, size_t n, int64_t warmup, Text *out)
 {
     PlotPoint *points = malloc((n + 1) * sizeof *points), mark[2] = {{0}};
+    if (!points)
+        memory_end();
     double most = 0;
-    for (size_t i = 0; points && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         points[i] = (PlotPoint){(double)(i + 1), rates[i]};
         most = fmax(most, rates[i]);
     }

@@ -133,7 +133,9 @@ static size_t thin(const PlotLine *line, PlotPoint *points)
 static void put_line(const PlotLine *line, const Axis *x, const Axis *y, Text *out)
 {
     PlotPoint *points = malloc((line->n + 1) * sizeof *points);
-    size_t n = points ? thin(line, points) : 0;
+    if (!points)
+        memory_end();
+    size_t n = thin(line, points);
     if (!n) {
         free(points);
         return;

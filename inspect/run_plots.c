@@ -49,7 +49,9 @@ static PlotLine make_line(const RunView *run, size_t number, size_t runs, const 
                           bool by_minutes, Text *name)
 {
     PlotPoint *points = malloc((series->n + 1) * sizeof *points);
-    for (size_t i = 0; points && i < series->n; i++)
+    if (!points)
+        memory_end();
+    for (size_t i = 0; i < series->n; i++)
         points[i] = (PlotPoint){by_minutes ? series->minutes[i] : series->steps[i], series->values[i]};
     if (runs > 1)
         text_string(name, run->name);
@@ -70,7 +72,9 @@ static void put_plot(const RunView *runs, size_t n, RunPlot plot, bool by_minute
         most += runs[r].series.count;
     PlotLine *lines = calloc(most + 1, sizeof *lines);
     Text *names = calloc(most + 1, sizeof *names);
-    for (size_t r = 0; r < n && lines && names; r++)
+    if (!lines || !names)
+        memory_end();
+    for (size_t r = 0; r < n; r++)
         for (size_t i = 0, index = 0; i < runs[r].series.count; i++)
             if (is_of(&runs[r].series.data[i], plot)) {
                 lines[count] = make_line(&runs[r], r, n, &runs[r].series.data[i], index++, by_minutes, &names[count]);

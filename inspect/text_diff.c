@@ -25,7 +25,7 @@ static DiffText split(const char *text)
     size_t length = strlen(text);
     DiffText result = {.copy = malloc(length + 1), .lines = malloc(MOST_LINES * sizeof *result.lines)};
     if (!result.copy || !result.lines)
-        return result;
+        memory_end();
     memcpy(result.copy, text, length + 1);
     for (char *at = result.copy; *at && result.n < MOST_LINES;) {
         result.lines[result.n++] = at;
@@ -91,9 +91,9 @@ bool text_diff_put(const char *a, const char *b, Text *out)
     size_t cells = (size_t)(x.n + 1) * (size_t)(y.n + 1);
     short *common = calloc(cells, sizeof *common);
     Edit *edits = malloc((size_t)(x.n + y.n + 1) * sizeof *edits);
-    bool any = false;
-    if (x.copy && x.lines && y.copy && y.lines && common && edits)
-        any = put_edits(edits, find_edits(&x, &y, common, edits), out);
+    if (!common || !edits)
+        memory_end();
+    bool any = put_edits(edits, find_edits(&x, &y, common, edits), out);
     free(edits);
     free(common);
     free(x.lines);

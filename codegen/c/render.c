@@ -1,6 +1,7 @@
 /* Functions, blocks and records; see render.h. */
 #include "codegen/c/render_state.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "runtime/exec/device.h"
 
@@ -307,7 +308,7 @@ static void put_function(CRender *r, const LoFunction *f, const char *comment)
     r->function = f;
     r->notes = calloc((size_t)f->n_ids + 1, sizeof *r->notes);
     if (!r->notes)
-        abort(); /* as an arena does */
+        memory_end();
     r->n_stretches = 0;
     count_uses(r, f->body);
     note_block(r, f->body);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/corpus/prepare_texts.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/machine.h"
 #include "base/sha256.h"
@@ -141,7 +142,7 @@ static Scan *open_scan(const char *path, int *error)
     struct stat info;
     Scan *scan = malloc(sizeof *scan);
     if (!scan)
-        abort();
+        memory_end();
     scan->begin = scan->end = 0;
     scan->at = 0;
     sha256_init(&scan->sha);
@@ -161,7 +162,7 @@ static void add_cut(TextPart *part, const TextCut *cut)
         part->room = 2 * part->room + 16;
         part->cuts = realloc(part->cuts, (size_t)part->room * sizeof *part->cuts);
         if (!part->cuts)
-            abort();
+            memory_end();
     }
     part->cuts[part->n_cuts++] = *cut;
 }

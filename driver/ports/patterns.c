@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "driver/ports/patterns.h"
 
+#include "base/arena.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@ static bool part_meets(const char *pattern, const char *name)
 {
     char *glob = strndup(pattern, strcspn(pattern, ".")), *part = strndup(name, strcspn(name, "."));
     if (!glob || !part)
-        abort();
+        memory_end();
     bool ok = *part && !fnmatch(glob, part, FNM_NOESCAPE);
     free(glob);
     free(part);

@@ -1,6 +1,7 @@
 /* A language model goes on with texts. */
 #include "driver/run/continuation.h"
 
+#include "base/arena.h"
 #include "runtime/decode/continue.h"
 
 #include <stdio.h>
@@ -9,10 +10,8 @@
 
 static bool require(bool done)
 {
-    if (!done) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!done)
+        memory_end();
     return done;
 }
 

@@ -1,6 +1,7 @@
 /* Ordering rows, cutting them into batches, and filling batches with tokens. */
 #include "runtime/data/batch.h"
 
+#include "base/arena.h"
 #include "base/map.h"
 
 #include <assert.h>
@@ -26,10 +27,8 @@ struct Batches {
 static void *grow(void *memory, size_t size)
 {
     memory = realloc(memory, size ? size : 1);
-    if (!memory) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!memory)
+        memory_end();
     return memory;
 }
 

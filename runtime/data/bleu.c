@@ -1,6 +1,7 @@
 /* Counting n-grams and scoring. Tokenisation is in bleu_tokenize.c. */
 #include "runtime/data/bleu.h"
 
+#include "base/arena.h"
 #include "base/map.h"
 
 #include <assert.h>
@@ -171,7 +172,7 @@ int64_t edit_distance(const int32_t *a, int64_t n, const int32_t *b, int64_t m)
 {
     int64_t *row = malloc(((size_t)m + 1) * sizeof *row);
     if (!row)
-        abort();
+        memory_end();
     for (int64_t j = 0; j <= m; j++)
         row[j] = j;
     for (int64_t i = 1; i <= n; i++) {

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "runtime/data/corpus.h"
 
+#include "base/arena.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +12,8 @@
 static void *grow(void *memory, size_t size)
 {
     memory = realloc(memory, size);
-    if (!memory) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!memory)
+        memory_end();
     return memory;
 }
 
@@ -237,8 +237,7 @@ static void put_pending(Corpus *corpus, const char *text, size_t length)
 {
     if (token_text_put(&corpus->pending, text, length))
         return;
-    fputs("tfc: out of memory\n", stderr);
-    abort();
+    memory_end();
 }
 
 void corpus_add_stream(Corpus *corpus, const Line *line)

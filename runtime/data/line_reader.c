@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "runtime/data/line_reader.h"
 
+#include "base/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -40,7 +42,7 @@ LineReader *line_reader_open(Diagnostics *diags, const char *path, int64_t line_
     LineReader *reader = calloc(1, sizeof *reader);
     char *name = strdup(is_stdin ? "<standard input>" : path);
     if (!reader || !name)
-        abort();
+        memory_end();
     *reader = (LineReader){.fd = fd,
                            .name = name,
                            .limit = line_limit ? line_limit : LINE_LIMIT,
@@ -84,10 +86,8 @@ static void make_room(LineReader *r)
         return;
     r->capacity = 2 * r->capacity + CHUNK;
     r->data = realloc(r->data, r->capacity);
-    if (!r->data) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!r->data)
+        memory_end();
 }
 
 /* Reads what is there; waits where nothing is. */

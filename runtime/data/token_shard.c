@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "runtime/data/token_shard.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/xxh64.h"
 
@@ -302,10 +303,8 @@ void token_shard_ids(const TokenShard *shard, const TokenSide *side, int64_t fir
     if (out->count + (size_t)n > out->capacity) {
         out->capacity = 2 * out->capacity + (size_t)n;
         out->data = realloc(out->data, out->capacity * sizeof *out->data);
-        if (!out->data) {
-            fputs("tfc: out of memory\n", stderr);
-            abort();
-        }
+        if (!out->data)
+            memory_end();
     }
     for (int64_t i = 0; i < n; i++)
         out->data[out->count++] = (int32_t)id_at(shard, side, first + i);

@@ -1,6 +1,7 @@
 /* One interface over tokenizers and word lists. */
 #include "runtime/data/vocabulary.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "runtime/data/marian_vocab.h"
 #include "runtime/data/sentencepiece.h"
@@ -438,10 +439,8 @@ bool vocab_is_words(const Vocabulary *vocab)
 
 static void require(bool done)
 {
-    if (!done) {
-        fputs("tfc: out of memory\n", stderr);
-        abort();
-    }
+    if (!done)
+        memory_end();
 }
 
 bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)

@@ -1,6 +1,7 @@
 /* Encoding each line, and counting what came of it. */
 #include "driver/corpus/survey/coverage.h"
 
+#include "base/arena.h"
 #include "runtime/text/hf/unicode.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ Coverage *coverage_new(const Vocabulary *vocab, int n)
     const CorpusOptions options = {.kind = n == 2 ? CORPUS_PAIRS : CORPUS_LINES, .keep_all = true};
     Coverage *coverage = calloc(1, sizeof *coverage);
     if (!coverage)
-        abort();
+        memory_end();
     *coverage = (Coverage){.corpus = corpus_new(vocab, &options), .n = n};
     for (int k = 0; k < n; k++) {
         CoveredSide *side = &coverage->sides[k];
@@ -22,7 +23,7 @@ Coverage *coverage_new(const Vocabulary *vocab, int n)
         side->used = calloc((size_t)vocab_size(side->vocab) + 1, 1);
         side->characters = calloc(CHARACTERS, sizeof *side->characters);
         if (!side->used || !side->characters)
-            abort();
+            memory_end();
     }
     return coverage;
 }
@@ -99,7 +100,7 @@ static const char *unknown_characters(const CoveredSide *side, Arena *arena)
             continue;
         text.length = 0;
         if (!uni_put(&text, c))
-            abort();
+            memory_end();
         if (!is_unknown(side->vocab, text.data, text.length))
             continue;
         int at = n < SHOWN ? n++ : SHOWN - 1;
@@ -111,7 +112,7 @@ static const char *unknown_characters(const CoveredSide *side, Arena *arena)
     for (int i = 0; i < n; i++) {
         text.length = 0;
         if (!uni_put(&text, best[i]))
-            abort();
+            memory_end();
         text_string(&out, i ? ", " : "");
         if (uni_is_control(best[i]))
             text_add(&out, "U+%04X", (unsigned)best[i]);

@@ -1,6 +1,7 @@
 /* Normal forms of lines, and a table of their hashes, open addressing. */
 #include "driver/corpus/survey/digest.h"
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "runtime/text/hf/unicode.h"
 
@@ -22,7 +23,7 @@ static void put_words(Digest *digest, const TokenText *lower)
         ok = ok && token_text_put(&digest->normal, lower->data + i, size);
     }
     if (!ok)
-        abort();
+        memory_end();
 }
 
 void digest_line(Digest *digest, const Line *line)
@@ -32,7 +33,7 @@ void digest_line(Digest *digest, const Line *line)
     digest->characters = digest->words = 0;
     if (!uni_put_valid(&digest->clean, line->text, line->length) ||
         !uni_put_lower(&lower, digest->clean.data, digest->clean.length))
-        abort();
+        memory_end();
     for (size_t i = 0; i < digest->clean.length; i++) /* all bytes but those within a character */
         digest->characters += (digest->clean.data[i] & 0xC0) != 0x80;
     put_words(digest, &lower);
@@ -62,7 +63,7 @@ static void grow(LineHashes *h)
     larger.keys = calloc(larger.capacity, sizeof *larger.keys);
     larger.lines = calloc(larger.capacity, sizeof *larger.lines);
     if (!larger.keys || !larger.lines)
-        abort();
+        memory_end();
     for (size_t i = 0; i < h->capacity; i++) {
         if (!h->keys[i])
             continue;

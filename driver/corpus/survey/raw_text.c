@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/corpus/survey/raw_text.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/machine.h"
 #include "runtime/data/tmx.h"
@@ -151,7 +152,7 @@ static void put_byte(RawFile *file, char byte)
         file->capacity = 2 * file->capacity + 4096;
         file->data = realloc(file->data, file->capacity);
         if (!file->data)
-            abort();
+            memory_end();
     }
     file->data[file->length++] = byte;
 }

@@ -1,6 +1,7 @@
 /* Counts of parts of texts, by side. */
 #include "driver/corpus/survey/side_model.h"
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "runtime/text/hf/unicode.h"
 
@@ -31,7 +32,7 @@ SideModel *side_model_new(void)
 {
     SideModel *model = calloc(1, sizeof *model);
     if (!model)
-        abort();
+        memory_end();
     return model;
 }
 
@@ -50,7 +51,7 @@ static void put_part(Parts *parts, const char *text, size_t length)
         parts->room = 2 * parts->room + 256;
         parts->at = realloc(parts->at, parts->room * sizeof *parts->at);
         if (!parts->at)
-            abort();
+            memory_end();
     }
     uint64_t hash = hash_bytes(HASH_SEED, text, length) * UINT64_C(0x9e3779b97f4a7c15);
     parts->at[parts->n++] = (uint32_t)(hash >> 44); /* 20 bits */

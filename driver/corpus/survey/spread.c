@@ -1,6 +1,8 @@
 /* Classes of lengths and of ratios. */
 #include "driver/corpus/survey/spread.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +29,7 @@ static int64_t least_of(int class_)
 void length_spread_add(LengthSpread *spread, int64_t length)
 {
     if (!spread->counts && !(spread->counts = calloc(LENGTH_CLASSES, sizeof *spread->counts)))
-        abort();
+        memory_end();
     spread->counts[class_of(length)]++;
     spread->n++;
     spread->total += length;

@@ -1,6 +1,7 @@
 /* Two readings of a corpus, before them one of the validation texts. */
 #include "driver/corpus/survey/survey.h"
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "driver/corpus/survey/coverage.h"
 #include "driver/corpus/survey/encoding.h"
@@ -432,7 +433,7 @@ bool survey(Job *job, const SurveyOptions *options, Survey *result)
         look.sides = side_model_new();
         look.ratios = calloc(1, sizeof *look.ratios);
         if (!look.ratios)
-            abort();
+            memory_end();
     }
     bool ok = look_at(&look, vocab);
     free_look(&look);

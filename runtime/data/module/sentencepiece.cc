@@ -1,4 +1,7 @@
 // The C face of SentencePiece. No exception leaves this file.
+extern "C" {
+#include "base/arena.h"
+}
 #include "runtime/data/sentencepiece.h"
 
 #include <cstdlib>
@@ -146,7 +149,7 @@ bool sp_train(const Line *lines, int64_t n, int pieces, bool as_is, bool exact, 
         *size = trained.size();
         *bytes = static_cast<char *>(malloc(trained.size() + 1));
         if (!*bytes)
-            abort();
+            memory_end();
         memcpy(*bytes, trained.data(), trained.size());
         return true;
     } catch (const std::exception &e) {
