@@ -417,7 +417,11 @@ bool file_write_all(Diagnostics *diags, const char *path, const void *data, size
     return file_commit(file, diags);
 }
 
-bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+/* What cannot be known is taken to be there: who reads it says why it cannot. */
+bool file_exists(const char *path)
+{
+    return !access(path, F_OK) || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG);
+}
 
 bool file_is_folder(const char *path)
 {
@@ -436,8 +440,10 @@ void file_remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH |
 bool file_make_folder(Diagnostics *diags, const char *path)
 {
     char *copy = strdup(path);
-    bool ok = true;
-    for (char *c = copy + 1; ok; c++) {
+    bool ok = copy != NULL;
+    if (!copy)
+        diag_error(diags, no_place(), "cannot make the folder %s: %s", path, strerror(ENOMEM));
+    for (char *c = ok ? copy + 1 : NULL; ok; c++) {
         if (*c && *c != '/')
             continue;
         char kept = *c;

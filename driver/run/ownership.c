@@ -5,6 +5,7 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -78,16 +79,18 @@ static bool is_something(const char *folder, const char *name)
     return info.st_size && !is_output(&info);
 }
 
-/* The first name, in the order of bytes, of what the folder holds; false: nothing, or no folder. */
+/* The first name, in the order of bytes, of what the folder holds; false: nothing, or no folder. A folder that cannot be
+ * read may hold anything: true, without a name, and errno. */
 static bool find_something(const char *folder, char name[NAME_MAX + 1])
 {
     DIR *dir = opendir(folder);
     *name = 0;
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
+    if (!dir)
+        return errno != ENOENT && errno != ENOTDIR;
+    for (struct dirent *entry; (entry = readdir(dir));)
         if (is_something(folder, entry->d_name) && (!*name || strcmp(entry->d_name, name) < 0))
             snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
-    if (dir)
-        closedir(dir);
+    closedir(dir);
     return *name;
 }
 
@@ -117,7 +120,8 @@ bool ownership_check_folder(Job *job, Ownership kind, const char *folder)
         return refuse(job, kind, lock);
     if (begun || ownership_is_marked(kind, folder) || !find_something(folder, name))
         return true;
-    return refuse(job, kind, file_in(job->arena, folder, name));
+    return *name ? refuse(job, kind, file_in(job->arena, folder, name))
+                 : job_error(job, "cannot read %s: %s", folder, strerror(errno));
 }
 
 bool ownership_check_file(Job *job, Ownership kind, const char *path)
