@@ -1,0 +1,193 @@
+"""Commands of tfc in which a call fails, or which are killed, and what is there afterwards.
+Usage: faults_kills.py TFC FAIL_CALLS.so FAULTS KILLS [SEED [COMMAND]]   (in a folder with what faults_kills.sh makes)
+
+After a fault: status 0 and the whole result, or status 1 or 2 and a message, with no part of a result under its name and no
+temporary. After a fault and after a kill: the same command (train: --resume) gives the whole result. Never: another
+status, a change to what is not the command's."""
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+tfc, library, faults, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+seed = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+errors = {"ENOSPC": 28, "EIO": 5, "EMFILE": 24, "EACCES": 13}
+
+# Of each command: its words, what it writes, and how it goes on where that is a folder with a beginning.
+texts = "--source ../in/t.src --target ../in/t.tgt --vocab words:auto"
+commands = {
+    "import": ("import ../in/published -o made", "made", None),
+    "export": ("export ../in/run -o made.safetensors", "made.safetensors", None),
+    "export hf": ("export ../in/imported --format hf -o made", "made", None),
+    "prepare": (f"prepare {texts} --rows-per-shard 10 -o made", "made", None),
+    "compile": ("compile ../in/run -o libmade.so", "libmade.so backwards.h backwards.py", None),
+    "compile c": ("compile ../in/run --emit c -o made.c", "made.c backwards.h", None),
+    "train": (f"train ../in/m.tfg {texts} --steps 4 --save-every 2 --out made", "made", "train made --resume"),
+    "translate": ("translate ../in/run --input ../in/t.src --output made.txt", "made.txt", None),
+    "report": ("report ../in/run -o made.html", "made.html", None),
+}
+
+
+def files(folder):
+    """What a file is of each below the folder, by its path."""
+    found = {}
+    for at, folders, names in os.walk(folder):
+        for name in folders + names:
+            path = os.path.join(at, name)
+            if os.path.islink(path):
+                found[os.path.relpath(path, folder)] = "link " + os.readlink(path)
+            elif os.path.isfile(path):
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest()
+    return found
+
+
+def begin():
+    shutil.rmtree("out", ignore_errors=True)
+    os.makedirs("out/theirs")
+    for path in "out/canary", "out/theirs/canary", "out/made.txt.tmp":
+        with open(path, "w") as file:
+            file.write("somebody else's\n")
+
+
+def run(words, variables=None, after=None):
+    """Status (or minus a signal) and messages; `after` seconds it is killed."""
+    process = subprocess.Popen([tfc] + words.split(), cwd="out", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, start_new_session=True, env=dict(os.environ, **(variables or {})))
+    try:
+        messages = process.communicate(timeout=after or 300)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        messages = process.communicate()[1]
+        if not after:
+            return None, "it does not end"
+    return process.returncode, messages.decode("utf-8", "replace")
+
+
+def failing(kind, at, **how):
+    variables = {"LD_PRELOAD": library, "FAIL_PROGRAM": tfc, "FAIL_KIND": kind, "FAIL_AT": str(at),
+                 "FAIL_LOG": os.path.abspath("log")}
+    variables.update({"FAIL_" + name.upper(): str(value) for name, value in how.items()})
+    return variables
+
+
+def read_log():
+    with open("log") as file:
+        return file.read().strip()
+
+
+class Command:
+    def __init__(self, name):
+        self.name = name
+        self.words, self.outputs, self.resumes = commands[name]
+        self.outputs = self.outputs.split()
+        begin()
+        self.theirs, self.inputs = files("out"), files("in")
+        self.calls, made = {}, {}
+        for kind, how in ("memory", {}), ("files", {"with": 5}), ("kill", {"with": "kill"}):
+            begin()
+            started = time.monotonic()
+            self.succeed("counting", failing("files" if kind == "kill" else kind, 0, **how))
+            self.seconds = time.monotonic() - started
+            self.calls[kind] = int(read_log())
+            made[kind] = files("out")
+        # What two runs write differently, such as times, is only to be there.
+        self.whole = {path: digest if made["memory"].get(path) == digest else None for path, digest in made["kill"].items()}
+        if self.resumes: # the record of the last command
+            self.whole["made/run.json"] = None
+
+    def fail(self, what, messages=""):
+        self.problems.append(what)
+        print(f"FAILED: {self.name}: {self.case}: {what}\n    {messages.strip()[-600:]}", flush=True)
+
+    problems, case = [], "no fault"
+
+    def succeed(self, what, variables=None):
+        resumes = self.resumes and os.path.exists("out/made/run.json")
+        status, messages = run(self.resumes if resumes else self.words, variables)
+        if status:
+            self.fail(f"{what}: status {status}", messages)
+
+    def others_are_as_they_were(self):
+        there = files("out")
+        for path, digest in self.theirs.items():
+            if there.get(path) != digest:
+                self.fail(f"changed what is somebody else's: {path}")
+        if files("in") != self.inputs:
+            self.fail("changed its inputs")
+        return there
+
+    def goes_on(self, leftovers):
+        """What is whole is not made again: import makes new folders alone."""
+        there = files("out")
+        if all(path in there and digest in (None, there[path]) for path, digest in self.whole.items()):
+            return
+        self.succeed("again")
+        self.is_whole("again", leftovers)
+
+    def is_whole(self, what, leftovers):
+        there = self.others_are_as_they_were()
+        for path in there.keys() | self.whole.keys():
+            if path not in self.whole and not (leftovers and ".tmp-" in path):
+                self.fail(f"{what}: {path} is too many")
+            elif path in self.whole and (path not in there or self.whole[path] and self.whole[path] != there[path]):
+                self.fail(f"{what}: {path} is {'another' if path in there else 'missing'}")
+
+    def fault(self, kind, at, **how):
+        begin()
+        status, messages = run(self.words, failing(kind, at, **how))
+        self.case = f"{kind} call {at} ({read_log()}) {how or ''}"
+        if status == 0:
+            self.is_whole("status 0", False)
+        elif status not in (1, 2): # 2: what cannot be looked at is taken to be there
+            self.fail(f"status {status}", messages)
+        else:
+            if not messages.strip():
+                self.fail("no message")
+            there = self.others_are_as_they_were()
+            for path in there.keys() - self.theirs.keys():
+                if ".tmp-" in path:
+                    self.fail(f"left {path}", messages)
+                elif path in self.outputs and self.whole[path] not in (None, there[path]):
+                    self.fail(f"a part of {path}", messages)
+        self.goes_on(status not in (0, 1, 2))
+        return status
+
+    def kill(self, choose):
+        begin()
+        if choose.random() < 0.5:
+            at = choose.randint(1, self.calls["kill"])
+            run(self.words, failing("files", at, **{"with": "kill"}))
+            self.case = f"killed at call {at} ({read_log()})"
+        else:
+            after = choose.uniform(0.001, self.seconds)
+            run(self.words, after=after)
+            self.case = f"killed after {after:.3f} s"
+        self.others_are_as_they_were()
+        self.goes_on(True)
+
+
+names = [sys.argv[6]] if len(sys.argv) > 6 else list(commands)
+problems = 0
+for number, name in enumerate(names):
+    choose = random.Random(seed * 1000 + number)
+    command = Command(name)
+    share = lambda n: n * (number + 1) // len(names) - n * number // len(names)
+    statuses = []
+    for i in range(share(faults)):
+        if i % 3 == 0:
+            statuses.append(command.fault("memory", choose.randint(1, command.calls["memory"])))
+        else:
+            how = {"with": choose.choice(list(errors.values()))} if i % 3 == 1 else {"with": errors["ENOSPC"], "lasts": 1}
+            statuses.append(command.fault("files", choose.randint(1, command.calls["files"]), **how))
+    for i in range(share(kills)):
+        command.kill(choose)
+    print(f"{name}: {command.calls['memory']} allocations and {command.calls['files']} calls on files; {len(statuses)} faults, "
+          f"of which {statuses.count(0)} did no harm; {share(kills)} kills; {len(command.problems)} problems", flush=True)
+    problems += len(command.problems)
+    Command.problems.clear()
+sys.exit(problems > 0)
