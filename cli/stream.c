@@ -1,4 +1,5 @@
 /* Windows of lines, bad lines, and the way out. */
+#define _GNU_SOURCE
 #include "cli/stream.h"
 
 #include "base/arena.h"
@@ -192,8 +193,19 @@ void put_one_line(Text *out, const char *text)
     token_text_free(&line);
 }
 
+bool has_replaced(const char *text, size_t length) { return length && memmem(text, length, "\357\277\275", 3); }
+
+void tell_replaced(Job *job, int64_t answers)
+{
+    if (answers)
+        diag_note(&job->diags, (Loc){0},
+                  "%lld answer%s U+FFFD: it stands for tokens that make no valid UTF-8 together, and for characters that "
+                  "the vocabulary lacks", (long long)answers, text_plural(answers, " has", "s have"));
+}
+
 void stream_put(TextStream *stream, const char *text, size_t length)
 {
+    stream->replaced += has_replaced(text, length);
     if (stream->output)
         file_write(stream->output, text, length);
     else
@@ -225,6 +237,8 @@ bool stream_close(TextStream *stream, bool ok)
     Job *job = stream->job;
     if (!stream->options.silent && !stream->options.tell_unknown && ok)
         tell_share(stream);
+    if (!stream->options.silent)
+        tell_replaced(job, stream->replaced);
     if (stream->options.silent) {
         stream->failure = NULL; /* the first rank tells it */
     } else if (stream->failure) {

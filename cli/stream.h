@@ -46,6 +46,7 @@ typedef struct TextStream {
     int64_t *row;        /* of each, in the corpus; -1: a bad line */
     SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;    /* lines */
+    int64_t replaced;    /* answers with U+FFFD */
     bool is_over;        /* nothing is read any more */
     const char *failure; /* why, told once the answers before it are out; NULL: the end */
     Loc place;           /* … where */
@@ -53,6 +54,10 @@ typedef struct TextStream {
 
 /* Appends a text that is one line: "\\n" and "\\r" stand for line breaks within. */
 void put_one_line(Text *out, const char *text);
+
+/* Whether a text has U+FFFD, and the note of so many answers that do; none: nothing is told. */
+bool has_replaced(const char *text, size_t length);
+void tell_replaced(Job *job, int64_t answers);
 
 /* False after errors; stream_close in any case. */
 bool stream_open(TextStream *stream, Job *job, const StreamOptions *options);
