@@ -1,5 +1,5 @@
 /* Fuzz target: any bytes as a tokenizer.json. What is refused is refused with a reason; what is
- * accepted encodes a text into ids that it has, and decodes each of its ids. */
+ * accepted encodes texts, the bytes themselves too, into ids that it has, and decodes each of its ids. */
 #include "runtime/text/hf/tokenizer_json.h"
 
 #include <stdint.h>
@@ -7,9 +7,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_IDS = 100 };
+enum { MOST_IDS = 100, MOST_TEXT = 600 };
 static const char sample[] =
     "a B  c\t \xc3\xa4\xe2\x82\xac d'll </s> [MASK] <unk> 12345 zz\xff\xf0\x9f\x98\x80 <think> .\n";
+
+static void encode(const Tokenizer *t, const char *text, size_t length, TokenIds *ids)
+{
+    size_t before = ids->count;
+    if (!tokenizer_encode(t, text, length, ids) && ids->count != before)
+        abort();
+    for (size_t i = before; i < ids->count; i++)
+        if (ids->data[i] < 0 || ids->data[i] >= tokenizer_size(t))
+            abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,10 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     TokenText text = {0};
     if (!t != (problem != NULL))
         abort();
-    if (t && tokenizer_encode(t, sample, sizeof sample - 1, &ids))
-        for (size_t i = 0; i < ids.count; i++)
-            if (ids.data[i] < 0 || ids.data[i] >= tokenizer_size(t))
-                abort();
+    if (t)
+        encode(t, sample, sizeof sample - 1, &ids);
+    if (t)
+        encode(t, (const char *)data + (size > MOST_TEXT ? size - MOST_TEXT : 0), size < MOST_TEXT ? size : MOST_TEXT, &ids);
     for (int32_t id = 0; id < tokenizer_size(t) && id < MOST_IDS; id++) {
         size_t length;
         const char *piece = tokenizer_piece(t, id, &length);

@@ -31,9 +31,9 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
     for (size_t i = 0; i < object->n; i++) {
         const char *key = object->keys[i], *at = names;
         size_t n = strlen(key);
-        while ((at = strstr(at, key)) && !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
+        while (n && (at = strstr(at, key)) && !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
             at++;
-        if (!at)
+        if (!n || !at)
             return hf_refuse(r, "%s: '%s' is not known", place, key);
     }
     return true;
