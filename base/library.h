@@ -39,6 +39,7 @@ typedef struct Library {
     __asm__(".text; .balign 16; .globl " #f "; .hidden " #f "; .type " #f ", %function; " #f ": "   \
             LIBRARY_JUMP("library_" #f) "; .size " #f ", .-" #f);
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
+#define LIBRARY_TABLE(table) .functions = (table), .n_functions = sizeof(table) / sizeof *(table)
 
 /* The path of a module of tfc's own, beside the program or where it is installed; NULL: nowhere. In the arena. */
 const char *library_module(Arena *arena, const char *name);

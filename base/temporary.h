@@ -16,8 +16,7 @@ typedef int TemporaryMaker(const char *path, void *context);
 
 /* What the maker returns, -1 and errno after a failure. *path: malloc'd, NULL after a failure. */
 int temporary_make(const char *target, TemporaryMaker *maker, void *context, char **path);
-/* Calls `watch` with each one that is made from now on: by the program, which removes them where it ends for want of
- * memory. */
+/* Calls `watch` with each temporary that is made from now on. The program removes them when memory runs out. */
 typedef void TemporaryWatch(int folder, const char *path);
 void temporary_watch(TemporaryWatch *watch);
 /* A file, open for writing, relative to `folder` (openat); the process's umask is taken off the mode. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *speaker; /* of errors alone; NULL: all is told, without a name */
+static const char *speaker; /* errors begin with this name, and nothing else is printed; NULL: all is printed, without a name */
 static int errors_told;
 
 void cli_speak_as(const char *name) { speaker = name; }

@@ -1,5 +1,4 @@
-/* The end for want of memory: what this process was making is removed, and its status is that of an input that was too
- * much. */
+/* What the program does when memory runs out: it removes the temporaries that it was making, and exits with EXIT_INPUT. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 

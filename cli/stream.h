@@ -55,8 +55,9 @@ typedef struct TextStream {
 /* Appends a text that is one line: "\\n" and "\\r" stand for line breaks within. */
 void put_one_line(Text *out, const char *text);
 
-/* Whether a text has U+FFFD, and the note of so many answers that do; none: nothing is told. */
+/* Whether a text has U+FFFD. */
 bool has_replaced(const char *text, size_t length);
+/* The note that so many answers have it; none for 0. */
 void tell_replaced(Job *job, int64_t answers);
 
 /* False after errors; stream_close in any case. */

@@ -1,4 +1,4 @@
-/* Compiled programs on disk: one file for what was compiled at once, named after its key.
+/* Compiled code on disk: a file for each program, and one for each kernel, which programs share; named after their keys.
  *
  *   header    magic, number of object files and of kernels, size, key, checksum
  *   payload   the first program's symbol and the object files
@@ -7,8 +7,8 @@
  * files only, and the last of two that write the same key wins. What is loaded runs
  * as code: a file counts only if it is a regular one of this user's that nobody else
  * may write, in a folder of which the same holds, and its key and SHA-256 fit. All
- * else, damage included, is as if it were absent. The folder is bounded: after a
- * write the files that were used longest ago go. */
+ * else, damage included, is as if it were absent. The folder is bounded, and kernels to a
+ * quarter of that besides: after a program is written, the files that were used longest ago go. */
 #ifndef CODEGEN_CACHE_H
 #define CODEGEN_CACHE_H
 

@@ -16,8 +16,7 @@ static const LibraryFunction functions[] = {
 static Library library = {.path = TFC_LLVM,
                           .name = TFC_LLVM_NAME,
                           .package = "libllvm19",
-                          .functions = functions,
-                          .n_functions = sizeof functions / sizeof functions[0]};
+                          LIBRARY_TABLE(functions)};
 
 bool llvm_load(Diagnostics *diags)
 {

@@ -121,9 +121,8 @@ static bool load_zip(Diagnostics *diags)
     };
     static Library library = {.path = TFC_LIBZIP,
                               .name = TFC_LIBZIP_NAME,
-                              .package = "libzip",
-                              .functions = functions,
-                              .n_functions = sizeof functions / sizeof functions[0]};
+                              .package = TFC_LIBZIP_PACKAGE,
+                              LIBRARY_TABLE(functions)};
     return library_load(&library, diags);
 }
 

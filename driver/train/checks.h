@@ -1,4 +1,4 @@
-/* Mistakes that can be told before a vocabulary is made, which takes long, and before anything is compiled. */
+/* Mistakes that are reported early: before a vocabulary is made, which takes long, and before anything is compiled. */
 #ifndef DRIVER_TRAIN_CHECKS_H
 #define DRIVER_TRAIN_CHECKS_H
 

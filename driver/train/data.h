@@ -6,7 +6,7 @@
 
 /* Tokens a batch, of each side; 0: sentences count. */
 int64_t training_batch_tokens(const TrainOptions *options, const TrainSpec *spec);
-/* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
+/* Reads the model once, to report its mistakes before a vocabulary is trained. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* Opens options->prepared, and takes the vocabulary from it; false after errors. */
 bool training_open_prepared(Job *job, TrainOptions *options);

@@ -1,5 +1,5 @@
-/* What a training writes into run.json: what it was told to do, and all that decides its result. Where a run is
- * resumed, what of that is another is told name by name, and refused without --allow-change. */
+/* What a training writes into run.json: its options, and all else that decides its result. On resume each difference is
+ * reported by name, and refused without --allow-change. */
 #define _GNU_SOURCE
 #include "driver/train/record.h"
 
@@ -229,7 +229,7 @@ bool training_record(Training *t, RunRecord *record)
     return add_facts(t, record);
 }
 
-/* ---- what is another than it was ---- */
+/* ---- differences on resume ---- */
 
 typedef struct Changes {
     Training *t;

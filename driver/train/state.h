@@ -1,4 +1,4 @@
-/* One training: what it was told, its data, programs and params. */
+/* One training: its options, data, programs and params. */
 #ifndef DRIVER_TRAIN_STATE_H
 #define DRIVER_TRAIN_STATE_H
 

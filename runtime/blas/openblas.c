@@ -20,7 +20,6 @@ bool openblas_load(Diagnostics *diags)
     static Library library = {.path = openblas_path,
                               .name = TFC_OPENBLAS_NAME,
                               .package = "libopenblas0-openmp",
-                              .functions = functions,
-                              .n_functions = sizeof functions / sizeof functions[0]};
+                              LIBRARY_TABLE(functions)};
     return library_load(&library, diags);
 }

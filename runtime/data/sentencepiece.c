@@ -8,7 +8,7 @@ LIBRARY_STUB(sp_train)
 bool sp_load(Diagnostics *diags)
 {
     static const LibraryFunction functions[] = {LIBRARY_ENTRY(sp_train)};
-    static Library library = {.name = "tfc-sentencepiece.so", .package = "tfc", .functions = functions, .n_functions = 1};
+    static Library library = {.name = "tfc-sentencepiece.so", .package = "tfc", LIBRARY_TABLE(functions)};
     const char *path = library_module(diags->arena, library.name);
     library.path = path ? path : library.name;
     return library_load(&library, diags);
