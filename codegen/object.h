@@ -2,8 +2,9 @@
  * links is the same set of object files.
  *
  *   tables      the programs' tables as constants, with relocations to kernels and strings
- *   kernels     one a file: they are compiled in parallel, and the cache keeps each by itself, so that
- *               programs share them
+ *   kernels     over files that are compiled in parallel: one a file without a prefix, where the cache keeps each by
+ *               itself, so that programs share them; else some, by the kernels alone, so the same functions give the
+ *               same bytes on any number of threads
  *   products    native products, one an element type, if they are asked for
  *
  * Code is position-independent. Each program is a constant `TfcProgram` (in the
@@ -38,7 +39,7 @@ typedef struct ObjectSet {
 
 /* Compiles functions (after the passes) of one module or several; a kernel that they
  * share is compiled once. Any target that target.c knows. What the cache holds of the same functions, or under
- * the key if it is not NULL, is taken from there, without LLVM, and so is each kernel that another program had; what
+ * the key if it is not NULL, is taken from there, without LLVM, and so is, without a prefix, each kernel that another program had; what
  * was compiled is kept there; NULL: none. With a cache `target` is not NULL, which otherwise stands for this machine.
  * Everything in `out` lives in the arena. False after errors. */
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,

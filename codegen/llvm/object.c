@@ -21,6 +21,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* Kernels an object file: where programs share them one, else some, which spares the cost that LLVM has for each module and
+ * functions that kernels have in common. */
+enum { KERNELS_A_FILE = 6 };
+
 /* ---- one file ---- */
 
 typedef struct Job {
@@ -29,7 +33,7 @@ typedef struct Job {
     const TfcProgram *const *programs;
     const char *prefix;
     const TargetOptions *options;
-    Cache *cache; /* of kernels and products one by one; NULL: none */
+    Cache *cache; /* of kernels and products one by one; NULL: none, and a file has KERNELS_A_FILE */
 } Job;
 
 static LLVMModuleRef emit_tables(const Job *job, const LlvmTarget *target, LLVMContextRef context)
@@ -40,15 +44,21 @@ static LLVMModuleRef emit_tables(const Job *job, const LlvmTarget *target, LLVMC
     return module;
 }
 
-/* File 0 has the tables, the next ones a kernel each, the last a product each. */
-static int first_product(const Job *job) { return 1 + (int)job->set->list.count; }
+static int kernels_a_file(const Job *job) { return job->cache ? 1 : KERNELS_A_FILE; }
+
+/* File 0 has the tables, the next ones kernels, the last a product each. */
+static int first_product(const Job *job)
+{
+    return 1 + ((int)job->set->list.count + kernels_a_file(job) - 1) / kernels_a_file(job);
+}
 
 /* What a file but the first computes, as loop IR. */
 static LoModule *emit_loops(const Job *job, int file, const LlvmTarget *target, Arena *arena)
 {
     LoModule *loops = lo_module_new(arena);
     if (file < first_product(job)) {
-        emit_kernels(loops, job->set, file - 1, file, job->prefix, &target->code);
+        int begin = (file - 1) * kernels_a_file(job), end = begin + kernels_a_file(job), n = (int)job->set->list.count;
+        emit_kernels(loops, job->set, begin, end < n ? end : n, job->prefix, &target->code);
     } else {
         TfcType types[TFC_PRODUCT_TYPES];
         products_needed(job->programs, job->n_programs, target->gemm, types);
@@ -239,7 +249,7 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
-    bool ok = is_kept || compile_job(&(Job){&set, n, programs, prefix, target, cache}, arena, out, diags);
+    bool ok = is_kept || compile_job(&(Job){&set, n, programs, prefix, target, *prefix ? NULL : cache}, arena, out, diags);
     if (is_kept)
         *out = (ObjectSet){.n_files = kept.n_files, .files = kept.files, .n_programs = n,
                            .n_kernels = (int)set.list.count, .n_kept = (int)set.list.count, .is_kept = true,
