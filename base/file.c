@@ -153,15 +153,16 @@ typedef struct Place {
     mode_t mode;     /* of what is there, or of a new file */
 } Place;
 
-static Place find_place(const char *path)
+/* is_own: a file of a folder of this program: whatever has the name is replaced, a link too. */
+static Place find_place(const char *path, bool is_own)
 {
-    Place place = {.mode = 0666};
+    Place place = {.number = -1, .mode = 0666};
     struct stat info;
-    place.target = follow_links(path, &place.number);
+    place.target = is_own ? strdup(path) : follow_links(path, &place.number);
     place.is_through = place.target && place.number >= 0;
     if (!place.target || place.is_through)
         return place;
-    if (stat(place.target, &info)) {
+    if ((is_own ? lstat : stat)(place.target, &info)) {
         if (errno == ENOENT)
             return place;
         int error = errno; /* whatever is there, it may be no file to be replaced */
@@ -170,8 +171,9 @@ static Place find_place(const char *path)
         place.target = NULL;
         return place;
     }
-    place.is_through = !S_ISREG(info.st_mode);
-    place.mode = info.st_mode & 0777;
+    place.is_through = !is_own && !S_ISREG(info.st_mode);
+    if (S_ISREG(info.st_mode))
+        place.mode = info.st_mode & 0777;
     if (S_ISDIR(info.st_mode)) {
         free(place.target);
         place.target = NULL;
@@ -237,20 +239,23 @@ static FileWriter *new_writer(const char *path)
     return file;
 }
 
-FileWriter *file_create(Diagnostics *diags, const char *path)
+static FileWriter *create(Diagnostics *diags, const char *path, bool is_own)
 {
     FileWriter *file = new_writer(path);
     if (!file) {
         diag_errno(diags, "write", path, ENOMEM);
         return NULL;
     }
-    Place place = file->path ? find_place(path) : (Place){0};
+    Place place = file->path ? find_place(path, is_own) : (Place){0};
     if (open_place(file, &place))
         return file;
     diag_errno(diags, "write", path, errno);
     destroy(file);
     return NULL;
 }
+
+FileWriter *file_create(Diagnostics *diags, const char *path) { return create(diags, path, false); }
+FileWriter *file_create_own(Diagnostics *diags, const char *path) { return create(diags, path, true); }
 
 /* ---- one file, several processes ---- */
 
@@ -286,9 +291,8 @@ FileWriter *file_join(const char *path, const char *temporary)
     FileWriter *file = new_writer(path);
     if (!file)
         return NULL;
-    int number;
     file->is_joined = true;
-    file->target = file->path ? follow_links(path, &number) : NULL;
+    file->target = file->path ? strdup(path) : NULL;
     if (file->target && open_joined(file, temporary))
         return file;
     int error = errno;
@@ -299,7 +303,7 @@ FileWriter *file_join(const char *path, const char *temporary)
 
 bool file_can_write(Diagnostics *diags, const char *path)
 {
-    Place place = find_place(path);
+    Place place = find_place(path, false);
     bool ok = place.target != NULL;
     if (ok && place.is_through)
         ok =
@@ -408,13 +412,22 @@ void file_discard(FileWriter *file)
     destroy(file);
 }
 
-bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size)
+static bool write_all(FileWriter *file, Diagnostics *diags, const void *data, size_t size)
 {
-    FileWriter *file = file_create(diags, path);
     if (!file)
         return false;
     file_write(file, data, size);
     return file_commit(file, diags);
+}
+
+bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size)
+{
+    return write_all(file_create(diags, path), diags, data, size);
+}
+
+bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size)
+{
+    return write_all(file_create_own(diags, path), diags, data, size);
 }
 
 /* What cannot be known is taken to be there: who reads it says why it cannot. */

@@ -27,6 +27,9 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
  * pipe waits for its reader. */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
+/* The same for a file of a folder that is this program's: TARGET is PATH, so that a link there, which may lead to
+ * anybody's file, is replaced, as a device and a pipe are. */
+FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
 void file_skip(FileWriter *file, uint64_t size); /* bytes that another process writes */
 /* Writes out what is buffered, for readers of a pipe; false after a failure. */
@@ -42,8 +45,8 @@ void file_discard(FileWriter *file); /* gives up: a regular file stays as it was
  *
  * The last part of its name; NULL where the target is written through. */
 const char *file_temporary(const FileWriter *file);
-/* Opens what another process created for PATH by that name, before anything is written. NULL: errno tells why;
- * EEXIST: it has been written, so it is another file. */
+/* Opens what another process created for PATH (file_create_own) by that name, before anything is written. NULL: errno
+ * tells why; EEXIST: it has been written, so it is another file. */
 FileWriter *file_join(const char *path, const char *temporary);
 /* Whether file_create would open PATH now. Nothing is changed and no reader waited for. */
 bool file_can_write(Diagnostics *diags, const char *path);
@@ -51,6 +54,7 @@ bool file_can_write(Diagnostics *diags, const char *path);
 const char *file_target(Arena *arena, const char *path);
 
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
+bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size); /* as file_create_own */
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 /* A folder with all that is in it, or a file; links go, what they lead to stays. */

@@ -44,7 +44,7 @@ static bool write_filled(const Artifact *a, const char *name, const char *templa
 {
     Text text = {0};
     fill_template(template, parts, n, &text);
-    bool ok = file_write_all(&a->job->diags, file_in(a->job->arena, a->output, name), text.data, text.length);
+    bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, name), text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -91,7 +91,7 @@ static bool write_package(const Artifact *a)
     json_close(&json, ']');
     json_close(&json, '}');
     text_string(&package, "\n");
-    bool ok = file_write_all(&a->job->diags, file_in(a->job->arena, a->output, "package.json"), package.data,
+    bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, "package.json"), package.data,
                              package.length) &&
               write_filled(a, "index.js", script_package_js, parts, PARTS) &&
               write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&

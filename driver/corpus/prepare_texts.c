@@ -65,7 +65,7 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
     part->is_made = true; /* to be removed, whatever becomes of it */
     part->read[0] = arena_strdup(job->arena, path);
     free(path);
-    return file_write_all(&job->diags, part->read[0], pairs->text, pairs->length);
+    return file_write_own(&job->diags, part->read[0], pairs->text, pairs->length);
 }
 
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)

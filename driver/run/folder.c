@@ -50,7 +50,7 @@ static bool write_files(Job *job, const char *folder, const Session *session)
         }
         const char *within = arena_strndup(job->arena, path, (size_t)(file_name(path) - path - 1));
         if (!file_make_folder(&job->diags, within) ||
-            !file_write_all(&job->diags, path, file->text, file->length))
+            !file_write_own(&job->diags, path, file->text, file->length))
             return false;
     }
     return true;

@@ -26,7 +26,7 @@ static bool copy_files(Job *job, const char *from, const char *to)
         if (!file_exists(file_in(job->arena, from, files[i])))
             continue;
         const Source *file = file_read(&job->diags, job->arena, file_in(job->arena, from, files[i]), LARGEST_FILE);
-        ok = file && file_write_all(&job->diags, file_in(job->arena, to, files[i]), file->text, file->length);
+        ok = file && file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text, file->length);
     }
     return ok;
 }

@@ -169,7 +169,7 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
         put_list(&json, "unused", &record->unused);
     json_close(&json, '}');
     text_string(&text, "\n");
-    bool ok = file_write_all(&job->diags, file_in(job->arena, folder, RECORD), text.data, text.length);
+    bool ok = file_write_own(&job->diags, file_in(job->arena, folder, RECORD), text.data, text.length);
     text_free(&text);
     return ok;
 }

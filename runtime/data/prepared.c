@@ -302,7 +302,7 @@ bool prepared_write(Diagnostics *diags, const Prepared *p)
     put_shards(&json, p);
     json_close(&json, '}');
     text_string(&text, "\n");
-    bool ok = file_write_all(diags, json_path(diags->arena, p->folder), text.data, text.length);
+    bool ok = file_write_own(diags, json_path(diags->arena, p->folder), text.data, text.length);
     text_free(&text);
     return ok;
 }

@@ -72,7 +72,7 @@ typedef struct StMeta {
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 
-/* As st_write, with checksums. */
+/* As st_write, with checksums: a checkpoint, which replaces a link of its name (file_create_own). */
 bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
                       const StMeta *meta, int64_t n_meta);
 

@@ -258,10 +258,11 @@ static bool write_parts(StWriter *w, FileWriter *file, const StMeta *meta, int64
     return data_at != 0;
 }
 
+/* checked: a checkpoint, a file of a run's folder. */
 static bool write_alone(Diagnostics *diags, const char *path, StWriter *w, const StMeta *meta,
                         int64_t n_meta, bool checked)
 {
-    FileWriter *file = file_create(diags, path);
+    FileWriter *file = (checked ? file_create_own : file_create)(diags, path);
     if (!file)
         return false;
     if (write_parts(w, file, meta, n_meta, checked))

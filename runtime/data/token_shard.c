@@ -109,7 +109,7 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
     size_t bytes = (size_t)(rows->source.n + rows->target.n) * LENGTH_BYTES +
                    (rows->source.ids.count + rows->target.ids.count) * (size_t)shard->id_bytes;
     unsigned char *data = malloc(bytes + 1), *at = data;
-    FileWriter *file = data ? file_create(diags, path) : NULL;
+    FileWriter *file = data ? file_create_own(diags, path) : NULL;
     if (!data)
         diag_errno(diags, "write", path, ENOMEM);
     if (!file) {

@@ -365,7 +365,7 @@ static bool save_side(const Vocabulary *vocab, Diagnostics *diags, const char *f
 {
     const char *path =
         arena_printf(diags->arena, "%s/%s%s", folder, side, folder_files[vocab->kind]);
-    return file_write_all(diags, path, vocab->bytes, vocab->n_bytes);
+    return file_write_own(diags, path, vocab->bytes, vocab->n_bytes);
 }
 
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)

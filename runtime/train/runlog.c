@@ -157,7 +157,7 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
             }
             at += length + (at[length] != 0);
         }
-        ok = log && file_write_all(diags, path, kept.length ? kept.data : "", kept.length);
+        ok = log && file_write_own(diags, path, kept.length ? kept.data : "", kept.length);
         text_free(&kept);
     }
     arena_free(arena);

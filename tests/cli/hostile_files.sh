@@ -26,6 +26,17 @@ cp log before
 ln -s ../log logged/log.jsonl
 refuses 1 "cannot write logged/log.jsonl: it is a symbolic link" train --out logged --steps 2 --resume
 cmp -s log before || fail "the log that a link led to was written"
+rm logged/log.jsonl
+for file in last.safetensors run.json vocab.txt model.tfg; do
+    mv "logged/$file" "$file.theirs"
+    cp "$file.theirs" "$file.before"
+    ln -s "../$file.theirs" "logged/$file"
+done
+train --out logged --steps 2 --resume 2>err.txt || fail "$(cat err.txt)"
+for file in last.safetensors run.json vocab.txt model.tfg; do
+    cmp -s "$file.theirs" "$file.before" || fail "$file: what a link in the run's folder led to was written"
+done
+[ ! -L logged/last.safetensors ] || fail "the checkpoint is a link still"
 [ "$(cat precious)" = precious ] || fail "a link's target was overwritten"
 
 # ---- temporaries: no name that somebody may have made before ----

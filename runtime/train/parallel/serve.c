@@ -46,17 +46,6 @@ static const char *share_text(const Split *split, Arena *arena, const char *text
 
 /* ---- the file ---- */
 
-/* Rank 0's, of which the others have to know the name. NULL after an error. */
-static FileWriter *create(const Split *split, Diagnostics *diags, const char *path)
-{
-    FileWriter *file = file_create(diags, path);
-    if (!file || !has_others(split) || file_temporary(file))
-        return file;
-    diag_error(diags, (Loc){0}, "cannot write %s by several ranks: it is no regular file", path);
-    file_discard(file);
-    return NULL;
-}
-
 /* NULL after an error. `name`: empty where rank 0 could not create it, and has told. */
 static FileWriter *join(Diagnostics *diags, const char *path, const char *name)
 {
@@ -80,7 +69,7 @@ static void give_up(const Split *split, FileWriter *file)
 /* The file beside PATH, open on all ranks; NULL after an error of some rank. */
 static FileWriter *open_file(const Split *split, Diagnostics *diags, Arena *arena, const char *path)
 {
-    FileWriter *file = is_first(split) ? create(split, diags, path) : NULL;
+    FileWriter *file = is_first(split) ? file_create_own(diags, path) : NULL; /* of which the others have to know the name */
     const char *name = file ? file_temporary(file) : NULL;
     name = share_text(split, arena, name ? name : "");
     if (!is_first(split))
