@@ -42,6 +42,7 @@ foreach(file IN LISTS RUNTIME_SOURCES)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${file} DESTINATION ${TFC_SHARE}/runtime/${folder})
 endforeach()
+install(FILES ${CMAKE_BINARY_DIR}/runtime/one_file.parts DESTINATION ${TFC_SHARE}/runtime)
 
 # From the folder of tfc.pc to the prefix, so that an installation may be moved.
 file(RELATIVE_PATH TFC_PC_UP /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)

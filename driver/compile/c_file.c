@@ -63,14 +63,13 @@ static bool write_code(const Artifact *a, Text *out)
 {
     Job *job = a->job;
     TextList files = {0};
-    Text glue = {0}, system = {0}, runtime = {0};
+    Text glue = {0}, runtime = {0};
     const char *folder = compile_runtime_files(job, &files);
     compile_glue(a, &glue);
-    bool ok = folder && one_file(job, folder, &files, glue.data, &system, &runtime);
+    bool ok = folder && one_file(job, file_in(job->arena, folder, "one_file.parts"), glue.data, &runtime);
     if (ok) {
         put_opening(a, a->cpus[0].name ? a->cpus[0].name : a->target->triple, out);
         put_settings(out);
-        text_string(out, system.data);
         put_pragmas(out);
         text_string(out, runtime.data);
         text_add(out, "\n/* ======== kernels and tables ======== */\n\n");
@@ -79,7 +78,6 @@ static bool write_code(const Artifact *a, Text *out)
         text_string(out, glue.data);
     }
     text_free(&glue);
-    text_free(&system);
     text_free(&runtime);
     return ok;
 }
