@@ -1,4 +1,5 @@
-/* Decoding a token at a time, or some at a time, must give the logits that forward gives at once. */
+/* Decoding a token at a time, some at a time, or some without their logits, must give the logits that forward gives at
+ * once. */
 #include "check/check.h"
 
 #include "driver/run/weights.h"
@@ -41,14 +42,44 @@ static void add_distance(Distance *distance, const float *out, const float *expe
     }
 }
 
-/* The stepped logits, `width` tokens a step, beside forward's, relative to the greatest logit; negative after an
- * error. */
-static double compare_steps(Stepper *stepper, const Tokens *sources, const Tokens *targets,
-                            int32_t n, int32_t width, const float *logits)
+enum { ROWS = 64, TOKENS = ROWS * 64 };
+
+/* Which of the next `width` tokens of each sentence one call is given. */
+typedef enum Part { ALL, ALL_BUT_LAST, LAST } Part;
+
+/* Chunk: those tokens, of the sentences that have some. */
+typedef struct Chunk {
+    int32_t rows[ROWS], first[ROWS], counts[ROWS], ids[TOKENS], n_rows, n_ids;
+} Chunk;
+
+static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t width, Part part, Chunk *chunk)
 {
-    enum { ROWS = 64, TOKENS = ROWS * 64 };
-    int32_t first[ROWS], longest = 0, at = 0;
+    chunk->n_rows = chunk->n_ids = 0;
     for (int32_t b = 0; b < n; b++) {
+        const int32_t left = targets[b].n - t, here = left < width ? left : width;
+        const int32_t from = part == LAST ? here - 1 : 0, count = (part == ALL_BUT_LAST ? here - 1 : here) - from;
+        if (here <= 0 || count <= 0)
+            continue;
+        memcpy(chunk->ids + chunk->n_ids, targets[b].ids + t + from, sizeof *chunk->ids * (size_t)count);
+        chunk->n_ids += count;
+        chunk->first[chunk->n_rows] = t + from;
+        chunk->counts[chunk->n_rows] = count;
+        chunk->rows[chunk->n_rows++] = b;
+    }
+}
+
+/* How tokens go to the model: `width` at once; of these, all but the last without logits if `feeds`. */
+typedef struct Way {
+    int32_t width;
+    bool feeds;
+} Way;
+
+/* The stepped logits beside forward's, relative to the greatest logit; negative after an error. */
+static double compare_steps(Stepper *stepper, const Tokens *sources, const Tokens *targets,
+                            int32_t n, Way way, const float *logits)
+{
+    int32_t first[ROWS], longest = 0, at = 0;
+    for (int32_t b = 0; b < n && b < ROWS; b++) {
         first[b] = at;
         at += targets[b].n;
         longest = targets[b].n > longest ? targets[b].n : longest;
@@ -56,23 +87,18 @@ static double compare_steps(Stepper *stepper, const Tokens *sources, const Token
     if (n > ROWS || at > TOKENS || !stepper->begin(stepper->self, sources, n, n))
         return -1;
     Distance distance = {0, 1e-30};
-    for (int32_t t = 0; t < longest; t += width) {
-        int32_t rows[ROWS], counts[ROWS], ids[TOKENS], n_rows = 0, n_ids = 0;
-        for (int32_t b = 0; b < n; b++) {
-            const int32_t left = targets[b].n - t, count = left < width ? left : width;
-            if (count <= 0)
-                continue;
-            memcpy(ids + n_ids, targets[b].ids + t, sizeof *ids * (size_t)count);
-            n_ids += count;
-            counts[n_rows] = count;
-            rows[n_rows++] = b;
-        }
-        const float *out = stepper->step(stepper->self, n_rows, rows, rows, counts, ids);
+    Chunk c;
+    for (int32_t t = 0; t < longest; t += way.width) {
+        take_chunk(targets, n, t, way.width, ALL_BUT_LAST, &c);
+        if (way.feeds && c.n_rows && !stepper->feed(stepper->self, c.n_rows, c.rows, c.rows, c.counts, c.ids))
+            return -1;
+        take_chunk(targets, n, t, way.width, way.feeds ? LAST : ALL, &c);
+        const float *out = stepper->step(stepper->self, c.n_rows, c.rows, c.rows, c.counts, c.ids);
         if (!out)
             return -1;
-        for (int32_t r = 0; r < n_rows; r++)
-            for (int32_t k = 0; k < counts[r]; k++, out += stepper->vocab)
-                add_distance(&distance, out, logits + (int64_t)(first[rows[r]] + t + k) * stepper->vocab,
+        for (int32_t r = 0; r < c.n_rows; r++)
+            for (int32_t k = 0; k < c.counts[r]; k++, out += stepper->vocab)
+                add_distance(&distance, out, logits + (int64_t)(first[c.rows[r]] + c.first[r] + k) * stepper->vocab,
                              stepper->vocab);
     }
     return distance.apart / distance.greatest;
@@ -99,7 +125,7 @@ static const char *other_input(const TfcProgram *program, const ModelPorts *port
 bool check_decoding(Check *check)
 {
     static const char name[] = "token by token = all at once (f32)";
-    static const int32_t widths[] = {1, 3};
+    static const Way ways[] = {{1, false}, {3, false}, {4, true}};
     Variant v;
     SyntheticOptions shape = check_shape(check, check->usual);
     VariantOptions options = {.function = "forward", .type = DT_F32, .opt_level = 2};
@@ -130,13 +156,13 @@ bool check_decoding(Check *check)
         const Tokens *sources = source ? rows_of(check, &v, source) : NULL;
         const float *logits = exec_output(v.exec, inference.ports.logits);
         double error = 0;
-        for (size_t i = 0; i < sizeof widths / sizeof *widths && error >= 0; i++) {
-            double apart = compare_steps(&inference.stepper, sources, targets, n, widths[i], logits);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways && error >= 0; i++) {
+            double apart = compare_steps(&inference.stepper, sources, targets, n, ways[i], logits);
             error = apart < 0 ? apart : fmax(error, apart);
         }
         check_row(check, name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
                   error < 0 ? "out of memory"
-                            : arena_printf(check->job->arena, "logits of %d sentences, by 1 and 3 tokens, worst %.1e",
+                            : arena_printf(check->job->arena, "logits of %d sentences, by 1, 3 and 3 + 1 tokens, worst %.1e",
                                            (int)n, error));
     }
     inference_free(&inference);

@@ -1,5 +1,5 @@
-/* Drives the searches of a batch: gathers what is to be fed, steps the model,
- * lets each search choose. Finished sentences leave the batch. Tokens that are known
+/* Drives the searches of a batch: feeds prompts, gathers what is to be fed next, steps the
+ * model, lets each search choose. Finished sentences leave the batch. Tokens that are known
  * before, of prompts and prefixes, are fed many at a time. */
 #include "runtime/decode/decode.h"
 
@@ -67,7 +67,7 @@ static bool make_driver(Driver *driver, Arena *arena)
     driver->sentence = ARENA_ARRAY(arena, int32_t, rows);
     driver->slot = ARENA_ARRAY(arena, int32_t, rows);
     driver->fed = ARENA_ARRAY(arena, int32_t, rows);
-    driver->tokens = ARENA_ARRAY(arena, int32_t, rows + (size_t)stepper_most_tokens(driver->stepper->vocab));
+    driver->tokens = ARENA_ARRAY(arena, int32_t, rows + STEPPER_MOST_FED);
     driver->counts = ARENA_ARRAY(arena, int32_t, rows);
     size_t stride = (size_t)driver->stride;
     bool changes = search_changes(driver->settings);
@@ -78,6 +78,36 @@ static bool make_driver(Driver *driver, Arena *arena)
     if (driver->settings->sample)
         driver->scratch = ARENA_ARRAY(arena, Candidate, (size_t)driver->stepper->vocab);
     return !arena_failed(arena);
+}
+
+/* What is fed without a look at the logits, as many tokens as one step may have; none: n_rows is 0. */
+static void gather_unread(Driver *driver)
+{
+    int32_t n_tokens = 0;
+    driver->n_rows = 0;
+    for (int32_t i = 0; i < driver->n && n_tokens < STEPPER_MOST_FED; i++) {
+        Search *search = &driver->searches[i];
+        const int32_t left = STEPPER_MOST_FED - n_tokens, unread = search_unread(search);
+        const int32_t n = unread < left ? unread : left, row = driver->n_rows;
+        if (!n)
+            continue;
+        driver->sentence[row] = i / driver->each;
+        driver->slot[row] = search->live[0].slot;
+        driver->fed[row] = n;
+        driver->n_rows++;
+        for (int32_t k = 0; k < n; k++)
+            driver->tokens[n_tokens++] = search_unread_token(search, k);
+        search_fed(search, n);
+    }
+}
+
+static bool feed_unread(Driver *driver)
+{
+    bool ok = true;
+    for (gather_unread(driver); ok && driver->n_rows; gather_unread(driver))
+        ok = driver->stepper->feed(driver->stepper->self, driver->n_rows, driver->sentence, driver->slot, driver->fed,
+                                   driver->tokens);
+    return ok;
 }
 
 static void gather_rows(Driver *driver)
@@ -273,7 +303,8 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                      .stride = search_candidates(settings)};
     bool ok = start_searches(&driver, sources, prompts, numbers, scratch) &&
               make_driver(&driver, scratch) &&
-              stepper->begin(stepper->self, sources, n, n * each * width) && search_all(&driver, scratch);
+              stepper->begin(stepper->self, sources, n, n * each * width) && feed_unread(&driver) &&
+              search_all(&driver, scratch);
     for (int32_t i = 0; ok && i < n; i++)
         ok = take_results(&driver, &driver.searches[i * each], arena, &results[i]);
     arena_free(scratch);

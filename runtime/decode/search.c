@@ -23,18 +23,28 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
     search->nodes.count = search->ended.count = 0;
 }
 
-int32_t search_known(const Search *search, const DecodeSettings *settings)
+/* The prompt but for its last token, behind what is to be fed before it. */
+int32_t search_unread(const Search *search) { return search->prompt.n - search->fed; }
+
+int32_t search_unread_token(const Search *search, int32_t i)
 {
-    const int32_t prompt = search->prompt.n - search->fed, prefix = search->prefix.n - search->length;
-    const bool branches = settings->sample && decode_width(settings) > 1;
-    return prompt + (prefix > 0 && !branches ? prefix : 0);
+    return i ? search->prompt.ids[search->fed + i - 1] : search->live[0].token;
 }
 
-int32_t search_known_token(const Search *search, int32_t i)
+void search_fed(Search *search, int32_t n)
 {
-    const int32_t prompt = search->prompt.n - search->fed;
-    return i < prompt ? search->prompt.ids[search->fed + i] : search->prefix.ids[search->length + i - prompt];
+    search->fed += n;
+    search->live[0].token = search->prompt.ids[search->fed - 1];
 }
+
+int32_t search_known(const Search *search, const DecodeSettings *settings)
+{
+    const bool branches = settings->sample && decode_width(settings) > 1;
+    const int32_t prefix = search->prefix.n - search->length;
+    return prefix > 0 && !branches ? prefix : 0;
+}
+
+int32_t search_known_token(const Search *search, int32_t i) { return search->prefix.ids[search->length + i]; }
 
 int32_t search_candidates(const DecodeSettings *settings)
 {
@@ -169,8 +179,6 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
                        const float *logits, int32_t vocab, float *changed, Candidate *out,
                        Candidate *scratch)
 {
-    if (search->fed < search->prompt.n)
-        return 0;
     if (settings->repetition_penalty != 1)
         logits = penalise(search, live, settings->repetition_penalty, logits, vocab, changed);
     if (search->length < search->prefix.n) {
@@ -361,10 +369,6 @@ static void end_stuck(Search *search, const DecodeSettings *settings, const int3
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies)
 {
-    if (search->fed < search->prompt.n) {
-        search->live[0].token = search->prompt.ids[search->fed++];
-        return;
-    }
     int32_t n;
     Step *steps = list_steps(search, settings, candidates, counts, stride, arena, &n);
     int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width);

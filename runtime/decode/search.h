@@ -49,8 +49,12 @@ typedef VEC(SlotCopy) SlotCopies;
  *
  * Starts with one live hypothesis in first_slot that feeds bos. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
-/* How many tokens follow the one to be fed next whatever the model says, while there is one live hypothesis: the
- * prompt's, then the prefix's. */
+/* Tokens that are fed before anything is chosen, without a look at their logits: how many there are left, each, and that
+ * the next n of them were fed. All of them, before the rest. */
+int32_t search_unread(const Search *search);
+int32_t search_unread_token(const Search *search, int32_t i);
+void search_fed(Search *search, int32_t n);
+/* How many tokens of the prefix follow the one to be fed next, while there is one live hypothesis. */
 int32_t search_known(const Search *search, const DecodeSettings *settings);
 int32_t search_known_token(const Search *search, int32_t i);
 /* Whether rules change rows of logits. */

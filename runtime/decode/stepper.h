@@ -15,11 +15,12 @@ typedef struct Tokens {
     int32_t n;
 } Tokens;
 
-/* Tokens that are worth feeding in one step, beside one for each slot: so many that reading the weights is a small part of
- * it, so few that their logits take 16 MB at most. */
+/* Tokens that are worth feeding at once, beside one for each slot: so many that reading the weights is a small part of it. */
+enum { STEPPER_MOST_FED = 512 };
+/* Of these, of a step that gives logits: so few that they take 16 MB at most. */
 static inline int32_t stepper_most_tokens(int32_t vocab)
 {
-    const int32_t logits = 1 << 22, most = 512, least = 16;
+    const int32_t logits = 1 << 22, most = STEPPER_MOST_FED, least = 16;
     return vocab < logits / most ? most : vocab > logits / least ? least : logits / vocab;
 }
 
@@ -35,6 +36,9 @@ typedef struct Stepper {
      * cannot be had, and nothing was fed. */
     const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *counts, const int32_t *tokens);
+    /* The same without logits, which are not computed. */
+    bool (*feed)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                 const int32_t *tokens);
     /* Slot `to` becomes what slot `from` is. */
     void (*copy)(void *self, int32_t from, int32_t to);
     void (*free)(void *self);

@@ -38,7 +38,7 @@ typedef struct ExecStepper {
     Cache *caches;
     int n_caches;
     int32_t capacity, n_slots;              /* of the caches */
-    int32_t most_new, vocab;                /* tokens that one step has room for beside one a slot */
+    int32_t most_new;                       /* tokens that one step has room for beside one a slot */
     int32_t *slot_length;                   /* tokens fed */
     int32_t *source_length, *source_offset; /* a sentence */
     int32_t longest_source;
@@ -163,8 +163,8 @@ static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
     if (capacity > INT32_MAX || !reserve_caches(s, s->n_slots, (int32_t)capacity))
         return false;
     if (more > s->most_new) {
-        const int32_t twice = 2 * s->most_new, most = stepper_most_tokens(s->vocab);
-        s->most_new = more > twice ? more : twice < most ? twice : most;
+        const int32_t twice = 2 * s->most_new;
+        s->most_new = more > twice ? more : twice < STEPPER_MOST_FED ? twice : STEPPER_MOST_FED;
     }
     return reserve_step(s);
 }
@@ -238,13 +238,13 @@ static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
     }
 }
 
-static const float *stepper_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                                 const int32_t *counts, const int32_t *tokens)
+/* Runs the step by `run`. */
+static bool run_step(ExecStepper *s, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                     const int32_t *tokens, bool (*run)(Exec *exec))
 {
-    ExecStepper *s = self;
     int64_t longest = 0, total = 0;
     if (!reserve_rows(s, n))
-        return NULL;
+        return false;
     counts = counts ? counts : s->ones;
     for (int32_t r = 0; r < n; r++) {
         const int64_t length = (int64_t)s->slot_length[slot[r]] + counts[r];
@@ -252,7 +252,7 @@ static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
         total += counts[r];
     }
     if (!reserve_tokens(s, longest, (int32_t)(total - n)))
-        return NULL;
+        return false;
     for (int32_t r = 0; r < n; r++) {
         s->rows_length[r] = s->slot_length[slot[r]] += counts[r];
         s->rows_offset[r] = slot[r] * s->capacity;
@@ -271,11 +271,24 @@ static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
         exec_set_ragged(s->step, s->dim_source, n, s->rows_source_length, s->rows_source_offset);
     feed_memories(s, n, sentence);
     exec_input(s->step, s->programs.target, tokens);
-    if (exec_run(s->step))
-        return exec_output(s->step, s->programs.logits);
+    if (run(s->step))
+        return true;
     for (int32_t r = 0; r < n; r++) /* nothing was fed */
         s->slot_length[slot[r]] -= counts[r];
-    return NULL;
+    return false;
+}
+
+static const float *stepper_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                                 const int32_t *counts, const int32_t *tokens)
+{
+    ExecStepper *s = self;
+    return run_step(s, n, sentence, slot, counts, tokens, exec_run) ? exec_output(s->step, s->programs.logits) : NULL;
+}
+
+static bool stepper_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                         const int32_t *tokens)
+{
+    return run_step(self, n, sentence, slot, counts, tokens, exec_run_state);
 }
 
 static void stepper_copy(void *self, int32_t from, int32_t to)
@@ -396,8 +409,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
               find_caches(s, store) && (!programs->encode || find_source(s));
     if (ok)
         find_lengths(s);
-    s->vocab = (int32_t)logits->shape.dims[logits->shape.rank - 1].size;
-    *out = (Stepper){s, s->vocab, stepper_begin, stepper_step, stepper_copy, free_stepper};
+    const int32_t vocab = (int32_t)logits->shape.dims[logits->shape.rank - 1].size;
+    *out = (Stepper){s, vocab, stepper_begin, stepper_step, stepper_feed, stepper_copy, free_stepper};
     if (!ok)
         free_stepper(s);
     return ok;

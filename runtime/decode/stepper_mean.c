@@ -62,6 +62,16 @@ static const float *mean_step(void *self, int32_t n, const int32_t *sentence, co
     return s->mean;
 }
 
+static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                      const int32_t *tokens)
+{
+    MeanStepper *s = self;
+    bool ok = true;
+    for (int32_t i = 0; ok && i < s->n; i++)
+        ok = s->members[i].feed(s->members[i].self, n, sentence, slot, counts, tokens);
+    return ok;
+}
+
 static void mean_copy(void *self, int32_t from, int32_t to)
 {
     MeanStepper *s = self;
@@ -102,6 +112,6 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
     s->vocab = members[0].vocab;
     for (int32_t i = 1; i < n; i++)
         assert(members[i].vocab == s->vocab);
-    *out = (Stepper){s, s->vocab, mean_begin, mean_step, mean_copy, mean_free};
+    *out = (Stepper){s, s->vocab, mean_begin, mean_step, mean_feed, mean_copy, mean_free};
     return true;
 }

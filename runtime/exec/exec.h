@@ -127,6 +127,8 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
 bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 bool exec_run(Exec *exec);
+/* The same for what the run leaves behind: caches, and params that are assigned. Steps for outputs alone are left out. */
+bool exec_run_state(Exec *exec);
 /* In storage layout, valid until the next run; NULL: no such output. */
 const void *exec_output(Exec *exec, const char *name);
 int64_t exec_output_count(Exec *exec, const char *name); /* elements, for the shape last run */

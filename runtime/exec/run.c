@@ -228,7 +228,8 @@ static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
 
 static bool run_whole_step(Exec *exec, int32_t s, Team *team, void *context)
 {
-    run_step(exec, s, team);
+    if (!exec->leaves_out || !exec->for_outputs[s])
+        run_step(exec, s, team);
     return true;
 }
 
@@ -269,6 +270,16 @@ bool exec_run(Exec *exec)
     trace_end(exec->program->name, begin);
     note_run(exec);
     return true;
+}
+
+bool exec_run_state(Exec *exec)
+{
+    if (!exec->for_outputs && !exec_find_outputs(exec))
+        return false;
+    exec->leaves_out = true;
+    bool ok = exec_run(exec);
+    exec->leaves_out = false;
+    return ok;
 }
 
 /* ---- --check-numerics ---- */

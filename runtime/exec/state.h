@@ -71,6 +71,8 @@ struct Exec {
     int32_t bound_from;      /* from this one on */
     uint32_t rng[4];
     const ExecHook *hook;    /* or NULL */
+    const bool *for_outputs; /* of each step: outputs alone need it; NULL: not known yet */
+    bool leaves_out;         /* this run leaves those out */
 };
 
 /* Whether the product before it does this step, part by part. */
@@ -97,6 +99,8 @@ bool exec_bind(Exec *exec);
 int32_t exec_first_step(const Exec *exec);
 /* Frees what is kept; the store's source may keep it for others. */
 void exec_drop_kept(Exec *exec);
+/* Finds which steps are for outputs alone. False: memory cannot be had. */
+bool exec_find_outputs(Exec *exec);
 /* Points at the inputs and caches of this run. False if one is missing. */
 bool exec_point(Exec *exec);
 

@@ -66,6 +66,12 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
     return fake->logits;
 }
 
+static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                      const int32_t *tokens)
+{
+    return fake_step(self, n, sentence, slot, counts, tokens) != NULL;
+}
+
 static void fake_copy(void *self, int32_t from, int32_t to)
 {
     Fake *fake = self;
@@ -76,7 +82,7 @@ static void fake_copy(void *self, int32_t from, int32_t to)
 static Fake fake;
 static Stepper fake_stepper(void)
 {
-    return (Stepper){&fake, VOCAB, fake_begin, fake_step, fake_copy, NULL};
+    return (Stepper){&fake, VOCAB, fake_begin, fake_step, fake_feed, fake_copy, NULL};
 }
 
 static DecodeSettings settings_for(int beam, int longest, double alpha)
@@ -388,7 +394,7 @@ static void prompts_are_fed_first(void **state)
     Decoded decoded;
     fake.steps = 0;
     assert_true(decode_batch(&stepper, &settings, &source, &prompt, NULL, 1, arena, &decoded));
-    assert_int_equal(fake.steps, N / stepper_most_tokens(VOCAB) + 2); /* the last feeds what was drawn */
+    assert_int_equal(fake.steps, N / STEPPER_MOST_FED + 3); /* the last feeds what was drawn */
     assert_int_equal(decoded.n, 4);
     uint64_t history = hash_u64(start_history(&source), BOS);
     for (int i = 0; i < N; i++)

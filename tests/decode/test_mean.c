@@ -77,6 +77,12 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
     return fake->logits;
 }
 
+static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                      const int32_t *tokens)
+{
+    return fake_step(self, n, sentence, slot, counts, tokens) != NULL;
+}
+
 static void fake_copy(void *self, int32_t from, int32_t to)
 {
     Fake *fake = self;
@@ -98,7 +104,7 @@ static Stepper ensemble(int n, bool same)
     Stepper members[MEMBERS], mean;
     for (int i = 0; i < n; i++) {
         fakes[i] = (Fake){.salt = same ? 7 : (uint64_t)i};
-        members[i] = (Stepper){&fakes[i], VOCAB, fake_begin, fake_step, fake_copy, fake_free};
+        members[i] = (Stepper){&fakes[i], VOCAB, fake_begin, fake_step, fake_feed, fake_copy, fake_free};
     }
     assert_true(stepper_mean_new(members, n, &mean));
     return mean;

@@ -16,7 +16,7 @@ enum { VOCAB = 3, SLOTS = 4, FIRST_ROOM = 32, LENGTH = 4 * FIRST_ROOM };
 
 /* ---- what is counted ---- */
 
-static int blocks, packs;
+static int blocks, packs, sum_calls;
 
 /* The runtime's memory comes from here, in place of the C library's. */
 int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -59,6 +59,7 @@ static void sum_kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
     const float *places = args->buffers[0], *packed = args->buffers[1];
     const TfcDim *past = args->dims[0];
     float *logits = args->buffers[2];
+    sum_calls++;
     for (int64_t r = begin; r < end; r++) {
         float sum = 0;
         for (int32_t p = 0; p < past->length[r]; p++)
@@ -181,11 +182,30 @@ static void test_params_change(void **state)
     assert_int_equal(packs, 2);
 }
 
+/* Tokens without logits are in the caches then, what only logits need has not run, and what is prepared for
+ * later steps has. */
+static void test_fed(void **state)
+{
+    Fixture *f = *state;
+    static const int32_t place[2] = {0, 1};
+    packs = sum_calls = 0;
+    assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
+    for (int32_t t = 0; t < LENGTH; t++)
+        assert_true(f->stepper.feed(f->stepper.self, 2, place, place, NULL, (int32_t[]){3, 1}));
+    assert_int_equal(sum_calls, 0);
+    assert_int_equal(packs, 1);
+    const float *logits = f->stepper.step(f->stepper.self, 2, place, place, NULL, (int32_t[]){2, 0});
+    assert_true(logits[0] == 2 * (3 * LENGTH + 2) && logits[VOCAB] == 2 * LENGTH);
+    assert_int_equal(sum_calls, 1);
+    assert_int_equal(packs, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_growing_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_params_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
