@@ -52,6 +52,7 @@ typedef struct Driver {
     Search *searches;
     int32_t n, width, stride; /* n: searches */
     int32_t each;             /* searches of a sentence, side by side */
+    bool has_sources;
     Row *rows;
     int32_t n_rows;
     int32_t *sentence, *slot, *fed; /* a row; fed: how many tokens */
@@ -80,15 +81,17 @@ static bool make_driver(Driver *driver, Arena *arena)
     return !arena_failed(arena);
 }
 
-/* What is fed without a look at the logits, as many tokens as one step may have; none: n_rows is 0. */
-static void gather_unread(Driver *driver)
+/* What is fed without a look at the logits to the first searches, `most` tokens each, and as many in all as one step may
+ * have. */
+static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
 {
     int32_t n_tokens = 0;
     driver->n_rows = 0;
-    for (int32_t i = 0; i < driver->n && n_tokens < STEPPER_MOST_FED; i++) {
+    for (int32_t i = 0; i < n_searches && n_tokens < STEPPER_MOST_FED; i++) {
         Search *search = &driver->searches[i];
         const int32_t left = STEPPER_MOST_FED - n_tokens, unread = search_unread(search);
-        const int32_t n = unread < left ? unread : left, row = driver->n_rows;
+        const int32_t wanted = unread < most ? unread : most, n = wanted < left ? wanted : left;
+        const int32_t row = driver->n_rows;
         if (!n)
             continue;
         driver->sentence[row] = i / driver->each;
@@ -101,12 +104,56 @@ static void gather_unread(Driver *driver)
     }
 }
 
+static bool feed_rows(Driver *driver)
+{
+    return driver->stepper->feed(driver->stepper->self, driver->n_rows, driver->sentence, driver->slot, driver->fed,
+                                 driver->tokens);
+}
+
+/* How many tokens all searches begin with: what they leave in a slot is the same, but where sentences have sources. */
+static int32_t count_shared(const Driver *driver)
+{
+    const Search *first = &driver->searches[0];
+    int32_t n = driver->has_sources || driver->n < 2 ? 0 : search_unread(first);
+    for (int32_t i = 1; i < driver->n && n; i++) {
+        int32_t k = 0, unread = search_unread(&driver->searches[i]);
+        while (k < n && k < unread && search_unread_token(&driver->searches[i], k) == search_unread_token(first, k))
+            k++;
+        n = k;
+    }
+    return n;
+}
+
+/* A beginning that is worth a step of its own. */
+enum { LEAST_SHARED = 16 };
+
+/* What all prompts begin with is fed once, and copied. */
+static bool feed_shared(Driver *driver)
+{
+    const int32_t shared = count_shared(driver);
+    bool ok = true;
+    if (shared < LEAST_SHARED)
+        return true;
+    for (int32_t left = shared; ok && left; left -= driver->fed[0]) {
+        gather_unread(driver, 1, left);
+        ok = feed_rows(driver);
+    }
+    for (int32_t i = 1; ok && i < driver->n; i++) {
+        search_fed(&driver->searches[i], shared);
+        driver->stepper->copy(driver->stepper->self, driver->searches[0].live[0].slot, driver->searches[i].live[0].slot);
+    }
+    return ok;
+}
+
 static bool feed_unread(Driver *driver)
 {
-    bool ok = true;
-    for (gather_unread(driver); ok && driver->n_rows; gather_unread(driver))
-        ok = driver->stepper->feed(driver->stepper->self, driver->n_rows, driver->sentence, driver->slot, driver->fed,
-                                   driver->tokens);
+    bool ok = feed_shared(driver);
+    while (ok) {
+        gather_unread(driver, driver->n, INT32_MAX);
+        if (!driver->n_rows)
+            break;
+        ok = feed_rows(driver);
+    }
     return ok;
 }
 
@@ -299,6 +346,7 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                      .settings = settings,
                      .n = n * each,
                      .each = each,
+                     .has_sources = sources != NULL,
                      .width = width,
                      .stride = search_candidates(settings)};
     bool ok = start_searches(&driver, sources, prompts, numbers, scratch) &&

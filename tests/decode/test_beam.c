@@ -22,7 +22,7 @@ typedef struct Fake {
     bool fresh[MAX_SLOTS];
     const Tokens *sources;
     float *logits;
-    int steps;
+    int steps, tokens;
 } Fake;
 
 static void logits_of(uint64_t history, float *out)
@@ -57,12 +57,14 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
         for (int32_t k = counts ? counts[r] : 1; k > 0; k--, fed++) {
             fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (fed + 1));
             if (fake->fresh[slot[r]])
-                fake->history[slot[r]] = start_history(&fake->sources[sentence[r]]);
+                fake->history[slot[r]] =
+                    start_history(fake->sources ? &fake->sources[sentence[r]] : &(Tokens){0});
             fake->fresh[slot[r]] = false;
             fake->history[slot[r]] = hash_u64(fake->history[slot[r]], (uint64_t)tokens[fed]);
             logits_of(fake->history[slot[r]], fake->logits + fed * VOCAB);
         }
     fake->steps++;
+    fake->tokens += (int)fed;
     return fake->logits;
 }
 
@@ -455,6 +457,37 @@ static void logsumexp_is_exact_enough(void **state)
     assert_true(pick_logsumexp(far, 2) == 500);
 }
 
+/* What prompts have in common at their beginning is fed once; their texts are those of each alone. */
+static void shared_beginnings(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Stepper stepper = fake_stepper();
+    enum { SENTENCES = 3, SHARED = 700, TAIL = 5 };
+    int32_t ids[SENTENCES][SHARED + TAIL];
+    Tokens prompts[SENTENCES];
+    for (int i = 0; i < SENTENCES; i++) {
+        for (int k = 0; k < SHARED + TAIL; k++)
+            ids[i][k] = (k < SHARED ? k * k : k + i) % BOS;
+        prompts[i] = (Tokens){ids[i], SHARED + TAIL};
+    }
+    DecodeSettings settings = settings_for(2, 6, 0);
+    Decoded together[SENTENCES], alone;
+    fake.tokens = 0;
+    assert_true(decode_batch(&stepper, &settings, NULL, prompts, NULL, SENTENCES, arena, together));
+    assert_true(fake.tokens < 1 + SHARED + SENTENCES * (TAIL + 2 * 7));
+    for (int i = 0; i < SENTENCES; i++) {
+        assert_true(decode_batch(&stepper, &settings, NULL, &prompts[i], NULL, 1, arena, &alone));
+        assert_int_equal(together[i].best[0].n, alone.best[0].n);
+        assert_memory_equal(together[i].best[0].ids, alone.best[0].ids, sizeof(int32_t) * (size_t)alone.best[0].n);
+    }
+    prompts[1].n = 0; /* it has nothing in common with them */
+    assert_true(decode_batch(&stepper, &settings, NULL, prompts, NULL, SENTENCES, arena, together));
+    assert_true(decode_batch(&stepper, &settings, NULL, &prompts[1], NULL, 1, arena, &alone));
+    assert_memory_equal(together[1].best[0].ids, alone.best[0].ids, sizeof(int32_t) * (size_t)alone.best[0].n);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +499,7 @@ int main(void)
         cmocka_unit_test(penalty_is_that_of_the_paper),
         cmocka_unit_test(greedy_takes_the_most_probable),
         cmocka_unit_test(prompts_are_fed_first),
+        cmocka_unit_test(shared_beginnings),
         cmocka_unit_test(sampling_follows_the_distribution),
         cmocka_unit_test(logsumexp_is_exact_enough),
     };
