@@ -2,7 +2,8 @@
  * block (the memo).
  *
  * Which rule computes an op comes from ops.def: a LEAF, SHAPE or ELEMENTWISE row
- * without its rule here, in shape.c or in elementwise.c does not compile. */
+ * without its rule here, in shape.c or in region/elementwise.c does not compile. gather, an embedding's row of a
+ * token, is value_gather. */
 #include "codegen/emit/emit.h"
 
 #include "base/bf16.h"

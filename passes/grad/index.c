@@ -1,5 +1,4 @@
-/* Gradients of gather and scatter_add, each the adjoint of the other, and of
- * the sequence losses. */
+/* Gradients of gather and scatter_add, each the adjoint of the other. */
 #include "passes/grad/grad.h"
 
 #include <assert.h>
@@ -14,11 +13,6 @@ void grad_gather(Grad *g, Op *op, Value *dy)
 void grad_scatter_add(Grad *g, Op *op, Value *dy)
 {
     grad_give(g, op, 0, build_gather(&g->b, dy, op->args[1]));
-}
-
-void grad_ctc(Grad *g, Op *op, Value *dy)
-{
-    grad_give(g, op, 0, build(&g->b, OP_ctc_grad, 3, (Value *[]){op->args[0], op->args[1], dy}, 0, NULL));
 }
 
 /* Ops that are only made after differentiation, or end a function. */
