@@ -3,7 +3,7 @@
  * into a pipe is answered at once, and otherwise holds lines for many batches. What is in
  * memory does not depend on how much there is to read.
  *
- *   Stream s;
+ *   TextStream s;
  *   if (stream_open(&s, job, &options))
  *       while (stream_next(&s) && answer(&s))    // stream_put for each line of the window
  *           ;

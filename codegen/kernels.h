@@ -31,11 +31,11 @@ static inline const char *kernels_name(const KernelSet *set, int kernel)
     return set->list.data[kernel].name;
 }
 
-/* Object files of the kernels alone, without a program (object.c). */
+/* Object files of the kernels alone, without a program (llvm/object.c). False after errors. */
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
                      Arena *arena, ObjectSet *out, Diagnostics *diags);
 /* The text of all of them: LLVM IR or assembly, with the native products of the program
- * if it is not NULL (dump.c). */
+ * if it is not NULL (llvm/dump.c). False after errors. */
 bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetOptions *options,
                   bool assembly, Text *out, Diagnostics *diags);
 

@@ -11,8 +11,7 @@
  * layout of runtime/exec/program.h, which all targets share but for arrays of pointers)
  * under the symbol "<prefix><function name>"; kernels are hidden symbols that begin
  * with the prefix too, so sets with different prefixes (instruction sets, models) link
- * into one library. Beside each other they need libm's functions and memcpy, memmove,
- * memset. */
+ * into one library. The objects of a set call each other, libm's functions, memcpy, memmove and memset. */
 #ifndef CODEGEN_OBJECT_H
 #define CODEGEN_OBJECT_H
 
@@ -30,22 +29,23 @@ typedef struct ObjectSet {
     const ObjectFile *files;
     int n_programs, n_kernels;
     int n_kept;   /* kernels that came from the cache */
-    bool is_kept; /* all of it did */
+    bool is_kept; /* everything came from the cache */
     /* The tables as planned, in the order of the functions: for headers and reports.
      * They do not run: their kernels' addresses are NULL. NULL in a set out of the cache. */
     const TfcProgram *const *programs;
     const char *const *symbols; /* of each program: prefix and name */
 } ObjectSet;
 
-/* Compiles functions (after the passes) of one module or several; a kernel that they
- * share is compiled once. Any target that target.c knows. What the cache holds of the same functions, or under
- * the key if it is not NULL, is taken from there, without LLVM, and so is, without a prefix, each kernel that another program had; what
- * was compiled is kept there; NULL: none. With a cache `target` is not NULL, which otherwise stands for this machine.
+/* Compiles functions (after the passes) of one module or several; a kernel that they share is compiled once. (llvm/object.c)
+ *   target   any that llvm/target.c knows; NULL, allowed without a cache: this machine
+ *   cache    objects of the same functions, or of the key, are taken from it without LLVM; so is, if the prefix is empty,
+ *            each kernel that another program had. What was compiled is added to it. NULL: none
+ *   key      NULL: one of the functions
  * Everything in `out` lives in the arena. False after errors. */
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out,
                     Diagnostics *diags);
-/* The same programs, kernels and products as one module of LLVM bitcode. */
+/* The same programs, kernels and products as one module of LLVM bitcode. False after errors. */
 bool object_bitcode(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Text *out, Diagnostics *diags);
 

@@ -82,10 +82,10 @@ bool model_is_library_file(const Model *model, const Source *file);
 /* Largest file of a model, in bytes. */
 enum { MODEL_MAX_BYTES = 1 << 20 };
 
-/* dump --stage tokens and ast. The AST shows what each `use` brought in. */
-/* The folder of the standard library (of options, or NULL); NULL: there is none. */
+/* The folder of the standard library, which options (NULL: none) may name; NULL: there is none. */
 const char *frontend_library(Arena *arena, const FrontendOptions *options);
 
+/* dump --stage tokens and ast. The AST shows what each `use` brought in. False after errors. */
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags);
 bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options, Text *out,
                        Diagnostics *diags);

@@ -86,8 +86,8 @@ bool vocab_is_characters(const Vocabulary *vocab);
 bool vocab_is_words(const Vocabulary *vocab);
 
 const Tokenizer *vocab_tokenizer(const Vocabulary *vocab);
-/* Appends the ids of the text, which is valid UTF-8 (lines.h). */
-/* False: this text is too much for the tokenizer, as tokenizer_problem tells; nothing is appended. */
+/* Appends the ids of the text, which is valid UTF-8 (lines.h). False: the tokenizer cannot take this text;
+ * tokenizer_problem has the reason, and nothing is appended. */
 bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
 /* As tokenizer_read_special. */
 void vocab_read_special(Vocabulary *vocab, bool reads);

@@ -2,7 +2,11 @@
  * native kernels; the same whether the kernels were compiled a moment ago, read
  * from a cache or linked into a library. Plain data: no LLVM, no IR.
  *
- * The records and the meaning of their fields are in records.def, what they are made of
+ * Owner: a program of the JIT, compiled or from the cache, is its Jit's; jit_free (by
+ * session_close) unloads it, and no Exec may run it after that. A program of a library is
+ * constant data of the library. A planned one (codegen_plan) lives in an arena and does not run.
+ *
+ * The records and the meaning of their fields are in records.def; the types of the fields are
  * here. Sizes are products of a constant and dimension quantities, so one program serves
  * batches of any shape. */
 #ifndef RUNTIME_EXEC_PROGRAM_H
@@ -31,8 +35,8 @@ typedef struct TfcFactor {
     uint8_t dim : 7, quantity : 1;
 } TfcFactor;
 
-/* A size in a record: index into TfcProgram.sizes, where each product stands
- * once. Records are mostly sizes, and few of them differ. */
+/* A size in a record: index into TfcProgram.sizes, which has each product once. Records are mostly sizes, and few of
+ * them differ. */
 typedef uint16_t TfcSizeRef;
 enum { TFC_SIZE_ZERO = 0 };
 
@@ -58,9 +62,9 @@ static inline const char *step_kind_name(TfcStepKind kind)
     return names[kind];
 }
 
-/* How a step of a loop over rows (TfcLoop) takes part in the chunk at hand. */
+/* How a step of a loop over rows (TfcLoop) takes part in the current chunk. */
 typedef enum TfcRows {
-    TFC_ROWS_NONE,  /* it is in no loop */
+    TFC_ROWS_NONE,  /* the step is in no loop */
     TFC_ROWS_UNITS, /* a kernel: does the rows' part of its range */
     TFC_ROWS_SUM,   /* a kernel: its results are sums over rows, and summed over the chunks */
     TFC_ROWS_M,     /* a product: the rows are m */
@@ -73,7 +77,7 @@ typedef enum TfcBufferKind {
     TFC_BUFFER_TENSOR, /* a param in the store: `index` into tensors */
     TFC_BUFFER_INPUT,  /* the caller's: `index` into inputs */
     TFC_BUFFER_OUTPUT, /* in the slab, never reused: `index` into outputs */
-    TFC_BUFFER_KEPT    /* beside the slab, for the next run, too; its size is a constant */
+    TFC_BUFFER_KEPT    /* outside the slab, kept for the next run; its size is a constant */
 } TfcBufferKind;
 
 typedef enum TfcInit {
