@@ -98,8 +98,8 @@ bool loop_enter(Plan *plan, Op *op);
 /* How a step made in a loop goes through its rows. */
 void loop_kernel(Plan *plan, const Op *op, const Signature *signature, TfcStep *step);
 void loop_gemm(Plan *plan, const TfcSize *m, const TfcSize *n, const TfcSize *k, TfcStep *step);
-/* Once lifetimes are known: keeps the loops that compute what their steps would one
- * after the other, and finds the buffers that hold only a chunk. */
+/* Drops each loop whose chunks would not compute the same as its steps over all rows, and finds the buffers that
+ * need to hold only a chunk. After plan_uses: it reads lifetimes. */
 void settle_loops(Plan *plan);
 
 /* ---- uses.c ---- */

@@ -1,5 +1,4 @@
-/* What tfc draw computes of a model: its positions and its masks, by running it on made-up tokens, and its
- * learning rate. */
+/* What tfc draw computes: a model's tables of positions and its masks. It runs the model on made-up tokens. */
 #ifndef DRIVER_ANALYSIS_PICTURE_H
 #define DRIVER_ANALYSIS_PICTURE_H
 
@@ -13,9 +12,9 @@ typedef struct PictureOptions {
 } PictureOptions;
 
 /* PictureTable: [rows, columns] in the job's arena.
- *   name      where it comes from, "encoder.positions" or "decoder.layer.0.cross"
+ *   name      scope of the op that made it, "encoder.positions" or "decoder.layer.0.cross"
  *   made_by   of positions: the op, "cos"
- *   alike     of masks: how many attentions of the kind have the same
+ *   alike     of masks: how many attentions of the kind have this mask
  *   values    of masks: 1 where some head may look, else 0 */
 typedef struct PictureTable {
     const char *name, *made_by;
@@ -26,9 +25,11 @@ typedef struct PictureTable {
 
 typedef VEC(PictureTable) PictureTables;
 
-/* Tables that are the same as an earlier one are left out. False after errors: the model has none. */
+/* Appends the model's tables of positions; of equal ones the first. False after errors; a model without such a table is
+ * one. */
 bool picture_positions(Job *job, const PictureOptions *options, PictureTables *tables);
-/* Where attentions may look: their weights over made-up tokens are not 0. */
+/* Appends the masks of the model's attentions: where weights over made-up tokens are not 0. Of equal ones the first.
+ * False after errors; a model without attention is one. */
 bool picture_masks(Job *job, const PictureOptions *options, PictureTables *tables);
 
 #endif

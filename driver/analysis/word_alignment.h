@@ -16,13 +16,12 @@ typedef struct AlignBy {
     bool is_read;
 } AlignBy;
 
-/* Whether there are such a layer and head; an error tells if not. */
+/* Checks that the model has the layer and the head. False after an error. */
 bool align_check(const Attender *attender, const AlignBy *by);
-/* The layer whose mean of heads is the most confident: Voita et al. 2019 (section 4) call so the mean of
- * the greatest weight, where that is not on the end of the sentence. *confidence is of that layer. -1
- * after an error. */
+/* The layer whose mean of heads has the greatest confidence, and at *confidence that value. Confidence is the mean of the
+ * greatest weight, where that is not on the end of the sentence (Voita et al. 2019, section 4). -1 after an error. */
 int64_t align_best_layer(Attender *attender, const Corpus *corpus, bool is_read, double *confidence);
-/* [tokens of the target, tokens of the source] of the row without begin and end; NULL after an error. */
+/* The weights of a row, [tokens of the target, tokens of the source] without begin and end; NULL after an error. */
 const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *corpus, int64_t row,
                           Arena *arena);
 /* "0-0 2-1": for each word of the target the word of the source whose tokens have most of its
@@ -36,7 +35,7 @@ typedef struct LexicalPair {
     int64_t count;
 } LexicalPair;
 typedef struct Lexicon {
-    Arena *arena; /* of its pairs; the caller's */
+    Arena *arena; /* holds the pairs; the caller's */
     VEC(LexicalPair *) pairs;
     Map index;
 } Lexicon;

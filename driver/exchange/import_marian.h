@@ -9,8 +9,8 @@
 bool import_marian_is(Job *job, const char *folder);
 /* Writes into `to`, which is there: config.json in Hugging Face's keys, source.spm, target.spm and
  * vocab.json, the settings as model.yml, and the arrays, under the names of models/marian.tfg, as
- * model.safetensors. As Hugging Face's Marian has them: <pad>, of zeros, is the last token, with
- * which a target begins. False after errors. */
+ * model.safetensors. As in Hugging Face's Marian models, the last token is <pad>: its embedding is zeros, and each
+ * target begins with it. False after errors. */
 bool import_marian(Job *job, const char *folder, const char *to);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct ImportRow {
 /* ImportModel: a model_type of config.json. */
 typedef struct ImportModel {
     const char *type;
-    const char *files[3]; /* of models/: the model, and those that it uses */
+    const char *files[3]; /* names in models/: the model's file, then the files that it uses */
     const ImportRow *rows;
 } ImportModel;
 /* By its model_type; NULL: not known, and an error names those that are. */

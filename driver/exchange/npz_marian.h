@@ -1,5 +1,5 @@
 /* What Marian calls things, in its model.npz: its settings and its arrays, which the model
- * models/marian.tfg has as consts and params. Both ways go by these tables. */
+ * models/marian.tfg has as consts and params. Import and export both use these tables. */
 #ifndef DRIVER_EXCHANGE_NPZ_MARIAN_H
 #define DRIVER_EXCHANGE_NPZ_MARIAN_H
 
@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "driver/exchange/import_models.h"
 
-/* The array of the settings: bytes of YAML, with a NUL behind. */
+/* The array of the settings: YAML as bytes, ended by a NUL. */
 #define MARIAN_SETTINGS "special:model.yml"
 /* The table of embeddings. */
 #define MARIAN_EMBEDDING "Wemb"
@@ -15,14 +15,13 @@
  * written for. */
 extern const ImportModel marian_settings;
 
-/* MarianName: an array and the param that it is, of the same layout; a vector has an axis of 1 in
- * front there.
+/* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector begins with an axis of 1.
  *   shape   an axis a letter: 1, d (of the model), f (of the feed-forward layer), v (of the tokens) */
 typedef struct MarianName {
     const char *theirs, *ours, *shape;
 } MarianName;
 typedef VEC(MarianName) MarianNames;
-/* Of a model of so many layers. */
+/* The names of a model with these numbers of layers. */
 MarianNames marian_names(Arena *arena, int64_t encoder_layers, int64_t decoder_layers);
 
 #endif

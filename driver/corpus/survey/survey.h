@@ -1,7 +1,7 @@
 /* tfc data: what a text is like and what of it a training should not learn, before it is trained on.
  *
- * The texts are read twice, a line at a time, first to count and then to judge each line by the
- * counts; of lines that are past, hashes are kept (some 100 bytes a pair), no text. */
+ * The texts are read twice, a line at a time: first to count, then to judge each line by the
+ * counts. Only hashes of the lines read before are kept (some 100 bytes a pair). */
 #ifndef DRIVER_CORPUS_SURVEY_SURVEY_H
 #define DRIVER_CORPUS_SURVEY_SURVEY_H
 
@@ -11,7 +11,7 @@
 /* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. Lines are
  * numbered through all its files. */
 typedef struct SurveyText {
-    const char *name; /* of a validation text; NULL: it has none */
+    const char *name; /* of a validation text; NULL: the text has no name */
     TextFiles files;
 } SurveyText;
 
@@ -19,8 +19,8 @@ typedef struct SurveyOptions {
     SurveyText train;
     VEC(SurveyText) valid; /* of the same kind, pairs or lines */
     const char *languages; /* of translation memories */
-    VocabularyChoice vocab; /* its spec NULL: tokens are not counted */
-    bool lines;             /* the text's lines stand alone; else duplicates are no faults */
+    VocabularyChoice vocab; /* vocab.spec NULL: tokens are not counted */
+    bool lines;             /* each line is a text of its own, so a duplicate is a fault; else it is none */
     int64_t max_length;     /* tokens; 0: no limit */
     int64_t line_limit;     /* bytes; 0: LINE_LIMIT */
     int64_t examples;       /* lines of each finding that are shown */
@@ -44,12 +44,12 @@ typedef struct SurveyExample {
 typedef struct SurveyFinding {
     const char *name, *title, *advice; /* of survey.def */
     bool is_fault;
-    bool is_looked_for; /* the texts, options and sides let it be found */
+    bool is_looked_for; /* these texts, options and sides allow to find it */
     int64_t lines;
     VEC(SurveyExample) examples;
 } SurveyFinding;
 
-/* SurveyLengths: percentiles and the largest, of so many a line. */
+/* SurveyLengths: lengths of lines: their sum, percentiles, the largest, the mean. */
 typedef struct SurveyLengths {
     int64_t total, p50, p90, p99, most;
     double mean;
@@ -64,21 +64,23 @@ typedef struct SurveyCoverage {
 } SurveyCoverage;
 
 typedef struct SurveySide {
-    const char *file; /* of several: their names, with commas */
+    const char *file; /* its name; several files: their names, separated by commas */
     SurveyLengths characters, words;
     SurveyCoverage coverage; /* with a vocabulary */
 } SurveySide;
 
-/* SurveyValid: how much of a validation text is in the training text; of pairs, whole and by side. */
+/* SurveyValid: lines of a validation text that the training text has, too.
+ *   whole   lines, or pairs with both sides
+ *   sides   pairs with this side; of lines 0 */
 typedef struct SurveyValid {
-    const char *name; /* NULL: it has none */
+    const char *name; /* NULL: the text has no name */
     int64_t lines, whole, sides[2];
 } SurveyValid;
 
 typedef struct Survey {
     bool is_pairs, has_tokens;
     int64_t lines;
-    SurveySide sides[2]; /* of lines: the first */
+    SurveySide sides[2]; /* source and target; without pairs, the first alone */
     double ratio;        /* the typical length of a target to its source's, in characters */
     bool knows_sides;    /* the languages of the sides differ enough to tell which is which */
     SurveyFinding findings[SURVEY_KINDS];

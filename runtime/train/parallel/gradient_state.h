@@ -1,17 +1,16 @@
-/* Inside a GradientSum: shared by what adds (gradient_sum.c), what goes between ranks (gradient_exchange.c)
- * and what is special about sparse gradients (gradient_rows.c). */
+/* Inside a GradientSum: what its files share. gradient_sum.c adds, gradient_exchange.c sends between ranks,
+ * gradient_rows.c marks and packs sparse gradients. */
 #ifndef RUNTIME_TRAIN_PARALLEL_GRADIENT_STATE_H
 #define RUNTIME_TRAIN_PARALLEL_GRADIENT_STATE_H
 
 #include "runtime/train/parallel/gradient_sum.h"
 
 /* Gradient: a tensor in the store and its place in the room of a level.
- *   part    the number of what it belongs to in the parts
+ *   part    its tensor's number in the parts
  *   size    bytes of an element
- *   at      bytes
+ *   at      its offset in the room of a level, in bytes
  *   block   the number of its first block
- *   sparse  mostly zeros: of a sum put aside, or on its way between ranks, there are only its groups that are
- *           not zero, which are marked */
+ *   sparse  mostly zeros: a level and a message between ranks have only its groups that are not zero; these are marked */
 typedef struct Gradient {
     StoreTensor *tensor;
     int32_t part;
@@ -23,8 +22,8 @@ typedef struct Gradient {
  * not all bits of the elements are 0. */
 enum { GROUP = 64, BLOCK_GROUPS = PART_BLOCK / GROUP, BLOCK_WORDS = BLOCK_GROUPS / 64 };
 
-/* Room: of the levels' dense or sparse gradients. Dense ones are in huge pages; of sparse ones most pages are
- * never touched. */
+/* Room: memory for the dense, or the sparse, gradients of all levels. Dense gradients are in huge pages; most pages of
+ * sparse ones are never written. */
 typedef struct Room {
     char *memory;
     int64_t bytes; /* of a level */
@@ -34,23 +33,23 @@ struct GradientSum {
     Arena *arena;
     const Parts *parts;
     const Ranks *ranks;
-    Gradient *gradients; /* as parts->tensors, then those of their rows */
+    Gradient *gradients; /* in the order of parts->tensors, then their tensors of rows */
     int32_t n;
     Room dense, sparse; /* one level after the other */
     int levels;
-    uint64_t *marks; /* of the store, then of each level: BLOCK_WORDS a block */
-    float *rest;               /* of each dense element, as in a level: what rounding took; NULL: none is rounded */
-    uint16_t *sent, *received; /* rounded ones, at the element's place in a level */
-    double *squares;           /* a block: the sum of squares */
+    uint64_t *marks; /* the store's, then each level's: BLOCK_WORDS a block */
+    float *rest;               /* error of rounding for each dense element, laid out as a level; NULL: none is rounded */
+    uint16_t *sent, *received; /* rounded elements, laid out as a level */
+    double *squares;           /* the sum of squares of each block */
     int64_t n_blocks;
     Gradients all;
 };
 
-/* Marks: what a pass has to do with those of sparse gradients. Of others all elements are gone through. */
+/* Marks: which elements of a sparse gradient a pass goes through. Of a dense one it goes through all. */
 typedef enum Marks {
-    MARKS_IGNORED, /* it goes through all elements */
-    MARKS_USED,    /* through marked groups of its level */
-    MARKS_MADE     /* the same, once its level has the marks of what is in the store */
+    MARKS_IGNORED, /* all elements */
+    MARKS_USED,    /* the groups that its level has marked */
+    MARKS_MADE     /* the same, after its level's marks were set from the store */
 } Marks;
 
 /* Pass: what is done to a slice of a gradient, a block a task. */
@@ -64,29 +63,28 @@ typedef struct Pass {
 
 /* A block of the pass's slice, as a task. */
 void gradient_run_block(const void *pass, int64_t index);
-/* What a call is about of a gradient's parts next … last, as far as it is contiguous; *next is the part
- * behind it then. */
+/* The next contiguous slice of a gradient that the call `of` is about, among parts *next … last. Sets *next to the part
+ * after the slice. */
 Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next, int last);
-/* A pass over what parts first … last have of all these gradients. */
+/* Runs a pass over the parts first … last of all these gradients. */
 void gradient_run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass);
-/* The store's is 0. */
+/* Runs of passes: sets the store's elements to 0; adds a level's elements to the store's. */
 void gradient_clear_block(const Pass *pass, int64_t from, int64_t n);
-/* A level's is added to the store's. */
 void gradient_join_block(const Pass *pass, int64_t from, int64_t n);
 
-/* Sparse gradients (gradient_rows.c). The level's marks of a block follow from the store; and the pass's run
- * over each group of a block that is marked. */
+/* Sparse gradients (gradient_rows.c). gradient_mark_block sets the level's marks of a block from the store's elements.
+ * gradient_each_marked calls the pass's run for each marked group of a block. */
 void gradient_mark_block(const Pass *pass, int64_t from, int64_t n);
 void gradient_each_marked(const Pass *pass, int64_t from, int64_t n);
-/* Slices of them between ranks. The marks of a level's elements from `from` on, and how many
- * words those of a slice are. */
+/* The marks of a level, from that of element `from` on. */
 uint64_t *gradient_marks(const GradientSum *sum, const Slice *slice, int64_t from, int level);
+/* How many words the marks of a slice are. */
 int64_t gradient_mark_words(const Slice *slice);
-/* The elements of marked groups. */
+/* How many elements the marked groups have. */
 int64_t gradient_marked(const GradientSum *sum, const Slice *slice, int level);
-/* Marked groups are moved to the front of the slice, in order; and back to their places, where between them
- * the store's is 0, and a level's is nothing. */
+/* Moves the marked groups to the front of the slice, in order. */
 void gradient_pack(const GradientSum *sum, const Slice *slice, int level);
+/* Moves them back to their places. Groups without a mark are 0 in the store, and undefined in a level. */
 void gradient_unpack(const GradientSum *sum, const Slice *slice, int level);
 
 static inline char *store_at_element(const GradientSum *sum, const Slice *slice, int64_t from)
@@ -102,7 +100,7 @@ static inline char *room_at_element(const GradientSum *sum, const Slice *slice, 
     return room->memory + level * room->bytes + g->at + from * g->size;
 }
 
-/* Of the store, where the level is -1. */
+/* A level's place, or the store's where the level is -1. */
 static inline char *place_of_element(const GradientSum *sum, const Slice *slice, int64_t from, int level)
 {
     return level < 0 ? store_at_element(sum, slice, from) : room_at_element(sum, slice, from, level);
