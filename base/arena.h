@@ -1,12 +1,12 @@
 /* Arena: memory that lives as long as one compilation, or one call of the runtime, and
  * is freed at once. Every allocation is zeroed and 16-byte aligned. There are two kinds.
  *
- *   arena_new      never fails: running out of memory ends the process (a compiler has
- *                  nothing better to do), and nobody checks.
+ *   arena_new      never fails: if memory runs out, the process ends (a compiler has
+ *                  nothing better to do). Callers check nothing.
  *   arena_try_new  may fail: for all that a compiled library calls. The allocation
- *                  that fails and all after it give NULL, vec_push and map_set add nothing,
- *                  and arena_failed tells. So pointers are checked before they are followed,
- *                  and arena_failed before a result is believed. */
+ *                  that fails and all after it return NULL, vec_push and map_set add nothing,
+ *                  and arena_failed is true. Callers check each pointer before they follow it,
+ *                  and arena_failed before they use a result. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -19,11 +19,11 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 Arena *arena_try_new(void);                         /* NULL: out of memory */
 void arena_free(Arena *arena);                      /* NULL is allowed */
-/* The arena frees the object too, by `release`, before its memory and the last one first.
- * false: there is no memory for the note, and the object is freed at once. */
+/* Lets the arena free an object: arena_free calls `release` before it frees memory, for the object owned last first.
+ * false: memory ran out, and the object has been released. */
 bool arena_own(Arena *arena, void *object, void (*release)(void *object));
 bool arena_failed(const Arena *arena);              /* an allocation has failed */
-void arena_recover(Arena *arena);                   /* may be asked again; what it gave stays */
+void arena_recover(Arena *arena);                   /* allocates again; what it gave before stays valid */
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_array(Arena *arena, size_t n, size_t size); /* n × size bytes; too many of them fail */
 void *arena_copy(Arena *arena, const void *data, size_t size);
@@ -34,8 +34,8 @@ char *arena_printf(Arena *arena, const char *format, ...)
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
 size_t arena_bytes(const Arena *arena);             /* handed out so far */
 
-/* What an arena of arena_new does without memory, and what others do that have nothing better to do: says so and ends
- * the process, after `act` of memory_at_end, which may end it itself. */
+/* memory_end reports that memory ran out and ends the process; an arena of arena_new calls it. Before that it calls
+ * the `act` of memory_at_end, which may end the process itself. */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
 void memory_end(void) __attribute__((noreturn));

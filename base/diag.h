@@ -24,7 +24,7 @@ typedef struct Source {
 typedef struct Loc {
     const Source *source;
     int line, column, length; /* length: bytes to underline, at least 1 */
-    const struct Trail *trail; /* NULL, or all the places it came by */
+    const struct Trail *trail; /* the place and the calls of blocks around it; NULL: the place alone */
 } Loc;
 
 /* Where something came from, from the inside out: the place itself, the call of
@@ -43,14 +43,14 @@ typedef struct Diag {
     const char *message; /* one sentence, no final stop */
 } Diag;
 
-/* Place `a` with the places that `b` came by added: of what was made from both. */
+/* The place of an op made from ops at `a` and `b`: `a`, with the trails of both. */
 Loc loc_join(Arena *arena, Loc a, Loc b);
 
 typedef struct Diagnostics {
     Arena *arena;
     VEC(Diag) list; /* a note belongs to the error or warning before it */
     int errors;
-    bool out_of_memory; /* one of the errors; the list may lack what found no room */
+    bool out_of_memory; /* one of the errors; the list may then lack others */
 } Diagnostics;
 
 void diag_init(Diagnostics *diags, Arena *arena);
@@ -68,7 +68,7 @@ const char *source_start(const Source *source);
 
 /* "path:line:column: error: message", the line, and a caret under the place. */
 void diag_render(const Diagnostics *diags, Text *out);
-/* Errors alone, each behind a name: "rank 1 on HOST: error: …". */
+/* Errors alone, each after the speaker's name: "rank 1 on HOST: error: …". */
 void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is known of element types, by the number that they have in all enumerations. */
+/* Names and sizes of element types, by the number that a type has in DType, TfcType and StType. */
 #ifndef BASE_ELEMENT_H
 #define BASE_ELEMENT_H
 

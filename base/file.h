@@ -1,7 +1,7 @@
-/* Files: read whole, or written beside and renamed so that a reader sees the
- * old content or the new, never half of one. What is no regular file (a device,
- * a pipe) is written through as it is, and a link stays a link: what it leads to
- * is replaced. Errors go to diagnostics. */
+/* Files: read whole, or written beside their place and then renamed into it, so that a
+ * reader sees the old content or the new, never half of one. A device or a pipe is
+ * written to directly. A link stays a link: the file that it leads to is replaced.
+ * Errors go to diagnostics. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -9,13 +9,13 @@
 
 #include <stdint.h>
 
-/* A regular file, for reading, and its size; -1 after an error, as where it is a pipe, which is not waited for, a
- * folder, a device or a socket. What may be a pipe (texts of lines) is opened by who reads it. */
+/* Opens a regular file for reading and gives its size. -1 after an error: a folder, a device, a socket or a pipe is
+ * one. It does not wait for a pipe's writer. (A text of lines may be a pipe: line_reader.h opens those.) */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
-/* A regular file that this program keeps in a folder and writes in place: open()'s flags. -1 and errno; ELOOP where
- * the name is a symbolic link, whose target may be anybody's. */
+/* Opens a regular file that this program keeps in a folder and writes in place, with open()'s flags. -1 and errno; ELOOP if
+ * the name is a symbolic link, which may lead to another user's file. */
 int file_open_own(const char *path, int flags);
-/* What to tell of an errno of the latter. */
+/* The message for an errno of file_open_own. */
 const char *file_own_error(int error);
 /* Reads a regular file of at most max_bytes; NULL after an error.
  * The text is NUL-terminated. */
@@ -23,12 +23,12 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
 
 /* A file being written beside TARGET (base/temporary.h), TARGET being PATH or what its links lead to; or
  * PATH itself where that is a device, a pipe or an open file (/dev/stdout, /dev/fd/3).
- * Writes are buffered; the first failure is kept and told by file_commit. Opening a named
+ * Writes are buffered; file_commit reports the first failure. Opening a named
  * pipe waits for its reader. */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
-/* The same for a file of a folder that is this program's: TARGET is PATH, so that a link there, which may lead to
- * anybody's file, is replaced, as a device and a pipe are. */
+/* The same for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of that name is replaced, since
+ * a link may lead to another user's file. */
 FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
 void file_skip(FileWriter *file, uint64_t size); /* bytes that another process writes */
@@ -37,16 +37,16 @@ bool file_flush(FileWriter *file);
 /* Flushes to the disk, renames over the target, flushes the folder; frees the writer.
  * On failure removes the temporary file, leaves the target as it was, returns false. */
 bool file_commit(FileWriter *file, Diagnostics *diags);
-/* Flushes to the disk, as file_commit, which tells a failure, does first. */
+/* Flushes to the disk. False after a failure, which file_commit then reports. */
 bool file_sync(FileWriter *file);
 void file_discard(FileWriter *file); /* gives up: a regular file stays as it was */
-/* A process creates the file beside, and others that know its name write to it, too, each its own bytes. The
- * one that created it commits it once the others have committed theirs: what they write is on the disk then.
+/* Several processes can write one file, each its own bytes: one creates it, the others join it by the name of its
+ * temporary file. The process that created it commits it after all others have committed.
  *
- * The last part of its name; NULL where the target is written through. */
+ * The last part of the temporary file's name; NULL if there is none, because PATH is a device or a pipe. */
 const char *file_temporary(const FileWriter *file);
-/* Opens what another process created for PATH (file_create_own) by that name, before anything is written. NULL: errno
- * tells why; EEXIST: it has been written, so it is another file. */
+/* Opens the temporary file that another process created for PATH (file_create_own), before anything is written to it.
+ * NULL, and errno; EEXIST: it has content, so it is another file. */
 FileWriter *file_join(const char *path, const char *temporary);
 /* Whether file_create would open PATH now. Nothing is changed and no reader waited for. */
 bool file_can_write(Diagnostics *diags, const char *path);
@@ -57,7 +57,7 @@ bool file_write_all(Diagnostics *diags, const char *path, const void *data, size
 bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size); /* as file_create_own */
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
-/* A folder with all that is in it, or a file; links go, what they lead to stays. */
+/* Removes a file, or a folder with all that is in it. Links are removed, not the files that they lead to. */
 void file_remove_tree(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* with parents; fine if there */
 /* The last part of a path: what its folder calls it. */

@@ -29,12 +29,12 @@ typedef struct JsonValue {
     struct JsonValue *items;
 } JsonValue;
 
-/* The value that the bytes are; NULL: they are none, and *problem tells why and where; or,
- * with *problem NULL, there is no memory. */
+/* The value that the bytes hold. NULL: they are not valid JSON, and *problem says why and where; or memory ran out, and
+ * *problem is NULL. */
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
-/* Of an object; NULL where absent or `object` is none. */
+/* The member of that key; NULL: there is none, or `object` is no object. */
 const JsonValue *json_member(const JsonValue *object, const char *key);
-/* The text of an object's string; NULL where it is absent or no string. */
+/* The text of the member of that key; NULL: there is none, or it is no string. */
 const char *json_member_text(const JsonValue *object, const char *key);
 
 #endif

@@ -5,7 +5,7 @@
  *   json_put_integer(&json, "step", 7);
  *   json_close(&json, '}');                 {"step": 7}
  *
- * `key`: the member's name in an object; NULL in an array, and of the whole. */
+ * `key`: the member's name in an object; NULL in an array and for the outermost value. */
 #ifndef BASE_JSON_WRITE_H
 #define BASE_JSON_WRITE_H
 
@@ -20,19 +20,19 @@ typedef struct JsonWriter {
 
 void json_open(JsonWriter *json, const char *key, char bracket); /* '{' or '[' */
 void json_close(JsonWriter *json, char bracket);
-/* Puts the next member on a line of its own, behind `indent`. */
+/* Begins a new line with `indent` for the next member. */
 void json_line(JsonWriter *json, const char *indent);
 
-/* Bytes that are no UTF-8 stand as U+FFFD each. */
+/* Writes each byte that is not valid UTF-8 as U+FFFD. */
 void json_put_text(JsonWriter *json, const char *key, const char *text);
 void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
-/* Of so many significant digits; null where it is not finite, as JSON has no NaN. */
+/* Writes `digits` significant digits; null for a value that is not finite. */
 void json_put_number(JsonWriter *json, const char *key, double value, int digits);
-/* With so many digits after the point. */
+/* Writes `decimals` digits after the point. */
 void json_put_fixed(JsonWriter *json, const char *key, double value, int decimals);
 
-/* A list of n rows, each a list of m numbers with so many digits after the point. */
+/* Writes a list of n rows, each a list of m numbers with `decimals` digits after the point. */
 void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m, int decimals);
 enum { ALIGNMENT_DECIMALS = 4 }; /* of the weights of alignments, wherever they are shown */
 

@@ -1,10 +1,10 @@
-/* Shared libraries that are loaded when something needs them: starting the program does not pay for them.
+/* Shared libraries that are loaded at their first use, so that starting the program takes no time for them.
  *
  * A library's functions are listed in a file of FUNCTION(name) lines, which the file that loads it includes
- * twice: with LIBRARY_STUB each name becomes a function that jumps to where the library has it, so that
- * calls read as if the program were linked with the library, and one that is not listed does not link;
- * with LIBRARY_ENTRY they are the table that library_load fills. A stub must not be called until that has
- * succeeded. */
+ * twice. With LIBRARY_STUB each name becomes a function that jumps to the library's function: calls look as
+ * if the program were linked with the library, and a call of a function that is not listed does not link.
+ * With LIBRARY_ENTRY the names become the table that library_load fills. No stub may be called before
+ * library_load has succeeded. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 
@@ -15,8 +15,10 @@ typedef struct LibraryFunction {
     void **address;
 } LibraryFunction;
 
-/* Library: where it was when tfc was built, and its name where it is looked for else; `package`: what
- * messages tell to install. */
+/* Library: a shared library to load.
+ *   path      where it was when tfc was built
+ *   name      looked for on the system's paths if it is no longer there
+ *   package   Debian's package, which messages name */
 typedef struct Library {
     const char *path, *name, *package;
     const LibraryFunction *functions;
@@ -43,7 +45,8 @@ typedef struct Library {
 
 /* The path of a module of tfc's own, beside the program or where it is installed; NULL: nowhere. In the arena. */
 const char *library_module(Arena *arena, const char *name);
-/* Loads it unless it is; it stays for the life of the process. From any thread. False after errors. */
+/* Loads the library, unless it is loaded already; it stays until the process ends. Any thread may call. False after
+ * errors. */
 bool library_load(Library *library, Diagnostics *diags);
 
 #endif

@@ -1,7 +1,6 @@
-/* The largest numbers that are taken from outside, in one table: of options (--batch-tokens
- * is the row batch_tokens, of training_settings.def), of settings of a train block, of arguments of compiled libraries.
- * Each is far beyond any known use, and small enough that what is computed from it fits its
- * type. So a slip of the finger is reported, not tried. */
+/* The largest numbers that options, settings of a train block and arguments of compiled libraries may have, in one table.
+ * --batch-tokens is the row batch_tokens, of training_settings.def. Each limit is far beyond any known use, and small
+ * enough that no number computed from it overflows. So a typing error is reported, not tried. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -43,7 +42,7 @@ enum {
 /* The row of a name, in which - and _ are the same; infinity if there is none. */
 double limit_of(const char *name);
 
-/* "a whole number from 1 to 1024", "a number of at least 0": what may be given. `most` may be infinite. */
+/* Writes a range in words: "a whole number from 1 to 1024", "a number of at least 0". `most` may be infinite. */
 enum { RANGE_TEXT = 96 };
 void range_text(char *text, bool whole, double least, double most);
 

@@ -28,7 +28,7 @@ typedef struct Map {
 
 void map_init(Map *map, Arena *arena);
 void *map_get(const Map *map, const char *key);           /* NULL if absent */
-void map_set(Map *map, const char *key, void *value);     /* replaces; nothing if the arena fails */
+void map_set(Map *map, const char *key, void *value);     /* replaces an old value; does nothing if the arena fails */
 bool map_has(const Map *map, const char *key);
 
 #endif

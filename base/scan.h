@@ -53,7 +53,7 @@ static inline bool word_goes_on(int c)
 {
     return word_starts(c) || (c >= '0' && c <= '9') || c == '.';
 }
-/* Whether a name stands without quotes: [A-Za-z_][A-Za-z0-9_.]* */
+/* Whether a name needs no quotes: [A-Za-z_][A-Za-z0-9_.]* */
 bool word_is_bare(const char *name);
 /* The name, in quotes where it needs them. */
 void text_word(Text *text, const char *name);
@@ -77,7 +77,7 @@ static inline int read_errors(const Reader *r) { return r->scan.diags->errors - 
 
 #define read_error(r, loc, ...) \
     ((r)->gave_up ? (void)0 : diag_error((r)->scan.diags, (loc), __VA_ARGS__))
-/* The token is not what was expected; of a bad one the scanner has told already. */
+/* Reports that the current token is not the expected one. A bad token was reported by the scanner already. */
 #define read_error_here(r, ...) \
     ((r)->now.kind == TOKEN_BAD ? (void)0 : read_error((r), (r)->now.loc, __VA_ARGS__))
 
@@ -98,8 +98,8 @@ bool read_int(Reader *r, int64_t least, int64_t most, int64_t *result);
 bool read_float(Reader *r, double *result);
 /* "; did you mean `near`?" for messages, or "". */
 const char *read_suggestion(Reader *r, const char *name, const char *const *known, size_t n);
-/* From a mistake in the line that began after `start` tokens to the next line; whether the
- * line skipped opened a block. */
+/* After a mistake: skips to the end of the line that began after `start` tokens. Returns whether that line opened a
+ * block. */
 bool read_skip_line(Reader *r, long start);
 
 #endif

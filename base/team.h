@@ -30,7 +30,7 @@ typedef struct TeamWatch {
 
 typedef struct Team {
     struct Crew *crew;      /* the helpers; NULL: none */
-    int threads;            /* that take tasks at most, the caller's included */
+    int threads;            /* at most so many take tasks, the caller included */
     TeamReady ready;        /* or NULL */
     const TeamWatch *watch; /* or NULL; set between steps */
 } Team;
@@ -42,11 +42,11 @@ void team_close(Team *team);
 /* Runs task 0 … n - 1 in any order on any thread of the team; returns when all are done. Tasks
  * do not run steps of the same team. */
 void team_run(const Team *team, int32_t n, TeamTask task, const void *context);
-/* The same as the one step of a team of its own. */
+/* Opens a team, runs the tasks, closes the team. */
 void team_each(int threads, int32_t n, TeamTask task, const void *context);
 
-/* How many threads there are where nobody says: OMP_NUM_THREADS, which libraries of many kinds
- * obey, or the processors that this process may use. */
+/* The default number of threads: OMP_NUM_THREADS, which many libraries obey, or the number of processors that this
+ * process may use. */
 int team_default(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* A growing piece of text (malloc-backed), for printers and messages. Out of memory it ends
- * the process, so what a compiled library calls builds its texts in an arena. */
+/* A growing piece of text (malloc-backed), for printers and messages. If memory runs out, the process ends
+ * (memory_end); so code of compiled libraries builds its texts in an arena instead. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -20,21 +20,21 @@ void text_vadd(Text *text, const char *format, va_list args);
 void text_put(Text *text, const char *bytes, size_t length);
 void text_string(Text *text, const char *string);
 void text_integer(Text *text, int64_t value);
-/* A byte as text_quote writes it, itself or \", \\, \n, \t, \xNN, without a NUL; how many bytes. */
+/* Writes a byte as text_quote does, itself or \", \\, \n, \t, \xNN, without a NUL; returns how many bytes. */
 enum { TEXT_ESCAPE = 4 };
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
-/* "…" of such bytes. */
+/* Appends "…" with each byte so escaped. */
 void text_quote(Text *text, const char *bytes);
-/* As a terminal may be given it: control characters, and what is no UTF-8, as \xNN; a line break within it indents the
- * line after it, so that no text passes for a message of its own. */
+/* Appends a text so that a terminal can show it: control characters, and bytes that are not valid UTF-8, as \xNN. The
+ * lines after the first are indented, so that no text looks like a message of its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
-/* The same of a name that stands in a line: line breaks are \n. In the arena; itself where there is nothing to escape. */
+/* The same for a name within a line: line breaks are \n. In the arena, or `name` itself where there is nothing to escape. */
 const char *text_visible_name(Arena *arena, const char *name);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
 /* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */
 void text_bytes(Text *text, int64_t bytes);
-/* As it stands in HTML, XML and their attributes: <, >, & and " as names, control characters as blanks. */
+/* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, control characters as blanks. */
 void text_markup(Text *text, const char *string);
 /* Bytes as base64 (RFC 4648). */
 void text_base64(Text *text, const void *bytes, size_t length);
@@ -44,13 +44,13 @@ void text_free(Text *text);
  * begins with none. Overlong forms, surrogates and values past U+10FFFF are none (RFC 3629). */
 size_t utf8_length(const char *text, size_t available);
 
-/* Its characters, of UTF-8. */
+/* How many characters a text of UTF-8 has. */
 size_t text_letters(const char *text);
 
-/* The form of a word behind a number: `one` where n is 1, else `many`, such as "" and "s", "is" and "are". */
+/* The form of a word that follows the number n: `one` if n is 1, else `many`, such as "" and "s", "is" and "are". */
 const char *text_plural(int64_t n, const char *one, const char *many);
 
-/* Whether the text ends so. */
+/* Whether the text ends with `end`. */
 bool text_ends(const char *text, const char *end);
 /* "[2, 3]": n numbers; in the arena. */
 const char *text_list(Arena *arena, const int64_t *numbers, int n);

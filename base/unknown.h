@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Shares of the tokens: above the first a note tells them, above the second a training is refused. */
+/* Shares of unknown tokens: above the first a note reports it, above the second a training is refused. */
 #define UNKNOWN_TOLD 0.005
 #define UNKNOWN_REFUSED 0.3
 
@@ -15,9 +15,9 @@ typedef struct UnknownCount {
     int64_t tokens, unknown;
 } UnknownCount;
 
-/* Adds n ids, of which `unk` is the unknown one; -1: the vocabulary has none. */
+/* Counts n ids, and those among them that equal `unk`; -1: the vocabulary has no unknown token. */
 void unknown_add(UnknownCount *count, const int32_t *ids, size_t n, int32_t unk);
-/* Whether the share is above one of those above. */
+/* Whether the share of unknown tokens is above `share`, one of the two above. */
 bool unknown_is_above(const UnknownCount *count, double share);
 
 /* "37.9 % of the tokens (1200 of 3166) are unknown to the vocabulary", as a NUL-terminated text.

@@ -5,7 +5,7 @@
  *   for (size_t i = 0; i < numbers.count; i++) use(numbers.data[i]);
  *
  * Growth abandons the old storage to the arena; pointers into a vector are
- * valid until the next push. Where the arena fails, a vector stays as it is. */
+ * valid until the next push. If the arena fails, a vector is not changed. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
