@@ -5,8 +5,8 @@
  * batches, cut into batches by the budget, and the batches are shuffled. Without
  * shuffling all rows are sorted by length. Rows are packed without padding.
  *
- * Shards: each batch so made may be cut into pieces of whole rows and about the same tokens. The
- * pieces are batches then, those of a batch one after the other, and may have no rows. */
+ * Shards: each batch may be cut into pieces of whole rows with about the same tokens. Then the pieces
+ * are what is counted as batches, in order; a piece may have no rows. */
 #ifndef RUNTIME_DATA_BATCH_H
 #define RUNTIME_DATA_BATCH_H
 
@@ -22,7 +22,7 @@ typedef struct BatchOptions {
 
 typedef struct BatchShape {
     int64_t rows;
-    int64_t source_total, source_longest; /* tokens; 0 for a side the kind lacks */
+    int64_t source_total, source_longest; /* tokens; 0 for a side that the kind lacks */
     int64_t target_total, target_longest;
 } BatchShape;
 
@@ -31,7 +31,7 @@ typedef struct Batch {
     BatchShape shape;
     int32_t *source, *source_lengths;               /* packed tokens; a length a row */
     int32_t *target, *target_next, *target_lengths; /* target_next: what follows each token */
-    int32_t *target_further; /* what follows that in its row; -1: nothing does */
+    int32_t *target_further; /* what follows target_next in the row; -1: nothing does */
     int64_t *row; /* the corpus row of each row (for a stream: its first token) */
     int64_t room_rows, room_source, room_target; /* private */
 } Batch;
@@ -47,9 +47,9 @@ BatchShape batches_shape(const Batches *batches, int64_t i);
 void batches_fill(const Batches *batches, int64_t i, Batch *batch);
 void batch_free(Batch *batch);
 
-/* The shapes of the epoch that no other shape covers in every number: memory for these is
- * memory for all. Writes at most `room` of them and returns how many there are; where that is
- * more than `room`, the last one written covers all that were left out. */
+/* The shapes of the epoch that no other shape covers in every number: memory for these is enough for all. Writes at
+ * most `room` of them and returns how many there are; if that is more than `room`, the last one written covers
+ * those that were left out. */
 int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room);
 
 #endif

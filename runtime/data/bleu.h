@@ -14,7 +14,7 @@ enum { BLEU_ORDER = 4 };
 /* BLEU_13A: the tokenisation of WMT's mteval-v13a. BLEU_NONE: text that is already split. */
 typedef enum BleuTokenize { BLEU_13A, BLEU_NONE } BleuTokenize;
 
-/* Counts, summed over sentences. */
+/* Bleu: counts of n-grams and lengths, summed over sentences. */
 typedef struct Bleu {
     int64_t correct[BLEU_ORDER], total[BLEU_ORDER];
     int64_t output_length, reference_length;
@@ -32,8 +32,8 @@ double bleu_brevity_penalty(const Bleu *bleu);
 const char *bleu_signature(Arena *arena, BleuTokenize tokenize, int n_references,
                            const char *version);
 
-/* The fewest insertions, deletions and replacements that turn a into b (Levenshtein):
- * over a sum of reference lengths, the symbol error rate. */
+/* The fewest insertions, deletions and replacements that turn a into b (Levenshtein). Their sum over sentences,
+ * divided by the sum of reference lengths, is the symbol error rate. */
 int64_t edit_distance(const int32_t *a, int64_t n, const int32_t *b, int64_t m);
 
 #endif

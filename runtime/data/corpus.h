@@ -1,7 +1,7 @@
 /* Text as token ids in memory, ready for batches (batch.h).
  *
- * Ids are stored without special ones; the kind says what a batch makes of them, by the
- * vocabulary's TokenRules:
+ * Ids are stored without special tokens. The kind says what a batch makes of them, with the
+ * special tokens of the vocabulary's TokenRules:
  *
  *   CORPUS_PAIRS      source: x1…xm end        target: begin y1…yn  next: y1…yn end
  *   CORPUS_SOURCES    source: x1…xm end        (translation)
@@ -34,29 +34,29 @@ typedef struct Rows {
     Ids ids;
 } Rows;
 
-/* What a stream begins after: nothing, another text, or an earlier part of its text. A text's beginning
- * counts where the rule has no newline, and with keep_all. */
+/* StreamPlace: whether a stream is the first text, follows another text, or is a later part of one text. Beginnings of
+ * texts matter if the rule has no newline, and with keep_all. */
 typedef enum StreamPlace { STREAM_BEGINS, STREAM_FOLLOWS, STREAM_GOES_ON } StreamPlace;
 
 typedef struct CorpusOptions {
     CorpusKind kind;
-    /* In tokens of a batch, so special ones included; 0: no limit. */
+    /* Tokens of a row in a batch, special ones included; 0: no limit. */
     int64_t max_length;
-    /* False (training): rows with an empty side or longer than max_length are left out.
-     * True (translation, evaluation): every line stays; empty ones are empty rows, and longer
-     * ones are left out with refuse_long. Without it a longer source is cut, and a longer target is
-     * whole in its row, of which a batch has the beginning, with the token that follows it, not the
-     * end, as the last of `next`. A warning of corpus_encode says how many. */
+    /* keep_all false (training): rows with an empty side or longer than max_length are left out.
+     * keep_all true (translation, evaluation): every line is a row, an empty line an empty one. With refuse_long a line
+     * that is too long is left out. Without refuse_long its source is cut; its target is whole in the row, but a batch
+     * has only its beginning, and the last of `next` is the token that follows, not the end. corpus_encode warns of
+     * how many. */
     bool keep_all, refuse_long;
-    /* The model's source and target share a ragged dimension: a pair whose sides have different
-     * lengths is not kept, and an error of corpus_encode and corpus_mix. */
+    /* The model's source and target share a ragged dimension. A pair whose sides have different lengths is not kept;
+     * for corpus_encode and corpus_mix it is an error. */
     bool same_lengths;
     StreamPlace place;
 } CorpusOptions;
 
-/* CorpusPart: rows that other data was mixed in with. Each epoch has all rows of the corpus's own
- * text, and `weight` times as many of the part: drawn in an order of its own, from where the last
- * epoch ended, so that each row comes again only after all others. */
+/* CorpusPart: rows of other data that is mixed in. Each epoch has all rows of the corpus's own text, and `weight` times as
+ * many rows of the part. These follow an order of the part's own, from where the last epoch ended, so that each row
+ * is used again only after all others. */
 typedef struct CorpusPart {
     int64_t first, n; /* rows */
     double weight;    /* > 0 */
@@ -66,42 +66,42 @@ typedef struct Corpus {
     CorpusOptions options;
     const Vocabulary *vocab;
     int64_t n;            /* rows; 1 for a stream */
-    int64_t own;          /* rows of its own text; those of parts stand behind */
+    int64_t own;          /* rows of its own text; rows of parts follow them */
     CorpusPart *parts;
     int n_parts;
-    Rows source, target;  /* the side a kind lacks has n = 0 */
+    Rows source, target;  /* a side that the kind lacks has n = 0 */
     int64_t *line;        /* the line a row came from, from 0 */
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
-    int64_t cut_sources, cut_targets; /* rows of those: cut, and whole but for the batch */
+    int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
     int64_t room;         /* private: */
-    int64_t refused;      /* lines that are too much for the tokenizer; of a stream: places */
+    int64_t refused;      /* lines that the tokenizer could not take; of a stream: places */
     int64_t refused_line; /* the first of them */
     char *refusal;        /* … and why; NULL: there is none */
     TokenText pending;    /* of a stream without a newline token, not yet encoded */
     int64_t pending_line; /* … its first line, from 0 */
-    /* The rows lie there, not here, and n tells how many (prepared.h); NULL: they are here. */
+    /* Prepared data that has the rows (prepared.h); the corpus has only their number n. NULL: the rows are here. */
     const struct Prepared *prepared;
 } Corpus;
 
 /* Encodes texts; `target` for pairs only, else NULL. Line counts that differ are an error,
  * and so is a text that leaves no row in training. NULL after an error; freed by
- * corpus_free. Warnings tell what is left out or cut, a note unknown tokens. */
+ * corpus_free. Warnings report lines that are left out or cut, a note reports unknown tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const Lines *source, const Lines *target);
 /* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
 typedef struct SidesUnknown {
     UnknownCount source, target;
 } SidesUnknown;
-/* Adds the ids of the rows from `first` on. */
+/* Counts the ids of the rows from `first` on. */
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides);
-/* Notes the sides whose share is above UNKNOWN_TOLD; `texts`: where the sides are from. */
+/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: the names of the sides' texts. */
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
                          const Source *const texts[2]);
 /* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
 bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
                 const Lines *target);
-/* Whether source and target (may be NULL) have as many lines; an error tells if not. */
+/* Checks that source and target (may be NULL) have the same number of lines. False after an error. */
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target);
 void corpus_free(Corpus *corpus); /* NULL is allowed */
 
@@ -111,20 +111,20 @@ typedef struct CorpusRow {
     bool cuts_source, cuts_target;   /* as Corpus counts them */
     bool is_refused;                 /* not kept because of the tokenizer: corpus->refusal of the first */
     bool is_uneven;                  /* not kept because of same_lengths */
-    int64_t source, target;          /* whole, in tokens; 0 for a side the kind lacks */
+    int64_t source, target;          /* tokens, before any cut; 0 for a side that the kind lacks */
     int64_t tokens;                  /* of the longer side, as in a batch */
 } CorpusRow;
-/* What is wrong with an uneven row, for a message behind its place. */
+/* What is wrong with an uneven row: a message's text, without its place. */
 const char *corpus_uneven_text(Arena *arena, const CorpusRow *row);
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
-/* `line`: its number, from 0. `target` for pairs, else NULL. */
+/* Adds a row. `line`: the number of its line, from 0. `target`: for pairs, else NULL. */
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
-/* The same of ids that were appended to source.ids and target.ids since the last row. */
+/* Adds a row of the ids that were appended to source.ids and target.ids since the last one. */
 CorpusRow corpus_close_row(Corpus *corpus, int64_t line);
-/* A line of a stream; corpus_close_stream when all are there: `ends`: with the text's last line. */
+/* Adds a line to a stream. corpus_close_stream follows the last one; `ends`: it is the text's last line. */
 void corpus_add_stream(Corpus *corpus, const Line *line);
 void corpus_close_stream(Corpus *corpus, bool ends);
-void corpus_clear(Corpus *corpus); /* no rows any more; the memory is kept for others */
+void corpus_clear(Corpus *corpus); /* removes all rows, and keeps their memory for the next */
 
 static inline int64_t rows_length(const Rows *rows, int64_t i)
 {
@@ -132,17 +132,17 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
 }
 /* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);
-/* What stands before and after a source's own tokens; -1: nothing. A source without tokens and
- * without an end gets the target's end: a batch has no empty rows. */
+/* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source without tokens and
+ * without an end gets the target's end, since a batch has no empty rows. */
 typedef struct SourceFrame {
     int32_t before, after;
 } SourceFrame;
 SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
 int64_t corpus_target_length(const Corpus *corpus, int64_t i);
-/* The same of a target: what is fed before its tokens, and predicted behind them. */
+/* The same for a target: the token fed before its own tokens, and the one predicted after them. */
 SourceFrame corpus_target_frame(const Corpus *corpus);
-/* How many tokens of row i a batch predicts; *from: the first of them among the row's own, which is not
- * predicted where nothing stands before it. A batch has one without a label where there are none. */
+/* How many tokens of row i a batch predicts. *from: the number of the first of them in the row; the row's first token is
+ * not predicted if no special token precedes it. A row without any has one place without a label in a batch. */
 int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from);
 
 #endif

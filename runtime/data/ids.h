@@ -10,7 +10,7 @@ extern "C" {
 
 typedef TokenIds Ids;
 
-/* Out of memory it ends the process. */
+/* Appends an id. If memory runs out, the process ends. */
 void ids_push(Ids *ids, int32_t id);
 void ids_free(Ids *ids);
 

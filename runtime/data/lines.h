@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Bytes of a line, its end not counted, where nobody says otherwise: a thousand times a
- * sentence, and little beside a file that has no lines. */
+/* The default limit of a line in bytes, without its end: a thousand times a sentence, and far less than a file without
+ * lines has. */
 enum { LINE_LIMIT = 1000000 };
 
 typedef struct Line {
@@ -19,7 +19,7 @@ typedef struct Line {
 } Line;
 
 /* Lines: the lines of a file, or of several files in order.
- *   source    the file; of several: their names alone, for messages
+ *   source    the file; of several files only their names, for messages
  *   parts     the files, n_parts of them, in order; none: it is one file */
 typedef struct Lines {
     const Source *source;
@@ -38,12 +38,12 @@ typedef struct LineLimits {
  * is an error, found before it is read or, in a pipe, when it is reached. `limits` may be
  * NULL. NULL after errors. */
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
-/* Several files as one text, each read as lines_read does. Standard input may stand once. */
+/* Several files as one text, each read as lines_read does. Standard input may be among them once. */
 Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n,
                       const LineLimits *limits);
 /* n texts, at least one, as one text in the arena. */
 Lines *lines_join(Arena *arena, Lines *const *parts, int n);
-/* The same from text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. */
+/* The lines of a text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. NULL after errors. */
 Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit);
 /* The first two columns of lines with tabs between them, each with the numbers of its lines
  * (*second too); further columns are ignored. A line without a tab is an error. NULL after
@@ -51,7 +51,7 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
-/* Line i (from 0) as a place for messages, and in words: "line 5", of several files "line 5 of
+/* lines_place: line i (from 0) as a place for messages. The next function names it: "line 5", of several files "line 5 of
  * NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i);

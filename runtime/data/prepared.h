@@ -1,21 +1,21 @@
 /* Prepared data: a folder of token shards (token_shard.h), the files of their vocabulary, and
- * prepared.json, which is written last and tells of them all:
+ * prepared.json, which is written last and describes them all:
  *
  *   prepared, kind, id_bytes   version; what the rows are; bytes of an id
  *   max_length                 longer rows were left out; 0: none
  *   window_rows                rows that a training has in memory at most
- *   lines, rows, empty, long   of the texts; kept; left out for an empty side, for their length
+ *   lines, rows, empty, long   lines of the texts; rows kept; lines left out for an empty side, for their length
  *   source, target             tokens of all rows, and of the longest; how many are unknown
  *   vocabulary, tokens         its size and hash; its rules (token_rules.h)
  *   parameters                 hash of all that decides the rows
  *   texts                      option, file, bytes, lines, sha256 of each
  *   shards                     rows, tokens of sources and targets, parameters, checksum of each
  *
- * Trained from, it is never whole in memory. An epoch is cut into windows of shards, which are
- * corpora in memory: the seed says in which order the epoch takes the shards, and a window takes the
- * next ones while it has at most window_rows rows, and WINDOW_TOKENS times as many tokens; but at least
- * one. Batches (batch.h) are made of one window after the other. In a window the shards are in the
- * order of the text, so data of one window trains as its text would. */
+ * A training never has all of it in memory. An epoch is cut into windows: each is some shards, as a corpus
+ * in memory. The seed gives the order of the shards in an epoch. A window takes the next shards, at least
+ * one, while it has at most window_rows rows, and WINDOW_TOKENS times as many tokens. Batches (batch.h) are
+ * made of one window after the other. Within a window the shards are in the order of the text, so data of
+ * one window trains as its text would. */
 #ifndef RUNTIME_DATA_PREPARED_H
 #define RUNTIME_DATA_PREPARED_H
 
@@ -28,7 +28,7 @@ typedef struct PreparedSide {
     int64_t unknown; /* tokens; -1: not recorded, by an earlier version */
 } PreparedSide;
 
-/* PreparedText: a text that something was made from. */
+/* PreparedText: a text from which data or a vocabulary was made. */
 typedef struct PreparedText {
     const char *option; /* "source", … */
     const char *file, *sha256;
@@ -48,25 +48,25 @@ typedef struct Prepared {
     int id_bytes;
     int64_t max_length, window_rows, lines, rows, empty, long_;
     PreparedSide source, target;
-    const char *vocabulary; /* as prepared_vocabulary tells it */
+    const char *vocabulary; /* as prepared_vocabulary writes it */
     VEC(const char *) tokens;
     uint64_t parameters;
     VEC(PreparedText) texts;
     VEC(PreparedShard) shards; /* at least one */
 } Prepared;
 
-/* Tokens of both sides a row of a window, at most. */
+/* The most tokens of a window, both sides together, for each of its window_rows rows. */
 enum { WINDOW_TOKENS = 32 };
 
 /* Whether the folder has a prepared.json. */
 bool is_prepared(const char *folder);
 /* Reads prepared.json; NULL after an error. All lives in the arena. */
 Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
-/* The same of text in memory, whose path is for messages. */
+/* The same from the file's text in memory; `folder` is for messages. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
 bool prepared_write(Diagnostics *diags, const Prepared *prepared);
-/* Its unknown tokens; none where they are not recorded. The second notes them as corpus_tell_unknown
- * does. */
+/* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function adds a note about them, as
+ * corpus_tell_unknown does. */
 SidesUnknown prepared_unknown(const Prepared *prepared);
 void prepared_tell_unknown(Diagnostics *diags, const Prepared *prepared);
 /* FOLDER/shard-00000.tokens and so on. */
@@ -78,15 +78,15 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
 
 /* How many windows an epoch has, at least 1. */
 int64_t prepared_windows(const Prepared *prepared, uint64_t seed, int64_t epoch);
-/* A window's rows, in memory: those of `whole`, a corpus whose rows lie in prepared data, by its
- * options and vocabulary. Rows longer than its max_length are left out. The files of the window behind
- * it are asked for from the disk. NULL after an error; freed by corpus_free. */
+/* A window's rows as a corpus in memory, with the options and the vocabulary of `whole`, a corpus whose rows are in
+ * prepared data. Rows longer than its max_length are left out. The system is told to read ahead the files of the next
+ * window. NULL after an error; freed by corpus_free. */
 Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, int64_t epoch,
                         int64_t window);
-/* As large in every number as any batch, or piece of one. */
+/* A shape that no batch, or piece of one, exceeds in any number. */
 BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options);
 
-/* A list of texts, as run.json has them, too. */
+/* Writes a list of texts, as prepared.json and run.json have them. */
 void prepared_put_texts(JsonWriter *json, const char *key, const PreparedText *texts, size_t n);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct Shards {
     VEC(const char *) names; /* of all tensors */
 } Shards;
 
-/* A tensor and the file it lies in. */
+/* A tensor and the file that holds it. */
 typedef struct Shard {
     const StFile *file;
     const StTensor *tensor;

@@ -9,11 +9,11 @@
 
 #include "base/diag.h"
 
-/* Whether a file is called as one: FILE.tmx, in letters of either case. */
+/* Whether a file's name ends in .tmx, in letters of either case. */
 bool tmx_is_name(const char *path);
-/* `languages`: "en,de", the sources' and the targets'; en means en-GB and so on, too. A text of
- * lines "source TAB target" under the file's name, in the arena; units that lack a side are left
- * out, with a warning. NULL after an error that names the file, and the line if it is not XML. */
+/* The pairs as a text of lines "source TAB target", with the file's name, in the arena. `languages`: of sources and
+ * targets, "en,de"; en also stands for each of its regions, such as en-GB. Units that lack a side are left out, with a
+ * warning. NULL after an error that names the file, and the line if it is not XML. */
 const Source *tmx_parse(Diagnostics *diags, Arena *arena, const Source *file, const char *languages);
 
 #endif

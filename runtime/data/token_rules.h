@@ -1,12 +1,12 @@
-/* TokenRules by words: what --token says of a vocabulary's special tokens. */
+/* TokenRules from text: what --token says of a vocabulary's special tokens. */
 #ifndef RUNTIME_DATA_TOKEN_RULES_H
 #define RUNTIME_DATA_TOKEN_RULES_H
 
 #include "runtime/data/vocabulary.h"
 
-/* Rules from n texts "NAME=TOKEN", such as "begin=<pad>", "source-end=none" or "end=#2" (a token by its
- * number), or "size=N", in turn; "stop=TOKEN" again for each token that generation stops at. False
- * after an error: no such name, or the vocabulary has no such token. */
+/* Sets rules from n texts, in order: "NAME=TOKEN", such as "begin=<pad>", "source-end=none" or "end=#2" (a token by its
+ * number), or "size=N". "stop=TOKEN" may be repeated, once for each token that ends a generation. False after an error:
+ * no such name, or the vocabulary has no such token. */
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n);
 
 #endif

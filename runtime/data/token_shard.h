@@ -7,7 +7,7 @@
  *   lengths    of the sources, of the targets: 32 bits a row
  *   ids        of the sources, of the targets: 16 or 32 bits each, without special ones
  *
- * A side that the kind lacks has nothing. A stream is one row of targets. */
+ * A side that the kind lacks has no lengths and no ids. A stream is one row of targets. */
 #ifndef RUNTIME_DATA_TOKEN_SHARD_H
 #define RUNTIME_DATA_TOKEN_SHARD_H
 
@@ -15,7 +15,7 @@
 
 typedef struct TokenSide {
     int64_t tokens, longest;            /* of all rows, and of one */
-    const unsigned char *lengths, *ids; /* where they lie in the file */
+    const unsigned char *lengths, *ids; /* in the file's bytes */
 } TokenSide;
 
 typedef struct TokenShard {
@@ -23,7 +23,7 @@ typedef struct TokenShard {
     CorpusKind kind;  /* CORPUS_PAIRS; CORPUS_LINES, CORPUS_STREAM: targets alone */
     int id_bytes;     /* 2 or 4 */
     int64_t rows;
-    int64_t lines, empty, long_; /* that it was made of; of these left out */
+    int64_t lines, empty, long_; /* lines that it was made of; those left out as empty, as too long */
     TokenSide source, target;
     uint64_t parameters;           /* hash of all that decides what the rows are */
     uint64_t checksum;             /* of what is behind the fields */
@@ -32,10 +32,10 @@ typedef struct TokenShard {
     void *map;                     /* private; NULL: not mapped */
 } TokenShard;
 
-/* Whether ids of vocabularies of such sizes take 2 bytes. */
+/* Bytes of an id, 2 or 4, for vocabularies of these sizes. */
 int token_shard_id_bytes(int32_t source_size, int32_t target_size);
-/* Writes the rows of a corpus beside PATH and renames; the shard says id_bytes and parameters, and
- * is filled with the rest but the places. False after an error. */
+/* Writes the rows of a corpus to PATH. The caller sets the shard's id_bytes and parameters; the other fields are set here,
+ * except the pointers into the file. False after an error. */
 bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows, TokenShard *shard);
 /* Maps the file and checks the fields, their sums and the file's size; false after an error, which
  * names the file. Closed by token_shard_close. */
@@ -43,11 +43,11 @@ bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard);
 /* The same of bytes in memory. */
 bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
                        TokenShard *shard);
-/* Whether the ids are those that were written, and below the sizes: reads the file. */
+/* Reads the whole file: its checksum must match, and all ids must be below the sizes. False after an error. */
 bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
                        int32_t target_size);
 void token_shard_close(TokenShard *shard);
-/* Adds the ids of a side of an open shard, of which `unk` is the unknown one. */
+/* Counts the ids of a side of an open shard, and those among them that equal `unk`. */
 void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk, UnknownCount *count);
 
 /* Tokens of row i of a side. */

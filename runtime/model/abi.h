@@ -30,38 +30,38 @@ typedef enum TfcFunction {
     TFC_N_FUNCTIONS
 } TfcFunction;
 
-/* The programs for one CPU; those left out are NULL. */
+/* The programs for one level of processors; a program that was not compiled is NULL. */
 typedef struct TfcVariant {
     int64_t level; /* x86-64 level that the machine must have; 0: any machine */
     const TfcProgram *programs[TFC_N_FUNCTIONS];
 } TfcVariant;
 
-/* Where a param's values lie, in its own type and from its first element. */
+/* A param's values, in its own element type, from its first element on. */
 typedef struct TfcWeight {
     const char *name;
     const void *data;
 } TfcWeight;
 
-/* The weights of one model; of an ensemble there are several. */
+/* The weights of one model; an ensemble has several. */
 typedef struct TfcMember {
     int64_t n;
     const TfcWeight *weights;
 } TfcMember;
 
-/* The ids that an input may hold, or how long a dimension may be: least ≤ id < below. */
+/* The range of an input's ids, or of a dimension's length: least ≤ value < below. */
 typedef struct TfcIds {
     const char *input;
     int64_t least, below;
 } TfcIds;
 
-/* A tokenizer's file inside, and what reads it. */
+/* The bytes of a tokenizer's file, and the function that opens them. */
 typedef struct TfcVocabulary {
     Tokenizer *(*open)(const void *bytes, size_t size, const char **problem);
     const void *bytes;
     int64_t size;
 } TfcVocabulary;
 
-/* Text in place of ids. */
+/* Text in place of ids: both vocabularies, and the ids around a source. */
 typedef struct TfcText {
     TfcVocabulary target, source;    /* source.bytes NULL: the same */
     int64_t source_begin, source_end; /* around the tokens of a source; -1: none */

@@ -1,21 +1,21 @@
-/* Handles: what callers hold in place of models and sessions. Each is a number that is
- * given once, so a handle that was closed is known as such whatever has been opened since,
- * and nothing that was freed is ever looked at. There is one table in the process (or one a
- * library), behind one lock; to look a handle up takes some tens of nanoseconds. */
+/* Handles: what callers hold in place of models and sessions. A handle is a number that is never
+ * given twice, so a closed handle is recognised whatever has been opened since, and freed memory
+ * is never read. The process, or each library in it, has one table, behind one lock; a look-up takes some tens of
+ * nanoseconds. */
 #ifndef RUNTIME_MODEL_HANDLES_H
 #define RUNTIME_MODEL_HANDLES_H
 
 typedef enum HandleKind { HANDLE_MODEL, HANDLE_SESSION } HandleKind;
 
-/* What follows is called between these two. */
+/* All functions below are called between handles_lock and handles_unlock. */
 void handles_lock(void);
 void handles_unlock(void);
 
 /* A handle for the object; NULL: out of memory. */
 void *handle_add(HandleKind kind, void *object);
-/* The object; NULL: the handle is not open, or of the other kind, or none. */
+/* The object; NULL: the handle is not open, of the other kind, or was never given. */
 void *handle_find(HandleKind kind, const void *handle);
-/* The same, and the handle is closed. */
+/* Closes the handle and returns its object; NULL as above. */
 void *handle_close(HandleKind kind, const void *handle);
 
 #endif

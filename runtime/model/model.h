@@ -4,10 +4,10 @@
  *
  * Callers hold handles (handles.h). A model is shared by sessions; a session serves one call
  * at a time. tfc_model_train_step writes the params: nothing else runs on the model
- * meanwhile. What breaks these rules, and every other argument that is not allowed, gives a
- * status; the generated header tells for each function. Functions give a TfcStatus;
- * tfc_model_error_detail tells more. After an error all is as it was before the call, but
- * for what the function says. */
+ * meanwhile. A call that breaks these rules, or has an argument that is not allowed, returns an
+ * error; the generated header lists the errors of each function. Functions return a TfcStatus;
+ * tfc_model_error_detail has the details. A call that fails changes nothing, unless the function
+ * says otherwise. */
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
@@ -38,7 +38,7 @@ typedef struct TfcTranslation {
     const char *text;
     int64_t length;
     TfcResult result;
-    const int32_t *source; /* the line's ids, with what stands around them */
+    const int32_t *source; /* the line's ids, with begin and end */
     int64_t n_source;
 } TfcTranslation;
 
@@ -58,8 +58,8 @@ const char *tfc_model_error_detail(void);
 int tfc_model_open(const TfcModel *model, int64_t header, const char *weights,
                    TfcModelHandle **out);
 int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out);
-/* Params, the optimizer's state and the count of steps as tfc_model_save or a training has
- * written them. The model has train_step. */
+/* Opens a model with the params, the optimizer's state and the count of steps of a checkpoint that tfc_model_save
+ * or a training has written. The model has train_step. */
 int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
                               TfcModelHandle **out);
 void tfc_model_close(TfcModelHandle *loaded);
@@ -96,18 +96,19 @@ int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *set
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length);
-/* Of the texts that the last call with text encoded; each of the last three may be NULL. *note: a
- * sentence where the share is above UNKNOWN_TOLD (base/unknown.h), the session's, else NULL. */
+/* Counts the tokens, and the unknown ones among them, of the texts that the last call with text encoded. *note: a sentence
+ * about their share if it is above UNKNOWN_TOLD (base/unknown.h), owned by the session; else NULL. Each of the last
+ * three may be NULL. */
 int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unknown, const char **note);
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);
-/* For main.c: the same of a line of many, as tfc_model_answer_line has it. */
+/* For main.c: as tfc_model_translate_text, for one line among many (see tfc_model_answer_line). */
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,
                                 const TfcTranslation **list, int64_t *n);
-/* For main.c: the answer to one line of many, as both of these give it, on one line. `number`: its
- * place, the key of random numbers. */
+/* For main.c: the answer to one line among many, a translation or a continuation, as one line. `number`: the line's
+ * number, the key of its random numbers. */
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
                           const char *line, int64_t length, const char **text,
                           int64_t *text_length);

@@ -4,10 +4,10 @@
 
 #include "runtime/model/model.h"
 
-/* ProgramOptions: what is given; bos, first, eos and threads are -1 where they are not.
- *   given      which rows of settings.def are; their values are in `settings`
- *   ids        in place of text
- *   help       was asked for and printed */
+/* ProgramOptions: the options of a command line; bos, first, eos and threads are -1 if they were not given.
+ *   given      which rows of settings.def were given; their values are in `settings`
+ *   ids        the input has ids instead of text
+ *   help       was asked for and has been printed */
 typedef struct ProgramOptions {
     bool given[SETTINGS];
     TfcGeneration settings;
@@ -16,10 +16,10 @@ typedef struct ProgramOptions {
     bool ids, help;
 } ProgramOptions;
 
-/* 0; or the exit status, after saying what is wrong. */
+/* Reads the command line. 0; or the exit status, after a message that says what is wrong. */
 int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *options);
-/* Puts what is given in the place of the model's defaults. Whoever names what a search has searches, also where the
- * model's own way is to draw. */
+/* Replaces the model's defaults by the options that were given. --beam and --alternatives without --sample turn
+ * off drawing at random, even if that is the model's default. */
 void program_options_set(const ProgramOptions *options, TfcGeneration *settings);
 
 #endif

@@ -1,7 +1,6 @@
-/* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
- * (params), session.c (sessions and their functions), words.c (arguments and results of these),
- * settings.c (of a generation), generate.c (decoding), alignment.c (what was looked at), and texts.c and
- * translations.c (text around it). */
+/* Inside a loaded model and its sessions. access.c says which calls may run at a time, model.c has the params, session.c
+ * sessions and their functions, words.c the arguments and results of these functions, settings.c the settings of a
+ * generation, generate.c decoding, alignment.c alignments, texts.c and translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -22,11 +21,11 @@ typedef struct TfcLoaded {
     pthread_mutex_t mutex;     /* of what follows, and of adding to the store */
     bool trains;               /* the params are its own, the optimizer's state is there */
     int64_t generation;        /* changes when params move */
-    TrainState training;       /* steps done, seed of the last; what else a checkpoint said
-                                * is kept for tfc train, which may go on from the next */
+    TrainState training;       /* steps done, seed of the last step; the checkpoint's other values are
+                                * saved again, for a tfc train that resumes from it */
     Tokenizer *source, *target; /* made for the first text; source may be the target's */
     /* access.c: */
-    int64_t users;   /* its handle, sessions and calls; it is freed with the last */
+    int64_t users;   /* the handle, sessions and calls that use the model; the last one frees it */
     int64_t reading; /* calls that read params */
     bool writing;    /* a call writes them */
     bool closed;
@@ -43,9 +42,9 @@ typedef struct TfcSession {
     Stepper stepper;
     bool has_stepper;
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
-    uint8_t *is_fed;              /* a slot: in the rows looked at so far */
+    uint8_t *is_fed;              /* a flag a slot: it is among the rows checked so far */
     Arena *results;               /* of the last generation */
-    TokenText text;               /* the last */
+    TokenText text;               /* of the last call with text */
     UnknownCount unknown;         /* tokens of the last call's texts */
     char unknown_note[UNKNOWN_NOTE_BYTES];
     /* access.c: */
@@ -54,19 +53,19 @@ typedef struct TfcSession {
 
 /* ---- access.c ---- */
 
-/* What a call does with the model's params: nothing, reads, writes them. */
+/* What a call does with the model's params. */
 typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 
-/* The object of an open handle, kept until the call leaves it; NULL, after tfc_model_fail,
- * with *status: it is not open, or is in use in a way that excludes this one. */
+/* The object of an open handle; it is not freed before model_leave. NULL, after tfc_model_fail, and *status: the handle is
+ * not open, or another call uses the object in a way that excludes this one. */
 TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
 void model_leave(TfcLoaded *loaded, ModelUse use);
 TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
 void session_leave(TfcSession *session, ModelUse use);
-/* Handles of new objects; NULL: out of memory. A session keeps its model. */
+/* Handles for new objects; NULL: out of memory. A model is not freed before its sessions. */
 TfcModelHandle *model_handle(TfcLoaded *loaded);
 TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded);
-/* What is freed when nobody uses it any more: in model.c and session.c. */
+/* Called by access.c when nothing uses the object any more. (model.c, session.c) */
 void model_free(TfcLoaded *loaded);
 void session_free(TfcSession *session);
 
@@ -75,20 +74,21 @@ void session_free(TfcSession *session);
 /* Keeps the text for tfc_model_error_detail and gives the status. */
 int tfc_model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int tfc_model_no_memory(void); /* the same for TFC_ERROR_MEMORY */
-/* An argument that must be there. */
+/* TFC_ERROR_ARGUMENT if the argument is NULL, with its name in the details; else TFC_OK. */
 int tfc_model_need(const void *argument, const char *name);
-/* The ids of an input in their order: TFC_ERROR_ARGUMENT if one is out of range. */
+/* Checks the ids of an input in their order: TFC_ERROR_ARGUMENT if one is out of range. */
 int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t *ids, int64_t n);
 
 /* ---- shared by calls ---- */
 
-/* Before the first update: params that may be written, and the optimizer's state. */
+/* Before the first update: makes the params writable and adds the optimizer's state. */
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
-/* Executors of params that have moved are dropped. */
+/* If the model's params have moved since the session's executors were made: frees these and makes new stores. false: out
+ * of memory. */
 bool session_refresh(TfcSession *session);
-/* Adds the program's tensors: params are those of a model's store. */
+/* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's store. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
 enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
 /* Runs a program on the words of a call and gives its results; everything is checked before
@@ -96,22 +96,22 @@ enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out);
 
-/* The same of one of its functions that go from tensors to tensors, made at the first call. (session.c) */
+/* The same for a function from tensors to tensors, whose Exec is made at the first call. (session.c) */
 int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out);
 
 /* ---- generate.c ---- */
 
-/* Makes the stepper. */
+/* Makes the session's stepper. A TfcStatus. */
 int session_prepare_decode(TfcSession *session);
-/* Results of a sentence, at most. */
+/* The most results that a sentence can have. */
 int32_t session_places(const DecodeSettings *settings);
 TfcResult session_result(const Hypothesis *hypothesis);
 
 /* ---- settings.c ---- */
 
-/* The settings, or the defaults for NULL, without prefixes; checked. A TfcStatus. */
+/* Checks the settings and converts them; NULL: the defaults. Prefixes are not among them. A TfcStatus. */
 int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out);
-/* Tokens of the longest sequence. */
+/* Tokens of the longest sequence that the model takes. */
 int64_t tfc_model_longest(const TfcModel *model);
 
 #endif
