@@ -5,19 +5,18 @@
 #include "ir/graph.h"
 
 typedef struct TokenRange {
-    int64_t size;      /* ids are below it; INT64_MAX: nothing tells */
-    bool has_negative; /* below 0 means: no label here */
+    int64_t size;      /* ids are below it; INT64_MAX: no limit is known */
+    bool has_negative; /* an id below 0 means that there is no label */
 } TokenRange;
 
-/* The rows of the table that an index is looked up in, or the labels of a loss that it is given to,
- * through ops of one operand; of several the fewest; 0: none. */
+/* The number of rows of the table in which an index is looked up, or of classes of the loss that takes it as labels,
+ * also by way of ops with one operand. Of several the least; 0: none. */
 int64_t token_table(const Function *model, const Value *index);
-/* How many positions (`position(n)`, n a constant) an input is compared with: the fewest; INT64_MAX:
- * none. */
+/* The number n of the positions (`position(n)`, n a constant) with which an input is compared. Of several the least;
+ * INT64_MAX: none. */
 int64_t token_labels(const Function *model, const char *input);
-/* An input that looks up rows of a table holds their numbers; the next tokens of an input that are
- * compared with the positions of a vocabulary are labels. Any other input holds values: nothing
- * bounds them. */
+/* The range of an input's integers. An input that indexes a table has row numbers; next tokens that are compared with
+ * the positions of a vocabulary are labels. Any other input has values, without bounds. */
 TokenRange token_ids_of(const Module *module, const char *input);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which file of a run's folder its params are in. Paths live in the job's arena. */
+/* Which file of a run's folder has the params. Paths live in the job's arena. */
 #ifndef DRIVER_RUN_CHECKPOINTS_H
 #define DRIVER_RUN_CHECKPOINTS_H
 
@@ -6,14 +6,13 @@
 
 #define RUN_WEIGHTS "weights"
 
-/* Where the params of a run are: its average, else the best, else the last, else the folder
- * RUN_WEIGHTS. NULL: it has none yet. */
+/* The checkpoint of a run: its average, else its best, else its last, else the folder RUN_WEIGHTS. NULL: the run
+ * has none yet. */
 const char *run_params(Job *job, const char *folder);
-/* The checkpoint of that name, a file or one in the run's folder; of none (NULL) run_params.
- * NULL after an error. */
+/* The checkpoint `name`: a file, or one in the run's folder. name NULL: run_params. NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
-/* The step of a checkpoint in the run's folder; 0 where there is none that can be read. */
+/* The step of a checkpoint in the run's folder; 0: it is not there or cannot be read. */
 int64_t run_checkpoint_step(Job *job, const char *folder, const char *name);
 
 #endif

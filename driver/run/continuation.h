@@ -1,17 +1,17 @@
-/* Continuations: a language model goes on with texts, further than what it sees at a time. */
+/* Continuations: texts that a language model continues, also beyond the length that it sees at a time. */
 #ifndef DRIVER_RUN_CONTINUATION_H
 #define DRIVER_RUN_CONTINUATION_H
 
 #include "driver/run/inference.h"
 
-enum { CONTINUATION_ROWS = 16 /* texts that grow side by side, at most */ };
+enum { CONTINUATION_ROWS = 16 /* most texts that grow at a time */ };
 
 /* Continuation: a text that grows.
  *   number   the key of its random numbers
- *   left     tokens still to come
- *   ids      the prompt, then what came; the caller's to free
+ *   left     tokens still to generate
+ *   ids      the prompt, then the generated tokens; freed by the caller
  *   prompt   how many ids are the prompt's
- *   ended    by a token or a string that it stops at */
+ *   ended    a token or a string has ended it */
 typedef struct Continuation {
     int64_t number, left;
     Ids ids;
@@ -19,10 +19,10 @@ typedef struct Continuation {
     bool ended;
 } Continuation;
 
-/* ContinuationWatch: what is asked of texts while they grow.
- *   stops   a text ends before one of these strings
- *   grown   called with the new part of a text, its prompt first, once it is sure: what may be the
- *           beginning of a stop, or of a character, waits. For one text. NULL: no callback */
+/* ContinuationWatch: how texts end, and a callback while one grows.
+ *   stops   a text ends before the first of these strings
+ *   grown   called with each new part of a text, the prompt first. A part that may be the beginning of a stop, or of a
+ *           character, is held back until that is decided. With one text only. NULL: no callback */
 typedef struct ContinuationWatch {
     const TextList *stops;
     void (*grown)(void *context, const char *text, size_t length);
@@ -33,16 +33,16 @@ typedef struct ContinuationWatch {
 void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
 /* Appends the text of ids, "\n" for each line break. */
 void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out);
-/* Appends the text of a continuation up to the first of `stops` behind its prompt; where what is behind
- * that begins, in bytes. */
+/* Appends the text of a continuation, up to the first of `stops` after its prompt. Returns where the text after the
+ * prompt begins, in bytes. */
 size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops, Text *out);
-/* Whether its prompt fits what the model sees at once; *seen: how many of its tokens are. */
+/* Whether a prompt is no longer than what the model sees at a time. *seen: how many of its tokens the model sees. */
 bool continuation_fits(const Inference *inference, const DecodeSettings *settings, const Continuation *text,
                        int64_t *seen);
-/* One drawn text a prompt, by the vocabulary's rule of texts. */
+/* Settings that draw one text for each prompt, with the vocabulary's rule of texts. */
 DecodeSettings continuation_settings(const Inference *inference);
-/* Lets each of n texts grow by what is left to it, or to its end; the model is ready to decode. `watch`
- * may be NULL. False after an error. */
+/* Generates each of n texts until nothing is left to generate or it ends. The model is ready to decode. `watch` may be NULL. False
+ * after an error. */
 bool continuation_run(Inference *inference, const DecodeSettings *settings, const ContinuationWatch *watch,
                       Continuation *texts, int n);
 

@@ -1,11 +1,11 @@
-/* Files of other programs in the place of tensors: what they are, by their ending, and what to do with them. */
+/* Files of other programs, given where safetensors are expected: what they are, by their ending, and what to do. */
 #ifndef DRIVER_RUN_FOREIGN_FILES_H
 #define DRIVER_RUN_FOREIGN_FILES_H
 
 #include "driver/session/job.h"
 
-/* Whether the file may be read as safetensors: an error tells of one that is called as another program's and
- * does not begin as safetensors do. What is not there, or not called so, is left to its reader. */
+/* False after an error: the file's ending is another program's, and it does not begin as safetensors do. True for any other
+ * file, also for one that does not exist: its reader reports that. */
 bool foreign_file_check(Job *job, const char *path);
 
 #endif

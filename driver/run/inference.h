@@ -11,9 +11,8 @@
 #include "runtime/decode/stepper_exec.h"
 #include "runtime/decode/stepper_mean.h"
 
-/* Inference: with members it is an ensemble of itself and them, whose probabilities are the mean
- * of all. Members have the same vocabulary, and are opened, loaded and closed by whoever joins
- * them (folder.h). */
+/* Inference: a model, or, with members, an ensemble of this model and the members; its probabilities are the mean of
+ * all. Members have the same vocabulary. folder.h opens, loads and closes them. */
 typedef struct Inference {
     Job *job;
     Session *session;
@@ -22,39 +21,38 @@ typedef struct Inference {
     ModelPorts ports;
     Feed feed;
     ScoreModel score; /* after inference_prepare_score */
-    Stepper stepper;  /* after inference_prepare_decode; of an ensemble: of all of it */
+    Stepper stepper;  /* after inference_prepare_decode; with members, the ensemble's */
     bool has_stepper;
-    struct Inference **members; /* not itself */
+    struct Inference **members; /* without this one */
     int n_members;
     const Tokens *prefixes; /* forced beginnings, by the number of a line; NULL: none */
     const TfcProgram *encode, *decode_step;
     int64_t n_stuck; /* for DecodeSettings.n_stuck */
 } Inference;
 
-/* Opens a model whose const `vocab` becomes the size of the vocabulary, unless --set gave it; and
- * `source_vocab` that of the source side, where it is another.
- * False after errors: the two do not fit. */
+/* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` that of the source's own
+ * vocabulary, if there is one, unless --set gives them. False after errors: model and vocabulary do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);
-/* Whether the model's outputs are the vocabulary's tokens, and all of its sources' can be looked
- * up; an error tells if not. */
+/* Checks that the model predicts the vocabulary's tokens, and that its tables have a row for each token of sources. False
+ * after an error. */
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
-/* The names a batch is fed under. */
+/* The model's names of the inputs and dimensions that batches are given to. */
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
 void inference_free(Inference *inference);
 /* Compiles a function of the session's model and adds its params to the store; NULL after errors. */
 const TfcProgram *inference_add_program(Inference *inference, Function *function);
-/* Compile what scoring or decoding needs, of members too, and add its params to the store; to
- * be called before the store is filled. `own`: the model's own loss, too, unless it is an ensemble. */
+/* Compile the programs for scoring or decoding, also those of members, and add their params to the store. To be called
+ * before the store is filled. `own`: the model's own loss is computed, too, unless this is an ensemble. */
 bool inference_prepare_score(Inference *inference, bool own);
 bool inference_prepare_decode(Inference *inference);
 
-/* score_corpus (score.h) of the model or the ensemble, which needs `forward` of all members. */
+/* score_corpus (score.h) for the model or the ensemble. An ensemble needs `forward` of all members. */
 bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
                      double *tokens, Scores *out);
 
-/* Settings for this vocabulary and model, everything else as decode_defaults. */
+/* decode_defaults with the special tokens and lengths of this vocabulary and model. */
 DecodeSettings inference_decode_settings(const Inference *inference);
 /* Decodes every row of a corpus (sources, or prompts for a decoder-only model) in
  * batches of about batch_tokens; results[row] lives in the arena. Empty rows give
@@ -64,22 +62,22 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
 /* A hypothesis as text, in the arena. */
 const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena);
 
-/* The longest sequence the model takes, and all members; 0: it does not say. */
+/* Tokens of the longest sequence that the model and all members take; 0: they state none. */
 int64_t inference_said_length(const Inference *inference);
-/* The same, or a length that will do. */
+/* The same, with a default if they state none. */
 int64_t inference_max_length(const Inference *inference);
 
-/* How BLEU is counted for a vocabulary: text that was split before stays split. */
+/* The tokenisation of BLEU for the vocabulary: BLEU_NONE if its texts were split before. */
 BleuTokenize inference_tokenize(const Inference *inference);
-/* Judgement: answers of a model beside their references.
+/* Judgement: how a model's answers compare with their references.
  *   bleu                0 … 100
- *   exact               share of the answers that are the reference, token for token
- *   line_error_rate     share of the others
- *   symbol_error_rate   edits that make answers references (edit_distance), over the tokens of those */
+ *   exact               share of answers that equal their reference, token for token
+ *   line_error_rate     share of all other answers
+ *   symbol_error_rate   edits from answers to references (edit_distance), divided by the tokens of the references */
 typedef struct Judgement {
     double bleu, exact, line_error_rate, symbol_error_rate;
 } Judgement;
-/* Of what inference_decode gave for pairs, whose references are the lines of `target`. */
+/* Compares the results of inference_decode for a corpus of pairs with their references, the lines of `target`. */
 Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus, const Lines *target,
                           const Decoded *results);
 /* Reference text in the form that decoding gives: joiners undone for word lists. */

@@ -1,6 +1,5 @@
-/* What the path stands for that a command is given as its MODEL or RUN. The folder of a run
- * stands for its model wherever a model is expected; the error about any other path says what
- * to give instead. */
+/* ModelArgument: the path that a command takes as MODEL or RUN: a model's file or the folder of a run. The folder of a
+ * run is accepted wherever a model is expected. The error about any other path says what to give instead. */
 #ifndef DRIVER_RUN_MODEL_ARGUMENT_H
 #define DRIVER_RUN_MODEL_ARGUMENT_H
 
@@ -11,11 +10,11 @@ typedef struct ModelArgument {
     const char *run;        /* the folder, for vocabulary and checkpoints; NULL: a model's file */
 } ModelArgument;
 
-/* A model's file, or the folder of a run: then with the vocabulary's size and the settings
- * that it was trained with, of which --set is stronger. False after an error. */
+/* Reads a MODEL argument. For a run, the options have the size of its vocabulary and its settings, which --set
+ * overrides. False after an error. */
 bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model);
 
-/* The folder of a run; false after an error, which says how to come by one. */
+/* Checks a RUN argument. False after an error, which says how to make a run. */
 bool run_argument(Job *job, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
-/* A folder that is there whole or not at all: it is made beside, as a temporary (base/temporary.h) that this process
- * has locked, and renamed at the end. Nothing of another process is touched: where the folder has come into being
- * meanwhile, it stays, and what was made goes.
+/* NewFolder: a folder that appears complete or not at all. It is made as a temporary beside its place (base/temporary.h),
+ * locked by this process, and renamed at the end. If another process has made the folder meanwhile, that one stays, and
+ * the temporary is removed.
  *
  *   NewFolder new;
  *   bool ok = new_folder_begin(job, "run", &new) && … write into new.made …;
@@ -17,12 +17,12 @@ typedef struct NewFolder {
     int lock;
 } NewFolder;
 
-/* Whether nothing is there, or an empty folder. */
+/* Whether the path does not exist or is an empty folder. */
 bool new_folder_is_free(const char *folder);
-/* Makes the parents, too. Removes what processes that were killed left of the same folder, with a note. False after an
- * error. */
+/* Makes the temporary folder, and the parents of its place. Removes, with a note, temporaries of the same folder that killed
+ * processes left. False after an error. */
 bool new_folder_begin(Job *job, const char *folder, NewFolder *new);
-/* Puts it in place if `ok`, else removes it; what was never begun has nothing to end. False unless it is in place. */
+/* Renames the folder into its place if `ok`, else removes it; does nothing if none was begun. True: it is in place. */
 bool new_folder_end(NewFolder *new, bool ok);
 
 #endif

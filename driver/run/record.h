@@ -1,5 +1,5 @@
-/* run.json, what a training writes down of itself, for whoever uses its folder and for
- * its own resumption.
+/* RunRecord: run.json, what a training records about itself, for the commands that use the run and for
+ * resuming it.
  *
  *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
  *   settings           consts: ["d_model=256", …], `vocab` always among them
@@ -7,9 +7,9 @@
  *   command            the command as it was typed
  *   arguments          the options that --resume repeats, files by absolute paths
  *   processor          this machine's, for people
- *   decides            name → value: all but the texts that the result depends on
+ *   decides            name → value: all that the result depends on, without the texts
  *   data               the texts: option, file, bytes, lines, sha256
- *   unused             of tfc import: tensors of the weights that no param took
+ *   unused             of an imported run: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
 #ifndef DRIVER_RUN_RECORD_H
@@ -30,20 +30,20 @@ typedef struct RunRecord {
     TextList settings, tokens, command, arguments;
     VEC(RunFact) facts;
     VEC(RunText) texts;
-    bool is_import; /* unused is known */
+    bool is_import; /* made by tfc import: unused is known */
     TextList unused;
 } RunRecord;
 
 /* Whether the folder has a run.json. */
 bool is_run_folder(const char *path);
-/* False after errors: no run.json, or not one that tfc train wrote. What an earlier
- * version did not write is empty or NULL. */
+/* Reads run.json. A field that an earlier version did not write is empty or NULL. False after errors: there is no
+ * run.json, or tfc did not write it. */
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
-/* The value of a fact; NULL: it has none of this name. */
+/* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
 bool run_record_write(Job *job, const char *folder, const RunRecord *record);
 
-/* All of `settings`, then all of `more`; of a name that comes again the last. */
+/* All of `settings`, then all of `more`; of settings with the same name only the last. */
 TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);
 
 /* "pairs", "stream", … */

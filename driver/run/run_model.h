@@ -1,15 +1,14 @@
-/* The model in a run's folder: how it is opened, and whether the run's params are its. */
+/* The model in a run's folder: how to open it, and whether the run's params fit it. */
 #ifndef DRIVER_RUN_RUN_MODEL_H
 #define DRIVER_RUN_RUN_MODEL_H
 
 #include "driver/run/record.h"
 
-/* Whether the params of its model, as model.tfg is now, are those of run_params: no other names there, and
- * the same shapes; of RUN_WEIGHTS, no names but those that an import had left over. An error lists those
- * that differ. Params that a training does not save may be missing. */
+/* Checks that the checkpoint run_params fits the run's model.tfg as it is now: each of its names is a param with the same
+ * shape. RUN_WEIGHTS may also have the tensors that the import left unused. Params that a training does not save may be
+ * missing. False after an error, which lists the differences. */
 bool run_check_params(Job *job, const char *folder, const Model *model);
-/* To open the model that the folder holds (session_open), with its settings; what comes
- * in `more` overrides them. */
+/* The options of session_open for the run's model, with its settings, which `more` overrides. */
 SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record, const TextList *more);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which vocabularies a command is told to use, and making them. */
+/* VocabularyChoice: which vocabularies a command is to use; and making them. */
 #ifndef DRIVER_RUN_VOCABULARIES_H
 #define DRIVER_RUN_VOCABULARIES_H
 
@@ -6,28 +6,28 @@
 #include "driver/session/job.h"
 #include "runtime/data/vocabulary.h"
 
-/* VocabularyChoice: what --vocab, --source-vocab and --token say. */
+/* VocabularyChoice: the values of --vocab, --source-vocab, --token and --normalize. */
 typedef struct VocabularyChoice {
-    const char *spec;   /* of vocab_make: for the targets, or for both sides; NULL: not said */
-    const char *source; /* for the sources; NULL: the same */
+    const char *spec;   /* as vocab_make takes it, for the targets or for both sides; NULL: not given */
+    const char *source; /* for the sources; NULL: the same as the targets' */
     TextList tokens;    /* "NAME=TOKEN" (runtime/data/token_rules.h) */
-    const char *normalize; /* of an auto:N: "nfkc" or "none"; NULL: not said */
+    const char *normalize; /* of an auto:N: "nfkc" or "none"; NULL: not given */
 } VocabularyChoice;
 
-/* Whether the choice says anything. */
+/* Whether any of the options was given. */
 bool vocabulary_is_chosen(const VocabularyChoice *choice);
-/* Whether making it looks at texts. */
+/* Whether making the vocabulary needs texts. */
 bool vocabulary_needs_text(const VocabularyChoice *choice);
-/* How the texts of a choice that makes an auto:N are normalized, "nfkc" or "none": where nobody says,
- * pairs are and other texts are not. NULL: it makes none. */
+/* How texts are normalized for an auto:N, "nfkc" or "none"; by default nfkc for pairs and none for other texts. NULL: the
+ * choice makes no auto:N. */
 const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs);
-/* Notes that the vocabulary is being made, from what ("": from the texts), with the normalization. */
+/* Adds a note that the vocabulary is being made, with the normalization. `from`: from what; "": from the texts. */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
-/* The vocabulary of a choice with a spec. The texts that an auto kind learns from may be NULL.
- * NULL after an error. */
+/* Makes the vocabulary of a choice with a spec, an auto kind from the texts; either may be NULL. NULL after an
+ * error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
                             const Lines *target);
-/* Of the folder of a run, with the rules of its record. NULL after an error. */
+/* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error. */
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record);
 
 #endif

@@ -1,5 +1,5 @@
-/* Copying between params and the parts that a weights block makes them of
- * (frontend/frontend.h: WeightPart). */
+/* Copying between a param and the parts of a checkpoint from which a weights block makes it (WeightPart,
+ * frontend/frontend.h). */
 #ifndef DRIVER_RUN_WEIGHT_PARTS_H
 #define DRIVER_RUN_WEIGHT_PARTS_H
 
@@ -8,14 +8,13 @@
 
 /* The map of a param, by its name; NULL: the model's weights block has none. */
 const WeightMap *weight_map(const Model *model, const char *name);
-/* A map of one part: the tensor `name`, as large as the param. */
+/* A map with one part: the whole tensor `name`, of the param's shape. */
 WeightMap whole_map(Arena *arena, const StoreTensor *param, const char *name);
-/* Whether a tensor's shape is what the part takes; further axes in front may be of 1. */
+/* Checks that a tensor has the part's shape; more leading axes of 1 are allowed. False after an error. */
 bool part_fits(Job *job, const WeightPart *part, const Shard *from, const StoreTensor *param);
-/* Elements of the part: param = scale * tensor. False: a value that the param's type cannot
- * hold. */
+/* Reads the part's elements: param = scale * tensor. False: the param's type cannot hold a value. */
 bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param);
-/* The other way: tensor = param / scale. `to` has the shape `dims` and part->rank axes. */
+/* Writes the part's elements: tensor = param / scale. `to` has part->rank axes, of the lengths `dims`. */
 void part_write(const WeightPart *part, const StoreTensor *param, const int64_t *dims, double *to);
 
 #endif

@@ -1,5 +1,5 @@
-/* One use of the compiler, from a model's file to a result: where its memory and its messages
- * go, and what holds for all that it compiles. */
+/* Job: one use of the compiler, from a model's file to a result: its memory, its messages, and the options that hold for
+ * all that it compiles. */
 #ifndef DRIVER_SESSION_JOB_H
 #define DRIVER_SESSION_JOB_H
 
@@ -13,7 +13,7 @@ typedef struct Job {
     Diagnostics diags;
     const char *gemm;   /* what multiplies: "blas", "native", "auto"; NULL: as auto */
     const char *cpu;    /* NULL: this machine */
-    bool measures;      /* it trains: what multiplies is measured at first use (tuning.h) */
+    bool measures;      /* a training: OpenBLAS and native products are measured at first use (tuning.h) */
     const struct TfcChoice *choice; /* which shapes OpenBLAS has; NULL: not known yet */
     const char *passes; /* which run, as pipeline_run takes them; NULL: by level */
     void (*show)(struct Job *job); /* prints and forgets the diagnostics; NULL: they are kept */
@@ -21,10 +21,10 @@ typedef struct Job {
 
 /* Shows the diagnostics so far, before work that takes long. */
 void job_show(Job *job);
-/* Adds an error without a place; gives false. */
+/* Adds an error without a place; returns false. */
 bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds the error that memory ran out, with what this process has and what could be had, and what takes less; gives
+/* Adds the error that memory ran out, with how much this process has, how much is free, and what needs less. Returns
  * false. */
 bool job_no_memory(Job *job);
 

@@ -4,17 +4,18 @@
 
 #include "driver/train/state.h"
 
-/* Tokens a batch, of each side; 0: sentences count. */
+/* The limit of tokens in a batch, for each side; 0: batches are limited by sentences. */
 int64_t training_batch_tokens(const TrainOptions *options, const TrainSpec *spec);
 /* Reads the model once, to report its mistakes before a vocabulary is trained. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* Opens options->prepared, and takes the vocabulary from it; false after errors. */
 bool training_open_prepared(Job *job, TrainOptions *options);
-/* The same for its kind, for what a model with such inputs reads. */
+/* Checks that the prepared data is of a kind that a model with such inputs reads. False after an error. */
 bool training_prepared_kind(Job *job, TrainOptions *options, const ModelPorts *ports);
-/* Texts, vocabulary, corpora; the model again, with the vocabulary's size. False after errors. */
+/* Reads texts, makes the vocabulary and the corpora, and opens the model again with the vocabulary's size. False after
+ * errors. */
 bool training_load_data(Training *training);
-/* Frees all that the training has. */
+/* Frees the training's data, programs and params. */
 void training_free(Training *training);
 
 #endif

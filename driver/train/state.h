@@ -10,19 +10,19 @@
 
 typedef struct TrainOptions {
     const char *model;
-    TextFiles texts, valid_texts; /* to train on; to validate on, without a name */
+    TextFiles texts, valid_texts; /* training texts; the validation text without a name */
     const char *languages;        /* "en,de": of translation memories */
-    TextList valid;   /* "NAME=FILE": more to validate on */
+    TextList valid;   /* "NAME=FILE": more validation texts */
     const char *best; /* "MEASURE", "TEXT" or "TEXT:MEASURE" (BestOption); NULL: see best.h */
-    const char *prepared; /* a folder of tfc prepare, in place of the texts to train on */
+    const char *prepared; /* a folder of tfc prepare, in place of training texts */
     const Prepared *rows; /* … once it is open (data.h); NULL: texts */
     TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
     const char *gradients; /* between ranks: f32 or bf16 */
-    const char *weights; /* where params begin; NULL: as the model says */
+    const char *weights; /* initial params; NULL: the model's */
     const char *json_summary; /* a file that the caller writes; NULL: none */
-    const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
+    const char *library; /* of the model, if that is a run's copy; NULL: the standard one */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
     CorpusKind kind;
     int64_t seed;
@@ -32,34 +32,34 @@ typedef struct TrainOptions {
     int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
     double minutes;
     TextList settings;
-    TextList freeze, only, fresh; /* patterns of params: that do not train; that alone do; that
-                                   * weights may lack */
+    TextList freeze, only, fresh; /* patterns of params: that do not train; the only ones that
+                                   * train; that weights may lack */
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
-    const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
+    const RunRecord *record;     /* of the run being resumed; NULL: a new run */
     const Ranks *ranks;          /* that train together; NULL: one process */
 } TrainOptions;
 
-/* ValidText: what is validated on, pairs or one text. */
+/* ValidText: a validation text, pairs or lines. */
 typedef struct ValidText {
-    const char *name; /* of --valid; NULL: of --valid-source and so on */
+    const char *name; /* of --valid; NULL: the text of --valid-source, --valid-data or --valid-text */
     Lines *source, *target;
     Corpus *corpus;
 } ValidText;
 
-/* Lines of the first validation text of which the log keeps translations, or of a language model what it
- * goes on with after their first halves. */
+/* How many lines of the first validation text are samples in the log: their translations, or a language model's
+ * continuations of their first halves. */
 enum { TRAINING_SAMPLES = 6 };
 
-/* Mixed: a --mix once it is read. */
+/* Mixed: the data of a --mix. */
 typedef struct Mixed {
     const char *path;
     double weight;
     Lines *source, *target;
 } Mixed;
 
-/* BestOption: what --best says.
+/* BestOption: the value of --best.
  *   text      NAME of a --valid, or TRAIN_MEAN; NULL: the text without a name, else the mean
- *   measure   NULL: it says none */
+ *   measure   NULL: none was given */
 typedef struct BestOption {
     const char *text;
     const TrainMeasure *measure;
@@ -83,7 +83,7 @@ typedef struct Training {
     Session session;
     bool session_is_open;
     Store *store;
-    Split *split; /* with shards; its store of its own is freed with the training */
+    Split *split; /* with shards; its own store is freed with the training */
     Inference inference;
     TrainPrograms programs;
     TrainSettings settings;

@@ -4,10 +4,10 @@
 
 #include "driver/train/state.h"
 
-/* The rate that a train block tells of; `steps`: of the run, where the block does not say how long it
+/* The learning rate of a train block. `steps`: of the run, used if the block does not say until when the rate
  * falls. */
 RateSettings training_rate(const TrainSpec *spec, int64_t steps);
-/* Settings, programs, params, the folder; data is there. False after errors. */
+/* Makes settings, programs, params and the folder, after data was loaded. False after errors. */
 bool training_prepare(Training *training);
 
 #endif

@@ -1,4 +1,4 @@
-/* Made-up inputs for a model: what bench measures on and check differentiates at. */
+/* Made-up inputs for a model: for the measurements of tfc bench and the derivatives of tfc check. */
 #ifndef DRIVER_VALUES_SYNTHETIC_H
 #define DRIVER_VALUES_SYNTHETIC_H
 
@@ -15,22 +15,22 @@ typedef struct SyntheticOptions {
     int64_t batch;               /* size of every dimension that is not ragged */
     int64_t source_length;       /* tokens, along the source's ragged dimension */
     int64_t target_length;       /* tokens, along all other ragged dimensions */
-    bool ragged;                 /* lengths are drawn from 1 to these two; else all are equal */
-    const BatchLengths *lengths; /* the length of each sentence instead; NULL: none are given */
+    bool ragged;                 /* lengths are drawn, from 1 to the two above; else all are equal to them */
+    const BatchLengths *lengths; /* lengths of each sentence, in place of the three above; NULL: none */
     uint64_t seed;
 } SyntheticOptions;
 
-/* Batches of tfc bench --lengths: a line a batch, on it SOURCE:TARGET for each sentence ("12:14 9:10").
-How many batches there are, and *batches in the job's arena; 0 after an error. */
+/* Reads the file of tfc bench --lengths: a line a batch, with SOURCE:TARGET for each sentence ("12:14 9:10"). Returns the
+ * number of batches, which are at *batches, in the job's arena; 0 after an error. */
 int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 /* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:
  * tokens below the vocabulary, other numbers in [-1, 1); binds the dimensions. */
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
 
-/* Floating-point operations of the products of a function not yet lowered, two a
- * multiplication and addition, for the dimensions bound; ragged ones count with
- * their mean length. */
+/* Floating-point operations of the products of a function before it is lowered, for the
+ * bound dimensions; a multiplication with its addition counts as two. Ragged dimensions
+ * count with their mean length. */
 double synthetic_flops(Binding *binding, const Function *function);
 
 #endif

@@ -6,16 +6,16 @@
 #include "driver/values/packing.h"
 #include "runtime/exec/exec.h"
 
-/* The tensor of an input: that of the file, one of `made`, or one made now ("tgt.next" from
- * "tgt"); NULL: there is none. */
+/* The tensor of an input: from the file, from `made`, or made now ("tgt.next" from "tgt"). NULL: there is
+ * none. */
 const StTensor *tensors_find(Binding *binding, const char *name);
-/* Whether every input of the program is in the file or can be made; if not and
- * `missing` is given, it gets the name. */
+/* Whether every input of the program is in the file or can be made. If not, *missing gets the name of one; missing may
+ * be NULL. */
 bool tensors_available(Binding *binding, const TfcProgram *program, const char **missing);
 /* Binds the program's dimensions and gives the executor its inputs; errors name
  * the tensor. Data lives in the job's arena. */
 bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec);
-/* Gives the executor the dimensions that are bound; false, with an error, where one is not. */
+/* Gives the executor the binding's dimensions. False after an error: one of the program's is not bound. */
 bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec);
 
 #endif

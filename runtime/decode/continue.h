@@ -1,6 +1,6 @@
-/* Going on with a text by the rule of its model (runtime/text/text_rule.h), further than what the model
- * sees at a time: what the command and compiled libraries share. Functions give false where memory
- * cannot be had, with what was given as it was. */
+/* Continuing a text by the rule of its model (runtime/text/text_rule.h), also beyond the length that the model sees at a
+ * time: shared by tfc generate and compiled libraries. Functions return false if memory runs out, and then change
+ * nothing. */
 #ifndef RUNTIME_DECODE_CONTINUE_H
 #define RUNTIME_DECODE_CONTINUE_H
 
@@ -14,11 +14,11 @@ bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const cha
 /* Appends the text of ids, with "\n" for each newline. */
 bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n, TokenText *out);
 
-/* What begins and ends a generation, and what it never chooses. */
+/* Sets which tokens begin and end a generation, and which it never chooses. */
 void continue_settings(const TextRule *rule, DecodeSettings *settings);
 
 /* ContinuePart: what one search adds to a text.
- *   prompt   the tokens it sees: all of the text, or its last half of `longest` where it does not fit
+ *   prompt   the tokens it sees: all of the text, or, if that does not fit, its last tokens, half of `longest`
  *   limit    tokens to add, at least 1
  *   is_cut   the text does not fit */
 typedef struct ContinuePart {
@@ -26,10 +26,11 @@ typedef struct ContinuePart {
     int32_t limit;
     bool is_cut;
 } ContinuePart;
-/* `left`: tokens still wanted, at least 1; `longest`: of the model, at least 1. */
+/* The next part of a text. `left`: tokens still wanted, at least 1. `longest`: tokens of the model's longest sequence, at
+ * least 1. */
 ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings, const TokenIds *text, int64_t left,
                            int64_t longest);
-/* Appends the best result; *left becomes what is still wanted, 0 at a text's end. */
+/* Appends the best result to the text. *left: tokens still wanted after it, 0 at the text's end. */
 bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left);
 
 #endif

@@ -1,43 +1,43 @@
-/* Log-probabilities of given texts, from the logits where the model has them (so without label smoothing), and the
- * model's own loss, as its `loss = …` says, of all texts as of one batch. Models without logits have that alone. */
+/* Log-probabilities of given texts, computed from logits (so without label smoothing), and the loss that the model
+ * declares (`loss = …`), over all texts as one batch. A model without logits has only its loss. */
 #ifndef RUNTIME_DECODE_SCORE_H
 #define RUNTIME_DECODE_SCORE_H
 
 #include "runtime/decode/feed.h"
 #include "runtime/decode/totals.h"
 
-/* ScoreModel: without `forward` there is a loss. */
+/* ScoreModel: programs; at least one of forward and loss is there. */
 typedef struct ScoreModel {
     const TfcProgram *forward; /* gives `logits` [B, T~, V] or NULL */
     const TfcProgram *loss;    /* gives a batch's part of "loss" (derive_loss_share), perhaps the same program; or NULL */
-    const TfcProgram *totals;  /* gives what the loss reads of the whole corpus; NULL: nothing */
+    const TfcProgram *totals;  /* gives sums over the whole corpus that the loss reads; NULL: it reads none */
     const char *logits;
     Feed feed;
     Store *store;
 } ScoreModel;
 
 typedef struct Scores {
-    double log_probability; /* natural, of all target tokens; without logits, of a model's loss a token */
-    double loss;            /* the model's own; NAN: it was not asked for */
+    double log_probability; /* natural, of all target tokens; without logits: -loss × tokens */
+    double loss;            /* the model's own; NAN: not computed */
     int64_t tokens;         /* target tokens, eos included */
     int64_t sentences;
 } Scores;
 
-/* Goes once over the corpus in batches of at most batch_tokens. `tokens` (may be
- * NULL; needs `forward`): the log-probability of each target token, room for score_tokens, 0 at
- * first. `guesses` (may be NULL; as large): the most probable token at each place. false: memory
- * cannot be had. */
+/* Scores the corpus in batches of at most batch_tokens. false: memory ran out.
+ *   tokens    gets the log-probability of each target token; room for score_tokens numbers, which are 0 before; needs
+ *             `forward`. NULL: not wanted
+ *   guesses   gets the most probable token at each place; room for as many. NULL: not wanted */
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
                   double *tokens, int32_t *guesses, Scores *out);
 /* Nats a target token; NAN without tokens. */
 double score_token_loss(const Scores *scores);
-/* Whether the model's own loss is known and another number than this: it has label smoothing, counts some tokens alone,
- * or has further terms. */
+/* Whether the model's own loss is known and differs from the loss a token: it has label smoothing, counts only some
+ * tokens, or has further terms. */
 bool score_losses_differ(double own, double token_loss);
 /* Target tokens of the corpus, ends included, cut ones too. */
 int64_t score_tokens(const Corpus *corpus);
-/* Where those of a row begin: as many as it is long, and its end. Of a stream: the row that
- * begins with that token. */
+/* The index of a row's first target token among score_tokens; its other tokens and its end follow. Of a stream `row` is the
+ * number of the row's first token. */
 int64_t score_place(const Corpus *corpus, int64_t row);
 
 #endif

@@ -24,8 +24,8 @@ typedef struct TfcGeneration {
 } TfcGeneration;
 
 /* DecodeSetting: a row.
- *   at        of its field in TfcGeneration
- *   longest   an option alone: the field is length_extra, and length_factor is 0 with it */
+ *   at        offset of its field in TfcGeneration
+ *   longest   the row is only an option: it sets length_extra, and length_factor to 0 */
 typedef struct DecodeSetting {
     const char *name;
     SettingKind kind;
@@ -49,11 +49,11 @@ extern const DecodeSetting setting_rows[SETTINGS];
 const DecodeSettingHelp *setting_help(int row);
 
 double setting_get(const DecodeSetting *setting, const TfcGeneration *settings);
-/* Sets a value in range; of a NUMBER it is `number`, else `whole`. */
+/* Sets the row's field to a value in range: `number` for a NUMBER, else `whole`. */
 void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole, double number);
-/* Takes what another has. */
+/* Copies the row's field. */
 void setting_copy(const DecodeSetting *setting, const TfcGeneration *from, TfcGeneration *to);
-/* Whether it is in range; NaN is not. */
+/* Whether a value is in the row's range; NaN is not. */
 bool setting_fits(const DecodeSetting *setting, double value);
 /* "a whole number from 1 to 1024", into RANGE_TEXT bytes (base/limits.h). */
 void setting_range(const DecodeSetting *setting, char *text);
@@ -62,7 +62,7 @@ void setting_range(const DecodeSetting *setting, char *text);
 typedef struct SettingConflict {
     const char *options, *fields;
 } SettingConflict;
-/* NULL: there is none. Values that nobody set are their defaults. */
+/* The first conflict; NULL: there is none. A setting that was not given has its default. */
 const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of, int64_t alternatives);
 
 #endif

@@ -15,9 +15,10 @@ typedef struct Tokens {
     int32_t n;
 } Tokens;
 
-/* Tokens that are worth feeding at once, beside one for each slot: so many that reading the weights is a small part of it. */
+/* How many tokens to feed at once, besides one for each slot: enough that reading the weights is a small part of the step's
+ * time. */
 enum { STEPPER_MOST_FED = 512 };
-/* Of these, of a step that gives logits: so few that they take 16 MB at most. */
+/* The same of a step that gives logits: few enough that these take 16 MB at most. */
 static inline int32_t stepper_most_tokens(int32_t vocab)
 {
     const int32_t logits = 1 << 22, most = STEPPER_MOST_FED, least = 16;
@@ -27,19 +28,18 @@ static inline int32_t stepper_most_tokens(int32_t vocab)
 typedef struct Stepper {
     void *self;
     int32_t vocab;
-    /* Starts on n sentences with slots 0 … n_slots-1, all empty. Sources are read
-     * only by models that have an encoder. false: memory cannot be had, and it must be
-     * begun again. */
+    /* Begins n sentences with slots 0 … n_slots-1, all empty. Sources are read only by models
+     * that have an encoder. false: memory ran out; nothing but `begin` may follow. */
     bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
-    /* Feeds the next counts[r] >= 1 of the tokens to slot[r], which belongs to sentence[r], for r < n; no slot
-     * twice; counts NULL: one each. Gives logits [tokens fed, vocab], valid until the next call. NULL: memory
-     * cannot be had, and nothing was fed. */
+    /* For each r < n, feeds the next counts[r] >= 1 tokens to slot[r], which belongs to sentence[r]. No slot
+     * twice. counts NULL: one token each. Returns logits [tokens fed, vocab], valid until the next call. NULL: memory ran
+     * out, and nothing was fed. */
     const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *counts, const int32_t *tokens);
-    /* The same without logits, which are not computed. */
+    /* As step, but computes no logits. false: memory ran out, and nothing was fed. */
     bool (*feed)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
                  const int32_t *tokens);
-    /* Slot `to` becomes what slot `from` is. */
+    /* Makes slot `to` a copy of slot `from`. */
     void (*copy)(void *self, int32_t from, int32_t to);
     void (*free)(void *self);
 } Stepper;

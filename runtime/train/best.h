@@ -33,7 +33,7 @@ enum {
 };
 extern const TrainMeasure train_measures[TRAIN_MEASURES];
 
-/* The measure that --best calls so; NULL: there is none. */
+/* The measure of that name, as --best takes it; NULL: there is none. */
 const TrainMeasure *train_measure_find(const char *name);
 double train_measure_figure(const TrainMeasure *measure, const TrainFigures *figures);
 /* "the lowest loss", "the highest BLEU". In the arena. */
@@ -41,14 +41,14 @@ const char *train_measure_best(const TrainMeasure *measure, Arena *arena);
 /* A figure as people read it: "0.3052", "12.5 %". In the arena. */
 const char *train_measure_text(const TrainMeasure *measure, Arena *arena, double figure);
 
-/* What --best calls the mean of all validation texts. */
+/* The word of --best for the mean of all validation texts. */
 #define TRAIN_MEAN "mean"
 
-/* TrainBest: by what the validations of a run are compared.
+/* TrainBest: the figure by which the validations of a run are compared.
  *   measure   NULL: the loss
- *   text      whose figures: NULL: the text without a name; TRAIN_MEAN; or a text's name
- *   by        both as --best takes them, "MEASURE" or "TEXT:MEASURE"; run.json and log.jsonl have
- *             it; NULL: the loss */
+ *   text      the validation text that is measured: a text's name, TRAIN_MEAN, or NULL, the text without a name
+ *   by        both as --best takes them, "MEASURE" or "TEXT:MEASURE", as run.json and log.jsonl have them; NULL: the
+ *             loss */
 typedef struct TrainBest {
     const TrainMeasure *measure;
     const char *text, *by;
@@ -57,16 +57,16 @@ typedef struct TrainBest {
 
 /* "MEASURE" or "TEXT:MEASURE", in the arena. */
 const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *measure);
-/* What TrainState.judge is for it: of measure and text's name. */
+/* TrainState.judge for this figure: a hash of the measure and the text's name. */
 uint64_t train_best_hash(const TrainBest *best);
-/* The figure that decides; NAN: there is none. */
+/* The figure that is compared; NAN: there is none. */
 double train_best_of(const TrainBest *best, const TrainFigures *figures);
-/* Before the first validation: there is no best yet. */
+/* Before the first validation: sets the state to no best. */
 void train_judge_begin(const TrainBest *best, TrainState *state);
-/* Whether a validation is better than the best so far; of equal figures the lower loss is. What is no
- * number never is. Keeps the best, its step, and the number of validations since it in the state. */
+/* Whether a validation is better than the best so far. Between equal figures the lower loss is better; NaN never is.
+ * Updates the state: the best, its step, and the number of validations since then. */
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state);
-/* The figure of the best so far, as the measure has it. */
+/* The figure of the best validation so far, in the measure's own terms. */
 double train_best_figure(const TrainBest *best, const TrainState *state);
 
 #endif

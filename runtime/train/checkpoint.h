@@ -1,5 +1,5 @@
 /* Checkpoints: every tensor of a store (but gradients and caches) and the state
- * of the training, in one safetensors file that is written beside and renamed. */
+ * of the training, in one safetensors file, written beside its place and renamed. */
 #ifndef RUNTIME_TRAIN_CHECKPOINT_H
 #define RUNTIME_TRAIN_CHECKPOINT_H
 
@@ -7,32 +7,32 @@
 #include "runtime/data/safetensors.h"
 #include "runtime/exec/exec.h"
 
-/* All that a training needs to go on as if it had never stopped; the random
- * numbers of a step follow from seed and step, the order of an epoch from seed
- * and epoch. */
+/* TrainState: all that a resumed training needs, besides the tensors, to compute the same
+ * as one that never stopped. The random numbers of a step follow from seed and step, the
+ * order of an epoch from seed and epoch. */
 typedef struct TrainState {
     int64_t step;  /* updates done */
-    int64_t epoch; /* being read, from 0 */
+    int64_t epoch; /* the current one, from 0 */
     int64_t window; /* of prepared data, from 0 (runtime/data/prepared.h) */
-    int64_t batch; /* batches of this epoch, or window, done */
+    int64_t batch; /* how many batches of the epoch, or of its window, are done */
     uint64_t seed;
     double best;       /* validation figure of the best checkpoint: lower is better */
-    double best_loss;  /* its loss, which decides between equal figures */
+    double best_loss;  /* the loss of that validation, which decides between equal figures */
     int64_t best_step; /* 0: none yet */
-    uint64_t judge;    /* by what it was chosen (train_best_hash); 0: nothing, or an older version, which mixed
-                          BLEU and loss */
-    uint64_t judge_texts; /* … and of which texts (TrainBest.texts) */
-    int64_t judge_from;   /* validations up to this step were of others */
-    int64_t horizon;   /* step at which a falling rate ends; 0: as the settings say */
-    int64_t warmup;    /* steps of a warm-up that time has shortened; 0: as the settings say */
+    uint64_t judge;    /* the figure that chose it (train_best_hash); 0: none, or one of an older version, which
+                          mixed BLEU and loss */
+    uint64_t judge_texts; /* the texts on which it was measured (TrainBest.texts) */
+    int64_t judge_from;   /* validations up to this step had another figure or other texts */
+    int64_t horizon;   /* step at which a falling rate ends; 0: the settings' */
+    int64_t warmup;    /* steps of the warm-up, where a limit of time has shortened it; 0: the settings' */
     int64_t bad;       /* validations since the best */
-    double seconds;    /* of training, all sessions together; log.jsonl's, not the file's: so equal
-                          trainings have equal files */
+    double seconds;    /* of training, all sessions together; kept in log.jsonl, not in the checkpoint, so
+                          that equal trainings have equal checkpoints */
     uint64_t config;   /* hash of what must not change between sessions */
 } TrainState;
 
-/* CheckpointPart: a tensor of the file of which this process writes the `count` elements from number `from` on,
- * while others write the rest. Of one that is not in the store, such as an optimizer's slot, it has these alone. */
+/* CheckpointPart: a tensor of which this process writes `count` elements, from number `from` on; other processes write
+ * the rest. If the tensor is not in the store, such as an optimizer's slot, this process has only these elements. */
 typedef struct CheckpointPart {
     const char *name;
     TfcType type;
@@ -42,30 +42,30 @@ typedef struct CheckpointPart {
     void *data; /* these elements */
 } CheckpointPart;
 
-/* CheckpointParts: what of a checkpoint one process of several writes; NULL: all of the store.
- *   rest   the store's other tensors, too */
+/* CheckpointParts: what one process of several writes of a checkpoint; NULL: all of the store.
+ *   rest   the store's other tensors are written, too */
 typedef struct CheckpointParts {
     const CheckpointPart *list;
     int64_t n;
     bool rest;
 } CheckpointParts;
 
-/* Whether all that training computes (trained params, states, the optimizer's slots) is
- * finite; else an error that begins with `what` names the first that is not. */
+/* Checks that all that training computes (trained params, states, the optimizer's slots) is
+ * finite. False after an error that begins with `what` and names the first tensor that is not. */
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
-/* The same of one tensor, which others than these pass. */
+/* The same for one tensor; a tensor that training does not compute passes. */
 bool checkpoint_check_tensor(Diagnostics *diags, const char *what, const StoreTensor *tensor);
-/* Refuses what checkpoint_check refuses; PATH is then as it was. Checksums go along. */
+/* Writes a checkpoint with checksums. False after an error, one of checkpoint_check included; PATH is then as it was. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const TrainState *state);
-/* What several processes write: of this one, which refuses the same. NULL after an error. */
+/* This process's writer of a checkpoint that several processes write; checks as checkpoint_save. NULL after an error. */
 StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             const CheckpointParts *parts);
-/* Its header, once it has all sums: gives where the data begin; 0: out of memory. */
+/* Makes the writer's header, once it has taken all checksums. Returns where the data begin; 0: out of memory. */
 uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state);
-/* CheckpointSlots: the optimizer's slots that a file and a training do not have both, because other params train now,
- * or with another optimizer.
- *   fresh    how many the file lacks: they stay as they are
+/* CheckpointSlots: the optimizer's slots that only the file or only the training has, because other params train now, or
+ * the optimizer is another one.
+ *   fresh    how many the file lacks: the training's are not changed
  *   dropped  how many the training lacks
  *   first_…  the name of one, in the arena; NULL: there is none */
 typedef struct CheckpointSlots {
@@ -73,16 +73,16 @@ typedef struct CheckpointSlots {
     const char *first_fresh, *first_dropped;
 } CheckpointSlots;
 
-/* Fills every tensor of the store but gradients and caches, and of the parts those that are not in it; each
- * must be there with its shape and with finite values, and match its checksum if the file has checksums. With `slots`
- * the optimizer's need not be there. */
+/* Fills every tensor of the store but gradients and caches, and the parts that are not in the store. The file must have
+ * each with its shape and with finite values, which match its checksum if the file has checksums. With `slots` it may
+ * lack slots of the optimizer. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const CheckpointParts *parts, TrainState *state, CheckpointSlots *slots);
-/* Params alone (trained, frozen, state): for decoding; state may be NULL. */
+/* Fills only params (trained, frozen, state), for decoding. `state` may be NULL. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);
-/* PATH becomes the mean of n checkpoints; what is not a float param comes from
- * the last. The store tells which tensors are params. */
+/* Writes to PATH the mean of n checkpoints. A tensor that is not a float param is the last checkpoint's. The store
+ * says which tensors are params. */
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
                         const char *const *paths, int n, Store *store);
 

@@ -1,5 +1,5 @@
-/* Errands: a thread that does numbered jobs in order, each when it may be begun, while its owner does
- * other things.
+/* Errands: a thread that does numbered jobs in order, each once its owner allows it, while the owner does
+ * other work.
  *
  *   errands_begin(errands, work, context);     // jobs 0, 1, …
  *   errands_allow(errands, 3);                 // jobs 0 … 2 may be begun
@@ -15,12 +15,12 @@ typedef struct Errands Errands;
 typedef void (*Errand)(void *context, int32_t job);
 
 Errands *errands_new(void); /* NULL: there is no memory, or no thread */
-void errands_free(Errands *errands); /* once the allowed jobs are done */
-/* Jobs from 0 again. Once all that were allowed are done. */
+void errands_free(Errands *errands); /* waits for the allowed jobs */
+/* Begins a new sequence of jobs, from 0. All jobs allowed before must be done. */
 void errands_begin(Errands *errands, Errand work, void *context);
-/* The first so many jobs; never fewer than before. */
+/* Allows the first n jobs; n never falls. */
 void errands_allow(Errands *errands, int32_t n);
-/* Gives the seconds that it waited. */
+/* Waits until the first n jobs are done. Returns the seconds that it waited. */
 double errands_wait(Errands *errands, int32_t n);
 
 #endif

@@ -1,28 +1,29 @@
-/* The batches of an update, which with shards are pieces of batches; each by its number among those of the next step. */
+/* The batches of an update; with shards they are pieces of batches. Each has a number, from 0 within the next step. */
 #ifndef RUNTIME_TRAIN_PIECES_H
 #define RUNTIME_TRAIN_PIECES_H
 
 #include "runtime/train/trainer.h"
 
-/* PieceUpdate: a step's batches, and how many tokens they have together. */
+/* PieceUpdate: how many batches a step has, and how many tokens they have together. */
 typedef struct PieceUpdate {
     int64_t n, tokens;
     float rate;
 } PieceUpdate;
 
 int64_t piece_tokens(const Trainer *t, int64_t index); /* 0 of a piece without rows */
-uint64_t piece_stream(const Trainer *t, int64_t index); /* of random numbers */
+uint64_t piece_stream(const Trainer *t, int64_t index); /* number of its stream of random numbers */
 
-/* In this order; false after errors. Totals of all batches, which their losses read: each rank counts in its own. */
+/* The next three are called in this order; false after errors.
+ * Computes the totals that losses read, over all batches; each rank runs its own batches. */
 bool pieces_count(Trainer *t, const PieceUpdate *update);
-/* The gradients' sum in the store, this rank's losses in t->losses. */
+/* Sums this rank's gradients in the store, and writes its losses to t->losses. */
 bool pieces_compute(Trainer *t, const PieceUpdate *update);
-/* The losses, totals and gradients of all ranks. */
+/* Waits for the losses, totals and gradients of all ranks. */
 void pieces_wait(Trainer *t, const PieceUpdate *update);
 
-/* Totals become inputs of an executor that assigns states. */
+/* Gives the totals to an executor that assigns states. */
 void pieces_feed_totals(Trainer *t, Exec *exec);
-/* A run, which with --check-numerics names the first NaN. */
+/* Runs a program; with --check-numerics an error names the first NaN. False after errors. */
 bool pieces_run(Trainer *t, Exec *exec);
 
 #endif

@@ -21,9 +21,10 @@ typedef struct RateSettings {
     int64_t warmup, steps;
 } RateSettings;
 
-/* Whether it falls until a last step, which must be known. */
+/* Whether the rate falls until a last step, which must be known. */
 bool rate_falls(const RateSettings *settings);
-/* The same with a shorter warm-up to the same peak: noam's, which its warm-up decides, is kept by the factor. */
+/* The same settings with a shorter warm-up and the same peak. (The peak of noam depends on the warm-up, so the factor is
+ * changed.) */
 RateSettings rate_shortened(const RateSettings *settings, int64_t warmup);
 double schedule_rate(const RateSettings *settings, int64_t step);
 

@@ -1,10 +1,10 @@
 /* The training loop: batches, steps, reports, validations, checkpoints, stopping
- * and resuming. It prints nothing: what there is to tell goes to the hooks.
+ * and resuming. It prints nothing: reports go to the hooks.
  *
  * In the folder of a run it keeps
  *   step-N.safetensors    the last `keep` checkpoints
  *   last.safetensors      the newest of them
- *   best.safetensors      the one of the best validation
+ *   best.safetensors      the checkpoint of the best validation
  *   average.safetensors   the mean of the last `average`, written at the end
  *   log.jsonl             a line a report
  * Everything follows from (settings, corpus, TrainState): a run that was killed and
@@ -32,16 +32,17 @@ typedef struct TrainPrograms {
                            has none; the norm of the gradient is its input. Else NULL */
 } TrainPrograms;
 
-/* A warm-up that does not end within `seconds` becomes one of so many parts of the steps that do. */
+/* A warm-up that would not end within `seconds` is shortened to this fraction (1/10) of the steps that fit. */
 enum { TRAIN_WARMUP_SHARE = 10 };
 
-/* TrainPace: the speed of a training, measured from behind the first step of a process, which is slower. Begins as zeros. */
+/* TrainPace: the speed of a training, measured without the process's first step, which is slower. Begins as zeros. */
 enum { TRAIN_PACE_STEPS = 3 };
 typedef struct TrainPace {
     double from; /* clock_seconds() */
     int64_t step;
 } TrainPace;
-/* After each step: seconds a step; 0: TRAIN_PACE_STEPS steps and `seconds` are not over yet. (pace.c) */
+/* Called after each step: the seconds that a step takes; 0 before TRAIN_PACE_STEPS steps and `seconds` are over.
+ * (pace.c) */
 double train_pace(TrainPace *pace, int64_t step, double now, double seconds);
 
 typedef struct TrainSettings {
@@ -50,14 +51,14 @@ typedef struct TrainSettings {
                            of the pieces of an update are summed as gradient_sum.h says */
 #define LOOP(name, ...) int64_t name; /* steps 0: no limit; average 1 is none, and `keep` at least that many */
 #include "base/training_settings.def"
-    double seconds;     /* of training in all, as steps; 0: no limit */
-    TrainBest best;      /* by what validations are compared */
+    double seconds;     /* limit of the training, all sessions together; 0: no limit */
+    TrainBest best;      /* the figure by which validations are compared */
     bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
     bool check_numerics; /* name the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
     const Ranks *ranks; /* that train together, all with the same settings; NULL: one process.
-                           They share the pieces of each update, and rank 0 alone tells, validates
+                           They share the pieces of each update; only rank 0 reports, validates
                            and writes. A rank whose training fails with an error has to end all */
 } TrainSettings;
 
@@ -65,27 +66,27 @@ typedef struct TrainHooks {
     void *user;
     /* Before the first step: what memory the step's programs take. */
     void (*planned)(void *user, int64_t slab_bytes, int64_t store_bytes);
-    /* After every step. `due`: the report is a line of log.jsonl, too; else it is only for a
+    /* After every step. `due`: the report is also written to log.jsonl; else it is only for a
      * progress line that is redrawn. */
     void (*report)(void *user, const TrainReport *report, bool due);
     /* Measures the params: fills the report's figures, valid and samples; NULL: no validation.
      * false: an error is in the diagnostics. */
     bool (*validate)(void *user, TrainReport *report);
     /* After a step whose gradient is not finite, which has updated nothing: the name of a param
-     * whose gradient of this batch is not finite, and in *value its first such element. Gives
-     * NULL where there is none. The hook may be NULL. */
+     * whose gradient of this batch is not finite, and in *value its first such element. Returns
+     * NULL if there is none. The hook may be NULL. */
     const char *(*find_bad_gradient)(void *user, const Batch *batch, uint64_t stream,
                                      double *value);
 } TrainHooks;
 
 typedef enum TrainEnd {
-    TRAIN_DONE,        /* steps, time or patience are over */
+    TRAIN_DONE,        /* the limit of steps, time or patience is reached */
     TRAIN_INTERRUPTED, /* stop was set; last.safetensors is of this step */
     TRAIN_FAILED       /* an error is in the diagnostics; checkpoints are the last good ones */
 } TrainEnd;
 
-/* Trains from *state (a fresh one: {.seed, .config}) and the store's tensors. The rows of the corpus
- * are in memory, or in prepared data, from which a window at a time is loaded. */
+/* Trains, beginning with *state (a new training's: {.seed, .config}) and the store's tensors. The corpus has its rows in
+ * memory, or in prepared data, which is loaded a window at a time. */
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
                const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state);
 

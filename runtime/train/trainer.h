@@ -25,7 +25,7 @@ typedef struct Trainer {
     Batches *batches;       /* of state->epoch, of its window */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
-    bool own_horizon;      /* the state's was estimated in this session */
+    bool own_horizon;      /* state->horizon was estimated in this session */
     TrainPace pace;
     /* since the last report */
     double loss_sum, norm;
@@ -33,44 +33,43 @@ typedef struct Trainer {
     double report_start;
     double waited_ranks, waited_network; /* seconds */
     int64_t saved_step, validated_step;
-    bool rounded; /* some of others' parts of params are here as bf16 holds them (split.h) */
+    bool rounded; /* the store has other ranks' parts of some params rounded to bf16 (split.h) */
 } Trainer;
 
 /* Seconds of training, earlier sessions included. (pace.c, as are the next two) */
 double trainer_spent(const Trainer *t);
-/* The rate of a step, from 1. */
+/* The learning rate of a step; steps count from 1. */
 double trainer_rate(const Trainer *t, int64_t step);
-/* After a step: in a training that time ends, fits warm-up and end of the rate to the speed. The state keeps
- * both, so that a resumed run has the same curve. */
+/* Called after a step: in a training with a limit of time, fits the warm-up and the last step of the rate to the speed. The
+ * state has both, so that a resumed run has the same curve. */
 void trainer_pace(Trainer *t);
 
-/* An error; gives false. (step.c, as are the next seven) */
+/* Adds an error; returns false. (step.c, as are the next seven) */
 bool trainer_out_of_memory(Trainer *t);
-bool trainer_is_first(const Trainer *t); /* whether this process tells and writes */
-/* What computes a batch: train_step or accumulate. */
+bool trainer_is_first(const Trainer *t); /* whether this process is the one that reports and writes */
+/* The program that computes a batch: train_step or accumulate. */
 const TfcProgram *trainer_program(const Trainer *t);
-/* Batches of an update, pieces of them where they are cut into shards. */
+/* How many batches an update has; with shards, how many pieces. */
 int64_t trainer_batches(const Trainer *t);
-/* Batches of the epoch, or of its window, at the place where the state says; a new one when over.
- * False after errors. */
+/* Opens the batches of the state's epoch, or of its window; the next one if this one is over. False after errors. */
 bool trainer_open_epoch(Trainer *t);
-/* All params of the store are the last update's, others' parts too. */
+/* Waits until the store has the params of the last update, other ranks' parts included. */
 void trainer_settle(Trainer *t);
-/* The same on rank 0, and they are as the others have them, to the last bit: what is read otherwise than by
- * the program that computes a batch. Other ranks serve. */
+/* On rank 0: the same, and fetches the other ranks' parts unrounded, for all readers but the program that computes a
+ * batch. The other ranks serve (split_serve). */
 void trainer_fetch_params(Trainer *t);
-/* The next step; the state is behind it then. False after errors, of which where ranks fail
- * together rank 0 alone tells. */
+/* Does the next step and counts it in the state. False after errors; one that all ranks meet is reported by rank 0
+ * alone. */
 bool trainer_step(Trainer *t);
 
-/* Adds what came after the last report to log.jsonl, where a training is interrupted; false after errors.
+/* When a training is interrupted: adds a line about the steps since the last report to log.jsonl. False after errors.
  * (after_step.c) */
 bool trainer_log_rest(Trainer *t);
-/* Validation, checkpoint and report of the step just done, as they are due; all of them after
- * the last. False after errors. (after_step.c) */
+/* Validates, saves and reports after a step, each if it is due; after the last step all three. False after errors.
+ * (after_step.c) */
 bool trainer_after_step(Trainer *t, bool last);
-/* Saves the state as step-N and last, and as best if it is; removes older checkpoints. False
- * after errors; the checkpoint before is then still there. (after_step.c) */
+/* Saves a checkpoint as step-N and last, and with `best` as best; removes older checkpoints. False after errors; the
+ * previous checkpoint is then still there. (after_step.c) */
 bool trainer_save(Trainer *t, bool best);
 /* Writes average.safetensors, the mean of the last checkpoints; false after errors.
  * (after_step.c) */
