@@ -12,8 +12,8 @@
 /* Opens a regular file for reading and gives its size. -1 after an error: a folder, a device, a socket or a pipe is
  * one. It does not wait for a pipe's writer. (A text of lines may be a pipe: line_reader.h opens those.) */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
-/* Opens a regular file that this program keeps in a folder and writes in place, with open()'s flags. -1 and errno; ELOOP if
- * the name is a symbolic link, which may lead to another user's file. */
+/* Opens a regular file that this program keeps in a folder and writes in place, with open()'s flags. -1 and errno;
+ * ELOOP if the name is a symbolic link, which may lead to another user's file. */
 int file_open_own(const char *path, int flags);
 /* The message for an errno of file_open_own. */
 const char *file_own_error(int error);
@@ -27,8 +27,8 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
  * pipe waits for its reader. */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
-/* The same for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of that name is replaced, since
- * a link may lead to another user's file. */
+/* The same for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of that name is replaced,
+ * since a link may lead to another user's file. */
 FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
 void file_skip(FileWriter *file, uint64_t size); /* bytes that another process writes */

@@ -1,6 +1,6 @@
-/* The largest numbers that options, settings of a train block and arguments of compiled libraries may have, in one table.
- * --batch-tokens is the row batch_tokens, of training_settings.def. Each limit is far beyond any known use, and small
- * enough that no number computed from it overflows. So a typing error is reported, not tried. */
+/* The largest numbers that options, settings of a train block and arguments of compiled libraries may have, in one
+ * table. --batch-tokens is the row batch_tokens, of training_settings.def. Each limit is far beyond any known use, and
+ * small enough that no number computed from it overflows. So a typing error is reported, not tried. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 

@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-/* Makes the file, link or folder of that path. Like open(): -1 and errno after a failure; EEXIST if the name is taken. */
+/* Makes the file, link or folder of that path. Like open(): -1 and errno after a failure; EEXIST if the name is
+ * taken. */
 typedef int TemporaryMaker(const char *path, void *context);
 
 /* Calls the maker with new names until one is free, and returns its result; -1 and errno after a failure. *path:

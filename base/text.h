@@ -28,7 +28,8 @@ void text_quote(Text *text, const char *bytes);
 /* Appends a text so that a terminal can show it: control characters, and bytes that are not valid UTF-8, as \xNN. The
  * lines after the first are indented, so that no text looks like a message of its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
-/* The same for a name within a line: line breaks are \n. In the arena, or `name` itself where there is nothing to escape. */
+/* The same for a name within a line: line breaks are \n. In the arena, or `name` itself where there is nothing to
+ * escape. */
 const char *text_visible_name(Arena *arena, const char *name);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);

@@ -1,9 +1,10 @@
-/* What a kernel computes, whatever the op: a list of ops between buffers.
+/* Body: what a kernel computes: a list of ops between input and output buffers. It is a
+ * region's body, or a bare op as if a region had it alone.
  *
- * A region's body is seen as it is; a bare op counts as a region around itself.
  * A value is `aligned` if it is read at the coordinates of the iteration space,
- * right-aligned as numpy broadcasts; operands of shape ops and tables of gather
- * are read elsewhere. So are those of products, but for scores that the body computed. */
+ * right-aligned as numpy broadcasts. Operands of shape ops, tables of gather and
+ * operands of products are read elsewhere; only scores that the body computed are
+ * aligned operands of products. */
 #ifndef CODEGEN_BODY_H
 #define CODEGEN_BODY_H
 

@@ -3,10 +3,10 @@
  *   header    magic, number of object files and of kernels, size, key, checksum
  *   payload   the first program's symbol and the object files
  *
- * A file is written beside and renamed, so processes that share a folder see whole
- * files only, and the last of two that write the same key wins. What is loaded runs
- * as code: a file counts only if it is a regular one of this user's that nobody else
- * may write, in a folder of which the same holds, and its key and SHA-256 fit. Any other
+ * A file is written beside its place and renamed, so processes that share a folder see
+ * only whole files, and the last of two that write the same key wins. What is loaded runs
+ * as code: a file counts only if it is a regular file of this user, in a folder of this user,
+ * both writable by nobody else, and its key and SHA-256 match. Any other
  * file, damage included, counts as absent. The folder has a bound, and kernels a quarter of it:
  * after a program is written, the files used longest ago are removed. */
 #ifndef CODEGEN_CACHE_H
@@ -26,13 +26,13 @@ const char *cache_note(const Cache *cache);
 /* Objects of one key, in the arena, with the symbol of their first program; false if there are none. */
 bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out);
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
-/* One object file, which programs share. cache_put_part removes nothing to stay within the bound; cache_put of a program
- * with that file does. */
+/* One object file, which programs share. cache_put_part removes nothing to stay within the bound; cache_put of a
+ * program with that file does. */
 bool cache_get_part(Cache *cache, const ProgramKey *key, Arena *arena, ObjectFile *out);
 void cache_put_part(Cache *cache, const ProgramKey *key, const ObjectFile *file);
 
 /* ---- cache_blocks.c: weights as programs read them ---- */
-#define CACHE_BLOCK_BYTES ((int64_t)4 << 30) /* of all of them, beside the programs */
+#define CACHE_BLOCK_BYTES ((int64_t)4 << 30) /* of all blocks, not counted among the programs */
 /* A block as it was put, mapped; writing to it changes no file. cache_unmap unmaps it. NULL: there is none. */
 void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes);
 void cache_unmap(void *memory, int64_t bytes);
@@ -47,14 +47,14 @@ typedef const char *MakeText(const void *context, Arena *arena, Diagnostics *dia
 const char *cache_made_text(const ProgramKey *key, MakeText *make, const void *context, Arena *arena,
                             Diagnostics *diags);
 /* Waits until no other process has the folder locked, and locks it until cache_unlock or
- * cache_close: for what is to be made by one process alone. */
+ * cache_close: for work that one process does for all. */
 void cache_lock(Cache *cache);
 void cache_unlock(Cache *cache);
 
 /* ---- keys: hashes of what a file was made from (llvm/key.c) ---- */
-/* The key of a program, from all that its code depends on: this build of the compiler, LLVM, the layout of program.h, the
- * target (its cpu NULL or one that target_settle left), the pipeline, and the function with its module's dimensions and
- * params. */
+/* The key of a program, from all that its code depends on: this build of the compiler, LLVM, the layout of program.h,
+ * the target (its cpu NULL or one that target_settle left), the pipeline, and the function with its module's dimensions
+ * and params. */
 ProgramKey key_of(const TargetOptions *target, const Function *function, const char *pipeline);
 /* The key of functions after the passes, whose symbols begin with the prefix. */
 ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n, const char *prefix);

@@ -1,4 +1,4 @@
-/* Codegen's face to the rest: from a function of fused regions to a program. */
+/* The interface of codegen: from a function of fused regions to a program. */
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H
 
@@ -14,19 +14,19 @@ typedef enum GemmChoice {
 
 /* The machine to compile for. */
 typedef struct TargetOptions {
-    const char *cpu;     /* NULL: this machine, or of a triple the general one; else an
-                          * LLVM CPU name, x86-64-v2/-v3/-v4 … */
+    const char *cpu;     /* LLVM's name, or x86-64-v2, -v3, -v4; NULL: this machine, or with a
+                          * triple the general processor of its architecture */
     bool scalar;         /* the reference: width 1, the C library's functions, no optimisation */
     int opt_level;       /* 0 or 2 */
     const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
     GemmChoice gemm;
-    TfcChoice choice;    /* of GEMM_AUTO, in programs that train; others are native, so that
-                          * what a sentence gives does not depend on its batch */
+    TfcChoice choice;    /* of GEMM_AUTO, in programs that train; others are native, so that a
+                          * sentence's result does not depend on its batch */
 } TargetOptions;
 
 /* The plan of a function all of whose ops are regions, dots, shape ops or their own
  * kernels: a program that lives in the arena and has no addresses of kernels yet.
- * `origins` (may be NULL) becomes the op that each step was made for. */
+ * *origins (origins may be NULL): the op that each step was made for. NULL after errors. */
 const TfcProgram *codegen_plan(const Function *function, Arena *arena,
                                const Op *const **origins, Diagnostics *diags);
 
@@ -36,23 +36,23 @@ typedef struct Jit Jit;
 Jit *jit_new(const TargetOptions *options, Diagnostics *diags); /* NULL after errors */
 void jit_free(Jit *jit); /* unloads its programs: they must not run again */
 
-/* What a program is kept under: a hash of everything that its code depends on. */
+/* ProgramKey: the key of a program in the cache: a hash of everything that its code depends on. */
 typedef struct ProgramKey {
     unsigned char hash[32];
 } ProgramKey;
-/* Keeps programs in the folder; NULL: in $TFC_CACHE, $XDG_CACHE_HOME/tfc or
+/* Sets the folder of the cache; NULL: $TFC_CACHE, $XDG_CACHE_HOME/tfc or
  * ~/.cache/tfc (TFC_CACHE=off: nowhere). A folder that cannot be used is no error. */
 void jit_use_cache(Jit *jit, const char *folder);
-/* `function` before the passes, `pipeline` what will be done to it. */
+/* The key of a program. `function`: before the passes; `pipeline`: a text that names them. */
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline);
-/* The program kept under the key, or NULL. It lives as long as the Jit. */
+/* The cached program of a key, owned by the Jit; NULL: there is none. */
 const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
-/* Compiles a function after the passes, and keeps the program under the key; NULL: under one of the function itself,
- * where it is looked for first. It lives as long as the Jit; NULL after errors. */
+/* Compiles a function after the passes, and adds the program to the cache under the key. key NULL: under a key of this
+ * function, after looking there first. The Jit owns the program; NULL after errors. */
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags);
 
-/* What a program of this Jit is kept under; NULL: nothing. */
+/* The key of a program of this Jit; NULL: it is not cached. */
 const ProgramKey *jit_key_of(const Jit *jit, const TfcProgram *program);
 
 typedef struct JitStats {
@@ -63,21 +63,21 @@ typedef struct JitStats {
 } JitStats;
 JitStats jit_stats(const Jit *jit);
 
-/* What code is made for, in a word for people and to compare: LLVM's name of the processor,
- * the bits of its vectors, how it multiplies bf16. NULL after errors. */
+/* The target of code, as a text for people and for comparison: LLVM's name of the processor, the bits of its vectors,
+ * how it multiplies bf16. In the arena, from the cache or else from LLVM, which is then loaded. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
-/* LLVM's version, "19.1.7", in the arena. Both need LLVM where the cache does not have them. NULL after errors. */
+/* LLVM's version, "19.1.7"; the same holds. */
 const char *codegen_llvm(Arena *arena, Diagnostics *diags);
-/* Whether the triple's architecture is this machine's, and one that code is generated for. */
+/* Whether code can be generated for the triple's architecture and this machine has it. */
 bool codegen_is_here(const char *triple);
 
-/* The loop IR of a function's kernels (dump --stage loops), in the arena: after all passes, or where
- * `after` is not NULL after this one (codegen/loop/passes/passes.def); "built": before any. Its origins are
- * places of the function's ops. NULL after errors. */
+/* The loop IR of a function's kernels (dump --stage loops), in the arena. `after`: the last pass that runs
+ * (codegen/loop/passes/passes.def); NULL: all run; "built": none runs. Its origins are places of the function's ops.
+ * NULL after errors. */
 struct LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after,
                                Arena *arena, Diagnostics *diags);
-/* The passes of loop IR over its text: the module, or, `each`, what every pass left, after a line that
- * names it. `passes`: names with commas between. */
+/* Runs passes of loop IR over its text, and appends the resulting module; `each`: the module after each pass, with a
+ * line that names the pass. `passes`: names, separated by commas. False after errors. */
 bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options, bool each,
                        Text *out, Diagnostics *diags);
 /* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */

@@ -14,7 +14,7 @@ typedef struct KernelEntry {
     const Module *module;
     const Op *op;
     Signature signature;
-    VEC(const Op *) places; /* all ops that it was asked for */
+    VEC(const Op *) places; /* all ops that this kernel computes */
 } KernelEntry;
 
 typedef struct KernelSet {
@@ -24,7 +24,7 @@ typedef struct KernelSet {
 } KernelSet;
 
 void kernels_init(KernelSet *set, Arena *arena);
-/* The number of the op's kernel in this set. */
+/* Adds the op's kernel unless it is there; returns its number in the set. */
 int kernels_add(KernelSet *set, const Module *module, const Op *op, const Signature *signature);
 static inline const char *kernels_name(const KernelSet *set, int kernel)
 {

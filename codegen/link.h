@@ -1,16 +1,16 @@
 /* The linker: relocatable ELF objects, as LLVM writes them for this machine, into this process.
  *
- * All sections that are loaded lie in one mapping, by what may be done with them: code, constants (also
- * those with addresses in them), data. Behind the code are jumps to functions of the process, which may lie
- * further off than a call reaches, behind the constants the addresses that code reads from a table.
- * Unwinding tables and notes are not loaded. Objects may be damaged: nothing is read beyond them,
- * and what is not understood is an error that names it. */
+ * All loaded sections are in one mapping, grouped by access: code, constants (also those with addresses in
+ * them), data. The code is followed by jumps to functions of the process, which may be further away than a
+ * call reaches; the constants are followed by a table of addresses that code reads. Unwinding tables and
+ * notes are not loaded. Objects may be damaged: nothing is read beyond their end, and the error names what
+ * is not understood. */
 #ifndef CODEGEN_LINK_H
 #define CODEGEN_LINK_H
 
 #include "codegen/object.h"
 
-/* Where the process has what no object defines; NULL: nowhere, or after an error. */
+/* The address in the process of a symbol that no object defines; NULL: there is none, or after an error. */
 typedef const void *LinkOutside(const char *name, Diagnostics *diags);
 
 typedef struct LinkedCode {
@@ -18,8 +18,8 @@ typedef struct LinkedCode {
     size_t size;
 } LinkedCode;
 
-/* The address of the symbol, which one of the objects defines; NULL after errors. The code is the
- * caller's (link_free). */
+/* Links objects, and returns the address of a symbol that one of them defines. The caller owns the code and frees it by
+ * link_free. NULL after errors. */
 const void *link_objects(const ObjectFile *files, int n, LinkOutside *outside, const char *symbol,
                          LinkedCode *code, Diagnostics *diags);
 void link_free(const LinkedCode *code); /* it must not run again; {0} is nothing */

@@ -1,7 +1,7 @@
-/* A program as tables of bytes: its records field by field (runtime/exec/records.def), in the
- * host's layout, which is every system's. What lies between fields is zeros, and the same program
- * gives the same bytes. A table holds all records of one type; in the places of pointers are
- * zeros, and the table and the offset that they point to stand beside it. */
+/* Records: a program as tables of bytes: its records field by field (runtime/exec/records.def), in one
+ * layout for all systems. Bytes between fields are zeros, so the same program gives the same
+ * bytes. A table has all records of one type. Pointers in it are zeros; a list beside the table has, for
+ * each pointer, the table and the offset that it points to. */
 #ifndef CODEGEN_RECORDS_H
 #define CODEGEN_RECORDS_H
 
@@ -44,10 +44,10 @@ typedef struct RecordTable {
 typedef struct Records {
     Arena *arena;
     RecordTable tables[N_RECORD_TABLES];
-    Map strings; /* of a string → its offset in the table of text + 1 */
+    Map strings; /* string → its offset in the table of text, plus 1 */
 } Records;
 
-/* What the program points to comes with it. Everything lives in the arena. */
+/* Makes the tables of a program and of all that it points to. Everything lives in the arena. */
 void records_of(Records *out, const TfcProgram *program, Arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a region's kernel takes: the contract between codegen/plan, which calls
+/* Signature: the arguments of a region's kernel: the contract between codegen/plan, which calls
  * kernels, and codegen/emit, which writes them. Derived from the op alone.
  *
  *   buffers: the region's operands in order, then its results in order
@@ -7,7 +7,7 @@
  *   ints:    the `site` attributes of dropout and random ops in body order
  *   hash:    of the region with values, symbols and sites replaced by their
  *            kernel-local numbers; equal hashes mean the same kernel. Ops and attributes
- *            count by their names: a row more in ops.def changes no other kernel's
+ *            count by their names, so a new row of ops.def changes no other kernel's hash
  *
  * Every op that runs as a kernel is a region by then (pass `regions` wraps what
  * fusion left alone), but for scatter_add, ctc, ctc_grad, append and concat,
@@ -36,7 +36,7 @@ typedef enum RangeKind {
 
 enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
 
-/* What is known of a buffer's strides when the kernel is compiled. */
+/* BufferForm: what is known about a buffer's strides when the kernel is compiled. */
 typedef enum BufferForm {
     FORM_CONTIGUOUS, /* the whole tensor, contiguous in storage order */
     FORM_ROWS,       /* any strides, but 1 on the last storage axis */
@@ -51,13 +51,13 @@ typedef struct Signature {
     int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols */
     int n_sites;
     int64_t sites[MAX_KERNEL_SITES];
-    bool epilogue;      /* it does TfcKernelArgs' columns, not whole rows */
+    bool epilogue;      /* the kernel computes the columns in TfcKernelArgs, not whole rows */
     uint64_t strided;   /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
     uint64_t hash;
 } Signature;
 
-/* `forms` has one entry a buffer; NULL: all are FORM_CONTIGUOUS. The range kind may
- * depend on it: RANGE_ELEMENTS needs every buffer contiguous. */
+/* The signature of an op. `forms`: one entry a buffer; NULL: all are FORM_CONTIGUOUS. The range kind may depend on
+ * them: RANGE_ELEMENTS needs every buffer contiguous. */
 Signature signature_of(const Module *module, const Op *op, const BufferForm *forms);
 int signature_dim(const Signature *signature, int symbol); /* kernel-local number, or -1 */
 

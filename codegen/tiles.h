@@ -1,5 +1,5 @@
-/* The products of an attention region, for plan and emit: how their axes lie to those
- * of the scores, and which of these a unit of the kernel stands at.
+/* Tiles: the products of an attention region, for plan and emit: which of their axes is which axis of the
+ * scores, and over which of these the kernel's units go.
  *
  *   scores    dot [batch, queries…, d], [batch, keys, d]
  *   rows      dot scores, [batch, keys, d]               gives [batch, queries…, d]
@@ -27,7 +27,7 @@ typedef struct Tiles {
     Type scores;
     int n;
     TileProduct products[MAX_TILE_PRODUCTS];
-    bool unit[MAX_RANK]; /* axes that every product has as batch: one unit each */
+    bool unit[MAX_RANK]; /* axes that every product has as batch; the kernel has a unit for each index along these */
 } Tiles;
 
 Tiles tiles_of(const Op *attention);

@@ -1,5 +1,5 @@
-/* Building ops: each call infers the type, reports what does not fit to the
- * module's diagnostics (returning NULL), and appends at the builder's place. */
+/* Builder: each call infers an op's type and inserts the op at the builder's place. NULL after an
+ * error, which is in the module's diagnostics. */
 #ifndef IR_BUILDER_H
 #define IR_BUILDER_H
 
@@ -17,7 +17,7 @@ Builder builder_at_end(Function *function);
 Builder builder_before(Function *function, Block *block, Op *op);
 Builder builder_behind(Function *function, Block *block, Op *op);
 
-/* Any op with one result. NULL operands give NULL (an error was reported). */
+/* Builds any op with one result. NULL if an operand is NULL (its error was reported). */
 Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs, const Attr *attrs);
 
 static inline Value *build_unary(Builder *b, OpKind kind, Value *x)
@@ -29,7 +29,7 @@ static inline Value *build_binary(Builder *b, OpKind kind, Value *x, Value *y)
     return build(b, kind, 2, (Value *[]){x, y}, 0, NULL);
 }
 Value *build_input(Builder *b, const char *name, Type type);
-Value *build_param(Builder *b, const ParamInfo *info); /* one op a name in a function: found again */
+Value *build_param(Builder *b, const ParamInfo *info); /* returns the function's op of that param if there is one */
 Value *build_new_param(Builder *b, const ParamInfo *info); /* one that the function does not read yet */
 Value *build_const(Builder *b, DType dtype, double value);            /* scalar */
 Value *build_const_of(Builder *b, Type type, double value);           /* splat */

@@ -7,9 +7,9 @@
  * its `yield` names what the region gives; its operands list the values that
  * the body reads, each once, so that a walk over operands sees every use.
  *
- * Each value lists its uses: the operands of the ops that stand in the function's body. What
- * changes a body or an operand (block_*, op_set_arg, value_replace) keeps the lists right, and
- * the verifier checks them. What a pass knows of values and ops besides is in tables of its own
+ * Each value lists its uses: the operands of the ops in the function's body that read it. The
+ * functions that change a body or an operand (block_*, op_set_arg, value_replace) update the lists, and
+ * the verifier checks them. A pass keeps what it knows about values and ops in tables of its own
  * (ir/side.h). */
 #ifndef IR_GRAPH_H
 #define IR_GRAPH_H
@@ -85,12 +85,12 @@ struct Value {
     Op *op;                    /* that defines it */
     int index;                 /* which of the op's results */
     int id;                    /* printed as %id; unique in its function, see function_number */
-    Use *first_use, *last_use; /* none of values of a region's body */
+    Use *first_use, *last_use; /* NULL for values of a region's body */
 };
 
 typedef struct Block {
     Op *first, *last;
-    bool of_region; /* its ops are in no list of uses: the region is */
+    bool of_region; /* a region's body: lists of uses have the region, not its ops */
 } Block;
 
 struct Op {
@@ -115,14 +115,14 @@ typedef struct Function {
     struct Module *module;
 } Function;
 
-/* How a param begins. Filled by the frontend, read by codegen/plan. */
+/* InitKind: the initial values of a param. Set by the frontend, read by codegen/plan. */
 typedef enum InitKind {
 #define INIT(NAME, ...) INIT_##NAME,
 #include "base/params.def"
     INIT_COUNT
 } InitKind;
 
-/* What a param is for. Only trained ones get gradients; slots belong to the
+/* ParamRole: the use of a param. Only trained ones get gradients; slots belong to the
  * optimizer; states are assigned by the model itself (running statistics). */
 typedef enum ParamRole {
 #define ROLE(NAME, ...) PARAM_##NAME,
@@ -177,13 +177,13 @@ double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
-/* Whether the result may be the operand's own memory seen through other strides: so are
- * all shape ops but those that put operands into something larger. */
+/* Whether the result can be the operand's own memory with other strides: true for all shape ops but those
+ * that put operands into a larger tensor. */
 static inline bool op_is_view(const Op *op)
 {
     return op_family(op) == FAMILY_shape && op->kind != OP_pad && op->kind != OP_concat;
 }
-/* Ops of one number are run by chunks of rows together. */
+/* Ops with the same number run together, a chunk of rows at a time. */
 enum { NO_CHUNK = -1 };
 static inline int op_chunk(const Op *op)
 {
@@ -198,20 +198,19 @@ void block_append(Block *block, Op *op);
 void block_insert_before(Block *block, Op *position, Op *op);
 void block_remove(Block *block, Op *op);
 
-/* The operand becomes another value; of a region, op_replace_arg. */
+/* Replaces an operand; for a region use op_replace_arg. */
 void op_set_arg(Op *op, int arg, Value *value);
-/* Wherever the op reads `from`, in its body too, it reads `to`. A region goes on listing each
- * value once. */
+/* Makes the op, and its body, read `to` wherever it read `from`. A region still lists each value once. */
 void op_replace_arg(Op *op, Value *from, Value *to);
-/* Every use of the value becomes one of another. */
+/* Replaces every use of `from` by `to`. */
 void value_replace(Value *from, Value *to);
 int value_use_count(const Value *value);
 #define FOR_USES(use, value) \
     for (Use *use = (value)->first_use, *use##_next = use ? use->next : NULL; use; \
          use = use##_next, use##_next = use ? use->next : NULL)
-/* Uses listed in the order of the body, which changes otherwise leave behind. */
+/* Sorts the lists of uses by the order of the body, which changes do not preserve. */
 void function_order_uses(Function *function);
-/* Ids of values and of ops in order of appearance: what the printer shows. */
+/* Gives values and ops new ids in order of appearance, as the printer shows them. */
 void function_number(Function *function);
 /* Whether the body has such an op, regions aside. */
 bool function_has(const Function *function, OpKind kind);

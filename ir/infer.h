@@ -4,9 +4,9 @@
 
 #include "ir/graph.h"
 
-/* Gives the type of an op's single result from its operands and attributes.
- * `declared` rules (input, param, const, iota, …) take the type already set.
- * Reports what does not fit: the op, the rule, the types; returns false. */
+/* The type of an op's single result, from its operands and attributes. Rules
+ * `declared` (input, param, const, iota, …) use the type already set. False after
+ * an error, which names the op, the rule and the types. */
 bool infer_type(const Module *module, const Op *op, Type *type, Diagnostics *diags);
 
 /* numpy broadcasting of two shapes; false if they do not fit. */

@@ -1,4 +1,4 @@
-/* Where the elements of a tensor lie in memory. The one rule, for every tensor:
+/* Layout: where the elements of a tensor are in memory. One rule for every tensor:
  *
  *   If a type has a ragged dimension S~ and the dimension B it is ragged over,
  *   the first such pair becomes one leading axis of packed tokens (all positions
@@ -36,13 +36,13 @@ static inline bool layout_is_packed(const Layout *layout)
     return layout->n > 0 && layout->axes[0].batch_dim >= 0;
 }
 
-/* Where rows lead a tensor: their dimension and their batch's, counted from the right;
- * batch = 0: they are not packed. dim = 0: rows are not its leading axis. */
+/* Lead: rows as the leading axis of a tensor: their dimension and their batch's, counted from the
+ * right. batch = 0: they are not packed. dim = 0: rows are not the leading axis. */
 typedef struct Lead {
     int dim, batch;
 } Lead;
 
-/* Of rows that are dimension `symbol`, ragged over `batch` or, if NO_SYMBOL, over none. */
+/* The lead of rows of the dimension `symbol`, ragged over `batch`; NO_SYMBOL: not ragged. */
 Lead layout_lead(const Module *module, const Type *type, int symbol, int batch);
 static inline bool same_lead(Lead a, Lead b)
 {

@@ -1,5 +1,5 @@
-/* What a pass knows of values or of ops: a table beside the graph, by their ids. It is the
- * pass's own, and good until function_number gives other ids. */
+/* SideTable: what a pass knows about values or ops, in a table by their ids. It belongs to the pass, and is
+ * valid until function_number gives other ids. */
 #ifndef IR_SIDE_H
 #define IR_SIDE_H
 
@@ -10,7 +10,7 @@
 typedef struct SideTable {
     Arena *arena;
     void **entries;
-    int n; /* those from n on are NULL */
+    int n; /* entries from n on are NULL */
 } SideTable;
 
 static inline SideTable side_new(Arena *arena) { return (SideTable){.arena = arena}; }
@@ -20,7 +20,7 @@ static inline void *side_get(const SideTable *side, int id)
 }
 void side_set(SideTable *side, int id, void *entry);
 
-/* NULL or 0: nothing was set. */
+/* The entry; NULL or 0: none was set. */
 static inline void *side_of_value(const SideTable *side, const Value *value) { return side_get(side, value->id); }
 static inline void side_set_value(SideTable *side, const Value *value, void *entry)
 {

@@ -18,8 +18,8 @@ const char *ir_type_text(const Module *module, const Type *type, Arena *arena);
 /* NULL after errors, which name line and column. */
 Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source);
 
-/* Every rule of the IR: operands defined before use, arity, inferred types,
- * regions of the right form. Reports the op, the rule and the types. */
+/* Checks every rule of the IR: operands defined before use, arity, inferred types,
+ * regions of the right form. False after errors, which name the op, the rule and the types. */
 bool ir_verify(const Module *module, Diagnostics *diags);
 
 /* Words that are not those of ops and attributes: of ParamInfo's role and init. */

@@ -5,7 +5,7 @@
 
 #include "ir/layout.h"
 
-/* Of each symbol of the module. The caller owns the arrays. */
+/* Sizes: the size of each symbol of the module. The caller owns the arrays. */
 typedef struct Sizes {
     const Module *module;
     double *extents; /* of a ragged one: the length that a row counts with, longest or mean */
@@ -17,16 +17,16 @@ Sizes sizes_new(Arena *arena, const Module *module);
 
 /* The size of a constant, the extent of a symbol. */
 double sizes_extent(const Sizes *sizes, Dim dim);
-/* The length of an axis of storage: of packed tokens their total. */
+/* The length of an axis of storage; for packed tokens their total. */
 double sizes_axis(const Sizes *sizes, const Axis *axis);
-/* Elements in memory, by ir/layout.h. */
+/* How many elements a tensor has in memory (ir/layout.h). */
 double sizes_elements(const Sizes *sizes, const Type *type);
 double sizes_bytes(const Sizes *sizes, const Type *type);
 
-/* Floating-point operations of the products in an op or in its body: two a multiply-add. */
+/* Floating-point operations of the products in an op or in its body; a multiply-add counts as two. */
 double product_flops(const Sizes *sizes, const Op *op);
-/* product_flops, and one for each element that an elementwise op makes or a reduction reads.
- * Moving elements counts nothing. */
+/* product_flops, plus one for each element that an elementwise op computes or a reduction reads. Moving
+ * elements counts as nothing. */
 double op_flops(const Sizes *sizes, const Op *op);
 
 #endif

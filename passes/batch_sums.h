@@ -4,10 +4,10 @@
  *   loss = sum(each * labelled) / maximum(sum(labelled), 1)
  *          ^ a sum                        ^ a total: the whole batch's sum, in every piece
  *
- * A sum that the loss reads otherwise than linearly, such as a count that it divides by, is an early total: a function
- * of its own gives each piece's sum before the pieces are computed. What an `update` of a state reads of a sum is a
- * total, too. It may depend on trained params, and is late then: the pieces' sums are outputs of what computes the
- * pieces. Names are "total.N" (base/functions.h), f32, for outputs and inputs alike. */
+ * A sum on which the loss does not depend linearly, such as a count that it divides by, is an early total: the function
+ * `totals` computes each piece's sum before the pieces themselves are computed. A sum that an `update` of a state reads
+ * is a total, too. If it depends on trained params it is a late total: the function that computes the pieces has their
+ * sums as outputs. Inputs and outputs are named "total.N" (base/functions.h), f32. */
 #ifndef PASSES_BATCH_SUMS_H
 #define PASSES_BATCH_SUMS_H
 
@@ -19,21 +19,21 @@ typedef struct BatchTotal {
     bool late;
 } BatchTotal;
 
-/* TotalRead: operand `arg` of an op, which stands for the total. */
+/* TotalRead: operand `arg` of an op, which reads the total. */
 typedef struct TotalRead {
     Op *op;
     int arg, total;
 } TotalRead;
 
-/* Term: operand `arg` of an op that adds it to a sum, and that is the same in every piece. */
+/* Term: operand `arg` of an op, which adds it to a sum; it has the same value in every piece. */
 typedef struct Term {
     Op *op;
     int arg;
 } Term;
 
 /* BatchSums: of a function with its loss and perhaps assigns of states.
- *   whole     the op for which the loss is no sum of its pieces' parts; NULL: it is one
- *   refused   an assign that cannot be made from totals, and the op for which it cannot; NULL: none */
+ *   whole     the op because of which the loss is no sum of its pieces' parts; NULL: the loss is such a sum
+ *   refused   an assign that cannot be computed from totals, and the op because of which it cannot; NULL: none */
 typedef struct BatchSums {
     Function *function;
     VEC(BatchTotal) totals;
@@ -43,12 +43,12 @@ typedef struct BatchSums {
 } BatchSums;
 
 BatchSums find_batch_sums(Function *function);
-/* The loss becomes the piece's part of the batch's: each piece has the share `weight` (scalar f32) of terms that are
- * the same in every piece, and of a loss that is no sum. */
+/* Makes the loss the piece's part of the batch's loss. Terms with the same value in every piece, and a loss that is no
+ * sum, are multiplied by the piece's share `weight` (scalar f32). */
 void share_loss(const BatchSums *sums, Value *weight);
-/* Operands that stand for totals become inputs: early ones, and late ones where `late`. */
+/* Makes operands that read totals inputs: those of early totals and, with `late`, of late ones. */
 void read_totals(const BatchSums *sums, bool late);
-/* Outputs for the late totals, or for the early ones: whether there is one. */
+/* Adds outputs for the late totals, or for the early ones. Returns whether there is one. */
 bool give_totals(const BatchSums *sums, bool late);
 
 #endif

@@ -5,7 +5,7 @@
 #include "ir/graph.h"
 
 /* Whether v is 0 wherever the position along axis `key` is greater than that along
- * axis `query`; both run along the dimension `time`. False if it cannot be seen. */
+ * axis `query`; both run along the dimension `time`. False if the graph does not prove it. */
 bool is_causal(const Value *v, int time, int query, int key);
 
 #endif

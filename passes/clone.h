@@ -1,4 +1,4 @@
-/* Copies of functions, and what most passes need of uses and dead ops. */
+/* Copying functions, removing dead ops, ordering ops: what most passes need. */
 #ifndef PASSES_CLONE_H
 #define PASSES_CLONE_H
 
@@ -7,12 +7,11 @@
 
 /* A new function of that name with the same ops. */
 Function *clone_function(const Function *function, const char *name);
-/* One op. `copies` has of values what is read instead of them, if anything, and gets the
- * op's results. */
+/* Copies one op. `copies` maps values to the values that the copy reads instead, and gets the copy's results. */
 Op *clone_op(Function *into, const Op *op, SideTable *copies);
-/* Removes ops whose results nobody uses and that leave nothing behind. */
+/* Removes ops without effects whose results have no uses; returns how many. */
 int remove_dead(Function *function);
-/* Puts the body in an order in which operands come first, close to the present one. */
+/* Orders the body so that operands precede their uses, changing the present order little. */
 void order_ops(Function *function);
 Op *find_output(const Function *function, const char *name); /* NULL if absent */
 Op *find_input(const Function *function, const char *name);

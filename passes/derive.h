@@ -1,4 +1,4 @@
-/* What derive.c and derive_pieces.c share. */
+/* Inside derive.c and derive_pieces.c. */
 #ifndef PASSES_DERIVE_H
 #define PASSES_DERIVE_H
 
@@ -6,11 +6,12 @@
 
 typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS, KEEP_BOTH } Keep;
 
-/* A copy of the model with its mode settled, and these results; states are assigned where it trains. */
+/* A copy of the model in training mode or not, with the results that `keep` names. With `training` it assigns
+ * states. */
 Function *derive(Module *module, ModelFunction which, bool training, Keep keep);
 Function *derive_named(Module *module, const char *name, bool training, Keep keep);
 bool is_loss(const Op *op); /* the output */
-/* Removes these effects, and what they alone needed. */
+/* Removes the effects for which is_dropped holds, and the ops that only they needed. */
 void drop_effects(Function *function, bool (*is_dropped)(const Op *op));
 
 /* Trained: params of a function and the gradients of its loss. */

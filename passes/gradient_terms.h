@@ -1,12 +1,11 @@
-/* The terms of a gradient: those that are mostly zeros, as the rows that gathers read have them, apart from
- * the others. */
+/* GradientTerms: splits a gradient into its sparse terms, such as the rows that gathers read, and its other terms. */
 #ifndef PASSES_GRADIENT_TERMS_H
 #define PASSES_GRADIENT_TERMS_H
 
 #include "ir/side.h"
 
-/* Sparse: a number of each op of the body, 1 where it gives a scatter_add, a sum of such, or such a one
- * times something; 0 elsewhere. In the module's arena. */
+/* A number for each op of the body: 1 if its result is sparse: a scatter_add, a sum of sparse values, or a sparse value
+ * times another; else 0. In the module's arena. */
 SideTable find_sparse(const Function *function);
 
 /* GradientTerms: the sums of both kinds, NULL where there are none. */
@@ -14,8 +13,8 @@ typedef struct GradientTerms {
     Value *dense, *sparse;
 } GradientTerms;
 
-/* Of a sum of terms ((a + b) + c) + …. Sums that are new stand where the sum of all stood, so that each is
- * known as early as may be. */
+/* Splits a sum of terms ((a + b) + c) + …. The new sums take the old sum's place in the body, so that each is computed
+ * as early as possible. */
 GradientTerms split_terms(Function *function, const SideTable *sparse, Value *sum);
 
 #endif

@@ -1,4 +1,4 @@
-/* The optimizer as ops: it goes through fusion like everything else. */
+/* Builds the optimizer as ops, which are fused like all others. */
 #ifndef PASSES_OPTIMIZER_H
 #define PASSES_OPTIMIZER_H
 
@@ -7,12 +7,12 @@
 
 /* Appends clipping by global norm and the update of n params from their
  * gradients. Adds inputs "rate" and "step" and output "gradient_norm"; slots
- * become params "optimizer.m.NAME", "optimizer.v.NAME". `norm`: a scalar f64, where it is known;
- * NULL: it is computed. */
+ * are params "optimizer.m.NAME", "optimizer.v.NAME". `norm`: the gradient's norm, a scalar f64; NULL:
+ * it is computed. */
 void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
                      Value *const *gradients, Value *norm);
 
-/* The function's assigns leave all as it was where the norm of the gradient, a scalar, is not finite. */
+/* Makes the function's assigns change nothing if the norm of the gradient, a scalar, is not finite. */
 void hold_states(Function *function, Value *norm);
 
 /* The kinds of slots that a param has, "m" and "v"; ends with NULL. */

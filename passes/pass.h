@@ -6,7 +6,7 @@
 #include "base/training.h"
 #include "ir/graph.h"
 
-/* Why ops stayed apart that a reader may have expected to be fused. */
+/* Miss: why ops were not fused that a reader may have expected to be (misses.def). */
 typedef enum Miss {
     MISS_NONE,
 #define MISS(pass, name, text) MISS_##name,
@@ -14,8 +14,7 @@ typedef enum Miss {
     MISS_COUNT
 } Miss;
 
-/* What a pass tells about what it did and what it nearly did (--report), and the op
- * that it is about. */
+/* ReportLine: what a pass did or nearly did (--report), and the op that it is about. */
 typedef struct ReportLine {
     const char *text;
     Miss miss; /* MISS_NONE: something was done */
@@ -26,24 +25,24 @@ typedef struct Report {
     Arena *arena;
     VEC(ReportLine) lines;
 } Report;
-/* Nothing where `report` is NULL. */
+/* Adds a line about what was done; does nothing if `report` is NULL. */
 void report_op(Report *report, const Op *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The line is "not fused: TEXT: why". */
+/* Adds the line "not fused: TEXT: why". */
 void report_miss(Report *report, const Op *op, Miss miss, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* "path:line: text, in scope", without a newline. */
+/* Appends "path:line: text, in scope", without a newline. */
 void report_print(const ReportLine *line, Text *out);
 static inline bool report_is_miss(const ReportLine *line) { return line->miss != MISS_NONE; }
 
-/* What a run's largest batch makes of a dimension: a ragged one's longest row, and
- * all rows together; else the same twice. */
+/* DimSize: the size of a dimension in a run's largest batch. Of a ragged one: the longest row, and the
+ * sum of all rows; else the same number twice. */
 typedef struct DimSize {
     const char *name;
     int64_t extent, total;
 } DimSize;
 
-/* What values may take while a function runs, params aside. */
+/* MemoryBudget: how many bytes the values of a function, without params, may take while it runs. */
 typedef struct MemoryBudget {
     int64_t bytes;
     const DimSize *dims; /* those not listed are 1 */
@@ -70,18 +69,17 @@ typedef struct PipelineOptions {
     int opt_level;          /* 0: only what codegen needs; 2: everything */
     const char *passes;     /* comma-separated names instead; NULL: by level. "-name" leaves one out */
     const char *after;      /* stop after this pass; NULL: all */
-    DType compute;          /* DT_BF16: `precision` makes products bf16; it does so, too, where
-                               `passes` names it */
+    DType compute;          /* DT_BF16: `precision` makes products bf16; naming it in `passes` does
+                               the same */
     const MemoryBudget *budget; /* of `recompute`; NULL: it does nothing */
     Report *report;
     /* Called after each pass that ran, with the function as it is then; may be NULL. */
     void (*observe)(void *observer, const PassInfo *pass, Function *function);
     void *observer;
 } PipelineOptions;
-/* Whether a list of names, as in `passes` above (or NULL), names passes alone; an error tells
- * if not. */
+/* Checks that each name of a list, as in `passes` above (or NULL), is a pass. False after an error. */
 bool pipeline_check(const char *list, Diagnostics *diags);
-/* Runs the pipeline over one function; verifies between passes in debug builds. */
+/* Runs the pipeline over one function; verifies between passes in debug builds. False after errors. */
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags);
 
 /* ---- deriving functions from what the frontend gives (function "model") ---- */
@@ -90,7 +88,7 @@ typedef struct OptimizerSpec {
     Optimizer kind;
     double beta1, beta2, eps, momentum, weight_decay;
     double clip_norm; /* 0: none */
-    Loc loc;          /* where it is asked for; {0}: nowhere */
+    Loc loc;          /* the place in the train block; {0}: none */
 } OptimizerSpec;
 
 /* forward: outputs but not the loss; no dropout, training = false. */
@@ -104,8 +102,8 @@ Function *derive_gradient(Module *module, bool training);
  * model's: "rate" f32[] (learning rate), "step" f32[] (1, 2, …). Outputs "loss",
  * "gradient_norm". */
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
-/* alignment: of forward the last attention of the target (an input's name) over the source alone, in the
- * mean of its heads, as the output "alignment" f32[B, T~, S~]. NULL: there is none. (alignment.c) */
+/* alignment: a function whose output "alignment" f32[B, T~, S~] is the mean over heads of the last attention of the
+ * target (an input's name) over the source. NULL: the model has no such attention. (alignment.c) */
 Function *derive_alignment(Module *module, const char *source, const char *target);
 typedef enum AttentionKind { ATTENTION_ENCODER, ATTENTION_DECODER, ATTENTION_CROSS } AttentionKind;
 /* AttentionOutput: the weights [B, heads …, queries, keys] of one attention. The source attends to itself
@@ -117,9 +115,9 @@ typedef struct AttentionOutput {
     AttentionKind kind;
     int64_t heads;
 } AttentionOutput;
-/* A forward function is named "attention" and gives from now on all attentions among `kinds` (bits
- * 1 << kind) in the order of the function; source or target NULL: the model has none. How many: at
- * *outputs, in the module's arena. */
+/* Renames a forward function "attention" and makes its outputs all attentions of `kinds` (bits 1 << kind), in the order
+ * of the function. source or target NULL: the model has none. Returns how many; *outputs, in the module's arena,
+ * describes them. */
 size_t expose_attentions(Function *forward, const char *source, const char *target, unsigned kinds,
                          AttentionOutput **outputs);
 /* PositionOutput: a table of floats [T, D], a row a position, that follows from positions and params
@@ -129,10 +127,10 @@ size_t expose_attentions(Function *forward, const char *source, const char *targ
 typedef struct PositionOutput {
     const char *output, *scope, *made_by;
 } PositionOutput;
-/* A forward function is named "positions" and gives from now on such tables where they meet what depends
- * on inputs, in the order of the function. How many: at *outputs, in the module's arena. (positions.c) */
+/* Renames a forward function "positions" and makes its outputs the tables that ops combine with values of inputs, in
+ * the order of the function. Returns how many; *outputs, in the module's arena, describes them. (positions.c) */
 size_t expose_positions(Function *forward, PositionOutput **outputs);
-/* "grad.NAME", and "grad.NAME:rows" of the terms that lie apart, in the arena. */
+/* "grad.NAME", and "grad.NAME:rows" for the sparse terms (derive_accumulate_rows), in the arena. */
 const char *gradient_name(Arena *arena, const char *param);
 const char *gradient_rows_name(Arena *arena, const char *param);
 /* A batch in pieces, of whole rows each (batch_sums.h). accumulate adds the piece's part of the gradient to the params
@@ -142,44 +140,44 @@ const char *gradient_rows_name(Arena *arena, const char *param);
  * "loss", the piece's part of the batch's loss, and the late totals. Inputs of update: the totals that states are made
  * from. A loss that is no sum of parts is weighted by "weight". */
 Function *derive_accumulate(Module *module);
-/* The same for shards: where some terms of a gradient are sparse, such as the rows that gathers give
- * (gradient_terms.h), and others are not, the sparse ones are added to the param "grad.NAME:rows" instead. So
- * the others are whole without them, and each may be summed among ranks as it should be. */
+/* The same for shards. If only some terms of a gradient are sparse, such as the rows that gathers read
+ * (gradient_terms.h), these are added to the param "grad.NAME:rows" instead, so that ranks can sum each kind in its own
+ * way. */
 Function *derive_accumulate_rows(Module *module);
-/* totals: outputs are a piece's early totals; NULL: there are none. `training` as for the function that reads them. */
+/* totals: outputs are a piece's early totals; NULL: there are none. `training`: as of the function that reads them. */
 Function *derive_totals(Module *module, bool training);
-/* loss_share: as loss, of a piece: inputs "weight" and totals, and the piece's part of the loss. `outputs`: it has
- * those of forward, too, and no random numbers. */
+/* loss_share: a piece's part of the loss, from the inputs "weight" and totals. `outputs`: with the outputs of forward,
+ * too, and without random numbers. */
 Function *derive_loss_share(Module *module, bool outputs);
-/* states: assigns the model's states, from totals, unless "gradient_norm" f32[] is not finite. NULL: none is assigned.
- * Before the update of the params, which it reads. */
+/* states: assigns the model's states from totals, unless "gradient_norm" f32[] is not finite. It reads params, so it
+ * runs before their update. NULL: the model assigns no states. */
 Function *derive_states(Module *module);
-/* Whether states can be assigned so; an error names the line that cannot. A note names the line for which the loss is
- * no sum of parts. */
+/* Checks that states can be computed from totals. False after an error, which names the line that prevents it. A note
+ * names the line because of which the loss is no sum of parts. */
 bool check_pieces(Module *module);
-/* Whether what such a function adds to a gradient, by its name, is sparse. */
+/* Whether such a function adds only sparse terms to the gradient of that name. */
 bool accumulates_rows(const Function *accumulate, const char *gradient);
-/* Whether a function after the pass `precision` reads an f32 param, by its name, and only where it rounds it to
- * bf16. Later passes change where it is rounded, not whether. */
+/* Whether a function after the pass `precision` reads the f32 param of that name, and rounds it to bf16 wherever it
+ * does. Later passes change where it is rounded, not whether. */
 bool reads_as_bf16(const Function *function, const char *param);
 Function *derive_update(Module *module, const OptimizerSpec *optimizer);
-/* The params that training changes, in the module's order; how many. */
+/* Writes the params that training changes, in the module's order; returns how many. */
 int derive_trained(const Module *module, const ParamInfo ***params);
-/* The update of a part of their elements, counts[i] of param i, in a module of its own where each is a
- * row. Input "gradient_norm" f32[] is the norm of all gradients. */
+/* The update of some elements of these params, counts[i] of param i, in a module of its own, where each param is a row.
+ * Input "gradient_norm" f32[] is the norm of all gradients. */
 Function *derive_update_part(const Module *module, const OptimizerSpec *optimizer,
                              const int64_t *counts);
-/* One of these, gradient without dropout and training; NULL: it is derive_incremental's. */
+/* Derives the function `which`; gradient is without dropout and training. NULL for a function of derive_incremental. */
 Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer);
 
-/* Splits "forward" at what does not depend on the input `target` [B, T~]:
+/* Splits "forward" into the ops that do not depend on the input `target` [B, T~], and the others:
  * encode: the model's other inputs → values "memory.N";
  * decode_step: "memory.N", the newest tokens of each hypothesis (input `target`
  * i32[B, Q~]; usually one each), caches (params "cache.N" [B, P~, …], P~ counting
  * the newest) → output `logits` [B, Q~, V]. B counts hypotheses here; the target
  * dimension T is split into Q (newest) and P (all so far); the source dimension S
  * stays ragged over B: offsets say where each hypothesis' memory is.
- * Reports where something is not position-wise; returns false then. */
+ * False after an error, which names an op that is not position-wise. */
 typedef struct Incremental {
     Function *encode;      /* NULL for a decoder-only model */
     Function *decode_step;

@@ -1,11 +1,11 @@
-/* What other passes use of simplify. */
+/* The part of simplify that other passes use. */
 #ifndef PASSES_SIMPLIFY_H
 #define PASSES_SIMPLIFY_H
 
 #include "passes/pass.h"
 
 bool pass_simplify(Function *function, PassContext *context);
-/* Equal ops with equal operands become one; returns whether any were. */
+/* Merges equal ops with equal operands; returns whether there were any. */
 bool merge_equal_ops(Function *function);
 
 #endif

@@ -18,8 +18,9 @@ typedef struct AlignBy {
 
 /* Checks that the model has the layer and the head. False after an error. */
 bool align_check(const Attender *attender, const AlignBy *by);
-/* The layer whose mean of heads has the greatest confidence, and at *confidence that value. Confidence is the mean of the
- * greatest weight, where that is not on the end of the sentence (Voita et al. 2019, section 4). -1 after an error. */
+/* The layer whose mean of heads has the greatest confidence, and at *confidence that value. Confidence is the mean
+ * of the greatest weight, where that is not on the end of the sentence (Voita et al. 2019, section 4). -1 after an
+ * error. */
 int64_t align_best_layer(Attender *attender, const Corpus *corpus, bool is_read, double *confidence);
 /* The weights of a row, [tokens of the target, tokens of the source] without begin and end; NULL after an error. */
 const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *corpus, int64_t row,

@@ -1,10 +1,10 @@
-/* tfc prepare: texts as a folder of prepared data (runtime/data/prepared.h), in memory that does not
+/* tfc prepare: makes a folder of prepared data (runtime/data/prepared.h) from texts, in memory that does not
  * grow with them.
  *
  * The texts are read once to count and to hash them, then a shard at a time by several threads. A
- * shard has the lines of one text from one place to another, so it does not depend on
- * others: what is in the folder already and was made of the same lines in the same way is kept, and
- * the files are the same for any number of threads, however often it was killed. */
+ * shard has a range of the lines of one text, so it does not depend on other shards. A shard that the
+ * folder already has from the same lines and options is kept. The files do not depend on the number of
+ * threads, nor on how often the command was killed and begun again. */
 #ifndef DRIVER_CORPUS_PREPARE_H
 #define DRIVER_CORPUS_PREPARE_H
 
@@ -12,9 +12,9 @@
 #include "driver/run/vocabularies.h"
 #include "runtime/data/prepared.h"
 
-/* Bytes of text of a shard, where nobody says how many lines: a window then has a dozen places of the
- * texts, and a hundred million pairs some thousand files; and what an auto vocabulary is made
- * from at most, of all texts together, their beginnings. */
+/* The default size of a shard in bytes of text: a window then has lines from a dozen places of the texts, and a hundred
+ * million pairs are some thousand files. And the most bytes from which an auto vocabulary is made: the beginnings of
+ * all texts together. */
 #define PREPARE_SHARD_BYTES (INT64_C(8) << 20)
 #define PREPARE_SAMPLE_LINES INT64_C(1000000)
 #define PREPARE_SAMPLE_BYTES (INT64_C(256) << 20)
@@ -22,7 +22,7 @@
 typedef struct PrepareOptions {
     TextFiles texts;
     const char *languages;   /* of translation memories */
-    bool lines;              /* a text's lines stand alone; else it is one stream */
+    bool lines;              /* each line is a text of its own; else the text is one stream */
     VocabularyChoice vocab;
     int64_t max_length;      /* tokens; 0: no limit */
     int64_t line_limit;      /* bytes; 0: LINE_LIMIT */
@@ -30,17 +30,17 @@ typedef struct PrepareOptions {
     int64_t window_rows;     /* rows that a training is to have in memory */
     int threads;
     const char *folder;
-    /* Of so many shards so many are there now; called by any thread. NULL: nobody is told. */
+    /* Called when `done` of `shards` shards are there, by any thread. NULL: no callback. */
     void (*progress)(int64_t done, int64_t shards);
 } PrepareOptions;
 
-/* What was made, and how many of its shards were there already. */
+/* PrepareResult: the prepared data, and how many of its shards were kept from before. */
 typedef struct PrepareResult {
     Prepared prepared;
     int64_t kept;
 } PrepareResult;
 
-/* False after errors; what was made by then stays for the next call. */
+/* Makes the folder. False after errors; shards made by then stay for the next call. */
 bool prepare(Job *job, const PrepareOptions *options, PrepareResult *result);
 
 #endif

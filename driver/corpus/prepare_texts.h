@@ -1,11 +1,11 @@
-/* The texts that tfc prepare reads: where they lie and how they are cut. */
+/* The texts that tfc prepare reads: their files, and how they are cut into shards. */
 #ifndef DRIVER_CORPUS_PREPARE_TEXTS_H
 #define DRIVER_CORPUS_PREPARE_TEXTS_H
 
 #include "driver/corpus/prepare.h"
 #include "runtime/data/line_reader.h"
 
-/* TextCut: where the lines of a shard begin, and how many they are. */
+/* TextCut: the lines of a shard: where they begin, and how many. */
 typedef struct TextCut {
     int64_t line, lines; /* of the text, from 0 */
     int64_t at[2];       /* bytes before them, of each file */
@@ -15,12 +15,12 @@ typedef struct TextCut {
 typedef struct TextPart {
     int n;
     bool has_columns;     /* its lines are pairs with a tab between them */
-    bool is_made;         /* read[0] was made for this call, from a translation memory */
-    const char *read[2];  /* the files that are read: its own, or what a translation memory became */
+    bool is_made;         /* read[0] is a temporary file, made from a translation memory */
+    const char *read[2];  /* the files that are read */
     PreparedText text[2]; /* complete after prepare_scan */
     TextCut *cuts;        /* malloc'd */
     int64_t n_cuts, room; /* room: private */
-    const char *problem;  /* the file that could not be read, and its errno; NULL: all were */
+    const char *problem;  /* a file that could not be read, and its errno; NULL: none */
     int error;
 } TextPart;
 
@@ -29,12 +29,12 @@ typedef struct TextParts {
     int n;
 } TextParts;
 
-/* The parts that the options name; counts, hashes and cuts them. False after errors.
- * prepare_texts_free frees what is not the job's, and removes files that were made. */
+/* Opens the texts that the options name, then counts, hashes and cuts them. False after errors. prepare_texts_free
+ * frees memory that is not in the job's arena, and removes temporary files. */
 bool prepare_texts(Job *job, const PrepareOptions *options, TextParts *parts);
 void prepare_texts_free(TextParts *parts);
 
-/* PairReader: a part's lines from a place on. */
+/* PairReader: reads the lines of a part, from a cut on. */
 typedef struct PairReader {
     const TextPart *part;
     LineReader *files[2];
@@ -43,12 +43,12 @@ typedef struct PairReader {
 /* False after an error. */
 bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *from, int64_t line_limit,
                       PairReader *reader);
-/* The next line, of both sides or of the one; valid until the next call. False after an error, as at
- * the end, where none is expected. */
+/* Reads the next line, of both sides or of the only one; valid until the next call. False after an error; the end of
+ * the text is one, since callers know how many lines there are. */
 bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2]);
 void pair_reader_close(PairReader *reader);
 
-/* The file with its text, so that a message shows the line; one that is too large to read for that without. */
+/* A file with its text, so that messages can show a line; without the text if the file is too large for that. */
 const Source *text_quoted(Arena *arena, const char *path);
 
 #endif

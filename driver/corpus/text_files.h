@@ -16,20 +16,20 @@ typedef struct TextFiles {
 
 /* Whether any file is named. */
 bool text_files_given(const TextFiles *files);
-/* Whether of sources and targets one is named, and the other not. */
+/* Whether files of only one of source and target are named. */
 bool text_files_has_one_side(const TextFiles *files);
-/* What is wrong with pairs whose sides are both named, in the arena: "there are 2 of --source and 1 of
- * --target …", with `prefix` ("valid-") before the names; NULL: nothing. */
+/* What is wrong with the files of both sides, in the arena: "there are 2 of --source and 1 of --target …", with
+ * `prefix` ("valid-") before the names; NULL: nothing. */
 const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix);
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 
-/* Lines of text (*targets NULL), or the sources, and in *targets as many targets; in the job's arena. Paired
- * files must have as many lines each. `languages`: of translation memories (tmx.h); line_limit: as
- * LineLimits has it. NULL after an error. */
+/* Reads the files into the job's arena. Returns the lines of text (*targets NULL), or the sources, with as many targets
+ * at *targets. Paired files must have the same number of lines. `languages`: of translation memories (tmx.h);
+ * line_limit: as in LineLimits. NULL after an error. */
 Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
                        Lines **targets);
-/* The same of one file of pairs. */
+/* The same for one file of pairs. */
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets);
 
 #endif

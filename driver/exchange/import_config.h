@@ -1,4 +1,4 @@
-/* config.json read by the rows of its model (import_models.h). */
+/* ImportConfig: a config.json, read by the rows of its model (import_models.h). */
 #ifndef DRIVER_EXCHANGE_IMPORT_CONFIG_H
 #define DRIVER_EXCHANGE_IMPORT_CONFIG_H
 
@@ -12,19 +12,19 @@ typedef struct ImportConfig {
     const ImportModel *model;
 } ImportConfig;
 
-/* False after errors: no config.json, another model_type, or a value that the model is not
- * written for; each such is told. */
+/* Reads a folder's config.json. False after errors: there is none, its model_type is not known, or values for which the
+ * model is not written; each of these has an error. */
 bool import_config_read(Job *job, const char *folder, ImportConfig *config);
-/* The same of a config that is read already. */
+/* Checks the values of a config that has been read. False after errors. */
 bool import_config_check(Job *job, const ImportConfig *config);
-/* What it says of a key, or means by leaving it out, of a list the first; NULL: nothing. */
+/* The value of a key, or the one that its absence means; of a list the first element. NULL: none. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
-/* The lines of model.tfg behind `use`: consts, and the activation. False after errors. */
+/* Writes the lines of model.tfg after `use`: consts and the activation. False after errors. */
 bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
-/* Rules of the vocabulary (token_rules.h); false after errors. */
+/* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);
-/* The whole number of a key; -1: it has none. */
+/* The value of a key as a whole number; -1: it is none. */
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key);
 
 #endif

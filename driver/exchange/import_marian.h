@@ -1,13 +1,13 @@
-/* A folder as Marian has it (model.npz with its settings inside, vocabularies, decoder.yml) as the
- * folder that tfc import reads. */
+/* Converts a folder of Marian's (model.npz with its settings inside, vocabularies, decoder.yml) to a published folder,
+ * which tfc import reads. */
 #ifndef DRIVER_EXCHANGE_IMPORT_MARIAN_H
 #define DRIVER_EXCHANGE_IMPORT_MARIAN_H
 
 #include "driver/session/job.h"
 
-/* Whether it is such a folder: an .npz or a decoder.yml, and no config.json. */
+/* Whether a folder is Marian's: it has an .npz or a decoder.yml, and no config.json. */
 bool import_marian_is(Job *job, const char *folder);
-/* Writes into `to`, which is there: config.json in Hugging Face's keys, source.spm, target.spm and
+/* Writes into the existing folder `to`: config.json in Hugging Face's keys, source.spm, target.spm and
  * vocab.json, the settings as model.yml, and the arrays, under the names of models/marian.tfg, as
  * model.safetensors. As in Hugging Face's Marian models, the last token is <pad>: its embedding is zeros, and each
  * target begins with it. False after errors. */

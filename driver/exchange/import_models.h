@@ -7,7 +7,7 @@
 /* ImportRow: what becomes of one key of config.json. */
 typedef enum ImportKind {
     IMPORT_CONST,      /* a const of the model takes its value */
-    IMPORT_FLAG,       /* a const of the model is whether it is `value` */
+    IMPORT_FLAG,       /* a const of the model: whether the value is `value` */
     IMPORT_KEY,        /* read by other rows, which name it in `absent` */
     IMPORT_ACTIVATION, /* the model's block `activation` is this function */
     IMPORT_SAME,       /* the model has one const for two keys: both must be the same */
@@ -20,9 +20,9 @@ typedef struct ImportRow {
     ImportKind kind;
     const char *key;    /* of an object within: "object.key" */
     const char *to;     /* the const, the other key, the JSON value, the rule */
-    const char *absent; /* the JSON value that a config without the key means, or "=KEY": another
-                           key's; NULL: it must be there (a token: there is none) */
-    const char *value;  /* the JSON value of a flag that is true */
+    const char *absent; /* the JSON value if config.json lacks the key, or "=KEY": the value of another
+                           key; NULL: the key is required (a token: there is none) */
+    const char *value;  /* IMPORT_FLAG: the JSON value for which the const is true */
 } ImportRow;
 
 /* ImportModel: a model_type of config.json. */
@@ -31,7 +31,7 @@ typedef struct ImportModel {
     const char *files[3]; /* names in models/: the model's file, then the files that it uses */
     const ImportRow *rows;
 } ImportModel;
-/* By its model_type; NULL: not known, and an error names those that are. */
+/* The model of a model_type; NULL after an error, which lists the known ones. */
 const ImportModel *import_model(Job *job, const char *type);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "driver/exchange/import_config.h"
 
-/* Rules of the vocabulary (runtime/data/token_rules.h) by the published rule of the folder's model:
- *   text-begin, text-end   what the tokenizer's template stands around a text: of tokenizer.json, or as
+/* Appends rules of the vocabulary (runtime/data/token_rules.h) from the files of a published folder:
+ *   text-begin, text-end   the tokens that the tokenizer's template puts around a text: of tokenizer.json, or as
  *                          tokenizer_config.json's add_bos_token and add_eos_token say
  *   newline                none: line breaks are the tokenizer's
  *   stop                   the eos_token_id, one or several, of generation_config.json, else config.json

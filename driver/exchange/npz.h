@@ -1,7 +1,6 @@
 /* NumPy's files: .npy, an array, and .npz, a zip of such (numpy.lib.format, versions 1 to 3).
- * Reading trusts nothing: headers, types, orders and sizes that overflow or do not agree, names
- * twice and archives that unpack to far more than they are, are refused with a message that
- * names the file and the array. */
+ * Reading trusts nothing. An error names the file and the array: for a bad header or type, sizes that
+ * overflow or do not agree, a name that occurs twice, an archive that unpacks to far more than its size. */
 #ifndef DRIVER_EXCHANGE_NPZ_H
 #define DRIVER_EXCHANGE_NPZ_H
 
@@ -30,20 +29,20 @@ typedef struct Npz {
     Map index;              /* private: name → array */
 } Npz;
 
-/* The array that the bytes are, but its name; false, and *problem tells why: they are none that is
- * read here. (npy.c) */
+/* Reads the bytes of a .npy into an array without a name. False: the bytes are no such array, and *problem is the
+ * reason. (npy.c) */
 bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem);
-/* The bytes before an array's data. */
+/* Appends the bytes that precede an array's data in its file. */
 void npy_put_header(const NpyArray *array, Text *out);
 size_t npy_element_size(NpyType type);
 
-/* All arrays of the file; NULL after an error. npz_parse reads a file's bytes, which are named
- * `path` in messages. (npz.c) */
+/* Reads all arrays of a file; npz_parse reads them from a file's bytes, with `path` for messages. NULL after an error.
+ * (npz.c) */
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path);
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size);
 const NpyArray *npz_find(const Npz *npz, const char *name); /* NULL if absent */
 /* Writes arrays (count follows from dims), not compressed, in their order; the same arrays give the
- * same bytes. Beside and renamed. False after an error: the old file is then as it was. */
+ * same bytes. False after an error: an old file is then not changed. */
 bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int64_t n);
 
 #endif

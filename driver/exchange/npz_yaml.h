@@ -1,13 +1,13 @@
-/* YAML as the values of JSON: what Marian's settings and vocabularies are written in. */
+/* Reads YAML, in which Marian writes settings and vocabularies, as values of JSON. */
 #ifndef DRIVER_EXCHANGE_NPZ_YAML_H
 #define DRIVER_EXCHANGE_NPZ_YAML_H
 
 #include "base/diag.h"
 #include "base/json_read.h"
 
-/* The first document. Plain scalars that JSON has without quotes (numbers, true, false, null, ~) are
- * these; all other scalars, and all keys, are strings. NULL after an error with its line: no YAML,
- * an alias, a key that is no scalar or is there twice. */
+/* The first document. Plain numbers, true, false, null and ~ are JSON's; all other scalars, and all keys, are
+ * strings. NULL after an error with its line: the text is no YAML, or has an alias, or a key that is no scalar or
+ * occurs twice. */
 const JsonValue *yaml_read(Diagnostics *diags, Arena *arena, const Source *source);
 
 #endif

@@ -25,19 +25,19 @@ CorpusKind ports_kind(const ModelPorts *ports, bool lines);
 /* Whether texts feed all inputs of the model that the function reads. */
 bool ports_are_fed(const ModelPorts *ports, const Function *function);
 /* Checks that batches of text feed every input of a function made from the model. Inputs that the model does not have
- * come from other functions, and are not checked. False after an error, which names the first input that is not fed, and
- * the inputs that are. */
+ * come from other functions, and are not checked. False after an error, which names the first input that is not fed,
+ * and the inputs that are. */
 bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags);
 
 /* The ids that an input may hold: least ≤ id < below. */
 typedef struct IdRange {
     int64_t least, below; /* below = 0: any integer, since no table is looked up by it */
 } IdRange;
-/* The range of an input's ids: the rows of the tables in which they are looked up; for next tokens the columns of the logits
- * and -1, which losses skip. */
+/* The range of an input's ids: the rows of the tables in which they are looked up; for next tokens the columns of the
+ * logits and -1, which losses skip. */
 IdRange ports_ids(const Module *module, const Op *input);
-/* The most tokens that the vocabulary of an input may have: as many as its tables have rows or, for a target that is not
- * predicted, as there are positions with which it is compared. 0: any number. `input` may be NULL. */
+/* The most tokens that the vocabulary of an input may have: as many as its tables have rows or, for a target that is
+ * not predicted, as there are positions with which it is compared. 0: any number. `input` may be NULL. */
 int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const char *input);
 
 /* PositionTable: a param with a row a position: its name and how many rows. length 0: there is none, and any length is

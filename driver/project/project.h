@@ -1,6 +1,5 @@
-/* tfc init: a folder with what a project begins with. Its model and README.md come from templates in
- * models/kinds, its data/ from the user's texts: cut into three parts, without the lines that a
- * training would refuse. */
+/* tfc init: the folder of a new project. Its model and README.md come from templates in models/kinds, its data/ from
+ * the user's texts: cut into three parts, without the lines that a training would refuse. */
 #ifndef DRIVER_PROJECT_PROJECT_H
 #define DRIVER_PROJECT_PROJECT_H
 
@@ -36,8 +35,8 @@ typedef struct ProjectSize {
  * are not UTF-8, lines without a tab or over the limit), and pairs with an empty side. */
 typedef struct ProjectParts {
     int64_t train, valid, test, left_out;
-    int64_t shared; /* pairs whose target a pair of another source has that validates or tests: left out of training, … */
-    bool kept;      /* … or kept in it, where they are too many */
+    int64_t shared; /* training pairs whose target is also that of another source's pair in validation or test */
+    bool kept;      /* these are kept, since they are too many; else they are left out of training */
     int64_t labels; /* different ones, of LABELS */
 } ProjectParts;
 
@@ -45,27 +44,27 @@ typedef struct ProjectOptions {
     const char *folder;
     ProjectKind kind;
     SurveyOptions data; /* `train` is the text; without validation texts */
-    double minutes;     /* of the training that README.md tells */
+    double minutes;     /* of the training in README.md's commands */
     int processors;
 } ProjectOptions;
 
 typedef struct Project {
     ProjectParts parts;
     const ProjectSize *size;
-    const char *commands; /* what README.md tells to run, lines */
+    const char *commands; /* the commands of README.md, a line each */
 } Project;
 
 const ProjectKindInfo *project_kind(ProjectKind kind);
-/* By name; PROJECT_KINDS: there is none. */
+/* The kind of that name; PROJECT_KINDS: there is none. */
 ProjectKind project_kind_find(const char *name);
 const ProjectSize *project_size(ProjectKind kind, int64_t words, int processors);
 
-/* Whether the folder can be made: it is not there, or empty. */
+/* Checks that the folder does not exist or is empty. False after an error. */
 bool project_check_folder(Job *job, const char *folder);
-/* Makes the folder, whole or not at all; `survey` is that of the data. False after errors. */
+/* Makes the folder, complete or not at all. `survey`: of the data. False after errors. */
 bool project_create(Job *job, const ProjectOptions *options, const Survey *survey, Project *project);
 
-/* What became of the pairs to train on whose target is also validated or tested on: a sentence. */
+/* A sentence about the training pairs whose target is also in validation or test (ProjectParts.shared). */
 const char *project_shared(Arena *arena, const ProjectParts *parts);
 /* Writes FOLDER/data. (project_data.c) */
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,

@@ -41,8 +41,8 @@ bool continuation_fits(const Inference *inference, const DecodeSettings *setting
                        int64_t *seen);
 /* Settings that draw one text for each prompt, with the vocabulary's rule of texts. */
 DecodeSettings continuation_settings(const Inference *inference);
-/* Generates each of n texts until nothing is left to generate or it ends. The model is ready to decode. `watch` may be NULL. False
- * after an error. */
+/* Generates each of n texts until nothing is left to generate or it ends. The model is ready to decode. `watch` may be
+ * NULL. False after an error. */
 bool continuation_run(Inference *inference, const DecodeSettings *settings, const ContinuationWatch *watch,
                       Continuation *texts, int n);
 

@@ -50,9 +50,10 @@ typedef struct RunFolder {
     int n_with;
 } RunFolder;
 
-/* Opens a run in three calls. run_folder_open loads model and vocabulary, also of the further runs. The caller then prepares
- * run->inference for what it needs, and run_folder_load reads the checkpoint; NULL: the source's weights, else average,
- * best or last. Further runs have their average, best or last. False after errors; run_folder_close in any case. */
+/* Opens a run in three calls. run_folder_open loads model and vocabulary, also of the further runs. The caller then
+ * prepares run->inference for what it needs, and run_folder_load reads the checkpoint; NULL: the source's weights, else
+ * average, best or last. Further runs have their average, best or last. False after errors; run_folder_close in any
+ * case. */
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run);
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);

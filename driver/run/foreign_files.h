@@ -4,8 +4,8 @@
 
 #include "driver/session/job.h"
 
-/* False after an error: the file's ending is another program's, and it does not begin as safetensors do. True for any other
- * file, also for one that does not exist: its reader reports that. */
+/* False after an error: the file's ending is another program's, and it does not begin as safetensors do. True for any
+ * other file, also for one that does not exist: its reader reports that. */
 bool foreign_file_check(Job *job, const char *path);
 
 #endif

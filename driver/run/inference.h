@@ -34,8 +34,8 @@ typedef struct Inference {
  * vocabulary, if there is one, unless --set gives them. False after errors: model and vocabulary do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);
-/* Checks that the model predicts the vocabulary's tokens, and that its tables have a row for each token of sources. False
- * after an error. */
+/* Checks that the model predicts the vocabulary's tokens, and that its tables have a row for each token of sources.
+ * False after an error. */
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
 /* The model's names of the inputs and dimensions that batches are given to. */
 Feed feed_of(const Module *module, const ModelPorts *ports);

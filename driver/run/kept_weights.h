@@ -10,8 +10,8 @@
 #include "driver/session/session.h"
 
 typedef struct KeptWeights KeptWeights;
-/* Lives in the job's arena; to be closed after the store that uses it. NULL: the cache is off, or `checkpoint` cannot be
- * identified. */
+/* Lives in the job's arena; to be closed after the store that uses it. NULL: the cache is off, or `checkpoint` cannot
+ * be identified. */
 KeptWeights *kept_weights_open(Job *job, Session *session, const char *checkpoint);
 /* Whether an earlier process has read all of the checkpoint and found its values valid; false for NULL. */
 bool kept_weights_checked(const KeptWeights *kept);

@@ -1,5 +1,5 @@
-/* RunLock: one writer at a time in the folder of a run or of prepared data. The writer's process holds a lock on the file
- * FOLDER/lock until it ends, in whatever way. The file remains if the folder is unfinished. */
+/* RunLock: one writer at a time in the folder of a run or of prepared data. The writer's process holds a lock on the
+ * file FOLDER/lock until it ends, in whatever way. The file remains if the folder is unfinished. */
 #ifndef DRIVER_RUN_LOCK_H
 #define DRIVER_RUN_LOCK_H
 
@@ -17,8 +17,8 @@ typedef struct RunLock {
 bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock);
 /* Whether a process holds the folder's lock now. */
 bool run_lock_is_taken(const char *folder);
-/* Gives the lock back. Removes the lock's file, and the folder if it is then empty. An unfinished folder keeps the file, so
- * that the next call may continue there. */
+/* Gives the lock back. Removes the lock's file, and the folder if it is then empty. An unfinished folder keeps the
+ * file, so that the next call may continue there. */
 void run_lock_free(RunLock *lock);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct NewFolder {
 
 /* Whether the path does not exist or is an empty folder. */
 bool new_folder_is_free(const char *folder);
-/* Makes the temporary folder, and the parents of its place. Removes, with a note, temporaries of the same folder that killed
- * processes left. False after an error. */
+/* Makes the temporary folder, and the parents of its place. Removes, with a note, temporaries of the same folder that
+ * killed processes left. False after an error. */
 bool new_folder_begin(Job *job, const char *folder, NewFolder *new);
 /* Renames the folder into its place if `ok`, else removes it; does nothing if none was begun. True: it is in place. */
 bool new_folder_end(NewFolder *new, bool ok);

@@ -5,8 +5,8 @@
 
 #include "driver/run/weights.h"
 
-/* Copies these files from a published folder or a run into RUN/published; does nothing for a run without them. False after
- * errors. */
+/* Copies these files from a published folder or a run into RUN/published; does nothing for a run without them. False
+ * after errors. */
 bool published_keep(Job *job, const char *from, const char *run);
 /* The run's folder of these files; NULL: the run was not imported. */
 const char *published_folder(Job *job, const char *run);

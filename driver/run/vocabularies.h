@@ -18,8 +18,8 @@ typedef struct VocabularyChoice {
 bool vocabulary_is_chosen(const VocabularyChoice *choice);
 /* Whether making the vocabulary needs texts. */
 bool vocabulary_needs_text(const VocabularyChoice *choice);
-/* How texts are normalized for an auto:N, "nfkc" or "none"; by default nfkc for pairs and none for other texts. NULL: the
- * choice makes no auto:N. */
+/* How texts are normalized for an auto:N, "nfkc" or "none"; by default nfkc for pairs and none for other texts. NULL:
+ * the choice makes no auto:N. */
 const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs);
 /* Adds a note that the vocabulary is being made, with the normalization. `from`: from what; "": from the texts. */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);

@@ -22,8 +22,8 @@ typedef struct WeightsLoad {
  * out. how NULL: {0}. False after errors; one message lists all missing tensors. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
-/* WeightsFile: a checkpoint whose params are read one by one. It was read whole before, so there are errors only if the file
- * has changed since. Lives in the job's arena until weights_close. */
+/* WeightsFile: a checkpoint whose params are read one by one. It was read whole before, so there are errors only if the
+ * file has changed since. Lives in the job's arena until weights_close. */
 typedef struct WeightsFile {
     Job *job;
     const Model *model;
@@ -44,13 +44,13 @@ typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
 } WeightsExport;
-/* Writes params as a safetensors file, with the names and layout of the model's name map, or their own without a map. False
- * after errors: params give one tensor different values, or do not fill it. */
+/* Writes params as a safetensors file, with the names and layout of the model's name map, or their own without a map.
+ * False after errors: params give one tensor different values, or do not fill it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
-/* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds the names of the params that were
- * merged into it to `parts`. The store holds f32 params of the model that the options open. False after errors; a model
- * that merges nothing is one. (weights_merge.c) */
+/* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds the names of the params that
+ * were merged into it to `parts`. The store holds f32 params of the model that the options open. False after errors; a
+ * model that merges nothing is one. (weights_merge.c) */
 bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *parts);
 
 #endif

@@ -1,5 +1,5 @@
-/* Job: one use of the compiler, from a model's file to a result: its memory, its messages, and the options that hold for
- * all that it compiles. */
+/* Job: one use of the compiler, from a model's file to a result: its memory, its messages, and the options that hold
+ * for all that it compiles. */
 #ifndef DRIVER_SESSION_JOB_H
 #define DRIVER_SESSION_JOB_H
 

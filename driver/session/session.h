@@ -40,8 +40,8 @@ void session_set_dtype(SessionOptions *options, const char *dtype);
 /* Loads the model; false after errors. */
 bool session_open(Session *session, Job *job, const SessionOptions *options);
 void session_close(Session *session);
-/* Tokens of the longest text that the model takes: the lesser of its max_length and the rows of its tables of positions,
- * whichever are given; 0: any length. */
+/* Tokens of the longest text that the model takes: the lesser of its max_length and the rows of its tables of
+ * positions, whichever are given; 0: any length. */
 int64_t session_max_length(const Session *session);
 
 /* Runs the passes of the session's level, or of --passes, over a function: up to the pass `after`, or all if it is

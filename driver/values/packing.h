@@ -27,8 +27,8 @@ typedef struct Binding {
 
 /* Whether a tensor is packed already: its sentences one after the other, without a batch axis. */
 bool tensor_is_packed(const StTensor *tensor, const TfcShape *shape);
-/* The tensor's elements in storage order and in the port's type, in the job's arena. To be called after the binding has its
- * dimensions. NULL after an error. */
+/* The tensor's elements in storage order and in the port's type, in the job's arena. To be called after the binding has
+ * its dimensions. NULL after an error. */
 const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPort *port,
                        const StTensor *tensor);
 /* The output in padded logical form, zeros past the lengths. */

@@ -20,8 +20,8 @@ typedef struct SyntheticOptions {
     uint64_t seed;
 } SyntheticOptions;
 
-/* Reads the file of tfc bench --lengths: a line a batch, with SOURCE:TARGET for each sentence ("12:14 9:10"). Returns the
- * number of batches, which are at *batches, in the job's arena; 0 after an error. */
+/* Reads the file of tfc bench --lengths: a line a batch, with SOURCE:TARGET for each sentence ("12:14 9:10"). Returns
+ * the number of batches, which are at *batches, in the job's arena; 0 after an error. */
 int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 /* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:

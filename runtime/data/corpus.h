@@ -54,8 +54,8 @@ typedef struct CorpusOptions {
     StreamPlace place;
 } CorpusOptions;
 
-/* CorpusPart: rows of other data that is mixed in. Each epoch has all rows of the corpus's own text, and `weight` times as
- * many rows of the part. These follow an order of the part's own, from where the last epoch ended, so that each row
+/* CorpusPart: rows of other data that is mixed in. Each epoch has all rows of the corpus's own text, and `weight` times
+ * as many rows of the part. These follow an order of the part's own, from where the last epoch ended, so that each row
  * is used again only after all others. */
 typedef struct CorpusPart {
     int64_t first, n; /* rows */
@@ -95,7 +95,8 @@ typedef struct SidesUnknown {
 } SidesUnknown;
 /* Counts the ids of the rows from `first` on. */
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides);
-/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: the names of the sides' texts. */
+/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: the names of the sides'
+ * texts. */
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
                          const Source *const texts[2]);
 /* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
@@ -141,8 +142,8 @@ SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
 int64_t corpus_target_length(const Corpus *corpus, int64_t i);
 /* The same for a target: the token fed before its own tokens, and the one predicted after them. */
 SourceFrame corpus_target_frame(const Corpus *corpus);
-/* How many tokens of row i a batch predicts. *from: the number of the first of them in the row; the row's first token is
- * not predicted if no special token precedes it. A row without any has one place without a label in a batch. */
+/* How many tokens of row i a batch predicts. *from: the number of the first of them in the row; the row's first token
+ * is not predicted if no special token precedes it. A row without any has one place without a label in a batch. */
 int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from);
 
 #endif

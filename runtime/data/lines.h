@@ -51,8 +51,8 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
-/* lines_place: line i (from 0) as a place for messages. The next function names it: "line 5", of several files "line 5 of
- * NAME", in the arena. */
+/* lines_place: line i (from 0) as a place for messages. The next function names it: "line 5", of several files "line 5
+ * of NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 

@@ -65,8 +65,8 @@ Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
 /* The same from the file's text in memory; `folder` is for messages. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
 bool prepared_write(Diagnostics *diags, const Prepared *prepared);
-/* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function adds a note about them, as
- * corpus_tell_unknown does. */
+/* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function adds a note about
+ * them, as corpus_tell_unknown does. */
 SidesUnknown prepared_unknown(const Prepared *prepared);
 void prepared_tell_unknown(Diagnostics *diags, const Prepared *prepared);
 /* FOLDER/shard-00000.tokens and so on. */

@@ -82,11 +82,12 @@ enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewe
 
 /* The file's checksums; NULL: it has none, and counts as whole. */
 const char *st_checksums(const StFile *file);
-/* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the file match theirs. */
+/* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the file match
+ * theirs. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
-/* The metadata's entry with the checksums of tensors, in the order of their data, and of all their blocks, in order. A value
- * NULL: out of memory. */
+/* The metadata's entry with the checksums of tensors, in the order of their data, and of all their blocks, in order. A
+ * value NULL: out of memory. */
 StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
                          const StMeta *meta, int64_t n_meta, const uint64_t *blocks);
 int64_t st_blocks(uint64_t bytes);                            /* of a tensor */

@@ -1,5 +1,5 @@
-/* Training of vocabularies by the SentencePiece library, in a module, which alone is C++. runtime/text reads the trained
- * model. Nothing is printed; the message of an error is malloc'd, to be freed by the caller. */
+/* Training of vocabularies by the SentencePiece library, in a module, which alone is C++. runtime/text reads the
+ * trained model. Nothing is printed; the message of an error is malloc'd, to be freed by the caller. */
 #ifndef RUNTIME_DATA_SENTENCEPIECE_H
 #define RUNTIME_DATA_SENTENCEPIECE_H
 

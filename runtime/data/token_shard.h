@@ -34,8 +34,8 @@ typedef struct TokenShard {
 
 /* Bytes of an id, 2 or 4, for vocabularies of these sizes. */
 int token_shard_id_bytes(int32_t source_size, int32_t target_size);
-/* Writes the rows of a corpus to PATH. The caller sets the shard's id_bytes and parameters; the other fields are set here,
- * except the pointers into the file. False after an error. */
+/* Writes the rows of a corpus to PATH. The caller sets the shard's id_bytes and parameters; the other fields are set
+ * here, except the pointers into the file. False after an error. */
 bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows, TokenShard *shard);
 /* Maps the file and checks the fields, their sums and the file's size; false after an error, which
  * names the file. Closed by token_shard_close. */

@@ -1,5 +1,5 @@
-/* Continuing a text by the rule of its model (runtime/text/text_rule.h), also beyond the length that the model sees at a
- * time: shared by tfc generate and compiled libraries. Functions return false if memory runs out, and then change
+/* Continuing a text by the rule of its model (runtime/text/text_rule.h), also beyond the length that the model sees at
+ * a time: shared by tfc generate and compiled libraries. Functions return false if memory runs out, and then change
  * nothing. */
 #ifndef RUNTIME_DECODE_CONTINUE_H
 #define RUNTIME_DECODE_CONTINUE_H
@@ -26,8 +26,8 @@ typedef struct ContinuePart {
     int32_t limit;
     bool is_cut;
 } ContinuePart;
-/* The next part of a text. `left`: tokens still wanted, at least 1. `longest`: tokens of the model's longest sequence, at
- * least 1. */
+/* The next part of a text. `left`: tokens still wanted, at least 1. `longest`: tokens of the model's longest sequence,
+ * at least 1. */
 ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings, const TokenIds *text, int64_t left,
                            int64_t longest);
 /* Appends the best result to the text. *left: tokens still wanted after it, 0 at the text's end. */

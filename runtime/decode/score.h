@@ -36,8 +36,8 @@ double score_token_loss(const Scores *scores);
 bool score_losses_differ(double own, double token_loss);
 /* Target tokens of the corpus, ends included, cut ones too. */
 int64_t score_tokens(const Corpus *corpus);
-/* The index of a row's first target token among score_tokens; its other tokens and its end follow. Of a stream `row` is the
- * number of the row's first token. */
+/* The index of a row's first target token among score_tokens; its other tokens and its end follow. Of a stream `row` is
+ * the number of the row's first token. */
 int64_t score_place(const Corpus *corpus, int64_t row);
 
 #endif

@@ -66,8 +66,8 @@ int32_t search_candidates(const DecodeSettings *settings);
 int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
                        const float *logits, int32_t vocab, float *changed, Candidate *out,
                        Candidate *scratch);
-/* Chooses the next token of each hypothesis from the candidates of the live ones (`stride` apart), and adds the copies of
- * slots that this needs. n_live is 0 when the search is over. */
+/* Chooses the next token of each hypothesis from the candidates of the live ones (`stride` apart), and adds the copies
+ * of slots that this needs. n_live is 0 when the search is over. */
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies);
 /* How many results there are. */

@@ -24,7 +24,8 @@ void totals_take(Totals *totals, Exec *exec, int64_t piece);
 /* The numbers of all pieces, and at *n how many; 0 if nothing was taken. Ranks sum them before totals_finish. */
 double *totals_numbers(Totals *totals, int64_t *n);
 void totals_finish(Totals *totals);
-/* Gives the totals to the executor as inputs, as far as its program has them; they stay until the next totals_finish. */
+/* Gives the totals to the executor as inputs, as far as its program has them; they stay until the next
+ * totals_finish. */
 void totals_feed(const Totals *totals, Exec *exec);
 
 #endif

@@ -72,8 +72,8 @@ void store_defer(Store *store);
 /* Until store_changed, all params are the source's, which outlives the store and its executors. */
 void store_set_source(Store *store, const StoreSource *source);
 const StoreSource *store_source(const Store *store); /* NULL: none, or params have changed since */
-/* Fills a param's data, or that of all params; without a source, with zeros. False: memory ran out, or the source cannot
- * read the values. */
+/* Fills a param's data, or that of all params; without a source, with zeros. False: memory ran out, or the source
+ * cannot read the values. */
 bool store_need(Store *store, StoreTensor *tensor);
 bool store_need_all(Store *store);
 int64_t store_count(const Store *store);

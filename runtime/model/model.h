@@ -96,9 +96,9 @@ int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *set
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length);
-/* Counts the tokens, and the unknown ones among them, of the texts that the last call with text encoded. *note: a sentence
- * about their share if it is above UNKNOWN_TOLD (base/unknown.h), owned by the session; else NULL. Each of the last
- * three may be NULL. */
+/* Counts the tokens, and the unknown ones among them, of the texts that the last call with text encoded. *note: a
+ * sentence about their share if it is above UNKNOWN_TOLD (base/unknown.h), owned by the session; else NULL. Each of the
+ * last three may be NULL. */
 int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unknown, const char **note);
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,

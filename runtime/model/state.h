@@ -1,6 +1,6 @@
-/* Inside a loaded model and its sessions. access.c says which calls may run at a time, model.c has the params, session.c
- * sessions and their functions, words.c the arguments and results of these functions, settings.c the settings of a
- * generation, generate.c decoding, alignment.c alignments, texts.c and translations.c calls with text. */
+/* Inside a loaded model and its sessions. access.c says which calls may run at a time, model.c has the params,
+ * session.c sessions and their functions, words.c the arguments and results of these functions, settings.c the settings
+ * of a generation, generate.c decoding, alignment.c alignments, texts.c and translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -56,8 +56,8 @@ typedef struct TfcSession {
 /* What a call does with the model's params. */
 typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 
-/* The object of an open handle; it is not freed before model_leave. NULL, after tfc_model_fail, and *status: the handle is
- * not open, or another call uses the object in a way that excludes this one. */
+/* The object of an open handle; it is not freed before model_leave. NULL, after tfc_model_fail, and *status: the handle
+ * is not open, or another call uses the object in a way that excludes this one. */
 TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
 void model_leave(TfcLoaded *loaded, ModelUse use);
 TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
@@ -85,8 +85,8 @@ int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t 
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
-/* If the model's params have moved since the session's executors were made: frees these and makes new stores. false: out
- * of memory. */
+/* If the model's params have moved since the session's executors were made: frees these and makes new stores. false:
+ * out of memory. */
 bool session_refresh(TfcSession *session);
 /* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's store. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);

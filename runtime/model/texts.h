@@ -21,8 +21,8 @@ bool texts_push_special(TokenIds *ids, int64_t id);
 
 /* ---- translations.c ---- */
 
-/* Translates lines. Results of each line go to `list`, in the arena of the session's results; list NULL: the best results
- * become the session's text. `first`: the number of the first line. */
+/* Translates lines. Results of each line go to `list`, in the arena of the session's results; list NULL: the best
+ * results become the session's text. `first`: the number of the first line. */
 int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
                     const char *utf8, size_t length, const TfcTranslation **list, int64_t *n);
 

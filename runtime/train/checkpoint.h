@@ -55,10 +55,12 @@ typedef struct CheckpointParts {
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
 /* The same for one tensor; a tensor that training does not compute passes. */
 bool checkpoint_check_tensor(Diagnostics *diags, const char *what, const StoreTensor *tensor);
-/* Writes a checkpoint with checksums. False after an error, one of checkpoint_check included; PATH is then as it was. */
+/* Writes a checkpoint with checksums. False after an error, one of checkpoint_check included; PATH is then as it
+ * was. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const TrainState *state);
-/* This process's writer of a checkpoint that several processes write; checks as checkpoint_save. NULL after an error. */
+/* This process's writer of a checkpoint that several processes write; checks as checkpoint_save. NULL after an
+ * error. */
 StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             const CheckpointParts *parts);
 /* Makes the writer's header, once it has taken all checksums. Returns where the data begin; 0: out of memory. */

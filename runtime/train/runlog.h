@@ -42,15 +42,15 @@ typedef struct TrainReport {
 const char *run_path(Arena *arena, const char *folder, const char *name);
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 
-/* Removes the lines of log.jsonl about steps after `step` (0: all lines). *seconds: those of the last line that is left, 0
- * without one. False after errors. */
+/* Removes the lines of log.jsonl about steps after `step` (0: all lines). *seconds: those of the last line that is
+ * left, 0 without one. False after errors. */
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds);
 /* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
 /* RunLog: the lines of a log, in order. */
 typedef VEC(TrainReport) RunLog;
-/* Reads log.jsonl into the arena; empty if there is no such file. A last line without a line break is still being written,
- * and left out. A figure that a line lacks is NAN. False after errors, which name the line. (runlog_read.c) */
+/* Reads log.jsonl into the arena; empty if there is no such file. A last line without a line break is still being
+ * written, and left out. A figure that a line lacks is NAN. False after errors, which name the line. (runlog_read.c) */
 bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log);
 /* TrainHas: whether the checkpoint of a step is there. */
 typedef bool TrainHas(void *user, int64_t step);

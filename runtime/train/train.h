@@ -85,8 +85,8 @@ typedef enum TrainEnd {
     TRAIN_FAILED       /* an error is in the diagnostics; checkpoints are the last good ones */
 } TrainEnd;
 
-/* Trains, beginning with *state (a new training's: {.seed, .config}) and the store's tensors. The corpus has its rows in
- * memory, or in prepared data, which is loaded a window at a time. */
+/* Trains, beginning with *state (a new training's: {.seed, .config}) and the store's tensors. The corpus has its rows
+ * in memory, or in prepared data, which is loaded a window at a time. */
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
                const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state);
 

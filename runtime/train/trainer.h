@@ -40,8 +40,8 @@ typedef struct Trainer {
 double trainer_spent(const Trainer *t);
 /* The learning rate of a step; steps count from 1. */
 double trainer_rate(const Trainer *t, int64_t step);
-/* Called after a step: in a training with a limit of time, fits the warm-up and the last step of the rate to the speed. The
- * state has both, so that a resumed run has the same curve. */
+/* Called after a step: in a training with a limit of time, fits the warm-up and the last step of the rate to the speed.
+ * The state has both, so that a resumed run has the same curve. */
 void trainer_pace(Trainer *t);
 
 /* Adds an error; returns false. (step.c, as are the next seven) */

@@ -14,7 +14,7 @@ typedef struct CoveredSide {
 } CoveredSide;
 
 typedef struct Coverage {
-    Corpus *corpus; /* the row at hand; its rules are a training's */
+    Corpus *corpus; /* the current row, encoded as a training encodes it */
     int n;
     CoveredSide sides[2];
 } Coverage;
@@ -27,7 +27,7 @@ typedef struct CoveredRow {
 /* NULL: the vocabulary is NULL. `n`: sides. */
 Coverage *coverage_new(const Vocabulary *vocab, int n);
 void coverage_free(Coverage *coverage); /* NULL is allowed */
-/* Lines of valid UTF-8. */
+/* Counts a line of valid UTF-8, of each side. */
 CoveredRow coverage_add(Coverage *coverage, const Line lines[2]);
 SurveyCoverage coverage_of(const Coverage *coverage, int side, Arena *arena);
 

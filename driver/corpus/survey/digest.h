@@ -1,4 +1,4 @@
-/* What of a line is compared and counted. */
+/* Digest: the forms of a line that are compared and counted. */
 #ifndef DRIVER_CORPUS_SURVEY_DIGEST_H
 #define DRIVER_CORPUS_SURVEY_DIGEST_H
 
@@ -7,7 +7,7 @@
 
 typedef struct Digest {
     TokenText clean;  /* with U+FFFD for each byte that is no UTF-8 */
-    TokenText normal; /* in lower case, words one blank apart */
+    TokenText normal; /* in lower case, with one blank between words */
     uint64_t hash;    /* of the normal form */
     int64_t characters, words;
 } Digest;
@@ -20,17 +20,17 @@ static inline Line digest_clean(const Digest *digest)
     return (Line){digest->clean.length ? digest->clean.data : "", digest->clean.length};
 }
 
-/* LineHashes: hashes of lines seen, to tell that one was there before, without its text. By chance two lines of n
- * have one hash for n² / 2^65. */
+/* LineHashes: hashes of the lines read so far, which recognise a repeated line without keeping its text. Among n lines,
+ * the chance that any two different ones have the same hash is n² / 2^65. */
 typedef struct LineHashes {
     uint64_t *keys;  /* 0: free */
-    int64_t *lines;  /* the first with that hash, from 1; below 0: it was marked */
+    int64_t *lines;  /* number of the first line with that hash, from 1; negative if marked */
     size_t count, capacity;
 } LineHashes;
 
-/* Adds it unless it is there; the line where it was first, or 0 if it is new. */
+/* Adds a hash unless it is there. Returns the number of the first line with it, or 0 if it is new. */
 int64_t line_hashes_add(LineHashes *hashes, uint64_t hash, int64_t line);
-/* The line where it was first; 0: nowhere. `mark`: it is marked. */
+/* The number of the first line with the hash; 0: there is none. `mark`: marks the hash. */
 int64_t line_hashes_find(LineHashes *hashes, uint64_t hash, bool mark);
 bool line_hashes_is_marked(const LineHashes *hashes, uint64_t hash);
 void line_hashes_free(LineHashes *hashes);

@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
-/* As the first rows of survey.def.
+/* EncodingFault: as the first rows of survey.def.
  *
- * Mojibake is a character that stands for a byte from C2 to F4, and behind it as many as that byte
- * begins a UTF-8 character of, each of which stands for a byte from 80 to BF in Latin-1 or CP1252:
- * "Ã¼", "â€™". What may well stand behind such a letter, as in „groß“ or «là », is none. */
+ * Mojibake is UTF-8 that was read as Latin-1 or CP1252: a character whose byte there is C2 … F4, which begins a UTF-8
+ * character, followed by as many characters with a byte 80 … BF as that UTF-8 character needs: "Ã¼", "â€™". Sequences
+ * that texts really have, as in „groß“ or «là », are none. */
 typedef enum EncodingFault {
     ENCODING_NOT_UTF8,
     ENCODING_MOJIBAKE,
@@ -22,15 +22,16 @@ typedef enum EncodingFault {
 
 #define ENCODING_NONE SIZE_MAX
 
-/* At which byte each first is; ENCODING_NONE: nowhere. */
+/* Finds the byte at which each fault first occurs; ENCODING_NONE: it does not. */
 void encoding_look(const Line *line, size_t at[ENCODING_FAULTS]);
-/* Letters that have a mark of their own behind them, though Unicode has both in one piece (NFD), and such pieces (NFC). */
+/* EncodingForms: letters followed by a combining mark that Unicode also has as one character (NFD), and such characters
+ * (NFC). */
 typedef struct EncodingForms {
-    size_t decomposed; /* at which byte the first is; ENCODING_NONE: nowhere */
+    size_t decomposed; /* byte of the first; ENCODING_NONE: there is none */
     bool composed;
 } EncodingForms;
 EncodingForms encoding_forms(const Line *line);
-/* The character that a text begins with, and its bytes; a byte that is no UTF-8 is one, as U+FFFD. */
+/* The first character of a text, and at *size its bytes. A byte that is not valid UTF-8 is U+FFFD. */
 uint32_t encoding_decode(const char *text, size_t length, size_t *size);
 bool encoding_is_control(uint32_t character);
 

@@ -1,6 +1,6 @@
-/* Texts line by line with whatever bytes they have: what line_reader.h refuses is here the result.
+/* Texts line by line with any bytes, also those that line_reader.h refuses.
  *
- * What is no regular file (a pipe) is copied to a temporary file, so that it can be read twice. */
+ * A pipe is copied to a temporary file, so that it can be read twice. */
 #ifndef DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 #define DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 
@@ -8,18 +8,18 @@
 
 #include <stdio.h>
 
-/* RawLine: without its end and, the first, without a byte order mark; valid until the next. */
+/* RawLine: a line without its end and without a byte order mark; valid until the next line is read. */
 typedef struct RawLine {
     Line line;
-    bool has_mark, has_cr; /* a byte order mark stood before it; it ended with CR LF */
-    bool is_cut;           /* it goes on after the limit */
+    bool has_mark, has_cr; /* it had a byte order mark; it ended with CR LF */
+    bool is_cut;           /* it is longer than the limit, and cut */
 } RawLine;
 
-/* RawPair: line `number` (from 1) of a text: of both sides, or of the first alone. */
+/* RawPair: line `number` (from 1) of a text, with both sides or only the first. */
 typedef struct RawPair {
     int64_t number;
     RawLine sides[2];
-    bool has_tab; /* of columns: else the second side is empty */
+    bool has_tab; /* of a file with columns; without a tab the second side is empty */
 } RawPair;
 
 /* RawFile: files of a side, one read after the other. */
@@ -37,17 +37,17 @@ typedef struct RawText {
     Job *job;
     bool is_pairs, has_columns;
     size_t limit;
-    RawFile files[2]; /* of both sides as many, or of the first alone */
+    RawFile files[2]; /* of both sides, or only of the first */
     size_t at, n;     /* the current file of n */
 } RawText;
 
-/* False after an error; to be closed in any case. */
+/* Opens a text. False after an error; raw_close in any case. */
 bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *options, RawText *raw);
-/* The next line. False at the end, and after an error of the job: a side that ends before the
- * other, a file that cannot be read. */
+/* Reads the next line. False at the end, and after an error: one side ends before the other, or a file cannot be
+ * read. */
 bool raw_next(RawText *raw, RawPair *pair);
 void raw_rewind(RawText *raw);
-/* The files of side k, with commas between their names. */
+/* The names of the files of side k, separated by commas. */
 const char *raw_names(const RawText *raw, int k);
 void raw_close(RawText *raw);
 

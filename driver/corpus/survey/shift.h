@@ -1,7 +1,6 @@
-/* Whether the lines of two sides are shifted against each other, as where one side has lost a line: a source then
- * fits the target of the line before or after better than its own. Two measures say so, each over some hundred
- * pairs in a row: how the lengths of both sides go together, and the words that stand in both, such as names
- * and numbers. */
+/* Shift: finds lines of two sides that are shifted against each other, because one side has lost a line: a source then
+ * fits the target of the line before or after better than its own. Two measures show it, each over some hundred pairs
+ * in a row: the correlation of the lengths of both sides, and the words that both have, such as names and numbers. */
 #ifndef DRIVER_CORPUS_SURVEY_SHIFT_H
 #define DRIVER_CORPUS_SURVEY_SHIFT_H
 
@@ -16,22 +15,23 @@ typedef struct ShiftLine {
     int n_words;
 } ShiftLine;
 
-/* ShiftSums: of a source and the target `shift` lines behind its own: sums for a correlation, and pairs that have a word
- * in common. */
+/* ShiftSums: sums for the correlation of each source with the target `shift` lines after its own, and how many of these
+ * pairs have a word in common. */
 typedef struct ShiftSums {
     double n, x, y, xx, yy, xy, common;
 } ShiftSums;
 
 /* Shift: begins with zeros. */
 typedef struct Shift {
-    ShiftLine before[2]; /* of the pair before */
+    ShiftLine before[2]; /* of the previous pair */
     bool has_before;
     int64_t pairs;       /* since the last judgement */
     ShiftSums sums[SHIFT_SHIFTS]; /* by shift: -1, 0, 1 */
 } Shift;
 
-/* ShiftVerdict: by: 0: none, or not enough pairs; 1: a source fits the target of the next line, -1: of the line
- * before. Correlations of lengths and numbers of pairs with a common word: own, of their own line, other, of that. */
+/* ShiftVerdict: `by` 1: a source fits the target of the next line; -1: that of the line before; 0: neither, or there
+ * are not enough pairs. Correlations of lengths and numbers of pairs with a common word: own, with the target of the
+ * same line; other, with that of the other line. */
 typedef struct ShiftVerdict {
     int by;
     int64_t pairs;
@@ -41,7 +41,7 @@ typedef struct ShiftVerdict {
 
 /* Adds a pair. True: there are enough for shift_judge. */
 bool shift_add(Shift *shift, const Digest digests[2]);
-/* The pairs since the last call. */
+/* Judges the pairs since the last call. */
 ShiftVerdict shift_judge(Shift *shift);
 
 #endif

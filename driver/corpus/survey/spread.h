@@ -1,4 +1,4 @@
-/* How numbers spread, by counting them in classes: of lengths, and of ratios of two lengths. */
+/* Distributions of lengths, and of ratios of two lengths, counted in classes. */
 #ifndef DRIVER_CORPUS_SURVEY_SPREAD_H
 #define DRIVER_CORPUS_SURVEY_SPREAD_H
 
@@ -16,9 +16,9 @@ SurveyLengths length_spread_of(const LengthSpread *spread);
 void length_spread_free(LengthSpread *spread);
 
 /* RatioSpread: logarithms of target to source, in classes of pairs of like length, as short ones
- * differ more. A pair is far off where its logarithm is more than RATIO_DEVIATIONS standard
- * deviations, estimated by the median absolute deviation (Hampel 1974), from the median, and at
- * least a factor of RATIO_FACTOR. */
+ * differ more. A pair is an outlier if its logarithm is more than RATIO_DEVIATIONS standard deviations
+ * from the median, and its ratio at least a factor of RATIO_FACTOR from it. The standard deviation is
+ * estimated by the median absolute deviation (Hampel 1974). */
 #define RATIO_DEVIATIONS 4.5
 #define RATIO_FACTOR 2.0
 enum { RATIO_SIZES = 24, RATIO_CLASSES = 1601, RATIO_LEAST = 50 /* pairs of a class that tell */ };
@@ -28,7 +28,7 @@ typedef struct RatioSpread {
     double median[RATIO_SIZES + 1], allowed[RATIO_SIZES + 1];
 } RatioSpread;
 
-/* Lengths above 0, in characters. */
+/* Adds a pair by its lengths in characters, both above 0. */
 void ratio_spread_add(RatioSpread *spread, int64_t source, int64_t target);
 void ratio_spread_settle(RatioSpread *spread); /* when all were added */
 bool ratio_spread_is_off(const RatioSpread *spread, int64_t source, int64_t target);

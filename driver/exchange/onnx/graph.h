@@ -1,7 +1,7 @@
 /* The ONNX graph that is being written: nodes, constants, inputs, outputs.
  *
- * A tensor there is its name. Nodes that compute the same from the same are one node, so rules
- * (rules.h) may ask for what they need again. Ragged dimensions are padded: see ragged.h. */
+ * A tensor is represented by its name. Equal nodes with equal operands are one node, so a rule (rules.h) may ask for a
+ * node that exists already. Ragged dimensions are padded: see ragged.h. */
 #ifndef DRIVER_EXCHANGE_ONNX_GRAPH_H
 #define DRIVER_EXCHANGE_ONNX_GRAPH_H
 
@@ -9,11 +9,11 @@
 #include "driver/session/job.h"
 #include "ir/graph.h"
 
-/* A dimension known when a batch arrives: what tells its size. */
+/* OnnxDim: where the size of a dimension comes from when a batch arrives. */
 typedef struct OnnxDim {
     const char *of;      /* an input that has it; NULL: none */
     int axis;
-    const char *lengths; /* the input of the lengths; NULL: it is not ragged */
+    const char *lengths; /* the input with the lengths; NULL: the dimension is not ragged */
 } OnnxDim;
 
 typedef struct OnnxGraph {
@@ -23,8 +23,8 @@ typedef struct OnnxGraph {
     Map nodes;          /* what a node computes, as text → its output */
     Map names;          /* of inputs, outputs and params */
     OnnxDim *dims;      /* one a symbol */
-    const char **value; /* by the ids of values: their names here */
-    const char *scope;  /* of the op at hand */
+    const char **value; /* by a value's id: the name of its tensor */
+    const char *scope;  /* of the current op */
     int n_nodes;
 } OnnxGraph;
 
@@ -55,7 +55,7 @@ static inline const char *onnx_binary(OnnxGraph *g, const char *type, const char
 const char *onnx_where(OnnxGraph *g, const char *condition, const char *a, const char *b);
 const char *onnx_cast(OnnxGraph *g, const char *x, OnnxType type);
 const char *onnx_transpose(OnnxGraph *g, const char *x, int rank, const int *perm);
-/* With dimensions of 1 at these axes of the result. */
+/* The tensor with dimensions of 1 inserted at these axes of the result. */
 const char *onnx_unsqueeze(OnnxGraph *g, const char *x, int n, const int *axes);
 
 /* Constants: int64 [n], and scalars. */
@@ -67,7 +67,7 @@ const char *onnx_dim(OnnxGraph *g, Dim dim);
 /* int64 [dim]: 0, 1, 2, … */
 const char *onnx_range(OnnxGraph *g, Dim dim);
 
-/* Declarations, which want a name of their own; false, with an error, where it is taken. */
+/* Declarations. False after an error: the name is taken. */
 bool onnx_input(OnnxGraph *g, const char *name, OnnxType element, const Type *type);
 bool onnx_output(OnnxGraph *g, const char *name, const char *value, const Type *type);
 bool onnx_param(OnnxGraph *g, const char *name, DType dtype, int rank, const int64_t *dims,

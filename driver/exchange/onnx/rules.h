@@ -1,4 +1,4 @@
-/* How ops are said in ONNX (rules.def): say_RULE writes an op's nodes and gives the name of its
+/* How ops are written in ONNX (rules.def): say_RULE writes an op's nodes and returns the name of its
  * result; NULL after an error. */
 #ifndef DRIVER_EXCHANGE_ONNX_RULES_H
 #define DRIVER_EXCHANGE_ONNX_RULES_H
@@ -7,7 +7,7 @@
 
 typedef const char *OnnxRule(OnnxGraph *g, const Op *op, const char *onnx);
 
-/* The operand's name. */
+/* The name of operand i. */
 static inline const char *onnx_arg(const OnnxGraph *g, const Op *op, int i)
 {
     return g->value[op->args[i]->id];

@@ -64,7 +64,8 @@ typedef struct Span {
 static inline bool span_has(Span span, int rank) { return span.from <= rank && rank <= span.to; }
 
 /* Joins the sums of the spans `left` and `right` into one of `whole`, which contains both. The ranks of `left` have
- * kept their parts, those of `right` have theirs in the store. Called by all ranks of `whole`, with the same gradients. */
+ * kept their parts, those of `right` have theirs in the store. Called by all ranks of `whole`, with the same
+ * gradients. */
 void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right, Span whole);
 /* Sends part p from the span that holds the sum to rank p; the rest of each store's elements is 0. Called by all
  * ranks. */
