@@ -15,7 +15,7 @@ typedef enum ModelFunction {
     FUNCTION_COUNT
 } ModelFunction;
 
-/* FUNCTION_COUNT names. Those of libraries have the number that they have in TfcFunction. */
+/* The names, FUNCTION_COUNT of them. Functions that libraries have come first, in the order of TfcFunction. */
 static inline const char *const *function_names(void)
 {
     static const char *const names[] = {
@@ -36,7 +36,7 @@ static inline bool function_needs_loss(ModelFunction function)
     return needs[function];
 }
 
-/* FUNCTION_COUNT: no function has that name. */
+/* The function of that name; FUNCTION_COUNT: there is none. */
 static inline ModelFunction function_named(const char *name)
 {
     int i = 0;

@@ -35,8 +35,8 @@ typedef struct Team {
     const TeamWatch *watch; /* or NULL; set between steps */
 } Team;
 
-/* A team of at most so many threads. Helpers for which `ready` is false take no tasks; NULL: all
- * do. To be closed by the thread that opened it. */
+/* Opens a team of at most `threads` threads. A helper for which `ready` is false takes no tasks; ready NULL: all do.
+ * The thread that opened the team closes it. */
 void team_open(Team *team, int threads, TeamReady ready);
 void team_close(Team *team);
 /* Runs task 0 … n - 1 in any order on any thread of the team; returns when all are done. Tasks

@@ -1,4 +1,4 @@
-/* What every subcommand shares: how its messages are printed, and the exit statuses.
+/* Shared by all subcommands: printing messages, and the exit statuses.
  * Results go to stdout, messages to stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -10,19 +10,19 @@ enum {
     EXIT_DONE = 0,
     EXIT_INPUT = 1,      /* the input was wrong */
     EXIT_USAGE = 2,      /* the usage was wrong */
-    EXIT_INTERRUPTED = 3 /* but saved */
+    EXIT_INTERRUPTED = 3 /* stopped by a signal, with all work saved */
 };
 
 /* Prints the diagnostics gathered since the last call to stderr. */
 void cli_flush(Job *job);
-/* From now on errors alone are printed, behind this name: of one of several processes. */
+/* For one of several processes: from now on only errors are printed, each after this name. */
 void cli_speak_as(const char *name);
-int cli_errors_told(void); /* by cli_flush so far */
-/* Prints the diagnostics and gives EXIT_DONE, or EXIT_INPUT if ok is false. */
+int cli_errors_told(void); /* how many errors cli_flush has printed */
+/* Prints the diagnostics and returns EXIT_DONE, or EXIT_INPUT if ok is false. */
 int cli_finish(Job *job, bool ok);
-/* The text as the file of that path, or printed (NULL or "-"); false after an error. */
+/* Writes the text to a file, or prints it (path NULL or "-"); false after an error. */
 bool cli_write(Job *job, const char *path, const Text *text);
-/* From now on memory that runs out is an input that was too much: temporaries are removed, EXIT_INPUT. */
+/* From now on, if memory runs out, temporaries are removed and the process exits with EXIT_INPUT. */
 void cli_end_without_memory(void);
 /* "tfc: MESSAGE" on stderr; gives EXIT_USAGE. */
 int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,5 @@
-/* Warnings about a training before it is over: that its warm-up will not end, or ends earlier, or that
- * it will take days. */
+/* Forecast: warnings about a training while it runs: its warm-up will not end in time, or was shortened, or the
+ * training will take days. */
 #ifndef CLI_FORECAST_H
 #define CLI_FORECAST_H
 
@@ -10,15 +10,15 @@ typedef struct Forecast {
     Job *job;
     const TrainSettings *settings;
     const TrainState *state;
-    bool default_steps; /* nobody said when to end, and how long that takes is not told yet */
+    bool default_steps; /* the number of steps is the default, and the time that they take has not been reported */
     TrainPace pace;
     int64_t warmup;     /* of the state, when it was last reported */
 } Forecast;
 
-/* Tells what is known before the next step. */
+/* Adds the warnings that are known before the first step. */
 void forecast_init(Forecast *forecast, Job *job, const TrainSettings *settings, bool default_steps,
                    const TrainState *state);
-/* After each step: once the speed is known, warns of what it tells. True: there are new
+/* Called after each step: once the speed is known, adds the warnings that follow from it. True: there are new
  * diagnostics. */
 bool forecast_step(Forecast *forecast, double now);
 

@@ -1,5 +1,5 @@
-/* What a training tells while it runs: a line that is redrawn on a terminal, plain
- * lines elsewhere, both on standard error. */
+/* Progress: the reports of a training while it runs, on standard error: a line that is redrawn on a terminal, plain
+ * lines elsewhere. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -8,13 +8,13 @@
 
 typedef struct Progress {
     bool terminal, drawn; /* drawn: a line without its end is on the screen */
-    bool counts_errors;   /* validations tell what share of lines and symbols is wrong */
-    const char *measure;  /* by which the best is chosen, as messages call it; NULL: none */
+    bool counts_errors;   /* validations report the shares of wrong lines and symbols */
+    const char *measure;  /* that chooses the best, as messages name it; NULL: none */
     int64_t steps;        /* in all; 0: unknown */
     double next;          /* when to draw again, or to print a line though none is due */
 } Progress;
 
-/* `words`: tokens are words, or symbols such as phonemes. `measure`: NULL where nothing is validated. */
+/* `words`: tokens are words, or symbols such as phonemes. `measure`: NULL without validation. */
 void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure);
 void progress_report(Progress *progress, const TrainReport *report, bool due);
 /* Ends the line on the screen, before anything else is printed. */

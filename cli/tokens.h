@@ -1,4 +1,4 @@
-/* What translate and score tell of a target besides its text: --token-scores and --attention. */
+/* What translate and score write about a target besides its text: --token-scores and --attention. */
 #ifndef CLI_TOKENS_H
 #define CLI_TOKENS_H
 

@@ -11,11 +11,11 @@
  * begins with trace_use. False, with an error, where the path cannot be written or memory
  * is short. */
 bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
-/* The same on all ranks, whose clocks begin together. */
+/* The same on all ranks; their clocks begin at the same time. */
 bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **trace);
 /* Ends the recording, writes the file if there is a path, says what was left out, and
- * frees the trace. The programs that ran must still be there. `ranks`: rank 0 writes what all have
- * recorded, and all call it; NULL: one process. */
+ * frees the trace. The programs that ran must still exist. `ranks`: all call it, and rank 0 writes
+ * the records of all; NULL: one process. */
 bool tracing_close(Job *job, const char *path, Trace *trace, Ranks *ranks);
 
 /* The kernels by their share of `seconds`: as lines, or as member `kernels` of the object that is

@@ -63,7 +63,7 @@ int signature_dim(const Signature *signature, int symbol); /* kernel-local numbe
 
 /* How many units the kernel's whole range has; factors name kernel-local dimensions. */
 TfcSize signature_units(const Module *module, const Signature *signature);
-/* Chunks that a column kernel cuts the last storage axis of `output` into. */
+/* The number of chunks into which a column kernel cuts the last storage axis of `output`. */
 int64_t signature_chunks(const Axis *last);
 
 #endif

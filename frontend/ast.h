@@ -79,7 +79,7 @@ typedef struct Syntax {
     NodeList items;
 } Syntax;
 
-/* Reports what is wrong, several mistakes a run, and gives what could be read. */
+/* Parses a file: reports mistakes, several in one call, and returns what could be read. */
 Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source);
 /* One expression and nothing else (--set); NULL after an error. */
 Node *parse_tfg_expression(Arena *arena, Diagnostics *diags, const Source *source);

@@ -2,8 +2,8 @@
  *
  * Expressions are evaluated as the model is built: numbers, truth values and
  * dimensions are known at once, tensors are values of the graph. A mistake is
- * reported and gives VAL_ERROR, which everything takes silently, so that one
- * mistake gives one message and the next is still found. */
+ * reported and yields VAL_ERROR, which all operations accept silently, so that one
+ * mistake gives one message and later ones are still found. */
 #ifndef FRONTEND_ELAB_H
 #define FRONTEND_ELAB_H
 
@@ -33,7 +33,7 @@ struct Val {
     Loc origin;       /* of a number: where it was written, for notes */
 };
 
-/* What messages call a dimension of a tensor. */
+/* DimName: the name of a tensor's dimension in messages. */
 typedef struct DimName {
     const char *text; /* NULL: only a number */
     Loc origin;
@@ -99,10 +99,10 @@ Val decl_value(Elab *e, Decl *decl, const Node *use);
 
 /* ---- errors.c ---- */
 /* Reports at the node, or at the user's call if the node is in a library, with
- * notes on the calls around; once a place. Gives VAL_ERROR. */
+ * notes on the calls around; only once for each place. Returns VAL_ERROR. */
 Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The same of a number that the node was given: where all calls around are a library's, at
- * the user's constant that the number comes from. */
+/* The same about a number. If all calls around the node are a library's, the place is that of the user's constant from
+ * which the number comes. */
 Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */

@@ -19,8 +19,8 @@ typedef struct TrainSpec {
 #include "base/training_settings.def"
 } TrainSpec;
 
-/* WeightAxis: one axis of a tensor there, and the axis of our param that it runs along.
- * Elements [their_begin, their_begin + size) are [begin, begin + size) of ours. */
+/* WeightAxis: an axis of a foreign tensor, and the axis of our param that it is.
+ * Elements [their_begin, their_begin + size) of theirs are [begin, begin + size) of ours. */
 typedef struct WeightAxis {
     int ours;
     int64_t begin, size, their_begin;
@@ -36,7 +36,7 @@ typedef struct WeightPart {
     double scale;
 } WeightPart;
 
-/* WeightMap: what a foreign checkpoint calls one of our params. The parts cover it. */
+/* WeightMap: the parts of a foreign checkpoint from which one of our params is made. They cover the param. */
 typedef struct WeightMap {
     const char *ours;
     WeightPart *parts;
@@ -44,7 +44,7 @@ typedef struct WeightMap {
     Loc loc;
 } WeightMap;
 
-/* A value the runtime must make from data: `next(tgt)` is the input "tgt.next". */
+/* The suffix of inputs that the runtime makes from data: `next(tgt)` is the input "tgt.next". */
 #define NEXT_SUFFIX ".next"
 
 typedef struct Model {
@@ -65,7 +65,7 @@ typedef struct FrontendOptions {
     const Setting *settings;
     int n_settings;
     const char *library; /* folder of models/lib; NULL: found beside the program or TFC_LIBRARY */
-    bool is_trained;     /* the text of a run: what is left over in it is no longer worth a warning */
+    bool is_trained;     /* the text is a run's: unused declarations give no warnings */
     bool merges;         /* the model's outputs are its `merge`s, named as their params */
     DType float_type;    /* DT_F32; DT_F64 for checks */
     const char *const *outputs; /* beside the declared ones: dotted names of what blocks compute */
@@ -76,7 +76,7 @@ typedef struct FrontendOptions {
 Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const FrontendOptions *options);
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options);
 
-/* Whether it read the file from the standard library. */
+/* Whether the model's file was read from the standard library. */
 bool model_is_library_file(const Model *model, const Source *file);
 
 /* Largest file of a model, in bytes. */

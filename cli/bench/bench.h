@@ -1,4 +1,4 @@
-/* What the modes of tfc bench share: what is to be measured, and what was. */
+/* Shared by the modes of tfc bench: what to measure, and the results. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
 
@@ -18,8 +18,8 @@ typedef struct Bench {
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */
     bool json, report;
-    bool ranks;              /* predict trainings by many */
-    const char *network;     /* NULL: as measured between ranks */
+    bool ranks;              /* predicts trainings by many ranks */
+    const char *network;     /* NULL: measured between ranks */
     int64_t rank_tokens, machine_ranks, shards;
 } Bench;
 

@@ -1,11 +1,11 @@
-/* How fast a training by many ranks would be, on paper: from a step of one rank, the size of the params
- * and a network. Each rank has a batch of its own. */
+/* Predicts the speed of a training by many ranks from a step of one rank, the size of the params and the speed of a
+ * network. Each rank has a batch of its own. */
 #ifndef CLI_BENCH_SCALING_H
 #define CLI_BENCH_SCALING_H
 
 #include <stdint.h>
 
-/* Scaling: what is known. Seconds, bytes, elements. */
+/* Scaling: the measured numbers, in seconds, bytes and elements. */
 typedef struct Scaling {
     double token, rest;     /* seconds a token, source and target; of the rest of a step: the update */
     double bytes, largest;  /* of the gradients, which are as large as the params; of the largest one */

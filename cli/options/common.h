@@ -1,6 +1,5 @@
-/* The options that several commands have, and what follows from them before a command does
- * its own work. The record of every command holds a Common; its table has the rows of those
- * that it takes. */
+/* Common: the options that several commands have, and the work that they need before a command does its own. The record
+ * of every command has a Common; the command's table has a row for each of these options that it takes. */
 #ifndef CLI_OPTIONS_COMMON_H
 #define CLI_OPTIONS_COMMON_H
 
@@ -46,7 +45,7 @@ typedef struct Common {
     {"dtype", "f32|bf16|f64", FIELD(record, common.dtype), 0, "f32",                               \
      "type of all floats; bf16: of products"}
 
-/* For commands whose floats are f32 else. */
+/* For commands whose floats are f32 by default. */
 #define OPTION_PRODUCTS(record)                                                                    \
     {"dtype", "f32|bf16", FIELD(record, common.dtype), 0, "f32",                                   \
      "type of the products; params stay f32"}
@@ -55,7 +54,7 @@ typedef struct Common {
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
      "params from here (RUN's average, else best, else last)"}
 
-/* For a model's file in the place of a run. */
+/* For commands that take a model's file in place of a run. */
 #define OPTION_WEIGHTS(record)                                                                     \
     {"weights", "FILE", FIELD(record, common.weights), 0, NULL,                                    \
      "params from this safetensors file, index of shards or folder, by the model's weights block"}
@@ -117,10 +116,10 @@ typedef struct Common {
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status);
 
-/* The model that a path stands for, with --set, -O and --dtype; false after an error. */
+/* Reads a MODEL argument (model_argument.h), with --set, -O and --dtype; false after an error. */
 bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
 
-/* Whether texts of the kind that the run reads are named: pairs, or lines; an error tells if not. */
+/* Checks that the options name texts of the kind that the run reads: pairs, or lines. False after an error. */
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
 /* What a command does with a run, whose model and vocabulary are loaded; false after errors. */

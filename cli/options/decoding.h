@@ -1,6 +1,6 @@
-/* The options that say how results are searched for or drawn (runtime/decode/settings.def), the same in each command
- * that has them. The record of such a command holds a Decoding named `decoding`. Its table of options defines RECORD
- * as the record's type, and the groups that it takes as DECODING_OPTION, and includes the rows. */
+/* Decoding: the options for searching or drawing results (runtime/decode/settings.def), the same in each command that
+ * has them. The record of such a command has a Decoding named `decoding`. Its table of options defines RECORD as the
+ * record's type, defines the groups that it takes as DECODING_OPTION, and includes the rows. */
 #ifndef CLI_OPTIONS_DECODING_H
 #define CLI_OPTIONS_DECODING_H
 
@@ -20,13 +20,13 @@ typedef struct Decoding {
 #define DECODING_OPTION(kind, name, initial, least, most, option, value, help)                     \
     {option, value, FIELD(RECORD, decoding.name), least, #initial, help},
 
-/* NULL, or what is wrong with the options: a usage error. */
+/* What is wrong with the options, a usage error; NULL: nothing. */
 const char *decoding_mistake(const Decoding *decoding);
-/* The settings of a translation; what a command has no option for is as nobody had set it. */
+/* The settings of a translation; a setting without an option in the command has its default. */
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference);
-/* Tells of answers that --no-repeat-ngram ended (DecodeSettings.n_stuck), if there are any. */
+/* Adds a note about answers that --no-repeat-ngram ended (DecodeSettings.n_stuck), if there are any. */
 void decoding_tell_stuck(Job *job, int64_t n);
-/* The group ANY alone. */
+/* Sets only the settings of the group ANY. */
 void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings);
 
 #endif

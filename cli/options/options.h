@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an option gives, which is the type of the field that it is stored in. */
+/* OptionKind: the type of an option's value, and of the field in which it is stored. */
 typedef enum OptionKind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char *; one of the words where `value` lists them: "f32|bf16" */
@@ -19,8 +19,8 @@ typedef enum OptionKind {
     OPTION_LIST    /* TextList, in the order given */
 } OptionKind;
 
-/* An option that stores one value may stand once, a second is a usage error; a list's may stand
- * several times, a flag's as well, which says the same again. */
+/* Option: a row of a table. An option with one value may be given once; a second time is a usage error. A list's option
+ * may be given several times, and a flag, too, with no further effect. */
 typedef struct Option {
     const char *name;  /* without the dashes; of one letter: "-O" */
     const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
@@ -43,17 +43,16 @@ typedef struct GivenOption {
     const char *value; /* NULL of a flag */
 } GivenOption;
 
-/* A command line after parsing. */
+/* Arguments: a command line after parsing. */
 typedef struct Arguments {
     int argc;
     char **argv;        /* as it came; argv[0] is the command's name */
-    const char **words; /* what is no option, and NULL */
+    const char **words; /* the arguments that are no options, then NULL */
     int count;
     VEC(GivenOption) given; /* in order */
 } Arguments;
 
-/* A subcommand. Its run gets the record that its options were stored in, and gives an exit
- * status. */
+/* Command: a subcommand. `run` gets the record with its options, and returns an exit status. */
 typedef struct Command {
     const char *name, *summary;
     const char *arguments, *text; /* of --help: "MODEL.tfg", a paragraph */
@@ -70,17 +69,16 @@ typedef struct Command {
     .options = (table), .n_options = (int)(sizeof(table) / sizeof(table)[0]),                      \
     .record = sizeof(type), .common = offsetof(type, common)
 
-/* Fills the record: what is absent gets its initial value. False: help or an error was
+/* Fills the record; an option that is not given gets its initial value. False: help or an error was
  * printed, and *status is the exit status. Texts are those of argv. */
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                    Arguments *arguments, int *status);
-/* What --help shows in parentheses: the value of an absent option, or that it may be given again; NULL:
- * nothing. */
+/* The remark of --help in parentheses: the default, or that the option may be given again; NULL: none. */
 const char *option_remark(const Option *option);
-/* What to type for a word of a command ("": of tfc) that it does not have, "; HINT"; NULL: no row of hints.def. */
+/* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row for it. */
 const char *option_hint(Arena *arena, const char *command, const char *word);
 bool option_is_letter(const Option *option);
-/* Whether it takes one of several words. */
+/* Whether the option takes one of several words. */
 bool option_is_choice(const Option *option);
 
 #endif

@@ -1,4 +1,4 @@
-/* What tfc train adds to a training: its options, and what is shown of it while it runs. */
+/* The part of a training that only tfc train has: its options, and the reports while it runs. */
 #ifndef CLI_OPTIONS_TRAINING_H
 #define CLI_OPTIONS_TRAINING_H
 
@@ -10,10 +10,9 @@ typedef struct TrainCommand {
     TrainOptions o;
 } TrainCommand;
 
-/* Completes the options that were parsed, with --resume by those of the run before them; an
- * exit status. */
+/* Completes the parsed options; with --resume, by the options of the run being resumed. An exit status. */
 int training_options(Job *job, const Arguments *given, TrainCommand *command);
-/* Trains until the end or a signal, and tells of it; an exit status. (training_run.c) */
+/* Trains until the end or a signal, and reports the result; an exit status. (training_run.c) */
 int training_run(Training *training);
 
 #endif

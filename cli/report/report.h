@@ -16,19 +16,19 @@ typedef struct RunReport {
 
 /* Reads run.json and the log. False after errors. */
 bool report_read(Job *job, const char *path, RunReport *report);
-/* The text that the run was validated on, and the words it was trained on; notes tell what is gone or is
- * another now. False after errors of texts that are there. */
+/* Reads the validation text of the run, and the words of its training text. Notes report files that are missing or have
+ * changed. False after errors in texts that are there. */
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view);
 /* The value of an option of the command that began the run; NULL: it was not given. */
 const char *report_argument(const RunReport *report, const char *option);
 /* The files that run.json names, of the options with this prefix: "", "valid-". */
 TextFiles report_files(Job *job, const RunReport *report, const char *prefix);
-/* Why curves of two runs beside each other do not compare: their losses and error rates are of tokens of two
- * vocabularies, or of two validation texts. NULL: they do. */
+/* Why the curves of two runs cannot be compared: their losses and error rates are per token of different vocabularies,
+ * or of different validation texts. NULL: they can. */
 const char *report_units(Job *job, const RunReport *first, const RunReport *other);
-/* What tfc data finds in the training text, unless it is large or gone. (report_survey.c) */
+/* Adds the findings of tfc data in the training text, unless the text is large or missing. (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
-/* Curves, facts, commands and the samples of the log. */
+/* Adds curves, details, commands and the samples of the log to the view. */
 void report_view(Job *job, const RunReport *report, RunView *view);
 
 #endif

@@ -1,5 +1,5 @@
-/* Study: what a run makes of its validation text, as tables for a report: quality by length, words by how
- * rare they are, tokens taken for others, the best and the worst lines, the vocabulary. */
+/* Study: how well a run does on its validation text, as tables for a report: quality by length, words by their
+ * frequency, tokens that are confused, the best and the worst lines, the vocabulary. */
 #ifndef CLI_REPORT_STUDY_H
 #define CLI_REPORT_STUDY_H
 
@@ -19,7 +19,7 @@ typedef struct StudyOptions {
     const char *checkpoint; /* as run_folder_load takes it */
 } StudyOptions;
 
-/* StudyRow: a line of the text and what the model says to it.
+/* StudyRow: a line of the text and the model's result for it.
  *   loss      nats a token
  *   output    of pairs; else NULL
  *   exact     the output is the target */
@@ -38,16 +38,16 @@ bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *
 /* ---- study_tables.c ---- */
 
 void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tokenize, RunTable *table);
-/* The words of the targets by how often `train` has them, and how many of them are in the outputs. */
+/* A table of the targets' words by how often `train` has them, and how many of them are in the outputs. */
 void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train, BleuTokenize tokenize,
                      RunTable *table);
-/* Which tokens stood where the model thought another the most probable. */
+/* A table of tokens for which the model thought another token more probable. */
 void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted, const int32_t *guesses, int64_t n,
                       RunTable *table);
-/* `worst`: by loss from the greatest, else from the least. */
+/* A table of lines by loss. `worst`: the greatest first, else the least. */
 void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTable *table);
 void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n, RunTable *table);
-/* Params of the model, with those of equal layers in one row. */
+/* A table of the model's params, with those of equal layers in one row. */
 void study_params(Job *job, const Module *module, RunTable *table);
 
 #endif

@@ -5,7 +5,7 @@
 #include "driver/corpus/survey/survey.h"
 
 void survey_print(const Survey *survey, Text *out);
-/* Every kind, found or not. */
+/* Writes every kind of finding, found or not. */
 void survey_print_json(const Survey *survey, Text *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Programs as C: what object.h is for machine code. */
+/* Programs as C, as object.h has them as machine code. */
 #ifndef CODEGEN_C_UNIT_H
 #define CODEGEN_C_UNIT_H
 
@@ -6,13 +6,13 @@
 
 /* Writes kernels, native products and tables of the functions' programs (after the passes), all of
  * them static, as C that needs runtime/exec/program.h before it. A program is the constant
- * `TfcProgram` under the symbol "<prefix><function name>". Of `out` programs and symbols are set, and
- * live in the arena. Of the target the width of vectors counts, and how many registers there are.
- * False after errors. */
+ * `TfcProgram` under the symbol "<prefix><function name>". Sets out->programs and out->symbols, in the arena. Only the
+ * target's width of vectors and number of registers are used. False after errors. */
 bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
                 const char *prefix, Arena *arena, ObjectSet *out, Text *text, Diagnostics *diags);
 
-/* "model.tfg:12, …" under the name of each kernel of the set after the prefix: where its ops stand. */
+/* Adds a comment for each kernel of the set to `comments`, under the prefix and the kernel's name: the lines of the
+ * model from which its ops come, "model.tfg:12, …". */
 void c_note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Values are pulled: emit_eval(value, place) gives the value at a place, a coordinate
  * for each of its logical dimensions. A coordinate is scalar, or moves with the
- * column vector. Values are computed where they are asked for, once in a block; passes of
- * loop IR take out of a loop what does not change in it. */
+ * column vector. A value is computed where it is asked for, once in a block; passes of loop IR
+ * move what does not change in a loop out of it. */
 #ifndef CODEGEN_EMIT_EMIT_H
 #define CODEGEN_EMIT_EMIT_H
 
@@ -96,7 +96,7 @@ LoValue argument_stride(Emit *e, int buffer, int axis);
 LoValue argument_dim(Emit *e, int number, DimField field); /* i64, or a table's pointer */
 LoValue argument_int(Emit *e, int number);                 /* here */
 LoValue argument_random(Emit *e);                          /* here: pointer to the generator's state */
-/* Narrows a row's columns to those that an epilogue is told. */
+/* Narrows a row's columns to those in the arguments of an epilogue. */
 void argument_columns(Emit *e, LoValue *start, LoValue *limit);
 
 /* ---- coordinates, places and dimensions (coord.c) ---- */
@@ -109,10 +109,10 @@ LoValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, o
 LoValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
-/* Of an operand whose type is right-aligned with a result standing at `place`. */
+/* The place of an operand whose type is right-aligned with that of a result at `place`. */
 Place place_aligned(const Type *type, const Place *place);
 bool place_equal(const Place *a, const Place *b);
-/* Whether this is where the space stands, for a value of this type. */
+/* Whether the place is the space's present place, for a value of this type. */
 bool place_is_own(const Emit *e, const Type *type, const Place *place);
 
 /* ---- memory (access.c) ---- */
@@ -120,7 +120,7 @@ LoValue emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, LoValue value);
 void emit_add_at(Emit *e, int buffer, const Place *place, LoValue term); /* to what is there */
 LoValue emit_address(Emit *e, int buffer, const Place *place);
-/* From one element to the next along a logical dimension that is a storage axis. */
+/* The distance between neighbours along a logical dimension that is a storage axis. */
 LoValue emit_stride(Emit *e, int buffer, int dim);
 /* The element's number in storage order of a contiguous tensor of this type, i64. */
 LoValue element_number(Emit *e, const Type *type, const Place *place);
@@ -141,14 +141,15 @@ LoValue random_scratch(Emit *e, LoValue columns);
 void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
                        LoValue strip, LoValue pitch);
 int random_lanes(const Emit *e);
-/* Where a shape op reads its operand for a place of its result; *inside: i1, else it is zero; NULL: always. */
+/* The place of its operand that a shape op reads for a place of its result. *inside, an i1: whether the operand is
+ * there, else the result is 0; NULL: it always is. */
 Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside);
 
 /* ---- origins ---- */
 
 /* The op of a value (by its number) as a number in the function's origins. */
 static inline int origin_of(const Emit *e, int number) { return LO_ORIGIN_PARTS + number - e->body.n_inputs; }
-/* What is built from here on comes from this value's op, or from the kernel as a whole. */
+/* Sets the origin of the ops built from here on: this value's op, or the kernel as a whole. */
 static inline void emit_from(Emit *e, int number) { e->lo.origin = origin_of(e, number); }
 static inline void emit_from_whole(Emit *e) { e->lo.origin = LO_ORIGIN_WHOLE; }
 
@@ -162,11 +163,11 @@ static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *pla
 void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
 
 /* ---- loops (loops.c) ---- */
-/* The units of this call, each in turn. */
+/* A loop over the units of this call. */
 LoLoop units_open(Emit *e, const char *name);
 void units_close(Emit *e, LoLoop *loop);
-/* The units of a row kernel: opens the loop, stands in a row that exists, with
- * e->space set. */
+/* RowLoop: the loop over the units of a row kernel. rows_open opens it and sets e->space to the current row, if that
+ * exists. */
 typedef struct RowLoop {
     LoLoop loop;
     LoIf some, exists;
@@ -177,14 +178,14 @@ typedef struct RowLoop {
 } RowLoop;
 RowLoop rows_open(Emit *e);
 void rows_close(Emit *e, RowLoop *rows);
-/* The space's last axis is at this column; NULL: at one of a loop to come. */
+/* Sets the column of the space's last axis; NULL: a later loop sets it. */
 void stand_at_column(Emit *e, LoValue column);
-/* Whether the row stands at positions that exist (NULL: always), and how many
- * columns it has. `bound`: logical dimensions that loops keep within lengths. */
+/* row_exists: whether the row's positions exist, an i1; NULL: they always do. `bound`: logical dimensions that loops
+ * keep within lengths. column_limit: how many columns the row has. */
 LoValue row_exists(Emit *e, const bool *bound);
 Coord column_limit(Emit *e);
-/* How many positions the space's dimension has here: the sentence's, where it is ragged
- * and the sentence is known and does not stand at one of its tokens. */
+/* How many positions the space's dimension has: the length of the current sentence, if the dimension is ragged, the
+ * sentence is known and the space is not at one of its tokens. */
 Coord dim_length(Emit *e, int dim);
 /* Calls body for the columns [start, limit), in a loop that becomes vectors; limit NULL: for `start` alone. */
 typedef void (*ColumnBody)(Emit *e, void *data);

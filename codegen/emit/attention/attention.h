@@ -1,16 +1,18 @@
 /* Inside the emitter of attention regions.
  *
  *   attention.c          units, blocks of queries, levels
- *   products.c products between memory and strips
- *   memory.c   strips, and what else is on the stack
- *   tiles.c    the functions that they call
- *   sweep.c    elementwise ops and reductions over strips
- *   online.c   a running maximum where keys take several strips
+ *   products.c           products between memory and strips
+ *   memory.c             strips, and what else is on the stack
+ *   tiles.c              the functions that these call
+ *   sweep.c              elementwise ops and reductions over strips
+ *   online.c             a running maximum, if keys take several strips
  *
  * A block of queries, a few vectors of them, meets its keys one after the other: lanes
  * are queries, and so reductions along the keys are vertical. Scores of a block are a
- * strip in memory, for each key a row of the block's vectors. Products take the whole
- * block, so that keys are read once for many queries; sweeps take vector after vector. */
+ * strip in memory: for each key a row of the block's vectors. Products take the whole
+ * block, so that keys are read once for many queries; sweeps take one vector at a time.
+ *
+ * The kernel itself is kernel_attention (attention.c), declared in emit.h. */
 #ifndef CODEGEN_EMIT_ATTENTION_ATTENTION_H
 #define CODEGEN_EMIT_ATTENTION_ATTENTION_H
 

@@ -1,5 +1,5 @@
-/* What products are made of for one processor: tiles, which hold their sums in registers, and
- * what packs operands for them. runtime/product/product.h says what each does (TfcTile,
+/* The functions of which products consist on one processor: tiles, which hold their sums in registers, and
+ * functions that pack operands for them. runtime/product/product.h describes each (TfcTile,
  * TfcPackPanel, TfcPackRows), and has the loops around them; together they are a TfcForm.
  *
  *   gemm.c           the form: shapes of tiles, which parts, the record
@@ -27,7 +27,7 @@
 #include "codegen/processor.h"
 #include "runtime/exec/program.h"
 
-/* As many registers hold a tile of 6 × 4 vectors. */
+/* A tile of 6 × 4 vectors needs this many registers. */
 enum { GEMM_MANY_REGISTERS = 32 };
 enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_MAX_LANES = 16 };
 /* A tile register of AMX: lines, and i32 or f32 (pairs of bf16) and bytes of one. */
@@ -46,7 +46,7 @@ typedef struct GemmEmit {
     LoType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LoType sum;
     bool pairs;               /* bf16 */
-    bool keeps;               /* panels that are kept are written */
+    bool keeps;               /* kept panels are being written */
     bool amx;
     int lanes;                /* of a vector */
     int vectors[TFC_WIDTHS];  /* of a tile's row */
@@ -65,14 +65,15 @@ enum {
     ARG_STORE, ARG_ROWS, ARGS,
     ARG_POINTERS = 1 << ARG_A | 1 << ARG_B | 1 << ARG_C
 };
-/* A TfcTile of so many rows and vectors. */
+/* A TfcTile of `height` rows and `vectors` vectors. */
 LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
-/* Tiles of every height and width of the form, for operands that lie anyhow; NULL: none. */
+/* Tiles of every height and width of the form, for operands of any layout; NULL: there is no such tile. */
 typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
-/* The same for panels that are kept, of pairs, where other panels are widened, without the greatest height. */
+/* The same for kept panels of pairs, on processors for which other panels are widened to f32; the greatest height has
+ * no tile. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
-/* The same by AMX, whose widths are registers. */
+/* Tiles of every height and width that use AMX; widths count AMX's tile registers. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
 /* A sum to c if `stored`, an i1; NULL: always. TFC_STORE_ADD adds it to what is there if `loaded`, else to
@@ -80,11 +81,11 @@ void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
                 LoValue loaded);
 
-/* A TfcPackPanel `width` columns wide; `kept`: of panels that are kept. */
+/* A TfcPackPanel, `width` columns wide. `kept`: for kept panels. */
 LoFunction *gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
-/* void (…, width): a panel as wide as that says. */
+/* void (…, width): packs a panel of `width` columns. */
 LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width);
-/* The same of rows of a that lie beside each other. */
+/* The same for rows of a, whose elements are contiguous. */
 LoFunction *gemm_pack_rows(GemmEmit *g);
 /* A TfcTransposeRows, into rows of pairs. */
 LoFunction *gemm_amx_transpose_rows(GemmEmit *g);
