@@ -1,4 +1,4 @@
-/* Names of the functions derived from a model, and of what one gives to another. */
+/* Names of the functions derived from a model, and of the values that one passes to another. */
 #ifndef BASE_FUNCTIONS_H
 #define BASE_FUNCTIONS_H
 

@@ -14,7 +14,7 @@
 typedef struct JsonWriter {
     Text *out;
     bool follows; /* the next member follows another one */
-    int indent;   /* > 0: a member a line, indented by so many blanks a level; 0: all in a line */
+    int indent;   /* > 0: a member a line, indented by this many blanks a level; 0: all in one line */
     int level;    /* brackets that are open */
 } JsonWriter;
 

@@ -30,7 +30,7 @@ typedef struct TeamWatch {
 
 typedef struct Team {
     struct Crew *crew;      /* the helpers; NULL: none */
-    int threads;            /* at most so many take tasks, the caller included */
+    int threads;            /* the most that take tasks, the caller included */
     TeamReady ready;        /* or NULL */
     const TeamWatch *watch; /* or NULL; set between steps */
 } Team;

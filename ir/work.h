@@ -8,11 +8,11 @@
 /* Sizes: the size of each symbol of the module. The caller owns the arrays. */
 typedef struct Sizes {
     const Module *module;
-    double *extents; /* of a ragged one: the length that a row counts with, longest or mean */
-    double *totals;  /* of a ragged one: the sum of the batch's lengths; else its extent */
+    double *extents; /* the size; of a ragged symbol the length of a row, longest or mean */
+    double *totals;  /* of a ragged symbol the sum of the batch's lengths; else the extent */
 } Sizes;
 
-/* Arrays of the arena, every size 1. */
+/* Makes sizes in the arena, each 1. */
 Sizes sizes_new(Arena *arena, const Module *module);
 
 /* The size of a constant, the extent of a symbol. */

@@ -111,7 +111,7 @@ typedef struct Common {
 #define OPTION_SET(record)                                                                         \
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
 
-/* options_parse; then sets the number of threads and the job by --threads, --gemm, --cpu and
+/* Calls options_parse, then sets the number of threads and the job's options from --threads, --gemm, --cpu and
  * --passes. */
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status);

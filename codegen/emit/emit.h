@@ -82,9 +82,9 @@ typedef struct Emit {
 /* ---- element types, and code at the entry (value.c) ---- */
 void emit_at_entry(Emit *e); /* the builder goes there, until lo_resume */
 LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
-/* Element types in registers and in memory: a bool is i1 and i8; bf16 is an f32 that
- * is rounded as soon as it is computed, so that what is stored in between changes no
- * bit, and i16. */
+/* emit_type: an element type in registers; emit_memory_type: in memory. A bool is i1 in registers, i8 in memory. bf16
+ * is an f32 in registers, which is rounded as soon as it is computed, so that storing it changes no bit, and i16 in
+ * memory. */
 LoType emit_type(Emit *e, DType dtype);
 LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */

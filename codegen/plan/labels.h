@@ -31,7 +31,7 @@ typedef struct DotForm {
 } DotForm;
 
 /* Finds the labels for operands and result seen through `views`: packed tokens that
- * all tensors share become one label, neighbours that lie alike are joined, ones
+ * all tensors share become one label, neighbours with one common stride are joined, dimensions of 1
  * are dropped. NULL, or why the product cannot be written as loops of products. */
 const char *label_dot(const Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form);
 /* Chooses the matrix sides; false if no choice leaves each matrix with a contiguous side. */

@@ -46,7 +46,7 @@ typedef struct Placement {
 /* A param, or a value that is kept, that takes a value when the function is done. */
 typedef struct Assign {
     Value *param, *value;
-    View view; /* where the value lies when the function is done */
+    View view; /* the value's memory when the function is done */
     const char *name;
 } Assign;
 
@@ -118,8 +118,8 @@ bool view_is_contiguous(const Plan *plan, const Type *type, const View *view);
 BufferForm view_form(const Plan *plan, const Type *type, const View *view);
 /* The result of a shape op as a view of its operand's memory; false if strides cannot say it. */
 bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to);
-/* The other way: where the operand of a reshape or transpose must lie for the
- * result to lie at `to`. */
+/* The other way: the view that the operand of a reshape or transpose must have for the
+ * result to have the view `to`. */
 bool view_back_through(const Plan *plan, const Op *op, const View *to, View *from);
 /* The part of a concat's (or pad's) result that begins at `start` of the axis. */
 bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, int64_t start,

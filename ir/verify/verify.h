@@ -8,7 +8,7 @@
 
 #include "ir/graph.h"
 
-/* A defined value, with the region in whose body it lies (NULL: in the function). */
+/* A defined value, with the region that has it in its body (NULL: the function). */
 typedef struct Definition {
     const Value *value;
     const Op *region;
@@ -34,7 +34,7 @@ void verify_note(Verifier *v, const Op *op); /* the op in its function, under a 
 const char *verify_type_text(Verifier *v, const Type *type);
 /* Whether an op here may read the value. */
 bool verify_visible(const Verifier *v, const Value *value);
-/* In whose body a value that is defined lies; NULL: in the function. */
+/* The region that has a defined value in its body; NULL: the function. */
 const Op *verify_region_of(const Verifier *v, const Value *value);
 bool verify_block(Verifier *v, const Block *block);
 

@@ -71,8 +71,8 @@ const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
 /* Whether the texts of a language model are one stream, in which each line is followed by a break (the
  * newline's token of characters, else the end): then a text stands between two breaks, and generation
- * has no end. Else, as at first, a line is a text between begin and end. Decides what of rules->text
- * nobody said. */
+ * has no end. Else, as at first, a line is a text between begin and end. Sets the parts of rules->text
+ * that were not chosen (TokenRules.said). */
 void vocab_set_stream(Vocabulary *vocab, bool is_stream);
 /* What the tokenizer's own template wants around a text. */
 TokenizerFrame vocab_frame(const Vocabulary *vocab);

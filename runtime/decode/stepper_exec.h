@@ -14,7 +14,7 @@ typedef struct StepperPrograms {
 
 /* Both programs' params must be in the store, which must outlive the stepper.
  * Its caches ("cache.N") get their memory here: slots of equal capacity that
- * double when a hypothesis outgrows them. false: memory cannot be had. */
+ * double when a hypothesis outgrows them. false: memory ran out. */
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out);
 
 #endif

@@ -85,8 +85,8 @@ bool store_is_param(const StoreTensor *tensor);
  * params. The version changes with each call and with each run that writes params, and is never 0. */
 void store_changed(Store *store);
 int64_t store_version(const Store *store);
-/* Initial values as each tensor says, from Philox keyed by (seed, hash of the
- * name), so that they do not depend on order or threads. Fans: of [in, out],
+/* Fills each tensor with the initial values that it declares, drawn by Philox with the key (seed, hash of
+ * the name), so that they do not depend on order or threads. Fans: of [in, out],
  * in = dims[0] … dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File
  * tensors are not changed: the loader fills them. False: memory ran out. */
 bool store_initialise(Store *store, uint64_t seed);

@@ -84,7 +84,7 @@ static inline int64_t gemm_origin(const BoundGemm *bound, const GemmMatrix *matr
     return at;
 }
 
-/* Fills `tasks` of a step whose loops and sides are bound; false if memory cannot be had. */
+/* Fills `tasks` of a step whose loops and sides are bound; false: memory ran out. */
 bool gemm_cut(BoundGemm *bound);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "runtime/exec/state.h"
 
-/* After the steps were bound: room for sums. False if memory cannot be had. */
+/* After the steps were bound: allocates room for sums. False: memory ran out. */
 bool loops_bind(Exec *exec);
 /* Points the steps of loop l at the rows [begin, begin + rows). */
 void loop_begin(Exec *exec, int32_t l, int64_t begin, int64_t rows);

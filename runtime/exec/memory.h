@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Zeros; NULL if it cannot be had. Every page is touched once here, so that none is
- * faulted in during a step. Free with free(). */
+/* Memory with zeros; NULL: memory ran out. Every page is written once here, so that no page fault
+ * happens during a step. Free with free(). */
 void *memory_new(int64_t bytes);
-/* The same with anything in it, for what is written before it is read. */
+/* The same with undefined content, for memory that is written before it is read. */
 void *memory_raw(int64_t bytes);
 
 #endif

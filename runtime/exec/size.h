@@ -58,23 +58,22 @@ static inline int64_t loop_chunk(const TfcLoop *loop, int64_t rows)
     return n ? (rows + n - 1) / n : 0;
 }
 
-/* Whether its memory is the executor's. */
+/* Whether the executor plans the buffer's memory. */
 static inline bool buffer_is_planned(const TfcBuffer *buffer)
 {
     return buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT ||
            buffer->kind == TFC_BUFFER_KEPT;
 }
 
-/* Whether it lies beside the slab, where it is there for the next run: an output, too, that is made of params
- * alone. */
+/* Whether a buffer is outside the slab and kept for the next run. An output that is made of params alone is, too. */
 static inline bool buffer_is_kept(const TfcProgram *program, const TfcBuffer *buffer)
 {
     bool prepared = buffer->first >= 0 && buffer->first < program->n_prepared;
     return buffer->kind == TFC_BUFFER_KEPT || (buffer->kind == TFC_BUFFER_OUTPUT && prepared);
 }
 
-/* Bytes of a buffer in memory: of one that holds a chunk, those of the largest chunk
- * that so many rows or fewer are cut into. */
+/* Bytes of a buffer in memory. A buffer that holds a chunk has the size of the largest chunk that any number of rows up
+ * to the loop's is cut into. */
 static inline int64_t buffer_bytes(const TfcProgram *program, int32_t b, const TfcDim *dims)
 {
     const TfcBuffer *buffer = &program->buffers[b];

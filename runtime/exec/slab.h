@@ -17,7 +17,7 @@ typedef struct SlabItem {
 /* Fills the offsets and returns the size of the slab. Greedy by size: largest
  * first, each at the lowest place free during its whole life (Pisarchyk & Lee,
  * "Efficient Memory Management for Deep Neural Net Inference", 2020). Returns -1
- * if memory for the planning itself cannot be had. */
+ * if memory for the planning itself ran out. */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
 /* Marks the kept buffers that a run with these dimensions reads once they are prepared. Of the others panels were
@@ -31,8 +31,8 @@ bool slab_stays(const TfcProgram *program, const bool *read, int32_t buffer);
 typedef struct SlabBlocks {
     int64_t slab, kept;
 } SlabBlocks;
-/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. What stays lies in
- * its block, the rest in the slab. False: no memory for the planning. */
+/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Kept buffers are placed in a block of
+ * their own, all others in the slab. False: memory for the planning ran out. */
 bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets, SlabBlocks *blocks);
 
 #endif

@@ -60,7 +60,7 @@ struct Exec {
     const TfcDim **kernel_dims;
     PointerPatch *patches;
     int64_t n_patches;
-    TfcDim *slices;          /* of each loop: its dimension, as long as the chunk at hand */
+    TfcDim *slices;          /* of each loop: its dimension, as long as the current chunk */
     int64_t chunk_begin;     /* the first row of that chunk */
     void *part;              /* sums over one chunk, before they are added */
     int64_t part_bytes;
@@ -81,7 +81,7 @@ static inline bool step_is_epilogue(const TfcStep *step)
     return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
 }
 
-/* Where a planned buffer lies. */
+/* The address of a planned buffer. */
 static inline char *exec_place(const Exec *exec, int32_t b)
 {
     return (slab_stays(exec->program, exec->read, b) ? exec->kept : exec->slab) + exec->offsets[b];

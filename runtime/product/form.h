@@ -15,11 +15,11 @@ enum { TFC_ROUNDED_K = 512 };
 
 enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
 
-/* How a tile's operands lie; strides that follow from it are not read.
+/* Layout of a tile's operands; a tile does not read strides that follow from it.
  *   STRIDED  a and b by strides of any size
- *   PANELS   a and b in panels: side after side, each term's elements beside each other
+ *   PANELS   a and b in panels: for each term the elements of all sides, contiguous
  *   ROWS     b in panels; a with each row contiguous along k
- *   KEPT     b in panels that product_pack made, where those are others; a by strides of any size */
+ *   KEPT     b in panels of product_pack, if these differ from other panels; a by strides of any size */
 typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIE_KEPT, TFC_LIES } TfcLie;
 
 /* c[height, columns] = Σ a·b, stored as `store` says. Strides are in bytes; k counts elements of
@@ -28,11 +28,11 @@ typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIE_KEP
 typedef void TfcTile(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b,
                      int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t store,
                      int64_t rows);
-/* Writes a panel: term l of side i beside the others of l. x has `count` sides; those that it has
- * not are undefined in the panel. Strides are in elements of x. */
+/* Writes a panel: for each term the elements of all sides, contiguous. x has `count` sides; elements of the panel's
+ * other sides are undefined. Strides are in elements of x. */
 typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_side, int64_t count,
                           void *out);
-/* Writes rows of a that lie beside each other as rows along k, `pitch` bytes apart, filled up with
+/* Transposes elements of a whose rows are adjacent into rows contiguous along k, `pitch` bytes apart, padded with
  * zeros. Strides are in elements of x. */
 typedef void TfcTransposeRows(int64_t k, const void *x, int64_t x_k, int64_t rows, void *out,
                               int64_t pitch);
@@ -46,16 +46,16 @@ enum { TFC_PANEL_GAP = 64 };
  * from memory: of bf16 they hold pairs in any case, half as many bytes.
  *   source, element  bytes of an element of a and b; of a panel, which is also a sum's
  *   joined, kept     terms an element of a panel; of one that product_pack makes
- *   whole            panels hold a multiple of so many terms; those that are missing are zero
+ *   whole            panels have a multiple of this many terms; missing ones are zero
  *   depth            terms a pass: what is summed in registers in one go
  *   columns, rows    of a panel of b; of a panel of a, which is the highest tile
  *   together         rows of a that are packed together
- *   low              so many rows and fewer are multiplied by wide tiles, b where it lies
- *   strided          operands may be read where they lie
- *   in_place_rows, in_place_k  a that lies along k is read where it lies if its rows and k are
+ *   low              this many rows or fewer are multiplied by wide tiles, with b in place
+ *   strided          operands may be read in place
+ *   in_place_rows, in_place_k  an a contiguous along k is read in place if its rows and k are
  *                    multiples of these; 0: never
- *   crowded          … unless its rows are a multiple of so many bytes apart; 0: even then
- *   beside           lie of rows that are packed from rows beside each other
+ *   crowded          … unless its rows are a multiple of this many bytes apart; 0: even then
+ *   beside           layout of packed rows whose source has adjacent rows
  *   any_rows         tiles take fewer rows than their height
  *   registers        tiles hold their sums in registers of AMX, which are set up around a product
  *   flush            denormals are zero meanwhile, as for the instructions that join terms
@@ -68,15 +68,15 @@ typedef struct TfcFormSizes {
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
-/* All that products of one type of operands need of a processor. What is NULL is not needed.
+/* TfcForm: all that products of one type of operands need of a processor. A function that is not needed is NULL.
  *   tiles           by height and width; the widest, for low heights alone
- *   highest         the highest tile as wide as a panel, for operands that lie so
+ *   highest         the highest tile as wide as a panel, for each layout of operands
  *   of_kept         tiles for panels that product_pack made, where joined and kept differ; none of the
  *                   greatest height
  *   pack_panel      panels of b
  *   pack_kept       the same for product_pack
- *   pack_rows       panels of a, of rows that lie beside each other
- *   transpose_rows  the same, where they are to be rows */
+ *   pack_rows       panels of a, from adjacent rows
+ *   transpose_rows  rows along k, from adjacent rows */
 typedef struct TfcForm {
     TfcFormSizes sizes;
     TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LIES];

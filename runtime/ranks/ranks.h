@@ -1,7 +1,7 @@
 /* Ranks: processes of one command, started together by mpirun, perhaps on many machines.
  *
  *   Ranks *ranks;
- *   if (!ranks_open(diags, arena, &ranks)) …     // an error is told; NULL: a process on its own
+ *   if (!ranks_open(diags, arena, &ranks)) …     // an error is in diags; NULL: one process alone
  *   ranks_share(ranks, &state, sizeof state);    // rank 0's, on every rank
  *   ranks_close(ranks);
  *
@@ -15,9 +15,9 @@
 typedef struct Ranks Ranks;
 
 /* False after an error: mpirun started the process, but the module for its MPI is not there.
- * `silence`: a rank of which nothing is heard for so many seconds ends all; 0: never. */
+ * `silence`: seconds after which a rank that sends nothing ends all ranks; 0: never. */
 bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks);
-/* Names of the launchers whose modules are there, apart by ", "; "none". In the arena. */
+/* Names of the MPI libraries with an installed module, separated by ", "; or "none". In the arena. */
 const char *ranks_modules(Arena *arena);
 void ranks_close(Ranks *ranks);           /* waits for all ranks */
 void ranks_end(Ranks *ranks, int status); /* ends all ranks now, this one too */

@@ -1,5 +1,5 @@
-/* Lists of ids and texts that grow with realloc and are their owner's; functions that add give
- * false, with everything as it was, where there is no memory. */
+/* Lists of ids and texts that grow by realloc and belong to their owner. A function that adds returns false and
+ * changes nothing if memory runs out. */
 #ifndef RUNTIME_TEXT_GROW_H
 #define RUNTIME_TEXT_GROW_H
 
@@ -19,10 +19,10 @@ typedef struct TokenText {
 
 bool token_ids_push(TokenIds *ids, int32_t id);
 void token_ids_free(TokenIds *ids);
-/* Room for so many bytes more. */
+/* Makes room for `more` bytes. */
 bool token_text_reserve(TokenText *text, size_t more);
 bool token_text_put(TokenText *text, const char *bytes, size_t length);
-/* Makes one line of what stands from `from` on: "\\n" and "\\r" for its line breaks. */
+/* Makes the text from `from` on one line: "\\n" and "\\r" replace its line breaks. */
 bool token_text_one_line(TokenText *text, size_t from);
 void token_text_free(TokenText *text);
 

@@ -8,7 +8,7 @@
  *   tokenizer_free(t);
  *
  * A Tokenizer never changes: several threads may use one at once. Nothing here ends the
- * process: what lacks memory says so. */
+ * process: functions report that memory ran out. */
 #ifndef RUNTIME_TEXT_TOKENIZER_H
 #define RUNTIME_TEXT_TOKENIZER_H
 

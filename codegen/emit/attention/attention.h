@@ -78,7 +78,7 @@ void tile_need_functions(Attention *a, DType operand);
 LoFunction *tile_function(Attention *a, DType operand, const char *part);
 
 /* ---- sweep.c ---- */
-/* The scores' queries as tokens of their sentences, or NULL if they are none. */
+/* The axis of the scores whose packed tokens are the queries; NULL: queries are not packed. */
 const Axis *tile_tokens(const Emit *e);
 void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
 void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */

@@ -16,7 +16,7 @@ typedef struct HfPart {
     bool first;  /* the text began with it */
 } HfPart;
 
-/* Texts one after another. What lacks memory sets `failed`, and all that follows does nothing. */
+/* HfParts: consecutive texts. If memory runs out, `failed` is set and all later calls do nothing. */
 typedef struct HfParts {
     TokenText text;
     HfPart *at; /* malloc-backed */

@@ -18,7 +18,7 @@ typedef struct Gradient {
     int64_t size, at, block;
 } Gradient;
 
-/* Group: so many elements of a sparse gradient, the last one perhaps fewer; a mark is a bit, 1 where
+/* GROUP: elements in a group of a sparse gradient; the last group may have fewer; a mark is a bit, 1 where
  * not all bits of the elements are 0. */
 enum { GROUP = 64, BLOCK_GROUPS = PART_BLOCK / GROUP, BLOCK_WORDS = BLOCK_GROUPS / 64 };
 

@@ -22,7 +22,7 @@
 
 typedef struct GradientSum GradientSum;
 
-/* Room for a tree over so many pieces: the size of all gradients for each level. NULL: out of memory.
+/* Room for a tree over `pieces` pieces: the size of all gradients for each level. NULL: out of memory.
  *   store     has its gradients already; outlives the sum, as parts and ranks do
  *   parts     as many as ranks
  *   rounded   ranks send f32 as bf16; the error of rounding is added to what this rank sends of the same element in

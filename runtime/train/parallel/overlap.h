@@ -1,11 +1,11 @@
 /* Overlap: what ranks send each other while they compute.
  *
  * During the last piece of an update, each gradient is summed among the ranks as soon as the backward
- * has done with it. After the update the params go to all ranks while the next forward runs, which
- * waits for each where it first needs it. Other threads do both, bucket by bucket: tensors in the order
- * in which the program is done with them, or needs them, together of a megabyte at least (as gradients
- * are in PyTorch's DDP: Li et al. 2020); of a larger tensor a piece at a time. There are two, each with
- * every other bucket: one adds while the other waits for the network. */
+ * has finished it. After the update the params are sent to all ranks while the next forward runs, which
+ * waits for each param before the first step that reads it. Two threads do both, bucket by bucket, each
+ * with every other bucket: one adds while the other waits for the network. A bucket has at least a
+ * megabyte of tensors, in the order in which the program finishes or needs them (as in PyTorch's DDP: Li
+ * et al. 2020); a larger tensor is sent in pieces. */
 #ifndef RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 #define RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 
@@ -14,22 +14,22 @@
 
 typedef struct Overlap Overlap;
 
-/* `compute` gives the gradients; it tells the overlap of its steps from now on, until that is freed.
- * *overlap is NULL where ranks cannot use two threads. False: out of memory. */
+/* `compute` computes the gradients; until overlap_free it reports its steps to the overlap. *overlap is NULL for one
+ * rank, and if the MPI library does not allow several threads. False: out of memory. */
 bool overlap_new(Overlap **overlap, const Split *split, GradientSum *sum, Exec *compute);
 void overlap_free(Overlap *overlap); /* NULL is allowed */
 
-/* The last piece of an update is computed next, or there is none: these steps, which follow it and
- * outlive them, are done for each bucket. */
+/* Before the last piece of an update, or if this rank has none: the threads do these steps for each bucket. The steps
+ * must stay valid until overlap_wait_sums. */
 void overlap_begin_sums(Overlap *overlap, const SumStep *steps, int64_t n);
-/* The piece is computed: the sums that are left may be done, too. */
+/* After the piece was computed: allows all sums that are left. */
 void overlap_allow_sums(Overlap *overlap);
-/* The sums that were begun are done. Gives the seconds that the caller waited. */
+/* Waits for the sums that were begun. Returns the seconds that it waited. */
 double overlap_wait_sums(Overlap *overlap);
-/* The params of this rank's part are updated. */
+/* After the update of this rank's part: begins to send params. */
 void overlap_begin_params(Overlap *overlap);
-/* All params are there. NULL is allowed. Gives the seconds that the caller waited, and its runs of
- * `compute` have waited, since the last call. */
+/* Waits until all params have arrived. NULL is allowed. Returns the seconds that this call and the runs of `compute`
+ * have waited since the last call. */
 double overlap_wait_params(Overlap *overlap);
 
 #endif

@@ -1,10 +1,10 @@
-/* Parts: the elements of all trained params, cut for ranks into as many parts of about the same size.
+/* Parts: the elements of all trained params, cut into parts of about the same size, one for each rank.
  * Each rank sums the gradients of its part, updates it, and keeps the optimizer's slots of it (ZeRO,
  * stage 1: Rajbhandari et al. 2020).
  *
- * Each tensor is cut by itself, so that whatever is moved at a time is moved among all ranks. A cut is
- * between blocks. A block has PART_BLOCK elements of one tensor, the last perhaps fewer: so sums over
- * blocks do not depend on how many parts there are. */
+ * Each tensor is cut by itself, so that every message goes between all ranks. Cuts are between blocks. A
+ * block has PART_BLOCK elements of one tensor, the last perhaps fewer: so sums over blocks do not depend on
+ * the number of parts. */
 #ifndef RUNTIME_TRAIN_PARALLEL_PARTS_H
 #define RUNTIME_TRAIN_PARALLEL_PARTS_H
 
@@ -17,11 +17,11 @@ enum { PART_BLOCK = 1 << 14 };
 
 /* PartTensor: a param and its gradient, by their names.
  *   count   elements
- *   rows    a second tensor of the same size, of those terms of the gradient that are mostly zeros; they
- *           are added to it in the end. NULL: there is none
- *   sparse  there is none, as all of its terms are so
- *   rounded the param is f32, and ranks, of which there are several, compute gradients from its rounding to
- *           bf16 alone */
+ *   rows    a second tensor of the same size, with the sparse terms of the gradient (mostly zeros), which are added
+ *           to it in the end. NULL: there is none
+ *   sparse  all terms are sparse, and there is no second tensor
+ *   rounded the param is f32, there are several ranks, and they compute gradients only from its value rounded
+ *           to bf16 */
 typedef struct PartTensor {
     const char *param, *gradient;
     int64_t count;
@@ -41,14 +41,14 @@ typedef struct Parts {
     int64_t *bounds; /* of each tensor n + 1: part p has the elements bounds[p] … bounds[p + 1] - 1 */
 } Parts;
 
-/* In the arena, where `tensors` stay the caller's; NULL: out of memory. */
+/* Makes parts in the arena; the caller keeps `tensors`. NULL: out of memory. */
 const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensors, int32_t n);
-/* What parts first … last have of a tensor; perhaps nothing. */
+/* The elements of a tensor in parts first … last; there may be none. */
 Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t last);
 /* Piece `index` of `of` pieces of about the same size into which a part's slice is cut, between blocks. */
 Slice parts_piece(const Parts *parts, int32_t tensor, int32_t part, int32_t index, int32_t of);
 /* Elements of a part, of all tensors. */
 int64_t parts_elements(const Parts *parts, int32_t part);
-int64_t parts_blocks(int64_t count); /* of a tensor of so many elements */
+int64_t parts_blocks(int64_t count); /* of a tensor of `count` elements */
 
 #endif
