@@ -4,6 +4,7 @@
 #include "driver/run/foreign_files.h"
 
 #include "base/file.h"
+#include "runtime/data/token_rules.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -255,9 +256,7 @@ bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary
             return refuse(job, config,
                           arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens",
                                        row->key, value_text(job, value), (int)vocab_size(vocab)));
-        vec_push(job->arena, *tokens,
-                 arena_printf(job->arena, "%s=%s", row->to,
-                              vocab_token(vocab, (int32_t)value->integer)));
+        vec_push(job->arena, *tokens, token_rule_text(job->arena, vocab, row->to, (int32_t)value->integer));
     }
     return true;
 }

@@ -2,12 +2,13 @@
 #include "driver/exchange/import_text.h"
 
 #include "base/file.h"
+#include "runtime/data/token_rules.h"
 
 #include <string.h>
 
 enum { LARGEST_FILE = 1 << 24 };
 
-/* A file of the folder as JSON; *json NULL: there is none. */
+/* A file of the folder, a JSON object; *json NULL: there is none. */
 static bool read_json(Job *job, const char *folder, const char *name, const JsonValue **json)
 {
     const char *path = file_in(job->arena, folder, name), *problem = NULL;
@@ -16,16 +17,15 @@ static bool read_json(Job *job, const char *folder, const char *name, const Json
         return true;
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_FILE);
     *json = source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
+    if (*json && (*json)->kind != JV_OBJECT)
+        return job_error(job, "%s: expected {\"key\": value, …}", path);
     return *json || (source && job_error(job, "%s: %s", path, problem ? problem : "out of memory"));
 }
 
-/* The token as rules name it: by its number where its text is another's, or none. */
+/* id -1: none. */
 static void add_rule(Job *job, const char *rule, const Vocabulary *vocab, int64_t id, TextList *tokens)
 {
-    const char *name = id < 0 ? "none" : vocab_token(vocab, (int32_t)id);
-    if (id >= 0 && (!strcmp(name, "none") || vocab_find(vocab, name) != id))
-        name = arena_printf(job->arena, "#%lld", (long long)id);
-    vec_push(job->arena, *tokens, arena_printf(job->arena, "%s=%s", rule, name));
+    vec_push(job->arena, *tokens, token_rule_text(job->arena, vocab, rule, (int32_t)id));
 }
 
 static bool check_id(Job *job, const char *file, const JsonValue *id, const Vocabulary *vocab)
@@ -66,7 +66,15 @@ static bool put_stops(Job *job, const char *folder, const ImportConfig *config, 
     return add_stops(job, "config.json", ids ? ids : import_config_value(job, config, key), vocab, tokens);
 }
 
-/* The token on one side of a text, -1: none. `said`: what tokenizer_config.json says of the special one. */
+/* What tokenizer_config.json says of a key: true, false or null, which is neither; *said NULL: nothing. */
+static bool find_flag(Job *job, const JsonValue *json, const char *key, const JsonValue **said)
+{
+    *said = json ? json_member(json, key) : NULL;
+    return !*said || (*said)->kind == JV_TRUE || (*said)->kind == JV_FALSE || (*said)->kind == JV_NULL ||
+           job_error(job, "tokenizer_config.json: \"%s\": expected true or false", key);
+}
+
+/* The token on one side of a text, -1: none. `said`: what find_flag found of the special one. */
 static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int64_t special)
 {
     if (said && said->kind == JV_FALSE)
@@ -76,29 +84,25 @@ static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int
     return said && said->kind == JV_TRUE ? special : -1;
 }
 
-static const JsonValue *tokenizer_says(const JsonValue *json, const char *key)
-{
-    return json ? json_member(json, key) : NULL;
-}
-
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
                         TextList *tokens)
 {
-    const JsonValue *json;
-    if (!read_json(job, folder, "tokenizer_config.json", &json))
+    const JsonValue *json, *says_begin, *says_end;
+    if (!read_json(job, folder, "tokenizer_config.json", &json) || !find_flag(job, json, "add_bos_token", &says_begin) ||
+        !find_flag(job, json, "add_eos_token", &says_end))
         return false;
     const TokenizerFrame frame = vocab_frame(vocab);
     const TokenRules *rules = vocab_rules(vocab);
     if (frame.n_before > 1 || frame.n_after > 1)
         return job_error(job, "%s/tokenizer.json: its template stands %d tokens before and %d behind a text; one on "
                               "each side is read", folder, (int)frame.n_before, (int)frame.n_after);
-    int64_t before = framing(tokenizer_says(json, "add_bos_token"), frame.before, frame.n_before, rules->begin);
+    int64_t before = framing(says_begin, frame.before, frame.n_before, rules->begin);
     /* A SentencePiece model has no template: models that come with one alone are LLaMA's and begin so. */
-    if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && !tokenizer_says(json, "add_bos_token"))
+    if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && !says_begin)
         before = rules->begin;
     add_rule(job, "text-begin", vocab, before, tokens);
     add_rule(job, "text-end", vocab,
-             framing(tokenizer_says(json, "add_eos_token"), frame.after, frame.n_after, rules->end), tokens);
+             framing(says_end, frame.after, frame.n_after, rules->end), tokens);
     add_rule(job, "newline", vocab, -1, tokens);
     return put_stops(job, folder, config, vocab, tokens);
 }

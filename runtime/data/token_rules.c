@@ -69,16 +69,18 @@ static int32_t numbered(const Vocabulary *vocab, const char *text)
     return end && end > text + 1 && !*end && id >= 0 && id < vocab_size(vocab) ? (int32_t)id : -1;
 }
 
-/* The id that the text gives the rule; -1: none; -2 after an error. */
+/* The id that the text gives the rule; -1: none, whatever tokens there are; -2 after an error. */
 static int32_t find_token(const Vocabulary *vocab, Diagnostics *diags, const Rule *rule,
                           const char *text)
 {
     const char *token = strchr(text, '=') + 1;
     const Vocabulary *side = rule->is_of_source ? vocab_source(vocab) : vocab;
+    if (!strcmp(token, "none"))
+        return -1;
     int32_t id = vocab_find(side, token);
     if (id < 0)
         id = numbered(side, token);
-    if (id >= 0 || !strcmp(token, "none"))
+    if (id >= 0)
         return id;
     diag_error(diags, (Loc){0},
                "--token %s: the vocabulary has no token '%s'; #N names one by its number, and none is no token",
@@ -97,6 +99,15 @@ static bool add_stop(Diagnostics *diags, TextRule *text, int32_t id, bool is_fir
     if (id >= 0)
         text->stops[text->n_stops++] = id;
     return true;
+}
+
+const char *token_rule_text(Arena *arena, const Vocabulary *vocab, const char *name, int32_t id)
+{
+    const char *token = id < 0 ? "none" : vocab_token(vocab, id);
+    if (id >= 0 && (!strcmp(token, "none") || vocab_find(vocab, token) != id))
+        for (int digits = 1; digits == 1 || vocab_find(vocab, token) >= 0; digits++) /* a token may be called #7 */
+            token = arena_printf(arena, "#%0*d", digits, (int)id);
+    return arena_printf(arena, "%s=%s", name, token);
 }
 
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n)

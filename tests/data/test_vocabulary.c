@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "runtime/data/token_rules.h"
 #include "runtime/data/vocabulary.h"
 #include "tests/messages.h"
 
@@ -163,6 +164,20 @@ static void test_word_files(void **state)
     take_message(f, "list.txt:3:1: error: expected one character");
 }
 
+/* Tokens that are called as rules call others: none is no token, and each can be said. */
+static void test_names_of_rules(void **state)
+{
+    Fixture *f = *state;
+    Vocabulary *vocab = load_list(f, "none\n#4\n#05\na=b\n");
+    assert_int_equal(vocab_size(vocab), 8);
+    for (int32_t id = -1; id < vocab_size(vocab); id++) {
+        const char *text = token_rule_text(f->arena, vocab, "end", id);
+        assert_true(token_rules_set(vocab, &f->diags, &text, 1));
+        assert_int_equal(vocab_rules(vocab)->end, id);
+    }
+    assert_string_equal(token_rule_text(f->arena, vocab, "end", vocab_find(vocab, "none")), "end=#04");
+}
+
 static void test_characters(void **state)
 {
     Fixture *f = *state;
@@ -306,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pieces_from_little_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_specs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pieces_from_a_book, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names_of_rules, setup, teardown),
         cmocka_unit_test_setup_teardown(test_foreign_model, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tokenizer_json, setup, teardown),
     };
