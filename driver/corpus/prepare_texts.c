@@ -119,6 +119,15 @@ static bool fill(Scan *scan, TextPart *part, int k)
     return n > 0;
 }
 
+/* Passes a byte order mark, which is no line. */
+static void pass_mark(Scan *scan, TextPart *part, int k)
+{
+    if (!fill(scan, part, k) || scan->end < 3 || memcmp(scan->buffer, "\xEF\xBB\xBF", 3))
+        return;
+    scan->begin = 3;
+    scan->at = 3;
+}
+
 /* Passes a line of file k with its end; false: there is none any more, or (part->error) it cannot be
  * read. */
 static bool pass_line(Scan *scan, TextPart *part, int k)
@@ -177,7 +186,9 @@ static void scan_lines(TextPart *part, Scan *scans[2], int64_t lines_a_shard)
 {
     TextCut cut = {0};
     bool more[2] = {true, part->n == 2};
-    int64_t bytes = 0;
+    for (int k = 0; k < part->n; k++)
+        pass_mark(scans[k], part, k);
+    int64_t bytes = passed(part, scans);
     while (!part->error && (more[0] || more[1])) {
         int64_t before = passed(part, scans);
         for (int k = 0; k < part->n; k++)

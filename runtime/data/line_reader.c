@@ -20,6 +20,7 @@ struct LineReader {
     char *name;
     int64_t limit, number;
     bool is_file, at_end;
+    bool has_begun;  /* a byte order mark would be behind it */
     int error;       /* errno of a read, or 0 */
     int64_t skipped; /* bytes of the line that is being passed over; -1: none is */
     char *data;      /* from begin to end: read, not yet given */
@@ -67,6 +68,7 @@ void line_reader_close(LineReader *reader)
 bool line_reader_seek(LineReader *reader, int64_t bytes, int64_t lines)
 {
     reader->number = lines;
+    reader->has_begun = bytes > 0;
     return lseek(reader->fd, (off_t)bytes, SEEK_SET) >= 0;
 }
 
@@ -130,9 +132,19 @@ static bool skip_line(LineReader *r)
 
 static bool is_over(const LineReader *r) { return (int64_t)(r->end - r->begin) > r->limit + 1; }
 
+static void drop_mark(LineReader *r)
+{
+    if (r->has_begun || r->end - r->begin < 3)
+        return;
+    r->has_begun = true;
+    if (!memcmp(r->data + r->begin, "\xEF\xBB\xBF", 3))
+        r->begin = r->searched = r->begin + 3;
+}
+
 /* Whether the next result can be told from what has been read. */
 static bool is_decided(LineReader *r)
 {
+    drop_mark(r);
     return skip_line(r) && (r->skipped >= 0 || r->at_end || find_newline(r) || is_over(r));
 }
 
@@ -167,8 +179,6 @@ static LineResult check_line(LineReader *r, Line line)
     r->number++;
     if (r->number == 1 && text_is_gzip(line.text, line.length))
         return failed(r, "the file is compressed by gzip; decompress it first");
-    if (r->number == 1 && line.length >= 3 && !memcmp(line.text, "\xEF\xBB\xBF", 3))
-        line = (Line){line.text + 3, line.length - 3};
     if (line.length && line.text[line.length - 1] == '\r')
         line.length--;
     LineResult result = {.status = LINE_READ, .number = r->number, .line = line};

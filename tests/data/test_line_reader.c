@@ -114,6 +114,18 @@ static void test_bad_lines(void **state)
     line_reader_close(reader);
 }
 
+/* A byte order mark is no line. */
+static void test_mark_alone(void **state)
+{
+    Fixture *f = *state;
+    int in;
+    LineReader *reader = open_pipe(f, &in, 8);
+    put(in, "\xEF\xBB\xBF", 3);
+    close(in);
+    assert_int_equal(line_reader_next(reader).status, LINE_END);
+    line_reader_close(reader);
+}
+
 /* What never ends a line is given up, even where bad lines are passed over. */
 static void test_endless(void **state)
 {
@@ -253,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_ready, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mark_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_endless, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_as_whole, setup, teardown),
