@@ -26,6 +26,11 @@ struct Tokenizer {
     bool is_plain; /* special tokens of a text are text */
 };
 
+/* A call begins, of reading, encoding or decoding so many bytes: nothing has failed, nothing is spent. */
+void tokenizer_begin(size_t length);
+/* Whether the call may take so many steps more, which it has taken then: searches that need many (pattern.c) share those of
+ * a call, so that its time stays in proportion to its text. */
+bool tokenizer_spend(int64_t steps);
 /* Why this call fails, unless memory ran out (tokenizer_problem). */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -5,7 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FREE_STEPS = 60000000, BYTE_STEPS = 100 };
+
+/* Of this thread's call. */
 static _Thread_local char problem_text[240]; /* "": no memory */
+static _Thread_local int64_t steps_left;
+
+void tokenizer_begin(size_t length)
+{
+    *problem_text = 0;
+    steps_left = FREE_STEPS + BYTE_STEPS * (int64_t)length;
+}
+
+bool tokenizer_spend(int64_t steps)
+{
+    steps_left -= steps;
+    return steps_left >= 0;
+}
 
 const char *tokenizer_problem(void) { return *problem_text ? problem_text : NULL; }
 
@@ -60,7 +76,7 @@ int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t len
 
 bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
-    *problem_text = 0;
+    tokenizer_begin(length);
     if (!tokenizer || !ids || (!text && length) || length > TOKENIZER_MOST)
         return false;
     size_t before = ids->count;
@@ -72,7 +88,7 @@ bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
 
 bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
 {
-    *problem_text = 0;
+    tokenizer_begin(n);
     if (!tokenizer || (!ids && n) || !text)
         return false;
     size_t before = text->length;
@@ -86,19 +102,21 @@ bool tokenizer_decode_text(const Tokenizer *tokenizer, const int32_t *ids, size_
 {
     static const char replacement[] = {'\357', '\277', '\275'};
     enum { MORE = sizeof replacement - 1 }; /* bytes than a NUL */
-    size_t before = text ? text->length : 0;
+    size_t before = text ? text->length : 0, nuls = 0;
     bool ok = tokenizer_decode(tokenizer, ids, n, text);
-    for (size_t at = before; ok && at < text->length; at++) {
-        if (text->data[at])
-            continue;
-        ok = token_text_reserve(text, MORE);
-        if (!ok) {
-            text->length = before;
-            break;
-        }
-        memmove(text->data + at + MORE, text->data + at, text->length - at);
-        memcpy(text->data + at, replacement, sizeof replacement);
-        text->length += MORE;
+    for (size_t at = before; ok && at < text->length; at++)
+        nuls += !text->data[at];
+    if (!ok || !nuls)
+        return ok;
+    if (!token_text_reserve(text, MORE * nuls)) {
+        text->length = before;
+        return false;
     }
-    return ok;
+    size_t from = text->length;
+    for (size_t to = text->length += MORE * nuls; to > from;) /* until no NUL is before it */
+        if (text->data[--from])
+            text->data[--to] = text->data[from];
+        else
+            memcpy(text->data + (to -= sizeof replacement), replacement, sizeof replacement);
+    return true;
 }

@@ -447,6 +447,25 @@ static void test_too_much(void **state)
     token_text_free(&json);
 }
 
+/* Each search is within what one may take, but there are thousands. */
+static void test_many_searches(void **state)
+{
+    (void)state;
+    enum { RUN = 20, RUNS = 2000 };
+    static char text[RUNS * (RUN + 1)];
+    TokenIds ids = {0};
+    Tokenizer *tokenizer = tokenizer_of("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a+)+c|[ab]\"},"
+                                        "\"behavior\":\"Isolated\"}," LETTERS);
+    for (int i = 0; i < (int)sizeof text; i++)
+        text[i] = i % (RUN + 1) < RUN ? 'a' : 'b';
+    assert_true(tokenizer_encode(tokenizer, text, RUN + 1, &ids));
+    ids.count = 0;
+    assert_false(tokenizer_encode(tokenizer, text, sizeof text, &ids));
+    assert_string_equal(tokenizer_problem(), "the tokenizer's pattern '(a+)+c|[ab]' takes too long on it");
+    free(ids.data);
+    tokenizer_free(tokenizer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,7 +473,7 @@ int main(void)
         cmocka_unit_test(test_gpt2),    cmocka_unit_test(test_marian),
         cmocka_unit_test(test_special), cmocka_unit_test(test_steps),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_long_word),
-        cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_too_much), cmocka_unit_test(test_many_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

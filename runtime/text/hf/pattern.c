@@ -23,6 +23,42 @@ static bool translate(const char *regex, size_t length, TokenText *out)
     return true;
 }
 
+/* Steps of a search from one place at first, and at most, and memory (KiB): what published patterns need for a line is far
+ * below. */
+enum { FIRST_STEPS = 10000, MOST_STEPS = 10000000, MOST_MATCH_MEMORY = 1 << 18, MOST_SHOWN = 100 };
+
+typedef struct Regex {
+    pcre2_code *code;
+    pcre2_match_context *limits; /* of a first search */
+} Regex;
+
+static void free_regex(Regex *regex)
+{
+    if (!regex)
+        return;
+    pcre2_code_free(regex->code);
+    pcre2_match_context_free(regex->limits);
+    free(regex);
+}
+
+static Regex *new_regex(pcre2_code *code)
+{
+    Regex *regex = malloc(sizeof *regex);
+    if (!regex) {
+        pcre2_code_free(code);
+        return NULL;
+    }
+    *regex = (Regex){code, pcre2_match_context_create(NULL)};
+    if (!regex->limits) {
+        free_regex(regex);
+        return NULL;
+    }
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+    pcre2_set_match_limit(regex->limits, FIRST_STEPS);
+    pcre2_set_heap_limit(regex->limits, MOST_MATCH_MEMORY);
+    return regex;
+}
+
 void *pattern_regex(const char *regex, size_t length, char **problem)
 {
     TokenText text = {0};
@@ -37,10 +73,8 @@ void *pattern_regex(const char *regex, size_t length, char **problem)
                                      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &at,
                                      NULL);
     token_text_free(&text);
-    if (code) {
-        pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-        return code;
-    }
+    if (code)
+        return new_regex(code);
     *problem = calloc(1, 256);
     if (*problem)
         pcre2_get_error_message(error, (PCRE2_UCHAR *)*problem, 256);
@@ -49,24 +83,36 @@ void *pattern_regex(const char *regex, size_t length, char **problem)
 
 void pattern_free(HfPattern *pattern)
 {
-    pcre2_code_free(pattern->regex);
+    free_regex(pattern->regex);
     pattern->regex = NULL;
 }
 
-/* Steps of a search from one place, and memory (KiB): what published patterns need for a line is far below. */
-enum { MOST_MATCH_STEPS = 10000000, MOST_MATCH_MEMORY = 1 << 18, MOST_SHOWN = 100 };
-
-/* The compiled form has a small stack: where it does not suffice the other, which takes memory as it goes, finds the
- * same. */
-static int match_slowly(const HfPattern *p, const char *text, size_t length, size_t start, pcre2_match_data *data)
+static int match_once(const Regex *regex, const char *text, size_t length, size_t start, pcre2_match_data *data,
+                      pcre2_match_context *limits)
 {
-    pcre2_match_context *context = pcre2_match_context_create(NULL);
-    if (!context)
+    int found = pcre2_match(regex->code, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK, data, limits);
+    if (found != PCRE2_ERROR_JIT_STACKLIMIT)
+        return found;
+    /* The compiled form has a small stack: where it does not suffice the other, which takes memory as it goes, finds the
+     * same. */
+    return pcre2_match(regex->code, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, limits);
+}
+
+/* With ten times as many steps each time that they do not suffice: the same for a text whatever came before it. */
+static int match(const Regex *regex, const char *text, size_t length, size_t start, pcre2_match_data *data)
+{
+    int found = match_once(regex, text, length, start, data, regex->limits);
+    if (found != PCRE2_ERROR_MATCHLIMIT)
+        return found;
+    pcre2_match_context *limits = pcre2_match_context_copy(regex->limits);
+    if (!limits)
         return PCRE2_ERROR_NOMEMORY;
-    pcre2_set_match_limit(context, MOST_MATCH_STEPS);
-    pcre2_set_heap_limit(context, MOST_MATCH_MEMORY);
-    int found = pcre2_match(p->regex, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, context);
-    pcre2_match_context_free(context);
+    for (int steps = FIRST_STEPS * 10; found == PCRE2_ERROR_MATCHLIMIT && steps <= MOST_STEPS && tokenizer_spend(steps);
+         steps *= 10) {
+        pcre2_set_match_limit(limits, (uint32_t)steps);
+        found = match_once(regex, text, length, start, data, limits);
+    }
+    pcre2_match_context_free(limits);
     return found;
 }
 
@@ -83,27 +129,22 @@ static bool next_regex(const HfPattern *p, const char *text, size_t length, size
 {
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     int found = PCRE2_ERROR_NOMEMORY;
-    while (data) {
-        found = pcre2_match(p->regex, (PCRE2_SPTR)text, length, *start, PCRE2_NO_UTF_CHECK, data,
-                            NULL);
-        if (found == PCRE2_ERROR_JIT_STACKLIMIT)
-            found = match_slowly(p, text, length, *start, data);
-        if (found < 0)
-            break;
+    bool has = false;
+    while (data && !has && *start <= length && (found = match(p->regex, text, length, *start, data)) >= 0) {
         const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);
-        *start = at[0];
+        size_t size = 1;
+        has = at[1] > at[0] && at[0] >= *start;
+        *start = at[0] > *start ? at[0] : *start;
         *end = at[1];
-        if (*end > *start || *start >= length)
-            break;
-        size_t size;
-        uni_decode(text + *start, length - *start, &size);
-        *start += size; /* an empty match is none */
+        if (!has && *start < length)
+            uni_decode(text + *start, length - *start, &size);
+        *start += has ? 0 : size; /* an empty match, or one that \K has begin before, is none */
     }
     pcre2_match_data_free(data);
     *failed = found < 0 && found != PCRE2_ERROR_NOMATCH;
     if (*failed)
         tell_problem(p, found);
-    return found >= 0 && *end > *start;
+    return has;
 }
 
 static bool next_literal(const HfPattern *p, const char *text, size_t length, size_t *start,

@@ -285,6 +285,7 @@ static bool read_file(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem)
 {
     HfReading r = {.arena = arena_new()};
+    tokenizer_begin(size);
     Tokenizer *t = ARENA_NEW(r.arena, Tokenizer);
     const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
     r.hf = ARENA_NEW(r.arena, Hf);
