@@ -255,8 +255,6 @@ static bool prepare(Link *link, const Input *in, const Place *place)
     ElfSymbol *symbol = place->symbol;
     if (place->relocation->target == TO_NOTHING)
         return true;
-    if (symbol->section && symbol->section->part == PART_NONE)
-        return refuse(link, in, "it needs symbol %s of a section that is not loaded", symbol->name);
     if (!symbol->section && !symbol->absolute && !symbol->elsewhere && !symbol->outside) {
         symbol->elsewhere = map_get(&link->defined, symbol->name);
         int errors = link->diags->errors;
@@ -265,6 +263,9 @@ static bool prepare(Link *link, const Input *in, const Place *place)
         if (!symbol->elsewhere && !symbol->outside)
             return link->diags->errors == errors && refuse(link, in, "nothing is called \"%s\"", symbol->name);
     }
+    const Section *section = symbol->elsewhere ? symbol->elsewhere->section : symbol->section;
+    if (section && section->part == PART_NONE)
+        return refuse(link, in, "it needs symbol %s of a section that is not loaded", symbol->name);
     bool wants = place->relocation->target == TO_SLOT || (place->relocation->target == TO_CALLED && symbol->outside);
     if (wants && !symbol->slot) {
         vec_push(link->arena, link->slots, symbol);
