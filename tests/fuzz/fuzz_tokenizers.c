@@ -76,6 +76,16 @@ static void put_valid(const char *text, size_t length, Text *out)
     }
 }
 
+/* As files of lists are, which are read as lines of UTF-8. */
+static bool is_list(const uint8_t *bytes, size_t size)
+{
+    Text valid = {0};
+    put_valid((const char *)bytes, size, &valid);
+    bool is = valid.length == size;
+    text_free(&valid);
+    return is;
+}
+
 static void decode(const Tokenizer *t, const TokenIds *ids)
 {
     TokenText text = {0}, plain = {0};
@@ -118,6 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     size_t length = data[1] | (size_t)data[2] << 8;
     length = length > size - HEAD ? size - HEAD : length;
+    if (data[0] == 'w' && !is_list(data + HEAD + length, size - HEAD - length))
+        return 0;
     Arena *arena = arena_new();
     Tokenizer *t = read_tokenizer((char)data[0], arena, data + HEAD + length, size - HEAD - length);
     const char *text = (const char *)data + HEAD;
