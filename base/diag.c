@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool trail_holds(const Trail *trail, const Trail *place)
 {
@@ -62,9 +63,26 @@ DEFINE_DIAG(diag_error, DIAG_ERROR)
 DEFINE_DIAG(diag_warning, DIAG_WARNING)
 DEFINE_DIAG(diag_note, DIAG_NOTE)
 
+/* The folder that a file is to be written into, where it is missing; else NULL. */
+static const char *missing_folder(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash && slash > path ? arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
+    return folder && access(folder, F_OK) && errno == ENOENT ? folder : NULL;
+}
+
+/* In words that say what to do where that is known. */
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error)
 {
-    diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, strerror(error));
+    const bool writes = !strncmp(what, "write", strlen("write"));
+    const char *folder = error == ENOENT && writes ? missing_folder(diags->arena, path) : NULL;
+    const char *why = error == ENOENT && !writes ? "there is no such file"
+                      : error == EISDIR          ? "it is a folder, not a file"
+                                                 : strerror(error);
+    if (folder)
+        diag_error(diags, (Loc){0}, "cannot write %s: there is no folder %s: make it first", path, folder);
+    else
+        diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, why);
     diags->out_of_memory |= error == ENOMEM;
 }
 

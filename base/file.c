@@ -27,6 +27,8 @@ int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size)
         *size = (uint64_t)info.st_size;
         return fd;
     }
+    if (!error && S_ISDIR(info.st_mode))
+        error = EISDIR;
     if (error && error != ENXIO) /* of a socket */
         diag_errno(diags, "read", path, error);
     else

@@ -3,6 +3,7 @@
 #include "cli/stream.h"
 
 #include "base/arena.h"
+#include "runtime/data/pairing.h"
 #include "runtime/exec/trace.h"
 
 #include <stdio.h>
@@ -95,8 +96,7 @@ static void bad_line(TextStream *s, const char *name, int64_t number, int column
 static void stop_uneven(TextStream *s, const LineReader *shorter, int64_t lines, const LineReader *longer)
 {
     stop(s, NULL, 0, 0,
-         arena_printf(s->job->arena, "source and target differ: %s has %lld line%s, %s has more",
-                      line_reader_name(shorter), (long long)lines, text_plural(lines, "", "s"), line_reader_name(longer)));
+         pairing_counts_text(s->job->arena, line_reader_name(shorter), lines, line_reader_name(longer), -1));
 }
 
 static void add_row(TextStream *s, const LineResult *source, const LineResult *target)

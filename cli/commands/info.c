@@ -8,6 +8,7 @@
 #include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static bool info(Job *job, const Common *common, const char *path)
 {
     struct stat status;
     if (stat(path, &status))
-        return job_error(job, "cannot read %s: no such file", path);
+        return diag_errno(&job->diags, "read", path, errno), false;
     if (S_ISDIR(status.st_mode) && common->settings.count)
         return job_error(job,
                          "%s: --set is for a model's file: a run has the settings that "

@@ -107,10 +107,10 @@ static bool put_in_place(const Outputs *o)
 {
     for (int i = 0; i < o->n; i++)
         if (file_is_folder(o->final[i]))
-            return job_error(o->job, "cannot write %s: %s", o->final[i], strerror(EISDIR));
+            return diag_errno(&o->job->diags, "write", o->final[i], EISDIR), false;
     for (int i = 0; i < o->n; i++)
         if (rename(o->written[i], o->final[i]))
-            return job_error(o->job, "cannot write %s: %s", o->final[i], strerror(errno));
+            return diag_errno(&o->job->diags, "write", o->final[i], errno), false;
     return true;
 }
 
@@ -118,7 +118,7 @@ bool compile_c(const Artifact *a, const char *header)
 {
     Outputs o = {.job = a->job, .output = a->output};
     if (!temporary_folder(file_target(a->job->arena, a->output), 0700, &o.folder))
-        return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
+        return diag_errno(&a->job->diags, "write", a->output, errno), false;
     Text code = {0};
     bool ok = write_code(a, &code);
     ok = ok && compile_blobs(a, new_output, &o) &&

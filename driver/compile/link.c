@@ -71,7 +71,7 @@ static bool add_path(Link *l, const char *option, const char *path)
 {
     char *absolute = realpath(path, NULL);
     if (!absolute)
-        return job_error(l->job, "cannot read %s: %s", path, strerror(errno));
+        return diag_errno(&l->job->diags, "read", path, errno), false;
     add_word(l, arena_printf(l->job->arena, "%s%s", option, absolute));
     free(absolute);
     return true;
@@ -261,7 +261,10 @@ static bool run_compiler(Link *l)
 static bool move(const Link *l, const char *from, const char *to)
 {
     const char *target = file_target(l->job->arena, to);
-    return !rename(from, target) || job_error(l->job, "cannot write %s: %s", to, strerror(errno));
+    if (!rename(from, target))
+        return true;
+    diag_errno(&l->job->diags, "write", to, errno);
+    return false;
 }
 
 static bool can_be_file(Job *job, const char *path)
@@ -269,8 +272,9 @@ static bool can_be_file(Job *job, const char *path)
     struct stat info;
     if (stat(path, &info) || S_ISREG(info.st_mode))
         return true;
-    return job_error(job, "cannot write %s: %s", path,
-                     S_ISDIR(info.st_mode) ? strerror(EISDIR) : "not a regular file");
+    if (S_ISDIR(info.st_mode))
+        return diag_errno(&job->diags, "write", path, EISDIR), false;
+    return job_error(job, "cannot write %s: not a regular file", path);
 }
 
 /* Files that lie beside the output: how many of NAME.h and NAME.py. */
@@ -358,7 +362,7 @@ bool compile_link(const Artifact *artifact, const char *header)
     Job *job = artifact->job;
     char *folder;
     if (!temporary_folder(artifact->output, 0700, &folder))
-        return job_error(job, "cannot write %s: %s", artifact->output, strerror(errno));
+        return diag_errno(&job->diags, "write", artifact->output, errno), false;
     struct sigaction before[ENDING];
     put_off_signals(before);
     Link l = {.artifact = artifact, .job = job, .folder = folder};

@@ -193,7 +193,7 @@ static bool make_page(const Artifact *a, const char *header)
 {
     char *folder;
     if (!temporary_folder(a->output, 0700, &folder))
-        return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
+        return diag_errno(&a->job->diags, "write", a->output, errno), false;
     Artifact module = *a;
     module.output = file_in(a->job->arena, folder, "model.wasm");
     bool ok = compile_link(&module, header) && write_page(a, module.output);

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "base/team.h"
 #include "base/temporary.h"
+#include "runtime/data/pairing.h"
 #include "runtime/data/tmx.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
     char *path;
     int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/memory-%d", o->folder, number), 0666, &path);
     if (fd < 0)
-        return job_error(job, "cannot write into %s: %s", o->folder, strerror(errno));
+        return diag_errno(&job->diags, "write into", o->folder, errno), false;
     close(fd);
     part->is_made = true; /* to be removed, whatever becomes of it */
     part->read[0] = arena_strdup(job->arena, path);
@@ -148,7 +149,7 @@ static bool pass_line(Scan *scan, TextPart *part, int k)
 
 static Scan *open_scan(const char *path, int *error)
 {
-    struct stat info;
+    struct stat info = {0};
     Scan *scan = malloc(sizeof *scan);
     if (!scan)
         memory_end();
@@ -158,7 +159,7 @@ static Scan *open_scan(const char *path, int *error)
     scan->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (scan->fd >= 0 && !fstat(scan->fd, &info) && S_ISREG(info.st_mode))
         return scan;
-    *error = scan->fd < 0 ? errno : ESPIPE;
+    *error = scan->fd < 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;
     if (scan->fd >= 0)
         close(scan->fd);
     free(scan);
@@ -256,9 +257,8 @@ static bool check_part(Job *job, const TextPart *part)
         return false;
     }
     if (part->n == 2 && part->text[0].lines != part->text[1].lines)
-        return job_error(job,
-                         "source and target differ: %s has %" PRId64 " line%s, %s has %" PRId64,
-                         part->read[0], part->text[0].lines, text_plural(part->text[0].lines, "", "s"), part->read[1], part->text[1].lines);
+        return job_error(job, "%s", pairing_counts_text(job->arena, part->read[0], part->text[0].lines, part->read[1],
+                                                       part->text[1].lines));
     bool ok = true;
     for (int k = 0; k < part->n; k++)
         ok = (part->text[k].lines != 1 || check_ends(job, part->read[k])) && ok;

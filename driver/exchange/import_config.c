@@ -153,7 +153,8 @@ bool import_config_read(Job *job, const char *folder, ImportConfig *config)
     if (!file_is_folder(folder) && !foreign_file_check(job, folder))
         return false;
     if (!file_exists(path))
-        return job_error(job, "%s has no config.json: it is not a published model's folder", folder);
+        return job_error(job, "%s is not the folder of a published model: %s", folder,
+                         file_exists(folder) ? "it has no config.json" : "there is no such folder");
     config->source = file_read(&job->diags, job->arena, path, LARGEST_CONFIG);
     if (!config->source)
         return false;

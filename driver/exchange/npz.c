@@ -182,7 +182,7 @@ static bool add_array(zip_t *zip, const NpyArray *array)
 
 bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int64_t n)
 {
-    if (!load_zip(diags))
+    if (!load_zip(diags) || !file_can_write(diags, path))
         return false;
     int code = 0;
     zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);

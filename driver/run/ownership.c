@@ -120,8 +120,10 @@ bool ownership_check_folder(Job *job, Ownership kind, const char *folder)
         return refuse(job, kind, lock);
     if (begun || ownership_is_marked(kind, folder) || !find_something(folder, name))
         return true;
-    return *name ? refuse(job, kind, file_in(job->arena, folder, name))
-                 : job_error(job, "cannot read %s: %s", folder, strerror(errno));
+    if (*name)
+        return refuse(job, kind, file_in(job->arena, folder, name));
+    diag_errno(&job->diags, "read", folder, errno);
+    return false;
 }
 
 bool ownership_check_file(Job *job, Ownership kind, const char *path)

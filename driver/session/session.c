@@ -53,8 +53,8 @@ static bool no_model(Job *job, const SessionOptions *options)
     const char *models = library ? file_beside(arena, library, "") : NULL;
     const char *ready = models ? arena_printf(arena, "%s%s%s", models, file_name(path), text_ends(path, ".tfg") ? "" : ".tfg") : "";
     if (file_exists(ready))
-        return job_error(job, "cannot read %s: No such file or directory; the ready model of this name is %s", path, ready);
-    return job_error(job, "cannot read %s: No such file or directory; a model is a file MODEL.tfg, or the folder of a run%s%s",
+        return job_error(job, "cannot read %s: there is no such file; the ready model of this name is %s", path, ready);
+    return job_error(job, "cannot read %s: there is no such file; a model is a file MODEL.tfg, or the folder of a run%s%s",
                      path, models ? ": ready models lie in " : "", models ? models : "");
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/data/corpus.h"
 
 #include "base/arena.h"
+#include "runtime/data/pairing.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -392,9 +393,8 @@ bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *t
 {
     if (!target || source->n == target->n)
         return true;
-    diag_error(diags, (Loc){0}, "source and target differ: %s has %lld line%s, %s has %lld",
-               source->source->path, (long long)source->n, text_plural(source->n, "", "s"), target->source->path,
-               (long long)target->n);
+    diag_error(diags, (Loc){0}, "%s", pairing_counts_text(diags->arena, source->source->path, source->n, target->source->path,
+                                                         target->n));
     return false;
 }
 

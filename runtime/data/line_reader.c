@@ -34,8 +34,7 @@ LineReader *line_reader_open(Diagnostics *diags, const char *path, int64_t line_
     struct stat info = {0};
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) || S_ISDIR(info.st_mode)) {
-        diag_error(diags, (Loc){0}, "cannot read %s: %s", path,
-                   S_ISDIR(info.st_mode) ? "not a regular file" : strerror(errno));
+        diag_errno(diags, "read", path, fd >= 0 && S_ISDIR(info.st_mode) ? EISDIR : errno);
         if (fd > STDIN_FILENO)
             close(fd);
         return NULL;

@@ -235,7 +235,7 @@ static bool read_known(const Input *input, char *text, size_t room, size_t *leng
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            diag_error(input->diags, (Loc){0}, "cannot read %s: %s", input->name, strerror(errno));
+            diag_errno(input->diags, "read", input->name, errno);
         if (n <= 0)
             return n == 0;
         *length += (size_t)n;
@@ -256,7 +256,7 @@ static bool read_unknown(const Input *input, Text *text)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            diag_error(input->diags, (Loc){0}, "cannot read %s: %s", input->name, strerror(errno));
+            diag_errno(input->diags, "read", input->name, errno);
         if (n <= 0)
             return n == 0;
         text_put(text, buffer, (size_t)n);
@@ -273,7 +273,7 @@ static const Source *read_source(const Input *input, Arena *arena)
     Source *source = ARENA_NEW(arena, Source);
     source->path = arena_strdup(arena, input->name);
     if (fstat(input->fd, &info) || S_ISDIR(info.st_mode)) {
-        diag_error(input->diags, (Loc){0}, "cannot read %s: not a regular file", input->name);
+        diag_errno(input->diags, "read", input->name, EISDIR);
         return NULL;
     }
     if (S_ISREG(info.st_mode) && info.st_size > 0) { /* /proc has files that say 0 */
@@ -301,7 +301,7 @@ Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const Line
                    limits && limits->line ? limits->line : LINE_LIMIT,
                    limits && limits->memory ? limits->memory : machine_memory_free()};
     if (!is_stdin && (input.fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
-        diag_error(diags, (Loc){0}, "cannot read %s: %s", path, strerror(errno));
+        diag_errno(diags, "read", path, errno);
         return NULL;
     }
     const Source *source = read_source(&input, arena);

@@ -195,8 +195,8 @@ Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, c
 Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder)
 {
     if (!is_prepared(folder)) {
-        diag_error(diags, (Loc){0}, "%s is not a folder that tfc prepare has finished: it has no prepared.json",
-                   folder);
+        diag_error(diags, (Loc){0}, "%s is not a folder that tfc prepare has finished: %s", folder,
+                   file_exists(folder) ? "it has no prepared.json" : "there is no such folder");
         return NULL;
     }
     const Source *text = file_read(diags, arena, json_path(arena, folder), LARGEST_JSON);

@@ -66,7 +66,7 @@ static void test_diagnostics_say_so(void **state)
     diag_init(&diags, arena);
     diag_errno(&diags, "read", "a file", 2);
     assert_string_equal(diags.list.data[0].message,
-                        "cannot read a file: No such file or directory");
+                        "cannot read a file: there is no such file");
     assert_false(diags.out_of_memory);
     run_out(arena);
     diag_error(&diags, (Loc){0}, "the words of which find no room");

@@ -83,7 +83,7 @@ hostile=$(printf 'a\033[31m\r\nerror: forged\nname')
 refuses 1 'cannot read a\\x1b\[31m\\x0d' "$tfc" info "$hostile"
 grep -q "$escape" err.txt && fail "an escape sequence reached the terminal"
 grep -q '^error: forged' err.txt && fail "a name passes for a message"
-refuses 1 ' … .*: no such file' "$tfc" info "$(printf '%03000d' 0)/x"
+refuses 1 ' … .*: File name too long' "$tfc" info "$(printf '%03000d' 0)/x"
 [ "$(wc -c <err.txt)" -lt 1000 ] || fail "a message of $(wc -c <err.txt) bytes"
 mkdir index
 printf '{"weight_map": {"b\\u001b[2J": "/"}}' >index/model.safetensors.index.json

@@ -109,7 +109,7 @@ static void test_bad_text(void **state)
     assert_null(lines_read(&f->diags, f->arena, "/nonexistent", NULL));
     expect_message(&f->diags, "cannot read /nonexistent");
     assert_null(lines_read(&f->diags, f->arena, "/tmp", NULL));
-    expect_message(&f->diags, "cannot read /tmp: not a regular file");
+    expect_message(&f->diags, "cannot read /tmp: it is a folder, not a file");
 }
 
 static void test_pipe(void **state)

@@ -183,7 +183,7 @@ static void test_files(void **state)
     assert_non_null(strstr(said.data, "kB, and 0.0 kB of memory are free; give a part"));
     assert_non_null(
         strstr(said.data, ":2:1: error: the line is longer than 20 bytes; --line-limit"));
-    assert_non_null(strstr(said.data, "cannot read /tmp: not a regular file"));
+    assert_non_null(strstr(said.data, "cannot read /tmp: it is a folder, not a file"));
     text_free(&said);
 }
 

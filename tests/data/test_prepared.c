@@ -280,7 +280,7 @@ static void test_problems(void **state)
         assert_null(prepared_parse(&f->diags, f->arena, f->folder,
                                    diag_source(f->arena, path, file->text, cut)));
     assert_null(prepared_open(&f->diags, f->arena, "/nowhere"));
-    assert_true(was_told(f, "it has no prepared.json"));
+    assert_true(was_told(f, "there is no such folder"));
 }
 
 int main(void)

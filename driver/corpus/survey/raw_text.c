@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/machine.h"
+#include "runtime/data/pairing.h"
 #include "runtime/data/tmx.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static bool check_beginning(Job *job, const char *path, FILE *file)
     if (n >= 2 && (!memcmp(begin, "\xff\xfe", 2) || !memcmp(begin, "\xfe\xff", 2)))
         return job_error(job, "%s is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)", path);
     if (ferror(file))
-        return job_error(job, "cannot read %s: %s", path, strerror(errno));
+        return diag_errno(&job->diags, "read", path, errno), false;
     rewind(file);
     return true;
 }
@@ -67,7 +68,7 @@ static FILE *open_file(Job *job, const char *path)
 {
     FILE *file = open_again(path);
     if (!file)
-        job_error(job, "cannot read %s: %s", path, strerror(errno));
+        diag_errno(&job->diags, "read", path, errno);
     else if (!check_beginning(job, path, file)) {
         fclose(file);
         file = NULL;
@@ -81,7 +82,7 @@ static FILE *open_memory(Job *job, const char *path, const char *languages)
     const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
     FILE *lines = pairs ? fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r") : NULL;
     if (pairs && !lines)
-        job_error(job, "cannot read %s: %s", path, strerror(errno));
+        diag_errno(&job->diags, "read", path, errno);
     return lines;
 }
 
@@ -173,7 +174,7 @@ static bool read_line(RawText *raw, int k, RawLine *line)
     }
     if (byte == EOF && !file->length) {
         if (ferror(stream))
-            job_error(raw->job, "cannot read %s: %s", file->names[raw->at], strerror(errno));
+            diag_errno(&raw->job->diags, "read", file->names[raw->at], errno);
         return false;
     }
     file->lines++;
@@ -224,9 +225,8 @@ static bool next_of_file(RawText *raw, RawPair *pair)
             return false;
         if (has != has_target) {
             int64_t n[2] = {count_rest(raw, 0), count_rest(raw, 1)};
-            return job_error(raw->job, "%s has %lld line%s and %s %lld: line by line they are pairs",
-                             raw->files[0].names[raw->at], (long long)n[0], text_plural(n[0], "", "s"),
-                             raw->files[1].names[raw->at], (long long)n[1]);
+            return job_error(raw->job, "%s", pairing_counts_text(raw->job->arena, raw->files[0].names[raw->at], n[0],
+                                                                raw->files[1].names[raw->at], n[1]));
         }
     }
     return has && !raw->job->diags.errors;
