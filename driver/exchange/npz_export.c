@@ -25,9 +25,7 @@ typedef struct NpzExport {
 static bool read_config(NpzExport *x, const char *run)
 {
     if (!x->published)
-        return job_error(x->job, "%s has no config.json of a published model: only what tfc import made, "
-                                 "and what was trained from that, is written with --format marian",
-                         run ? run : "a model's file");
+        return published_refuse(x->job, run, "marian");
     if (!import_config_read(x->job, x->published, &x->config))
         return false;
     if (strcmp(x->config.model->type, marian_settings.type))

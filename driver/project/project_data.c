@@ -198,6 +198,18 @@ static bool check_encoding(Job *job, const Survey *survey)
                      misread, survey->lines);
 }
 
+/* Lines that are one text each are no pairs. */
+static bool check_tabs(Job *job, const ProjectOptions *o, const Survey *survey)
+{
+    const int64_t without = survey->findings[SURVEY_no_tab].lines;
+    const TextList *data = &o->data.train.files.data;
+    const bool labels = project_kind(o->kind)->form == PROJECT_LABELS;
+    return !data->count || without * 2 <= survey->lines ||
+           job_error(job, "%s: %" PRId64 " of %" PRId64 " lines have no tab: --data takes %s, a tab and its %s in each line%s",
+                     data->data[0], without, survey->lines, labels ? "a text" : "a source", labels ? "label" : "target",
+                     labels ? "" : "; texts in two files are given as --source and --target");
+}
+
 const char *project_shared(Arena *arena, const ProjectParts *parts)
 {
     const char *what = text_plural(parts->shared, "pair whose target is", "pairs whose targets are");
@@ -217,7 +229,7 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
                .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
     RawText raw = {0};
     RawPair pair;
-    bool ok = check_encoding(job, survey) && raw_open(job, &options->data.train, &options->data, &raw) &&
+    bool ok = check_encoding(job, survey) && check_tabs(job, options, survey) && raw_open(job, &options->data.train, &options->data, &raw) &&
               (!holds_targets(&cut) || hold_targets(&cut, &raw)) && open_files(&cut);
     while (ok && raw_next(&raw, &pair)) {
         if (!is_usable(&cut, &pair)) {

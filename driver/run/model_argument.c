@@ -39,9 +39,9 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
 
 bool run_argument(Job *job, const char *path)
 {
+    RunRecord none; /* what reading it says of a path that is no run */
     if (file_is_folder(path))
-        return is_run_folder(path) ||
-               job_error(job, "%s is not the folder of a run: it has no run.json", path);
+        return is_run_folder(path) || run_record_read(job, path, &none);
     const char *run = run_around(job, path);
     if (run && text_ends(path, ".safetensors"))
         return job_error(job, "%s is a checkpoint: name the run's folder, %s, and --checkpoint %s",
@@ -54,6 +54,5 @@ bool run_argument(Job *job, const char *path)
             "%s is a model that is not trained: --weights FILE gives its params and --vocab FILE its "
             "vocabulary; or train it first (tfc train %s --out RUN …) and name the folder RUN",
             path, path);
-    return job_error(job, "%s is not the folder of a run%s", path,
-                     file_exists(path) ? "" : ": there is no such folder");
+    return run_record_read(job, path, &none);
 }

@@ -68,14 +68,18 @@ static bool write_published(Job *job, const char *run, const Model *model, Store
            weights_export(job, model, store, what, file_in(job->arena, folder, "model.safetensors"));
 }
 
+bool published_refuse(Job *job, const char *run, const char *format)
+{
+    return job_error(job, "%s has no config.json of a published model: --format %s is for what tfc import made, and what was "
+                     "trained from that; -o FILE.safetensors writes any model's params, and -o FILE.onnx the model",
+                     run ? run : "a model's file", format);
+}
+
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
                      const WeightsExport *what, const char *folder)
 {
     if (!published_folder(job, run))
-        return job_error(job,
-                         "%s has no config.json of a published model: only what tfc import made, and "
-                         "what was trained from that, is written with --format hf",
-                         run ? run : "a model's file");
+        return published_refuse(job, run, "hf");
     if (what->only && what->only->count)
         return job_error(job, "--format hf writes all params: leave --only out");
     if (!ownership_check_folder(job, OWN_PUBLISHED, folder) || !check_names(job, model, store, what))

@@ -10,6 +10,8 @@
 bool published_keep(Job *job, const char *from, const char *run);
 /* The run's folder of these files; NULL: the run was not imported. */
 const char *published_folder(Job *job, const char *run);
+/* Adds the error that the run was not imported, so that `format` (of tfc export) cannot be written; gives false. */
+bool published_refuse(Job *job, const char *run, const char *format);
 /* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. False after
  * errors: the run was not imported, or a param has no name in the model's weights block. */
 bool published_write(Job *job, const char *run, const Model *model, Store *store,

@@ -90,12 +90,19 @@ static bool get_texts(Job *job, const JsonValue *object, RunRecord *record)
     return ok;
 }
 
+/* Says what the path is, which is not the folder of a run; gives false. */
+static bool refuse_folder(Job *job, const char *path)
+{
+    return job_error(job, "%s is not the folder of a run: %s; name a folder that tfc train --out, or tfc import -o, has written",
+                     path, file_is_folder(path) ? "it has no run.json" : file_exists(path) ? "it is a file" : "there is no such folder");
+}
+
 bool run_record_read(Job *job, const char *folder, RunRecord *record)
 {
     const char *path = file_in(job->arena, folder, RECORD);
     *record = (RunRecord){0};
     if (!file_exists(path))
-        return job_error(job, "%s is not the folder of a run: it has no run.json", folder);
+        return refuse_folder(job, folder);
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_JSON);
     if (!source)
         return false;

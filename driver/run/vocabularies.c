@@ -33,24 +33,26 @@ void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const
 }
 
 /* A list of words that came from another program has its special tokens, which are words like any other here. */
-static void note_foreign(Job *job, const Vocabulary *vocab)
+static void note_foreign(Job *job, const char *spec, const Vocabulary *vocab)
 {
     static const struct {
-        const char *token, *name;
-    } rows[] = {{"<blank>", "pad"}, {"<PAD>", "pad"}, {"[PAD]", "pad"}, {"<UNK>", "unk"}, {"[UNK]", "unk"}, {"UNK", "unk"},
-                {"<bos>", "begin"}, {"<BOS>", "begin"}, {"<eos>", "end"}, {"<EOS>", "end"}};
+        const char *token, *name, *what;
+    } rows[] = {{"<blank>", "pad", "padding token"}, {"<PAD>", "pad", "padding token"}, {"[PAD]", "pad", "padding token"},
+                {"<UNK>", "unk", "unknown token"}, {"[UNK]", "unk", "unknown token"}, {"UNK", "unk", "unknown token"},
+                {"<bos>", "begin", "token that begins a target"}, {"<BOS>", "begin", "token that begins a target"},
+                {"<eos>", "end", "token that ends a target"}, {"<EOS>", "end", "token that ends a target"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows && vocab_is_words(vocab); i++)
         if (vocab_find(vocab, rows[i].token) >= 0)
-            diag_note(&job->diags, (Loc){0}, "the vocabulary's '%s' is a word like any other; --token %s='%s' makes it the "
-                      "token that is meant", rows[i].token, rows[i].name, rows[i].token);
+            diag_note(&job->diags, (Loc){0}, "--vocab %s: '%s' is a word like any other; --token %s='%s' makes it the %s", spec,
+                      rows[i].token, rows[i].name, rows[i].token, rows[i].what);
 }
 
 /* With the rules that the texts say; NULL after an error. */
-static Vocabulary *with_rules(Job *job, Vocabulary *vocab, const TextList *tokens)
+static Vocabulary *with_rules(Job *job, const char *spec, Vocabulary *vocab, const TextList *tokens)
 {
     bool ok = vocab && token_rules_set(vocab, &job->diags, tokens->data, tokens->count);
     if (ok && !tokens->count)
-        note_foreign(job, vocab);
+        note_foreign(job, spec, vocab);
     return ok ? vocab : NULL;
 }
 
@@ -104,10 +106,10 @@ static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Li
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
                             const Lines *target)
 {
-    return with_rules(job, make_sides(job, choice, source, target), &choice->tokens);
+    return with_rules(job, choice->spec, make_sides(job, choice, source, target), &choice->tokens);
 }
 
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record)
 {
-    return with_rules(job, vocab_load(&job->diags, job->arena, folder), &record->tokens);
+    return with_rules(job, folder, vocab_load(&job->diags, job->arena, folder), &record->tokens);
 }

@@ -255,6 +255,7 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *
         return false;
     Shards *shards = foreign_file_check(job, param->file) ? shards_open(&job->diags, job->arena, param->file) : NULL;
     if (!shards) {
+        diag_note(&job->diags, module_param(model->module, param->name)->loc, "used here");
         map_set(unread, param->file, param);
         return false;
     }

@@ -9,9 +9,9 @@
 
 /* ---- settings ---- */
 
-/* Bytes of params, with gradients' moments of those that are trained: what a training has
- * in any case. A double, for dimensions that nobody could have. */
-static double param_bytes(const Session *session)
+/* Bytes of params, with gradients' moments of those that are trained: what a training has in any case. A double, for
+ * dimensions that nobody could have. `open`: sizes of vocabularies that are not known yet, which count as 1; or 0. */
+static double param_bytes(const Session *session, const int64_t open[2])
 {
     const OptimizerSpec optimizer = session_optimizer(session);
     const Module *module = session->model->module;
@@ -20,7 +20,8 @@ static double param_bytes(const Session *session)
         const ParamInfo *info = module->params.data[i];
         double count = 1;
         for (int d = 0; d < info->type.rank; d++)
-            count *= (double)info->type.dims[d].size;
+            if (info->type.dims[d].size != open[0] && info->type.dims[d].size != open[1])
+                count *= (double)info->type.dims[d].size;
         sum += count * sizeof(float) * (info->role == PARAM_TRAINED ? 1 + moments : 1);
     }
     return sum;
@@ -36,17 +37,31 @@ static const char *size_text(Arena *arena, double bytes)
     return copy;
 }
 
-static bool check_memory(Training *t)
+bool training_check_memory(Training *t, bool knows_vocabulary)
 {
-    double params = param_bytes(&t->session), free = (double)machine_memory_free();
+    const Module *module = t->session.model->module;
+    const int64_t open[2] = {knows_vocabulary ? 0 : t->ports.vocab,
+                             knows_vocabulary ? 0 : ports_vocabulary(module, &t->ports, t->ports.source)};
+    double params = param_bytes(&t->session, open), free = (double)machine_memory_free();
     Arena *arena = t->job->arena;
-    const char *text = size_text(arena, params);
+    const char *text = arena_printf(arena, "params and optimizer take %s%s", size_text(arena, params),
+                                    knows_vocabulary ? "" : " at least");
     if (t->options->memory && params > (double)t->options->memory)
-        return job_error(t->job, "--memory: params and optimizer take %s, more than %s: a larger --memory, or a smaller "
-                         "model, is needed", text, size_text(arena, (double)t->options->memory));
+        return job_error(t->job, "--memory: %s, more than %s, and activations come on top: a larger --memory, or a smaller "
+                         "model, is needed; training without --memory reports what both take", text,
+                         size_text(arena, (double)t->options->memory));
     return params <= free ||
-           job_error(t->job, "params and optimizer take %s, and %s of memory are free: a smaller model (--set), "
-                     "frozen params (--only) or a machine with more is needed", text, size_text(arena, free));
+           job_error(t->job, "%s, and %s of memory are free: a smaller model (--set), frozen params (--only) or a machine "
+                     "with more is needed", text, size_text(arena, free));
+}
+
+/* "--freeze A --freeze B". */
+static const char *patterns_text(const Training *t, const char *option, const TextList *patterns)
+{
+    const char *all = "";
+    for (size_t i = 0; i < patterns->count; i++)
+        all = arena_printf(t->job->arena, "%s%s--%s '%s'", all, *all ? " " : "", option, patterns->data[i]);
+    return all;
 }
 
 /* Whether a param trains; a run in which none does is a mistake of --freeze and --only, or a test. */
@@ -57,8 +72,11 @@ static void note_trained(Training *t)
     for (size_t i = 0; i < module->params.count; i++)
         any = any || module->params.data[i]->role == PARAM_TRAINED;
     if (!any)
-        diag_warning(&t->job->diags, (Loc){0}, "no param trains: --freeze and --only leave none of the model's; fewer "
-                     "patterns of --freeze, or a wider --only, let some");
+        diag_warning(&t->job->diags, (Loc){0}, "no param trains, so the model learns nothing: %s%s%s leave%s none; fewer patterns "
+                     "of --freeze, or wider ones of --only, let some train",
+                     patterns_text(t, "freeze", &t->options->freeze), t->options->freeze.count && t->options->only.count ? " and " : "",
+                     patterns_text(t, "only", &t->options->only),
+                     t->options->freeze.count + t->options->only.count == 1 ? "s" : "");
 }
 
 bool training_check_settings(Training *t)
@@ -68,7 +86,9 @@ bool training_check_settings(Training *t)
     const TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
     note_trained(t);
     return codegen_processor(&target, job->arena, &job->diags) &&
-           (!o->json_summary || file_can_write(&job->diags, o->json_summary)) && check_memory(t);
+           (!o->json_summary || file_can_write(&job->diags, o->json_summary)) &&
+           training_check_memory(t, !o->record && vocab_spec_size(o->vocab.spec) &&
+                                        (!o->vocab.source || vocab_spec_size(o->vocab.source)));
 }
 
 /* ---- texts ---- */

@@ -299,15 +299,17 @@ static bool check_unknown(Training *t)
         (!unknown_is_above(&sides.source, UNKNOWN_REFUSED) && !unknown_is_above(&sides.target, UNKNOWN_REFUSED)))
         return true;
     return job_error(t->job,
-                     "more than %.0f %% of the tokens to train on are unknown to the vocabulary: give a --vocab "
-                     "that fits the text, or --allow-unknown to train all the same",
-                     100 * UNKNOWN_REFUSED);
+                     "more than %.0f %% of the tokens to train on are unknown to the vocabulary of %s: %s that is learned "
+                     "from these texts, or --allow-unknown trains all the same",
+                     100 * UNKNOWN_REFUSED, o->prepared ? o->prepared : o->vocab.spec,
+                     o->prepared ? "prepare them with one" : "give one (--vocab auto:8000, or words:auto)");
 }
 
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
-        !check_vocabulary(t) || !open_model(t) || !check_length(t))
+        !check_vocabulary(t) || !open_model(t) || !check_length(t) ||
+        (!t->options->memory && !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
         return false;
     const CorpusOptions options = corpus_options(t);
     t->corpus = t->options->rows ? prepared_corpus(t, &options)

@@ -348,6 +348,14 @@ static void explain_model(Changes *c, const RunRecord *was, const RunRecord *now
 
 /* ---- everything else ---- */
 
+/* Whether the rate's schedule is the same but for its last step. */
+static bool ends_elsewhere(const RunFact *fact, const char *old)
+{
+    static const char last[] = "steps = ";
+    const char *a = strstr(fact->value, last), *b = strstr(old, last);
+    return !strcmp(fact->name, "rate") && a && b && a - fact->value == b - old && !strncmp(fact->value, old, (size_t)(b - old));
+}
+
 static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now)
 {
     for (size_t i = 0; i < now->facts.count; i++) {
@@ -358,8 +366,9 @@ static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now
         if (old && !strcmp(fact->name, "model"))
             explain_model(c, was, now);
         else
-            tell(c, "%s: it was %s and is now %s", fact->name, old ? old : "not recorded",
-                 fact->value);
+            tell(c, "%s: it was %s and is now %s%s", fact->name, old ? old : "not recorded", fact->value,
+                 old && ends_elsewhere(fact, old) ? ": its schedule ends where --steps says, so the next steps would take the rates of "
+                                              "the other schedule" : "");
     }
 }
 

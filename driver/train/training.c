@@ -215,7 +215,7 @@ static void name_whole(Training *t, const CheckpointParts *parts, const char *la
         diag_init(&unseen, arena);
         if (!checkpoint_load(&unseen, arena, path, t->store, parts, &state, &slots))
             continue;
-        diag_note(&t->job->diags, (Loc){0}, "%s is whole: cp %s %s, and --resume goes on from step %" PRId64, path, path, last,
+        diag_note(&t->job->diags, (Loc){0}, "%s is whole: cp --remove-destination %s %s, and --resume goes on from step %" PRId64, path, path, last,
                   steps[n]);
         return;
     }

@@ -83,8 +83,8 @@ static int32_t find_token(const Vocabulary *vocab, Diagnostics *diags, const Rul
     if (id >= 0)
         return id;
     diag_error(diags, (Loc){0},
-               "--token %s: the vocabulary has no token '%s'; #N names one by its number, and none is no token",
-               text, token);
+               "--token %s: the vocabulary has no token '%s'; #N names one by its number, and %.*s=none says that there is none",
+               text, token, (int)strcspn(text, "="), text);
     return -2;
 }
 
