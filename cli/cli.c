@@ -10,8 +10,20 @@
 
 static const char *speaker; /* errors begin with this name, and nothing else is printed; NULL: all is printed, without a name */
 static int errors_told;
+static const char *command_name; /* NULL: no command runs yet */
+static bool usage_was_wrong;
+static CliFileNote *file_note; /* NULL: no command has been read yet */
+static const void *file_note_with;
 
 void cli_speak_as(const char *name) { speaker = name; }
+
+void cli_begin(const char *command) { command_name = command; }
+
+void cli_note_files(CliFileNote *note, const void *with)
+{
+    file_note = note;
+    file_note_with = with;
+}
 
 int cli_errors_told(void) { return errors_told; }
 
@@ -41,10 +53,32 @@ static void drop_repeated(Diagnostics *diags)
     diags->list.count = n;
 }
 
+/* "cannot read PATH: why" with the option that has named the file behind it. */
+static const char *note_file(Arena *arena, const char *message)
+{
+    static const char *const starts[] = {"cannot read ", "cannot write "};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const char *path = message + strlen(starts[i]);
+        if (strncmp(message, starts[i], strlen(starts[i])))
+            continue;
+        const char *end = strstr(path, ": ");
+        const char *note = end ? file_note(file_note_with, arena, arena_strndup(arena, path, (size_t)(end - path))) : "";
+        return *note ? arena_printf(arena, "%.*s%s%s", (int)(end - message), message, note, end) : message;
+    }
+    return message;
+}
+
+static void note_files(Diagnostics *diags)
+{
+    for (size_t i = 0; file_note && i < diags->list.count; i++)
+        diags->list.data[i].message = note_file(diags->arena, diags->list.data[i].message);
+}
+
 void cli_flush(Job *job)
 {
     Text text = {0};
     drop_repeated(&job->diags);
+    note_files(&job->diags);
     errors_told += job->diags.errors;
     if (speaker)
         diag_render_errors(&job->diags, speaker, &text);
@@ -59,7 +93,7 @@ void cli_flush(Job *job)
 int cli_finish(Job *job, bool ok)
 {
     cli_flush(job);
-    return ok ? EXIT_DONE : EXIT_INPUT;
+    return ok ? EXIT_DONE : usage_was_wrong ? EXIT_USAGE : EXIT_INPUT;
 }
 
 bool cli_write(Job *job, const char *path, const Text *text)
@@ -71,16 +105,32 @@ bool cli_write(Job *job, const char *path, const Text *text)
     return true;
 }
 
-int cli_usage_error(const char *format, ...)
+static void print_usage_error(const char *format, va_list args)
 {
     Text text = {0}, shown = {0};
-    va_list args;
-    va_start(args, format);
     text_vadd(&text, format, args);
-    va_end(args);
     text_visible(&shown, text.data, text.length);
-    fprintf(stderr, "tfc: %s\n", shown.data);
+    fprintf(stderr, "tfc: %s%s%s\n", command_name ? command_name : "", command_name ? ": " : "", shown.data);
+    usage_was_wrong = true;
     text_free(&text);
     text_free(&shown);
+}
+
+int cli_usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_usage_error(format, args);
+    va_end(args);
     return EXIT_USAGE;
+}
+
+bool cli_refuse(Job *job, const char *format, ...)
+{
+    va_list args;
+    cli_flush(job);
+    va_start(args, format);
+    print_usage_error(format, args);
+    va_end(args);
+    return false;
 }

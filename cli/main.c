@@ -39,12 +39,13 @@ static int run_command(const Command *command, int argc, char **argv)
     Arguments arguments;
     void *record = arena_alloc(job.arena, command->record);
     int status;
+    cli_begin(command->name);
     if (common_parse(&job, command, argc, argv, record, &arguments, &status))
         status = command->run(&job, record, &arguments);
     cli_flush(&job);
     arena_free(job.arena);
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "tfc: error: cannot write the results\n");
+        fprintf(stderr, "error: cannot write the results\n");
         return EXIT_INPUT;
     }
     return status;

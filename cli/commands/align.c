@@ -100,13 +100,13 @@ static bool align(Job *job, const void *record, RunFolder *run)
 static int run_align(Job *job, void *record, const Arguments *arguments)
 {
     const Align *o = record;
-    const char *mistake = !o->texts.source.count || !o->texts.target.count
-                              ? "--source and --target are needed"
-                              : text_files_mistake(job->arena, &o->texts, "");
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS);
+    if (!mistake)
+        mistake = text_files_misfit(job->arena, &o->texts, "", TEXTS_PAIRS, arguments->words[0], true, true);
     if (mistake)
-        return cli_usage_error("align: %s", mistake);
+        return cli_usage_error("%s", mistake);
     if (o->head != MEAN_OF_HEADS && o->layer == BEST_LAYER)
-        return cli_usage_error("align: --head is one of a layer: give --layer too");
+        return cli_usage_error("--head is one of a layer: give --layer too");
     return common_run(job, &o->common, arguments->words[0], align, o);
 }
 

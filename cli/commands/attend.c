@@ -35,15 +35,16 @@ static unsigned kinds_of(const Attend *o)
     return 1u << ATTENTION_ENCODER | 1u << ATTENTION_DECODER | 1u << ATTENTION_CROSS;
 }
 
+enum { ATTENDED = TEXTS_PAIRS | TEXTS_TEXT | TEXTS_SOURCE_ALONE };
+
 static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *texts)
 {
     const ModelPorts *ports = &run->inference.ports;
     bool pairs = ports->source && ports->target;
     const TextFiles *given = &o->texts;
-    if (pairs ? !given->source.count || given->text.count : !given->text.count || given->source.count || given->target.count)
-        return job_error(job, "%s: %s needed", run->path,
-                         pairs ? "--source, and --target or nothing for a translation, are"
-                               : "the model reads one text: --text is");
+    const char *misfit = text_files_misfit(job->arena, given, "", ATTENDED, run->path, pairs, true);
+    if (misfit)
+        return cli_refuse(job, "%s", misfit);
     Lines *target;
     const TextFiles sources = {.text = given->source};
     Lines *source = text_files_read(job, pairs && !given->target.count ? &sources : given, NULL,
@@ -211,11 +212,11 @@ static bool attend(Job *job, const void *record, RunFolder *run)
 static int run_attend(Job *job, void *record, const Arguments *arguments)
 {
     const Attend *o = record;
-    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "", ATTENDED);
     if (mistake)
-        return cli_usage_error("attend: %s", mistake);
+        return cli_usage_error("%s", mistake);
     if (!o->page && !o->json && !o->npy && !o->svg)
-        return cli_usage_error("attend: what is to be written: -o PAGE.html, --json, --npy or --svg FILE");
+        return cli_usage_error("what is to be written: -o PAGE.html, --json, --npy or --svg FILE");
     if (o->page && !ending_kind(job, "attend", o->page, NULL, NULL))
         return EXIT_USAGE;
     return common_run(job, &o->common, arguments->words[0], attend, o);

@@ -202,17 +202,17 @@ static int check_usage(const Bench *o)
     bool decode = decodes(o);
     int64_t longest = o->source_length > o->target_length ? o->source_length : o->target_length;
     if (o->ranks && (strcmp(o->mode, "train") || o->shapes || o->lengths || o->report || o->common.trace))
-        return cli_usage_error("bench: --ranks measures a step of training: leave --mode, --shapes, "
+        return cli_usage_error("--ranks measures a step of training: leave --mode, --shapes, "
                                "--lengths, --report and --trace out");
     if (o->network && !o->ranks)
-        return cli_usage_error("bench: --network goes with --ranks");
+        return cli_usage_error("--network goes with --ranks");
     if (decode && o->common.memory)
-        return cli_usage_error("bench: --memory goes with --mode train or forward");
+        return cli_usage_error("--memory goes with --mode train or forward");
     if (o->lengths && (o->shapes || decode))
         return cli_usage_error(
-            "bench: --lengths goes with --mode train or forward, and not with --shapes");
+            "--lengths goes with --mode train or forward, and not with --shapes");
     if (!o->lengths && o->batch * longest > LIMIT_batch_tokens)
-        return cli_usage_error("bench: %" PRId64 " sentences of %" PRId64
+        return cli_usage_error("%" PRId64 " sentences of %" PRId64
                                " tokens are more than the %d tokens that a batch may have",
                                o->batch, longest, LIMIT_batch_tokens);
     return EXIT_DONE;
@@ -232,7 +232,7 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
         return cli_ranks_close(o->common.ranks, cli_finish(job, false));
     if (o->ranks && !o->network && ranks_count(o->common.ranks) < 2)
         return cli_ranks_close(o->common.ranks,
-                               cli_usage_error("bench: --ranks measures the network between ranks: start it "
+                               cli_usage_error("--ranks measures the network between ranks: start it "
                                                "with mpirun -np 2, or say --network GBIT,MICROSECONDS"));
     ModelArgument model;
     status = cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&

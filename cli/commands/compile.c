@@ -11,8 +11,6 @@ typedef struct Compile {
 static int run_compile(Job *job, void *record, const Arguments *arguments)
 {
     Compile *compile = record;
-    if (!compile->o.output)
-        return cli_usage_error("compile: -o FILE is missing");
     if (!(compile->o.emit = ending_kind(job, "compile", compile->o.output, "--emit", compile->o.emit)))
         return EXIT_USAGE;
     if (!compile->o.target && text_ends(compile->o.output, ".wasm"))

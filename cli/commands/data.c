@@ -1,4 +1,5 @@
 /* tfc data: looks at a corpus before it is trained on. */
+#include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/report/survey_print.h"
 #include "runtime/data/tmx.h"
@@ -20,7 +21,11 @@ static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
     if (!arguments->count)
         return 0;
     if (text_files_given(train))
-        return cli_usage_error("data: FILES are in place of --source and --target, --data and --text");
+        return cli_usage_error("FILES are in place of --source and --target, --data and --text");
+    for (int i = 0; i < arguments->count; i++)
+        if (file_is_folder(arguments->words[i]))
+            return cli_usage_error("%s is a folder: give the file of a text, as tfc data FILE, or of two, as tfc data SOURCE "
+                                   "TARGET", arguments->words[i]);
     const char *first = arguments->words[0];
     bool pairs = text_ends(first, ".tsv") || tmx_is_name(first);
     TextList *list = arguments->count == 2 ? &train->source : pairs ? &train->data : &train->text;
@@ -30,38 +35,27 @@ static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
     return 0;
 }
 
-/* Whether a text is pairs of two files, pairs of one, or lines, and only one of these; where it is
- * nothing, that is `allowed`. */
-static bool is_whole(const TextFiles *text, bool allowed)
-{
-    int kinds = (text->source.count || text->target.count) + (text->data.count > 0) + (text->text.count > 0);
-    return kinds == 1 ? !text->source.count == !text->target.count : !kinds && allowed;
-}
-
 static int check_usage(Job *job, const Data *command)
 {
     const SurveyOptions *o = &command->o;
     const TextFiles *train = &o->train.files, *valid = &command->valid;
-    if (!is_whole(train, false))
-        return cli_usage_error("data: either --source and --target, --data, or --text, is needed: one of "
-                               "them, as of tfc train");
-    if (!is_whole(valid, true))
-        return cli_usage_error("data: to compare with are --valid-source and --valid-target, --valid-data, "
-                               "or --valid-text: one of them");
-    const char *mistake = text_files_mistake(job->arena, train, "");
+    const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
+    if (!text_files_given(train))
+        return cli_usage_error("a text is needed: FILE, or SOURCE and TARGET, or %s", text_files_options(job->arena, "", kinds));
+    const char *mistake = text_files_mistake(job->arena, train, "", kinds);
     if (!mistake)
-        mistake = text_files_mistake(job->arena, valid, "valid-");
+        mistake = text_files_mistake(job->arena, valid, "valid-", kinds);
     if (mistake)
-        return cli_usage_error("data: %s", mistake);
+        return cli_usage_error("%s", mistake);
     if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
-        return cli_usage_error("data: pairs are compared with pairs, and a text with a text");
+        return cli_usage_error("pairs are compared with pairs, and a text with a text");
     if (o->lines && !train->text.count)
-        return cli_usage_error("data: --lines is for --text");
+        return cli_usage_error("--lines is for --text");
     if (!o->vocab.spec && (o->vocab.source || o->vocab.tokens.count || o->max_length))
-        return cli_usage_error("data: %s is for tokens: --vocab is needed, too",
+        return cli_usage_error("%s is for tokens: --vocab is needed, too",
                                o->max_length ? "--max-length" : o->vocab.source ? "--source-vocab" : "--token");
     if (o->vocab.source && train->text.count)
-        return cli_usage_error("data: --source-vocab is for pairs");
+        return cli_usage_error("--source-vocab is for pairs");
     return 0;
 }
 
@@ -74,7 +68,7 @@ static int take_valid(Job *job, Data *command)
     for (size_t i = 0; i < command->named.count; i++) {
         const char *given = command->named.data[i], *equals = strchr(given, '=');
         if (!equals || equals == given || !equals[1])
-            return cli_usage_error("data: --valid %s: expected NAME=FILE", given);
+            return cli_usage_error("--valid %s: expected NAME=FILE", given);
         SurveyText text = {.name = arena_strndup(job->arena, given, (size_t)(equals - given))};
         vec_push(job->arena, *(o->train.files.text.count ? &text.files.text : &text.files.data), equals + 1);
         vec_push(job->arena, o->valid, text);

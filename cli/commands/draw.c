@@ -99,8 +99,11 @@ static bool draw_any(Job *job, const Draw *o, const ModelArgument *model, const 
 static int run_draw(Job *job, void *record, const Arguments *arguments)
 {
     const Draw *o = record;
-    if (!o->what || !o->output)
-        return cli_usage_error("draw: --what and -o FILE.svg are needed");
+    if (!o->what)
+        return cli_usage_error("--what is missing: positions, masks, schedule or graph, such as tfc draw %s --what graph -o "
+                               "graph.svg", arguments->words[0]);
+    if (!o->output)
+        return cli_usage_error("-o FILE.svg is missing: the picture to write");
     if (!ending_kind(job, "draw", o->output, NULL, NULL))
         return EXIT_USAGE;
     const char *path = arguments->words[0];

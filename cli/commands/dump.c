@@ -227,11 +227,11 @@ static int check_format(const Dump *dump)
     for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++)
         can_draw |= !strcmp(dump->stage, drawn[i]);
     if (dot && (!can_draw || dump->report))
-        return cli_usage_error("dump: --format dot is for the stages graph, grad, fused and plan");
+        return cli_usage_error("--format dot is for the stages graph, grad, fused and plan");
     if (dump->lines && (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
-        return cli_usage_error("dump: --lines is for --stage loops");
+        return cli_usage_error("--lines is for --stage loops");
     if (dump->report && strcmp(dump->format, "text"))
-        return cli_usage_error("dump: the page of --format html holds the report; "
+        return cli_usage_error("the page of --format html holds the report; "
                                "--report alone prints it");
     return 0;
 }

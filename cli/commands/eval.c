@@ -162,7 +162,7 @@ static int run_eval(Job *job, void *record, const Arguments *arguments)
     const Eval *o = record;
     const char *mistake = decoding_mistake(&o->decoding);
     if (!mistake)
-        mistake = text_files_mistake(job->arena, &o->texts, "");
+        mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT);
     if (mistake)
         return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], eval, o);

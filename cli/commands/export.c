@@ -68,15 +68,13 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 {
     Export *o = record;
     ModelArgument model;
-    if (!o->out)
-        return cli_usage_error("export: -o FILE is needed; see tfc export --help");
     if (!(o->format = ending_kind(job, "export", o->out, "--format", o->format)))
         return EXIT_USAGE;
     bool onnx = !strcmp(o->format, "onnx");
     if (onnx && (o->merge || o->only.count))
-        return cli_usage_error("export: --format onnx is a whole model, without --merge and --only");
+        return cli_usage_error("--format onnx is a whole model, without --merge and --only");
     if (!onnx && o->function)
-        return cli_usage_error("export: --function is for --format onnx");
+        return cli_usage_error("--function is for --format onnx");
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));
 }

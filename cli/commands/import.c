@@ -12,7 +12,7 @@ static int run_import(Job *job, void *record, const Arguments *arguments)
 {
     const Import *o = record;
     if (!o->out)
-        return cli_usage_error("import: -o RUN is needed; see tfc import --help");
+        return cli_usage_error("-o RUN is needed; see tfc import --help");
     ImportOptions options = {.folder = arguments->words[0], .run = o->out, .copy = o->copy};
     vec_push(job->arena, options.command, "tfc");
     for (int i = 0; i < arguments->argc; i++)

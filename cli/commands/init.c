@@ -112,25 +112,25 @@ static ProjectKind find_kind(Job *job, const Init *command)
     if (!command->kind && can_ask())
         kind = ask_kind(job);
     else if (!command->kind)
-        cli_usage_error("init: --kind is needed: %s", kind_names(job));
+        cli_usage_error("--kind is needed: %s", kind_names(job));
     else if (kind == PROJECT_KINDS)
-        cli_usage_error("init: --kind %s: it is %s", command->kind, kind_names(job));
+        cli_usage_error("--kind %s: it is %s", command->kind, kind_names(job));
     return kind;
 }
 
 static int check_data(Job *job, const TextFiles *data, const ProjectKindInfo *kind)
 {
-    const char *mistake = text_files_mistake(job->arena, data, "");
+    const char *mistake = text_files_mistake(job->arena, data, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
     bool has_text = data->text.count > 0, has_side = data->source.count || data->target.count;
     bool pair = data->source.count && data->target.count && !data->data.count, one = data->data.count && !has_side;
-    if (kind->form == PROJECT_TEXT && (!has_text || has_side || data->data.count))
-        return cli_usage_error("init: a %s begins with --text F", kind->name);
-    if (kind->form == PROJECT_LABELS && (!one || has_text))
-        return cli_usage_error("init: a %s begins with --data F.tsv, lines of text, tab and label", kind->name);
-    if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
-        return cli_usage_error("init: a %s begins with --source F and --target F, or --data F.tsv", kind->name);
     if (mistake)
-        return cli_usage_error("init: %s", mistake);
+        return cli_usage_error("%s", mistake);
+    if (kind->form == PROJECT_TEXT && (!has_text || has_side || data->data.count))
+        return cli_usage_error("a %s begins with --text F", kind->name);
+    if (kind->form == PROJECT_LABELS && (!one || has_text))
+        return cli_usage_error("a %s begins with --data F.tsv, lines of text, tab and label", kind->name);
+    if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
+        return cli_usage_error("a %s begins with --source F and --target F, or --data F.tsv", kind->name);
     return 0;
 }
 

@@ -57,7 +57,7 @@ static int run_and_wait(char *const *words)
         return -1;
     if (!pid) {
         execvp(words[0], words);
-        fprintf(stderr, "tfc: error: cannot run %s: %s\n", words[0], strerror(errno));
+        fprintf(stderr, "error: cannot run %s: %s\n", words[0], errno == ENOENT ? "there is no such program" : strerror(errno));
         _exit(127);
     }
     int status;
@@ -125,7 +125,7 @@ static pid_t start(char *const *words, const char *note)
         setpgid(0, 0);
         setenv(RANK_NOTE, note, 1);
         execvp(words[0], words);
-        fprintf(stderr, "tfc: error: cannot run %s: %s\n", words[0], strerror(errno));
+        fprintf(stderr, "error: cannot run %s: %s\n", words[0], errno == ENOENT ? "there is no such program" : strerror(errno));
         _exit(127);
     }
     if (pid > 0)
@@ -182,16 +182,17 @@ static int run_launch(Job *job, void *record, const Arguments *arguments)
 {
     const Launch *o = record;
     if (o->retries && !word_after(arguments->words, arguments->count, "--out"))
-        return cli_usage_error("launch: the command names no --out, so it cannot go on");
+        return cli_usage_error("the command names no --out: its checkpoints there are what a retry resumes from; add --out RUN to it, "
+                               "or give --retries 0");
     if (o->hosts && !word_after(arguments->words, arguments->count, "HOSTS") &&
         strcmp(arguments->words[arguments->count - 1], "HOSTS"))
-        return cli_usage_error("launch: --hosts is for a command with the word HOSTS");
+        return cli_usage_error("--hosts is for a command with the word HOSTS");
     if (o->hosts && !are_hosts(o->hosts))
-        return cli_usage_error("launch: --hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",
+        return cli_usage_error("--hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",
                                o->hosts);
     char *folder; /* of the note alone, so that nobody else can make it */
     if (!temporary_folder("/tmp/tfc-launch", 0700, &folder))
-        return job_error(job, "cannot write into /tmp: %s", strerror(errno)), cli_finish(job, false);
+        return diag_errno(&job->diags, "write into", "/tmp", errno), cli_finish(job, false);
     struct sigaction forward = {.sa_handler = on_signal};
     sigaction(SIGTERM, &forward, NULL);
     sigaction(SIGINT, &forward, NULL);

@@ -112,7 +112,7 @@ static int run_opt(Job *job, void *record, const Arguments *arguments)
         return EXIT_DONE;
     }
     if (!arguments->count)
-        return cli_usage_error("opt: expected FILE.tir or FILE.loop; see tfc opt --help");
+        return cli_usage_error("expected FILE.tir or FILE.loop; see tfc opt --help");
     return cli_finish(job, opt_file(job, o, arguments->words[0]));
 }
 

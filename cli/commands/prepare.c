@@ -17,27 +17,25 @@ typedef struct Prepare {
 static int check_usage(Job *job, const PrepareOptions *o)
 {
     const TextFiles *texts = &o->texts;
-    bool pairs = texts->source.count || texts->target.count || texts->data.count, has_text = texts->text.count > 0;
-    const char *mistake = text_files_has_one_side(texts) ? "--source and --target go together"
-                                                         : text_files_mistake(job->arena, texts, "");
+    const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
+    bool has_text = texts->text.count > 0, pairs = !has_text;
+    const char *mistake = text_files_mistake(job->arena, texts, "", kinds);
     if (!o->folder)
-        return cli_usage_error("prepare: -o FOLDER is needed; see tfc prepare --help");
+        return cli_usage_error("-o FOLDER is needed; see tfc prepare --help");
     if (!o->vocab.spec)
-        return cli_usage_error("prepare: --vocab is needed: FILE, auto:8000, words:FILE, words:auto "
-                               "or chars:auto");
-    if (pairs == has_text)
-        return cli_usage_error(pairs ? "prepare: --text is in place of pairs"
-                                     : "prepare: --source and --target, --data, or --text, are needed");
+        return cli_usage_error(VOCAB_IS_MISSING);
+    if (!text_files_given(texts))
+        return cli_usage_error("texts are needed: %s of a language model", text_files_options(job->arena, "", kinds));
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
-        return cli_usage_error("prepare: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+        return cli_usage_error("--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
     if (mistake)
-        return cli_usage_error("prepare: %s", mistake);
+        return cli_usage_error("%s", mistake);
     if (o->lines && pairs)
-        return cli_usage_error("prepare: --lines is for --text");
+        return cli_usage_error("--lines is for --text");
     if (o->vocab.source && !pairs)
-        return cli_usage_error("prepare: --source-vocab is for pairs");
+        return cli_usage_error("--source-vocab is for pairs");
     if (o->max_length && has_text && !o->lines)
-        return cli_usage_error("prepare: a stream has no rows that could be too long: --max-length of tfc "
+        return cli_usage_error("a stream has no rows that could be too long: --max-length of tfc "
                                "train is its window");
     return 0;
 }

@@ -144,16 +144,16 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
     ReportCommand *o = record;
     o->study.beam = o->decoding.beam;
     if (o->svg && run_plot_find(o->svg) == RUN_PLOTS)
-        return cli_usage_error("report: --svg %s: there is no such plot", o->svg);
+        return cli_usage_error("--svg %s: there is no such plot", o->svg);
     if (!o->svg && !o->output)
-        return cli_usage_error("report: -o PAGE.html is needed, or --svg PLOT");
+        return cli_usage_error("-o PAGE.html is needed, or --svg PLOT");
     const char *kind = o->output ? ending_kind(job, "report", o->output, NULL, o->svg) : o->svg;
     if (!kind)
         return EXIT_USAGE;
     if (!o->svg && !strcmp(kind, "svg"))
-        return cli_usage_error("report: -o %s: --svg PLOT says which plot", o->output);
+        return cli_usage_error("-o %s: --svg PLOT says which plot", o->output);
     if (o->svg && o->follow)
-        return cli_usage_error("report: --follow renews a page, not a plot");
+        return cli_usage_error("--follow renews a page, not a plot");
     bool ok = o->svg      ? make_plot(job, o, arguments)
               : o->follow ? follow(job, o, arguments)
                           : make_page(job, o, arguments, !o->log_only, false);

@@ -121,7 +121,7 @@ static int run_run(Job *job, void *record, const Arguments *arguments)
 {
     Run *run = record;
     if (!run->in || !run->out)
-        return cli_usage_error("run: --in and --out are needed; see tfc run --help");
+        return cli_usage_error("--in and --out are needed; see tfc run --help");
     ModelArgument model;
     bool ok = common_model(job, &run->common, arguments->words[0], &model) &&
               (!model.run || (run->weights = run_checkpoint(job, model.run, run->weights))) &&

@@ -111,9 +111,9 @@ static bool score(Job *job, const void *record, RunFolder *run)
 static int run_score(Job *job, void *record, const Arguments *arguments)
 {
     const Score *o = record;
-    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT);
     if (mistake)
-        return cli_usage_error("score: %s", mistake);
+        return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], score, o);
 }
 

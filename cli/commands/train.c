@@ -17,45 +17,12 @@
 
 static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
 {
-    if (text_files_given(&o->texts))
-        return job_error(job, "--prepared is in place of --source and --target, --data and --text");
     if (o->mix.count)
         return job_error(job, "--mix mixes into texts that are in memory: not with --prepared");
     return training_prepared_kind(job, o, ports);
 }
 
-static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
-{
-    const TextFiles *texts = &o->texts;
-    if (texts->data.count && (texts->source.count || texts->target.count))
-        return job_error(job, "--data is in place of --source and --target: give one or the other");
-    if (!texts->data.count && (!texts->source.count || !texts->target.count))
-        return job_error(job,
-                         "%s translates from '%s' to '%s': --source and --target, --data, or "
-                         "--prepared, are needed",
-                         o->model, ports->source, ports->target);
-    return !texts->text.count ||
-           job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
-                     o->model, ports->source, ports->target);
-}
-
-/* Texts to validate on, of a model of such inputs. */
-static bool check_valid(Job *job, const TrainOptions *o)
-{
-    const TextFiles *valid = &o->valid_texts;
-    bool pairs = o->kind == CORPUS_PAIRS;
-    if (valid->data.count && (valid->source.count || valid->target.count))
-        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
-    if (text_files_has_one_side(valid))
-        return job_error(job, "--valid-source and --valid-target go together");
-    if (pairs ? valid->text.count : valid->data.count || valid->source.count)
-        return job_error(job, "%s: --valid-%s is for models with %s", o->model,
-                         pairs               ? "text"
-                         : valid->data.count ? "data"
-                                             : "source",
-                         pairs ? "one input" : "two inputs");
-    return true;
-}
+enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT, TRAIN_TEXTS = VALID_TEXTS | TEXTS_PREPARED };
 
 /* Which texts the model wants, from its inputs, and whether they were given. */
 static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
@@ -63,70 +30,62 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     o->kind = ports_kind(ports, o->lines);
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
-    if (o->rows)
-        return check_prepared(job, o, ports) && check_valid(job, o);
-    if (!check_valid(job, o))
+    if (o->rows && !check_prepared(job, o, ports))
         return false;
-    if (o->kind == CORPUS_PAIRS)
-        return check_pairs(job, o, ports);
-    const TextFiles *texts = &o->texts;
-    if (!texts->text.count)
-        return job_error(job, "%s reads one text: --text, or --prepared, is needed", o->model);
-    if (texts->data.count)
-        return job_error(job, "%s: --data and --valid-data are for models with two inputs",
-                         o->model);
-    if (texts->source.count || texts->target.count)
-        return job_error(job, "%s: --source and --target are for models with two inputs", o->model);
-    return true;
+    const bool pairs = o->kind == CORPUS_PAIRS;
+    const char *misfit = text_files_misfit(job->arena, &o->valid_texts, "valid-", VALID_TEXTS, o->model, pairs, false);
+    if (!misfit)
+        misfit = text_files_misfit(job->arena, &o->texts, "", TRAIN_TEXTS, o->model, pairs, !o->rows);
+    return !misfit || cli_refuse(job, "%s", misfit);
 }
 
 /* What contradicts itself before any file is read; 0 if nothing does. */
 static int check_usage(Job *job, const TrainOptions *o)
 {
     if (!o->model && !o->resume)
-        return cli_usage_error("train: expected MODEL.tfg; see tfc train --help");
+        return cli_usage_error("expected MODEL.tfg; see tfc train --help");
     if (o->resume && !o->out && !file_exists(o->model))
-        return cli_usage_error("train: there is nothing to resume: %s is not there", o->model);
+        return cli_usage_error("there is nothing to resume: %s is not there; name the folder that tfc train --out has written", o->model);
     if (!o->out)
-        return cli_usage_error("train: --out is needed: the folder to write the run to");
+        return cli_usage_error("--out is needed: the folder to write the run to");
     if (o->resume && !file_exists(o->out))
-        return cli_usage_error("train: there is nothing to resume: %s is not there", o->out);
+        return cli_usage_error("there is nothing to resume: %s is not there; name the folder that tfc train --out has written", o->out);
     if (o->resume && !o->model)
-        return cli_usage_error("train: there is nothing to resume: %s has no run.json", o->out);
+        return cli_usage_error("there is nothing to resume: %s has no run.json", o->out);
     if (o->prepared && vocabulary_is_chosen(&o->vocab))
-        return cli_usage_error("train: the vocabulary is that of %s: leave %s out", o->prepared,
+        return cli_usage_error("the vocabulary is that of %s: leave %s out", o->prepared,
                                o->vocab.spec           ? "--vocab"
                                : o->vocab.source       ? "--source-vocab"
                                : o->vocab.tokens.count ? "--token"
                                                        : "--normalize");
     if (!o->vocab.spec && !o->prepared)
-        return cli_usage_error(
-            "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
-            "chars:auto");
+        return cli_usage_error(VOCAB_IS_MISSING);
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
-        return cli_usage_error("train: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
-    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+        return cli_usage_error("--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+    const char *mistake = o->prepared && text_files_given(&o->texts)
+                              ? "--prepared is in place of --source and --target, --data and --text"
+                              : text_files_mistake(job->arena, &o->texts, "", TRAIN_TEXTS);
     if (!mistake)
-        mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-");
+        mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-", VALID_TEXTS);
     if (mistake)
-        return cli_usage_error("train: %s", mistake);
+        return cli_usage_error("%s", mistake);
     const BestOption best = training_best_option(job->arena, o);
     bool validates = text_files_given(&o->valid_texts) || o->valid.count;
     if (o->validate_every > 0 && !validates)
-        return cli_usage_error("train: --validate-every has nothing to validate on: "
+        return cli_usage_error("--validate-every has nothing to validate on: "
                                "--valid-source and --valid-target, --valid-data, --valid or "
                                "--valid-text are needed");
     if (o->patience > 0 && !validates)
-        return cli_usage_error("train: --patience %lld has no validations to count: --valid-source and --valid-target, "
+        return cli_usage_error("--patience %lld has no validations to count: --valid-source and --valid-target, "
                                "--valid-data, --valid or --valid-text are needed", (long long)o->patience);
     if (o->best && !validates)
-        return cli_usage_error("train: --best %s has nothing to validate on: it chooses among texts of --valid NAME=FILE, "
+        return cli_usage_error("--best %s has nothing to validate on: it chooses among texts of --valid NAME=FILE, "
                                "or a measure of any validation text", o->best);
     if (best.measure && best.measure->answers && o->no_bleu)
-        return cli_usage_error("train: --best %s is counted on translations, and --no-bleu leaves them out", o->best);
+        return cli_usage_error("--best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (!o->resume && run_params(job, o->out))
         return cli_usage_error(
-            "train: %s holds a training already; --resume goes on with it, another "
+            "%s holds a training already; --resume goes on with it, another "
             "--out begins a new one",
             o->out);
     return 0;
@@ -162,7 +121,7 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
               (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) && load_data(&training) &&
               prepare(&training);
     cli_flush(job);
-    int status = ok ? training_run(&training) : EXIT_INPUT;
+    int status = ok ? training_run(&training) : cli_finish(job, false);
     bool together = status == EXIT_DONE || status == EXIT_INTERRUPTED;
     if (!together && ranks_mine(ranks))
         trace_file = NULL;

@@ -11,6 +11,7 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
     if (!options_parse(job, command, argc, argv, record, arguments, status))
         return false;
     const Common *common = (const void *)((const char *)record + command->common);
+    cli_note_files(option_of_file, arguments);
     job->gemm = common->gemm;
     job->cpu = common->cpu;
     job->measures = command->trains;
@@ -33,14 +34,9 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
 
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
 {
-    bool pairs = run->kind == CORPUS_PAIRS;
-    if (pairs ? !texts->source.count || !texts->target.count : !texts->text.count)
-        return job_error(job, "%s: %s needed", run->path,
-                         pairs ? "--source and --target are" : "the model reads one text: --text is");
-    if (pairs ? texts->text.count : texts->source.count || texts->target.count)
-        return job_error(job, "%s: the model reads %s, so %s has no use: leave it out", run->path,
-                         pairs ? "pairs" : "one text", pairs ? "--text" : "--source");
-    return true;
+    const char *misfit = text_files_misfit(job->arena, texts, "", TEXTS_PAIRS | TEXTS_TEXT, run->path,
+                                           run->kind == CORPUS_PAIRS, true);
+    return !misfit || cli_refuse(job, "%s", misfit);
 }
 
 int common_run(Job *job, const Common *common, const char *path, RunUse *use, const void *record)

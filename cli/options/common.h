@@ -64,6 +64,10 @@ typedef struct Common {
      "of MODEL.tfg: its vocabulary, a SentencePiece model, tokenizer.json, list of words or\n"    \
      "a folder with such files"}
 
+#define VOCAB_IS_MISSING                                                                           \
+    "--vocab is missing: auto:8000 (subwords learned from your texts), words:auto (their words), "  \
+    "chars:auto (their characters), words:FILE (a list of words), or FILE (a SentencePiece model or tokenizer.json)"
+
 #define OPTION_SOURCE_VOCAB(record)                                                                \
     {"source-vocab", "FILE", FIELD(record, common.vocab.source), 0, NULL,                          \
      "of MODEL.tfg: the sources' vocabulary, where it is another"}
@@ -119,7 +123,7 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
 /* Reads a MODEL argument (model_argument.h), with --set, -O and --dtype; false after an error. */
 bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
 
-/* Checks that the options name texts of the kind that the run reads: pairs, or lines. False after an error. */
+/* Whether texts of the kind that the run reads are named: pairs, or lines; a usage error tells if not. */
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
 /* What a command does with a run, whose model and vocabulary are loaded; false after errors. */

@@ -6,36 +6,36 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Ending: a command writes such files as the kind of this name. "" stands for a name without an ending,
- * "*" for any other. */
+/* Ending: a command writes such files as the kind of this name, which is `what`. "" stands for a name without an
+ * ending, "*" for any other. */
 typedef struct Ending {
-    const char *ending, *command, *kind;
+    const char *ending, *command, *kind, *what;
 } Ending;
 
 static const Ending endings[] = {
-    {".so", "compile", "so"},
-    {".o", "compile", "obj"},
-    {".c", "compile", "c"},
-    {".ll", "compile", "llvm"},
-    {".s", "compile", "asm"},
-    {".bc", "compile", "bc"},
-    {".html", "compile", "html"},
-    {".wasm", "compile", "exe"},
-    {"", "compile", "exe"},
-    {".safetensors", "export", "safetensors"},
-    {".onnx", "export", "onnx"},
-    {".npz", "export", "marian"},
-    {"", "export", "safetensors"},
-    {".html", "dump", "html"},
-    {".dot", "dump", "dot"},
-    {"*", "dump", "text"},
-    {".svg", "draw", "svg"},
-    {"", "draw", "svg"},
-    {".html", "attend", "html"},
-    {"", "attend", "html"},
-    {".html", "report", "html"},
-    {".svg", "report", "svg"},
-    {"", "report", "html"},
+    {".so", "compile", "so", "a library"},
+    {".o", "compile", "obj", "an object file"},
+    {".c", "compile", "c", "C source"},
+    {".ll", "compile", "llvm", "LLVM IR"},
+    {".s", "compile", "asm", "assembly"},
+    {".bc", "compile", "bc", "LLVM bitcode"},
+    {".html", "compile", "html", "a page"},
+    {".wasm", "compile", "exe", "WebAssembly"},
+    {"", "compile", "exe", "a program"},
+    {".safetensors", "export", "safetensors", "the params"},
+    {".onnx", "export", "onnx", "the model as ONNX"},
+    {".npz", "export", "marian", "params for Marian"},
+    {"", "export", "safetensors", "the params"},
+    {".html", "dump", "html", "a page"},
+    {".dot", "dump", "dot", "a graph"},
+    {"*", "dump", "text", "text"},
+    {".svg", "draw", "svg", "a picture"},
+    {"", "draw", "svg", "a picture"},
+    {".html", "attend", "html", "a page"},
+    {"", "attend", "html", "a page"},
+    {".html", "report", "html", "a page"},
+    {".svg", "report", "svg", "a plot"},
+    {"", "report", "html", "a page"},
 };
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
 
@@ -73,15 +73,27 @@ static void refuse(Job *job, const char *command, const char *path, const char *
     const Ending *other = find_ending(NULL, ending);
     const char *any = option ? arena_printf(job->arena, "; %s writes any kind under this name", option) : "";
     if (other && strcmp(other->command, command))
-        cli_usage_error("%s: -o %s: tfc %s writes %s, tfc %s %s%s", command, path, other->command, ending, command,
+        cli_usage_error("-o %s: tfc %s writes %s, tfc %s %s%s", path, other->command, ending, command,
                         list_endings(job, command), any);
     else
-        cli_usage_error("%s: -o %s: there is no %s to write, but %s%s", command, path, ending,
-                        list_endings(job, command), any);
+        cli_usage_error("-o %s: there is no %s to write, but %s%s", path, ending, list_endings(job, command), any);
+}
+
+/* "x.so is a library, x.o an object file": what the endings of a command mean. */
+static void refuse_none(Job *job, const char *command)
+{
+    const char *list = "";
+    for (int i = 0; i < ENDINGS; i++)
+        if (!strcmp(endings[i].command, command) && strcmp(endings[i].ending, "*"))
+            list = arena_printf(job->arena, "%s%s%s %s", list, *list ? ", " : "",
+                                *endings[i].ending ? endings[i].ending : "no ending", endings[i].what);
+    cli_usage_error("-o FILE is missing; its ending says what is written: %s", list);
 }
 
 const char *ending_kind(Job *job, const char *command, const char *path, const char *option, const char *chosen)
 {
+    if (!path)
+        return refuse_none(job, command), NULL;
     if (chosen)
         return chosen;
     const Ending *found = find_ending(command, ending_of(path));

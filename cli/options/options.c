@@ -125,11 +125,19 @@ static double most_of(const Option *option)
     return limit_of(option->name);
 }
 
-/* "" as a path would be the folder itself, or the file before a suffix. */
-static bool is_lost_path(const Option *option, const char *text)
+/* Whether what it gives has the path of a file or folder in it. */
+static bool names_path(const Option *option)
 {
-    return !*text && (strstr(option->value, "FILE") || strstr(option->value, "RUN") || strstr(option->value, "FOLDER"));
+    static const char *const words[] = {"FILE", "RUN", "FOLDER", "PAGE"};
+    const char *value = option->value;
+    bool names = value && !strcmp(value, "V");
+    for (size_t i = 0; value && i < sizeof words / sizeof *words; i++)
+        names = names || strstr(value, words[i]);
+    return names;
 }
+
+/* "" as a path would be the folder itself, or the file before a suffix. */
+static bool is_lost_path(const Option *option, const char *text) { return !*text && names_path(option); }
 
 static const char *store_text(Job *job, const Option *option, const char *text, const char **field)
 {
@@ -142,14 +150,16 @@ static const char *store_text(Job *job, const Option *option, const char *text, 
     return expected;
 }
 
-static const char *store_size(const Option *option, const char *text, int64_t *field)
+static const char *store_size(Job *job, const Option *option, const char *text, int64_t *field)
 {
-    int64_t bytes;
+    int64_t bytes = 0;
     double most = most_of(option);
-    if (!parse_bytes(text, &bytes) || (double)bytes > most || (double)bytes < option->least)
-        return !isinf(most)        ? "a size such as 800k or 20M, at most 1G"
-               : option->least > 1 ? "a size such as 800M or 1.5G: a number alone is bytes"
-                                   : "a size such as 800M or 1.5G";
+    bool is_size = parse_bytes(text, &bytes);
+    if (is_size && (double)bytes < option->least)
+        return arena_printf(job->arena, "a size such as 800M or 1.5G: %s is %lld bytes, which is too little; for gigabytes write %lldG",
+                            text, (long long)bytes, (long long)bytes);
+    if (!is_size || (double)bytes > most)
+        return isinf(most) ? "a size such as 800M or 1.5G" : "a size such as 800k or 20M, at most 1G";
     *field = bytes;
     return NULL;
 }
@@ -184,7 +194,7 @@ static const char *store_value(Job *job, const Option *option, const char *text,
     case OPTION_FLAG: *(bool *)field = true; return NULL;
     case OPTION_TEXT: return store_text(job, option, text, field);
     case OPTION_INT:
-        return is_size(option) ? store_size(option, text, field) : store_number(job, option, text, field);
+        return is_size(option) ? store_size(job, option, text, field) : store_number(job, option, text, field);
     case OPTION_NUMBER: return store_number(job, option, text, field);
     case OPTION_LIST: vec_push(job->arena, *(TextList *)field, text); return is_lost_path(option, text) ? "a path" : NULL;
     }
@@ -258,11 +268,13 @@ static void unknown_option(Job *job, const Command *command, const char *word)
             names[n_names++] = arena_printf(job->arena, "--%s", command->options[i].name);
     names[n_names++] = "--help";
     const char *hint = option_hint(job->arena, command->name, word);
+    if (!hint && !strncmp(command->arguments, "-- ", 3))
+        hint = arena_printf(job->arena, "; a command's own options stand behind --: tfc %s %s", command->name, command->arguments);
     if (!hint)
         hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
     if (!*hint)
         hint = arena_printf(job->arena, "; see tfc %s --help", command->name);
-    cli_usage_error("%s: there is no option '%s'%s", command->name, word, hint);
+    cli_usage_error("there is no option '%s'%s", word, hint);
 }
 
 /* The option that a word names, and its value if the word has one; NULL after an
@@ -275,8 +287,7 @@ static const Option *match_option(Job *job, const Command *command, const char *
         option = find_letter(command, word[1]);
         *value = word[2] ? word + 2 : NULL;
         if (!option)
-            cli_usage_error("%s: there is no option '%s'; see tfc %s --help", command->name, word,
-                            command->name);
+            cli_usage_error("there is no option '%s'; see tfc %s --help", word, command->name);
         return option;
     }
     const char *equals = strchr(word, '=');
@@ -302,6 +313,13 @@ static const char *typed_name(Job *job, const Option *option)
     return arena_printf(job->arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
 }
 
+/* What to type for a value that the option does not take; "". */
+static const char *value_hint(Job *job, const Command *command, const Option *option, const char *value)
+{
+    const char *hint = option_hint(job->arena, command->name, arena_printf(job->arena, "%s %s", typed_name(job, option), value));
+    return hint ? hint : "";
+}
+
 /* Stores the option at argv[*at], with the word after it if it needs one, and leaves *at at
  * its last word. False after an error was printed. */
 static bool read_option(Job *job, const Command *command, int *at, void *record,
@@ -313,26 +331,24 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
         return false;
     bool flag = option->kind == OPTION_FLAG;
     if (flag && value) {
-        cli_usage_error("%s: the option '%s' takes no value", command->name, word);
+        cli_usage_error("the option '%s' takes no value", word);
         return false;
     }
     if (!flag && !value) {
         if (*at + 1 == arguments->argc) {
-            cli_usage_error("%s: the option '%s' needs a value (%s)", command->name, word,
-                            option->value);
+            cli_usage_error("the option '%s' needs a value (%s)", word, option->value);
             return false;
         }
         value = arguments->argv[++*at];
     }
     if (!flag && option->kind != OPTION_LIST && is_given(arguments, option)) {
-        cli_usage_error("%s: %s is given twice, the second time as '%s'; it may stand once", command->name,
-                        typed_name(job, option), value);
+        cli_usage_error("%s is given twice, the second time as '%s'; it may stand once", typed_name(job, option), value);
         return false;
     }
     const char *expected = store_value(job, option, value, record);
     if (expected)
-        cli_usage_error("%s: %s is '%s'; expected %s", command->name, typed_name(job, option), value,
-                        expected);
+        cli_usage_error("%s is '%s'; expected %s%s", typed_name(job, option), value, expected,
+                        value_hint(job, command, option, value));
     vec_push(job->arena, arguments->given, ((GivenOption){option, value}));
     return !expected;
 }
@@ -351,15 +367,37 @@ static bool count_fits(Job *job, const Command *command, const Arguments *argume
 {
     if (arguments->count > command->max_arguments) {
         const char *word = arguments->words[command->max_arguments];
-        cli_usage_error("%s: '%s' is one argument too many%s", command->name, word,
-                        place_hint(job->arena, command, word));
+        cli_usage_error("'%s' is one argument too many%s", word, place_hint(job->arena, command, word));
     }
     else if (arguments->count < command->min_arguments)
-        cli_usage_error("%s: expected %s; see tfc %s --help", command->name, command->arguments,
-                        command->name);
+        cli_usage_error("expected %s; see tfc %s --help", command->arguments, command->name);
     else
         return true;
     return false;
+}
+
+/* Whether the path stands in a value such as FILE, NAME=FILE, words:FILE, FILE:WEIGHT or FILE,FILE; or is the value's in
+ * the folder of a run. */
+static bool value_names(const char *value, const char *path)
+{
+    static const char marks[] = "=:,";
+    const size_t n = strlen(path), length = strlen(value);
+    for (const char *at = value; (at = strstr(at, path)); at++)
+        if ((at == value || strchr(marks, at[-1])) && strchr(marks, at[n])) /* its NUL counts */
+            return true;
+    return n > length && path[n - length - 1] == '/' && !strcmp(path + n - length, value);
+}
+
+const char *option_of_file(const void *with, Arena *arena, const char *path)
+{
+    const Arguments *arguments = with;
+    for (size_t i = 0; *path && i < arguments->given.count; i++) {
+        const Option *option = arguments->given.data[i].option;
+        const char *value = arguments->given.data[i].value;
+        if (value && names_path(option) && value_names(value, path))
+            return arena_printf(arena, " (%s%s)", option_is_letter(option) ? "" : "--", option->name);
+    }
+    return "";
 }
 
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
@@ -373,7 +411,7 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (!*word && !only_words) {
-            cli_usage_error("%s: an argument is empty; expected %s", command->name, command->arguments);
+            cli_usage_error("an argument is empty; expected %s", command->arguments);
             return false;
         } else if (only_words || word[0] != '-' || !word[1])
             arguments->words[arguments->count++] = word;

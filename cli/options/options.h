@@ -77,6 +77,8 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
 const char *option_remark(const Option *option);
 /* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row for it. */
 const char *option_hint(Arena *arena, const char *command, const char *word);
+/* CliFileNote with the Arguments: the option that has named the file, " (--input)". */
+const char *option_of_file(const void *arguments, Arena *arena, const char *path);
 bool option_is_letter(const Option *option);
 /* Whether the option takes one of several words. */
 bool option_is_choice(const Option *option);

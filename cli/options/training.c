@@ -130,11 +130,11 @@ static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
     if (!o->resume && o->out && strcmp(o->out, o->model))
         return begin_from(job, o);
     if (!o->resume)
-        return cli_usage_error("train: %s is the folder of a run; --resume goes on with it, "
+        return cli_usage_error("%s is the folder of a run; --resume goes on with it, "
                                "--out NEW begins another from its params",
                                o->model);
     if (o->out && strcmp(o->out, o->model))
-        return cli_usage_error("train: %s and --out %s are two runs", o->model, o->out);
+        return cli_usage_error("%s and --out %s are two runs", o->model, o->out);
     o->out = o->model;
     o->model = NULL;
     return EXIT_DONE;
@@ -236,19 +236,19 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
 {
     const char *vocab = word_value(&record->arguments, "--vocab");
     if (now->vocab.source || now->vocab.tokens.count || now->vocab.normalize)
-        return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
+        return cli_usage_error("the vocabulary of a run stays: leave %s out",
                                now->vocab.source         ? "--source-vocab"
                                : now->vocab.tokens.count ? "--token"
                                                          : "--normalize");
     if (now->mix.count)
-        return cli_usage_error("train: a run goes on with what it mixes in: leave --mix out");
+        return cli_usage_error("a run goes on with what it mixes in: leave --mix out");
     if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))
-        return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
+        return cli_usage_error("the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",
                                now->out, vocab, now->vocab.spec);
     const char *weights = word_value(&record->arguments, "--weights");
     if (now->weights && (!weights || strcmp(now->weights, weights)))
-        return cli_usage_error("train: %s goes on from its own checkpoint: leave --weights out",
+        return cli_usage_error("%s goes on from its own checkpoint: leave --weights out",
                                now->out);
     return 0;
 }

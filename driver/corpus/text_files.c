@@ -11,15 +11,57 @@ bool text_files_given(const TextFiles *files)
     return files->source.count || files->target.count || files->data.count || files->text.count;
 }
 
-bool text_files_has_one_side(const TextFiles *files) { return !files->source.count != !files->target.count; }
-
-const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix)
+const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds)
 {
-    if (text_files_has_one_side(files) || files->source.count == files->target.count)
+    const size_t sources = files->source.count, targets = files->target.count;
+    if (files->data.count && (sources || targets))
+        return arena_printf(arena, "--%sdata is in place of --%ssource and --%starget: give one or the other", prefix, prefix,
+                            prefix);
+    if (files->text.count && (sources || targets || files->data.count))
+        return arena_printf(arena, "--%stext is in place of pairs (--%s%s): give one or the other", prefix, prefix,
+                            files->data.count ? "data" : sources ? "source" : "target");
+    if (!sources != !targets && !(sources && kinds & TEXTS_SOURCE_ALONE))
+        return arena_printf(arena, "--%s%s is missing: --%s%s needs it, line by line", prefix, sources ? "target" : "source",
+                            prefix, sources ? "source" : "target");
+    if (sources && targets && sources != targets)
+        return arena_printf(arena, "there are %zu of --%ssource and %zu of --%starget: they are paired by order", sources,
+                            prefix, targets, prefix);
+    return NULL;
+}
+
+const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds)
+{
+    const struct {
+        unsigned kind;
+        const char *text;
+    } rows[] = {
+        {TEXTS_PAIRS, arena_printf(arena, "--%ssource FILE%s", prefix,
+                                   arena_printf(arena, kinds & TEXTS_SOURCE_ALONE ? ", alone or with --%starget FILE"
+                                                                                  : " and --%starget FILE", prefix))},
+        {TEXTS_DATA, arena_printf(arena, "--%sdata FILE", prefix)},
+        {TEXTS_TEXT, arena_printf(arena, "--%stext FILE", prefix)},
+        {TEXTS_PREPARED, "--prepared FOLDER"},
+    };
+    const char *all = "";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (kinds & rows[i].kind)
+            all = arena_printf(arena, "%s%s%s", all, *all ? ", or " : "", rows[i].text);
+    return all;
+}
+
+const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds, const char *model,
+                              bool reads_pairs, bool is_needed)
+{
+    const bool pairs = files->source.count || files->target.count || files->data.count;
+    const char *options = text_files_options(arena, prefix, kinds & ~(reads_pairs ? TEXTS_TEXT : TEXTS_PAIRS | TEXTS_DATA));
+    if (reads_pairs && files->text.count)
+        return arena_printf(arena, "%s reads pairs, and --%stext is for language models: give %s", model, prefix, options);
+    if (!reads_pairs && pairs)
+        return arena_printf(arena, "%s reads one text, and --%s%s is for models that read pairs, such as translators: give %s",
+                            model, prefix, files->data.count ? "data" : "source", options);
+    if (!is_needed || (reads_pairs ? pairs : files->text.count))
         return NULL;
-    return arena_printf(arena,
-                        "there are %zu of --%ssource and %zu of --%starget: they are paired by order",
-                        files->source.count, prefix, files->target.count, prefix);
+    return arena_printf(arena, "%s reads %s: give %s", model, reads_pairs ? "pairs" : "one text", options);
 }
 
 TextList text_files_paths(Arena *arena, const TextFiles *files)

@@ -16,11 +16,23 @@ typedef struct TextFiles {
 
 /* Whether any file is named. */
 bool text_files_given(const TextFiles *files);
-/* Whether files of only one of source and target are named. */
-bool text_files_has_one_side(const TextFiles *files);
-/* What is wrong with the files of both sides, in the arena: "there are 2 of --source and 1 of --target …", with
- * `prefix` ("valid-") before the names; NULL: nothing. */
-const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix);
+/* Which texts a command takes. */
+enum {
+    TEXTS_PAIRS = 1,        /* --source and --target */
+    TEXTS_DATA = 2,         /* --data */
+    TEXTS_TEXT = 4,         /* --text */
+    TEXTS_PREPARED = 8,     /* --prepared, which is no field of TextFiles */
+    TEXTS_SOURCE_ALONE = 16 /* --source may stand without --target */
+};
+/* What contradicts itself, whatever the model reads, in the arena: a side without the other, two kinds at once.
+ * `prefix` ("valid-") stands before the options' names; NULL: nothing. */
+const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds);
+/* The options to give, of pairs or of a text, in the arena: "--source FILE and --target FILE, or --data FILE". */
+const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds);
+/* What a model that reads pairs, or one text, cannot do with what was given, or with nothing; NULL: it fits, or nothing is
+ * given and `is_needed` is false. `model`: its name. */
+const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds, const char *model,
+                              bool reads_pairs, bool is_needed);
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 

@@ -55,12 +55,12 @@ printf 'a b\n\nc\n' >three.src
 printf 'A B\nC\n\n' >three.tgt
 "$tfc" align run --source three.src --target three.tgt --layer 0 >three || fail "empty lines"
 [ "$(sed -n 's/ .*//p' three | wc -l)/$(wc -l <three)/$(sed -n '2,3p' three | tr -d '\n')" = 1/3/ ] || fail "$(cat three)"
-refuses 2 "source and --target are needed" "$tfc" align run --source three.src
+refuses 2 "target is missing: --source needs it" "$tfc" align run --source three.src
 refuses 2 "give --layer too" "$tfc" align run --source three.src --target three.tgt --head 1
-refuses 1 "layers, counted from 0" "$tfc" align run --source three.src --target three.tgt --layer 1
+refuses 1 "the model has 1 layer that attends to its source: give 0" "$tfc" align run --source three.src --target three.tgt --layer 1
 refuses 1 "has 2 heads" "$tfc" align run --source three.src --target three.tgt --layer 0 --head 2
 refuses 1 "lines" "$tfc" align run --source three.src --target valid.tgt
-refuses 1 "no file\|No such" "$tfc" align run --source none --target valid.tgt
+refuses 1 "cannot read none (--source): there is no such file" "$tfc" align run --source none --target valid.tgt
 
 # Words of several pieces, blanks of any width, and a character that the pieces' normal form splits.
 sed 's/[a-h]/&x&y/g' train.src >pieces.src

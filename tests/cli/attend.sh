@@ -49,7 +49,7 @@ bert="--weights $root/tests/fixtures/bert_published.safetensors"
 [ "$(grep -o '"name": "[^"]*", "kind": "[^"]*"' bert.json | sort -u)" = '"name": "encoder.layer.0.self", "kind": "encoder"
 "name": "encoder.layer.1.self", "kind": "encoder"' ] || fail "other attentions of an encoder alone: $(cat bert.json)"
 
-refuses 1 "source, and --target or nothing for a translation, are needed" "$tfc" attend run --text some.src -o no.html
+refuses 2 "run reads pairs, and --text is for language models: give --source FILE, alone or with" "$tfc" attend run --text some.src -o no.html
 refuses 1 "the model has no such layer and head" "$tfc" attend run --source some.src --target some.tgt --layer 7 -o no.html
 refuses 1 "cannot read nothing" "$tfc" attend run --source nothing -o no.html
 

@@ -99,8 +99,8 @@ says '^Vocabulary: .* 1 unknown .16.667 %.$'
 
 # What cannot be looked at.
 refuses 1 'cannot read absent' "$tfc" data absent
-refuses 1 'cannot read \.' "$tfc" data .
-refuses 1 'v.src has 3 lines and c.txt 2' "$tfc" data v.src c.txt
+refuses 2 '\. is a folder: give the file of a text' "$tfc" data .
+refuses 1 'v.src has 3 lines, c.txt has 2' "$tfc" data v.src c.txt
 printf '\037\213\010 and so on' >z.gz
 refuses 1 'compressed by gzip' "$tfc" data z.gz
 printf '\377\376a\000' >utf16
@@ -109,9 +109,9 @@ refuses 1 'names the sources' "$tfc" data p.tmx
 refuses 1 'made from the texts' "$tfc" data c.txt --vocab auto:100
 refuses 2 'is needed' "$tfc" data
 refuses 2 'in place of' "$tfc" data c.txt --text c.txt
-refuses 2 'one of' "$tfc" data --source c.txt
-refuses 2 'one of' "$tfc" data --text c.txt --data p.tsv
-refuses 2 'one of' "$tfc" data c.txt --valid-text c.txt --valid-data p.tsv
+refuses 2 'target is missing: --source needs it' "$tfc" data --source c.txt
+refuses 2 'text is in place of pairs (--data)' "$tfc" data --text c.txt --data p.tsv
+refuses 2 'valid-text is in place of pairs (--valid-data)' "$tfc" data c.txt --valid-text c.txt --valid-data p.tsv
 refuses 2 'compared with pairs' "$tfc" data c.txt --valid-data p.tsv
 refuses 2 'NAME=FILE' "$tfc" data c.txt --valid c.txt
 refuses 2 'vocab is needed' "$tfc" data c.txt --max-length 4

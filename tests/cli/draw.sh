@@ -103,7 +103,7 @@ grep -q 'positions' learned.svg || fail "no learned positions"
 
 refuses 1 "t5.tfg: the model has no vectors of positions" "$tfc" draw "$models/t5.tfg" --what positions -o no.svg
 refuses 1 "it is not there\|cannot read" "$tfc" draw nothing.tfg --what masks -o no.svg
-refuses 2 "what and -o FILE.svg are needed" "$tfc" draw "$models/gpt.tfg" -o no.svg
+refuses 2 "what is missing: positions, masks, schedule or graph" "$tfc" draw "$models/gpt.tfg" -o no.svg
 refuses 2 "what" "$tfc" draw "$models/gpt.tfg" --what picture -o no.svg
 [ ! -e no.svg ] || fail "a picture was written"
 echo "all is well"

@@ -26,7 +26,7 @@ early 'train.src has 1100 lines, valid.tgt has 100' --source train.src --target 
 early 'valid.src has 100 lines, train.tgt has 1100' $pair --valid-source valid.src --valid-target train.tgt
 early "no pass is called 'fuze'" $pair --passes -fuze
 early 'no CPU is called "pentium-9"' $pair --cpu pentium-9
-early 'cannot write nowhere/summary: No such file' $pair --json-summary nowhere/summary
+early 'cannot write nowhere/summary (--json-summary): there is no folder nowhere: make it first' $pair --json-summary nowhere/summary
 early 'params and optimizer take .* GB, and .* of memory are free' $pair --set d_model=400000 --set d_ff=400000
 early '--memory: params and optimizer take .*, more than 10.0 kB' $pair --memory 10k
 refuses 1 'cannot make the folder train.src/run: a file has that name' \

@@ -85,7 +85,8 @@ refuses 1 "my-translator is not empty" tfc init my-translator --kind translator 
 refuses 1 "all.tsv: a file has that name" tfc init all.tsv --kind translator --data all.tsv
 refuses 2 "kind is needed: translator, pronouncer, language-model or classifier" tfc init new
 refuses 2 "kind poet" tfc init new --kind poet --text all.src
-refuses 2 "begins with --source F and --target F, or --data" tfc init new --kind translator --source all.src
+refuses 2 "target is missing: --source needs it" tfc init new --kind translator --source all.src
+refuses 2 "begins with --source F and --target F, or --data" tfc init new --kind translator
 refuses 2 "begins with --text" tfc init new --kind language-model --data all.tsv
 refuses 2 "lines of text, tab and label" tfc init new --kind classifier --source all.src --target all.tgt
 refuses 1 "cannot read none.tsv" tfc init new --kind translator --data none.tsv
@@ -94,7 +95,7 @@ refuses 1 "30 pairs are too few" tfc init new --kind translator --data few.tsv
 refuses 1 "is the second column the label" tfc init new --kind classifier --data large.tsv
 awk '{ print $0 "\tsame" }' all.src >same.tsv
 refuses 1 "all lines have the same label" tfc init new --kind classifier --data same.tsv
-refuses 1 "has 1200 lines and words.tgt" tfc init new --kind translator --source all.src --target words.tgt
+refuses 1 "has 1200 lines, words.tgt has" tfc init new --kind translator --source all.src --target words.tgt
 ls -d */ >after
 diff before after || fail "a refused project leaves something"
 

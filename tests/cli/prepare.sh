@@ -183,7 +183,7 @@ refuses 1 "one was prepared from other texts or in another way" \
 refuses 1 "one was prepared from other texts or in another way" "$tfc" prepare $pairs --rows-per-shard 100 -o one
 same_folder one three
 refuses 2 "leave --vocab out" "$tfc" train model.tfg --prepared one --vocab words:auto --out no
-refuses 1 "in place of --source" "$tfc" train model.tfg --prepared one --source train.src --out no
+refuses 2 "in place of --source" "$tfc" train model.tfg --prepared one --source train.src --out no
 refuses 1 "not with --prepared" "$tfc" train model.tfg --prepared one --mix train.tsv:1 --out no
 refuses 1 "it has no prepared.json" "$tfc" train model.tfg --prepared whole --out no
 refuses 2 "together" "$tfc" prepare --source train.src --vocab words:auto -o no

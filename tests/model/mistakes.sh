@@ -96,11 +96,11 @@ for blocks in 1 40 200; do # of 512 bytes: glue or objects, then what is linked
     leaves "at most $blocks blocks"
 done
 mkdir taken kept2 kept2/multi30k_small.h
-refuses 1 "cannot write taken: Is a directory" compile -o taken
+refuses 1 "cannot write taken (-o): it is a folder, not a file" compile -o taken
 [ -z "$(ls -A taken)" ] || fail "something in the folder: $(ls -A taken)"
-refuses 1 "cannot write taken: Is a directory" compile --emit so -o taken
+refuses 1 "cannot write taken (-o): it is a folder, not a file" compile --emit so -o taken
 [ ! -e multi30k_small.h.new ] || fail "a header is left"
-refuses 1 "cannot write kept2/multi30k_small.h: Is a directory" compile -o kept2/a.so
+refuses 1 "cannot write kept2/multi30k_small.h: it is a folder, not a file" compile -o kept2/a.so
 [ ! -e kept2/a.so ] || fail "a library without its header"
 refuses 1 "cannot write /proc/a.so" compile -o /proc/a.so
 refuses 1 "cannot write" compile -o kept/libmulti30k_small.so/a.so
