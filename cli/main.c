@@ -40,7 +40,9 @@ static int run_command(const Command *command, int argc, char **argv)
     void *record = arena_alloc(job.arena, command->record);
     int status;
     cli_begin(command->name);
-    if (common_parse(&job, command, argc, argv, record, &arguments, &status))
+    bool ok = common_parse(&job, command, argc, argv, record, &arguments, &status);
+    cli_note_files(option_of_file, &arguments);
+    if (ok)
         status = command->run(&job, record, &arguments);
     cli_flush(&job);
     arena_free(job.arena);

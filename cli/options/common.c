@@ -11,7 +11,6 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
     if (!options_parse(job, command, argc, argv, record, arguments, status))
         return false;
     const Common *common = (const void *)((const char *)record + command->common);
-    cli_note_files(option_of_file, arguments);
     job->gemm = common->gemm;
     job->cpu = common->cpu;
     job->measures = command->trains;
