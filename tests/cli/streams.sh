@@ -161,6 +161,6 @@ ln -s summary.json summary
 wait $reader
 [ -L summary ] && grep -q '"ended": "done"' summary.json || fail "--json-summary through a link"
 [ -p fifo ] && grep -q traceEvents trace.json || fail "--trace through a FIFO: $(head -c 300 trace.json)"
-refuses 1 'cannot write fifo: not a regular file' "$tfc" compile "$runs/translator.tfg" -o fifo
+refuses 1 'cannot write fifo (-o): not a regular file' "$tfc" compile "$runs/translator.tfg" -o fifo
 [ -p fifo ] || fail "a FIFO is none any more"
 echo "all is well"
