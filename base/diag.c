@@ -45,7 +45,7 @@ const Source *diag_source(Arena *arena, const char *path, const char *text, size
 static void add(Diagnostics *diags, Severity severity, Loc loc, const char *format, va_list args)
 {
     const char *message = arena_vprintf(diags->arena, format, args);
-    Diag diag = {severity, loc, message ? message : "out of memory"};
+    Diag diag = {.severity = severity, .loc = loc, .message = message ? message : "out of memory"};
     vec_push(diags->arena, diags->list, diag);
     diags->errors += severity == DIAG_ERROR;
     diags->out_of_memory |= arena_failed(diags->arena);
@@ -80,10 +80,14 @@ void diag_errno(Diagnostics *diags, const char *what, const char *path, int erro
                       : error == EISDIR          ? "it is a folder, not a file"
                                                  : strerror(error);
     if (folder)
-        diag_error(diags, (Loc){0}, "cannot write %s: there is no folder %s: make it first", path, folder);
-    else
-        diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, why);
+        why = arena_printf(diags->arena, "there is no folder %s: make it first", folder);
+    diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, why);
     diags->out_of_memory |= error == ENOMEM;
+    if (arena_failed(diags->arena))
+        return;
+    Diag *diag = &diags->list.data[diags->list.count - 1];
+    diag->path = arena_strdup(diags->arena, path);
+    diag->behind_path = strlen("cannot ") + strlen(what) + 1 + strlen(path);
 }
 
 const char *source_start(const Source *source)

@@ -41,6 +41,8 @@ typedef struct Diag {
     Severity severity;
     Loc loc;
     const char *message; /* one sentence, no final stop */
+    const char *path;    /* the file that it is about, of diag_errno; else NULL */
+    size_t behind_path;  /* where the message goes on behind the file's name */
 } Diag;
 
 /* The place of an op made from ops at `a` and `b`: `a`, with the trails of both. */

@@ -53,25 +53,16 @@ static void drop_repeated(Diagnostics *diags)
     diags->list.count = n;
 }
 
-/* "cannot read PATH: why" with the option that has named the file behind it. */
-static const char *note_file(Arena *arena, const char *message)
-{
-    static const char *const starts[] = {"cannot read ", "cannot write "};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        const char *path = message + strlen(starts[i]);
-        if (strncmp(message, starts[i], strlen(starts[i])))
-            continue;
-        const char *end = strstr(path, ": ");
-        const char *note = end ? file_note(file_note_with, arena, arena_strndup(arena, path, (size_t)(end - path))) : "";
-        return *note ? arena_printf(arena, "%.*s%s%s", (int)(end - message), message, note, end) : message;
-    }
-    return message;
-}
-
+/* Puts the option that has named a file behind the file's name. */
 static void note_files(Diagnostics *diags)
 {
-    for (size_t i = 0; file_note && i < diags->list.count; i++)
-        diags->list.data[i].message = note_file(diags->arena, diags->list.data[i].message);
+    for (size_t i = 0; file_note && i < diags->list.count; i++) {
+        Diag *diag = &diags->list.data[i];
+        if (diag->path)
+            diag->message = arena_printf(diags->arena, "%.*s%s%s", (int)diag->behind_path, diag->message,
+                                         file_note(file_note_with, diags->arena, diag->path),
+                                         diag->message + diag->behind_path);
+    }
 }
 
 void cli_flush(Job *job)

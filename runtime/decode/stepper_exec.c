@@ -239,7 +239,7 @@ static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
 }
 
 /* Runs the step by `run`. */
-static bool run_step(ExecStepper *s, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
                      const int32_t *tokens, bool (*run)(Exec *exec))
 {
     int64_t longest = 0, total = 0;
@@ -282,13 +282,13 @@ static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
                                  const int32_t *counts, const int32_t *tokens)
 {
     ExecStepper *s = self;
-    return run_step(s, n, sentence, slot, counts, tokens, exec_run) ? exec_output(s->step, s->programs.logits) : NULL;
+    return stepper_run(s, n, sentence, slot, counts, tokens, exec_run) ? exec_output(s->step, s->programs.logits) : NULL;
 }
 
 static bool stepper_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
                          const int32_t *tokens)
 {
-    return run_step(self, n, sentence, slot, counts, tokens, exec_run_state);
+    return stepper_run(self, n, sentence, slot, counts, tokens, exec_run_state);
 }
 
 static void stepper_copy(void *self, int32_t from, int32_t to)

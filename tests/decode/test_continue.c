@@ -39,6 +39,12 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
     return counter->logits[0];
 }
 
+static bool feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                 const int32_t *tokens)
+{
+    return step(self, n, sentence, slot, counts, tokens) != NULL;
+}
+
 static void copy(void *self, int32_t from, int32_t to) { (void)self, (void)from, (void)to; }
 
 static const TextRule published = {.begin = -1, .end = -1, .newline = -1, .start = 7, .forbidden = {-1, -1, -1, -1}};
@@ -50,7 +56,7 @@ static TokenIds grow(const TextRule *rule, int32_t from, int32_t n, int64_t long
     settings.sample = true;
     settings.temperature = 0;
     continue_settings(rule, &settings);
-    Stepper stepper = {counter, VOCAB, begin, step, copy, NULL};
+    Stepper stepper = {counter, VOCAB, begin, step, feed, copy, NULL};
     TokenIds text = {0};
     for (int32_t i = 0; i < n; i++)
         assert_true(token_ids_push(&text, from + i));
@@ -140,7 +146,7 @@ static bool until_six(void *context, int64_t number, int32_t token)
 static void test_watching(void **state)
 {
     Counter counter;
-    Stepper stepper = {&counter, VOCAB, begin, step, copy, NULL};
+    Stepper stepper = {&counter, VOCAB, begin, step, feed, copy, NULL};
     DecodeSettings settings = decode_defaults();
     int32_t id = 2, limit = 30;
     int64_t number = 5;
