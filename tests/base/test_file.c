@@ -156,7 +156,7 @@ static void test_device(void **state)
     assert_false(file_commit(file, &f->diags));
     expect_message(&f->diags, "terminal: Input/output error");
     assert_false(put(f, f->folder, "a folder"));
-    expect_message(&f->diags, "Is a directory");
+    expect_message(&f->diags, "it is a folder, not a file");
 }
 
 /* /dev/fd/N goes on where the open file is: what was there before stays. */
