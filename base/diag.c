@@ -71,6 +71,20 @@ static const char *missing_folder(Arena *arena, const char *path)
     return folder && access(folder, F_OK) && errno == ENOENT ? folder : NULL;
 }
 
+void diag_file(Diagnostics *diags, const char *what, const char *path, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *why = arena_vprintf(diags->arena, format, args);
+    va_end(args);
+    diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, why ? why : "out of memory");
+    if (arena_failed(diags->arena))
+        return;
+    Diag *diag = &diags->list.data[diags->list.count - 1];
+    diag->path = arena_strdup(diags->arena, path);
+    diag->behind_path = strlen("cannot ") + strlen(what) + 1 + strlen(path);
+}
+
 /* In words that say what to do where that is known. */
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error)
 {
@@ -80,14 +94,10 @@ void diag_errno(Diagnostics *diags, const char *what, const char *path, int erro
                       : error == EISDIR          ? "it is a folder, not a file"
                                                  : strerror(error);
     if (folder)
-        why = arena_printf(diags->arena, "there is no folder %s: make it first", folder);
-    diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, why);
+        diag_file(diags, what, path, "there is no folder %s: make it first", folder);
+    else
+        diag_file(diags, what, path, "%s", why);
     diags->out_of_memory |= error == ENOMEM;
-    if (arena_failed(diags->arena))
-        return;
-    Diag *diag = &diags->list.data[diags->list.count - 1];
-    diag->path = arena_strdup(diags->arena, path);
-    diag->behind_path = strlen("cannot ") + strlen(what) + 1 + strlen(path);
 }
 
 const char *source_start(const Source *source)

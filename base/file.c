@@ -32,7 +32,7 @@ int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size)
     if (error && error != ENXIO) /* of a socket */
         diag_errno(diags, "read", path, error);
     else
-        diag_error(diags, no_place(), "cannot read %s: not a regular file", path);
+        diag_file(diags, "read", path, "not a regular file");
     if (fd >= 0)
         close(fd);
     return -1;
@@ -63,7 +63,7 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
     if (fd < 0)
         return NULL;
     if (size > max_bytes) {
-        diag_error(diags, no_place(), "cannot read %s: the file is too large", path);
+        diag_file(diags, "read", path, "the file is too large");
         close(fd);
         return NULL;
     }

@@ -273,8 +273,10 @@ static bool can_be_file(Job *job, const char *path)
     if (stat(path, &info) || S_ISREG(info.st_mode))
         return true;
     if (S_ISDIR(info.st_mode))
-        return diag_errno(&job->diags, "write", path, EISDIR), false;
-    return job_error(job, "cannot write %s: not a regular file", path);
+        diag_errno(&job->diags, "write", path, EISDIR);
+    else
+        diag_file(&job->diags, "write", path, "not a regular file");
+    return false;
 }
 
 /* Files that lie beside the output: how many of NAME.h and NAME.py. */

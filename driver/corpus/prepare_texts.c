@@ -249,9 +249,10 @@ static bool check_ends(Job *job, const char *path)
 
 static bool check_part(Job *job, const TextPart *part)
 {
-    if (part->error == ESPIPE)
-        return job_error(job, "cannot read %s: not a regular file; texts are read more than once",
-                         part->problem);
+    if (part->error == ESPIPE) {
+        diag_file(&job->diags, "read", part->problem, "not a regular file; texts are read more than once");
+        return false;
+    }
     if (part->error) {
         diag_errno(&job->diags, "read", part->problem, part->error);
         return false;

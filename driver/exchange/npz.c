@@ -189,7 +189,7 @@ bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int
     if (!zip) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
-        diag_error(diags, (Loc){0}, "cannot write %s: %s", path, zip_error_strerror(&error));
+        diag_file(diags, "write", path, "%s", zip_error_strerror(&error));
         zip_error_fini(&error);
         return false;
     }
@@ -198,7 +198,7 @@ bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int
         ok = add_array(zip, &arrays[i]);
     if (ok && !zip_close(zip))
         return true;
-    diag_error(diags, (Loc){0}, "cannot write %s: %s", path, zip_strerror(zip));
+    diag_file(diags, "write", path, "%s", zip_strerror(zip));
     zip_discard(zip);
     return false;
 }

@@ -259,7 +259,7 @@ StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
     if (fd < 0)
         return NULL;
     if (length < LENGTH_BYTES) {
-        diag_error(diags, (Loc){0}, "cannot read %s: not a safetensors file: it is shorter than 8 bytes", path);
+        diag_file(diags, "read", path, "not a safetensors file: it is shorter than 8 bytes");
         close(fd);
         return NULL;
     }

@@ -72,7 +72,7 @@ typedef struct StMeta {
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 
-/* As st_write, with checksums: a checkpoint, which replaces a link of its name (file_create_own). */
+/* As st_write, with checksums, a file of a run's folder (file_create_own). */
 bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
                       const StMeta *meta, int64_t n_meta);
 
@@ -124,8 +124,8 @@ bool st_take_sums(StWriter *writer, const StSum *sums, int64_t n);
 uint64_t st_make_header(StWriter *writer, const StMeta *meta, int64_t n_meta, bool checked);
 /* Writes the header, if this writer made it, and this process's parts of the data. */
 void st_put(const StWriter *writer, FileWriter *file, uint64_t data_at);
-/* Writes the whole file by this process, which has all parts; as st_write_checked. */
-bool st_write_alone(Diagnostics *diags, const char *path, StWriter *writer, const StMeta *meta,
+/* Writes the whole file by this process, which has all parts, with checksums. is_own: as file_create_own. */
+bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *writer, const StMeta *meta,
                     int64_t n_meta);
 
 #endif

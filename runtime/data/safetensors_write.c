@@ -258,11 +258,10 @@ static bool write_parts(StWriter *w, FileWriter *file, const StMeta *meta, int64
     return data_at != 0;
 }
 
-/* checked: a checkpoint, a file of a run's folder. */
-static bool write_alone(Diagnostics *diags, const char *path, StWriter *w, const StMeta *meta,
+static bool write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w, const StMeta *meta,
                         int64_t n_meta, bool checked)
 {
-    FileWriter *file = (checked ? file_create_own : file_create)(diags, path);
+    FileWriter *file = (is_own ? file_create_own : file_create)(diags, path);
     if (!file)
         return false;
     if (write_parts(w, file, meta, n_meta, checked))
@@ -272,10 +271,10 @@ static bool write_alone(Diagnostics *diags, const char *path, StWriter *w, const
     return false;
 }
 
-bool st_write_alone(Diagnostics *diags, const char *path, StWriter *w, const StMeta *meta,
+bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w, const StMeta *meta,
                     int64_t n_meta)
 {
-    return write_alone(diags, path, w, meta, n_meta, true);
+    return write_alone(diags, path, is_own, w, meta, n_meta, true);
 }
 
 static bool write_tensors(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
@@ -283,7 +282,7 @@ static bool write_tensors(Diagnostics *diags, const char *path, const StTensor *
 {
     Arena *arena = arena_try_new();
     StWriter *w = arena ? st_writer_new(arena, tensors, NULL, n) : NULL;
-    bool ok = w && write_alone(diags, path, w, meta, n_meta, checked);
+    bool ok = w && write_alone(diags, path, checked, w, meta, n_meta, checked);
     if (!w)
         diag_errno(diags, "write", path, ENOMEM);
     arena_free(arena);

@@ -358,7 +358,7 @@ static int save(TfcLoaded *loaded, const char *path)
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
-    if (!checkpoint_save(&diags, arena, path, loaded->store, &loaded->training))
+    if (!checkpoint_save(&diags, arena, path, false, loaded->store, &loaded->training))
         status = fail_with(TFC_ERROR_FILE, &diags);
     arena_free(arena);
     return status;

@@ -63,7 +63,7 @@ static bool save_as(Trainer *t, Arena *arena, const char *path)
 {
     const Split *split = t->programs->split;
     return split ? split_save(split, t->diags, path, t->state)
-                 : checkpoint_save(t->diags, arena, path, t->store, t->state);
+                 : checkpoint_save(t->diags, arena, path, true, t->store, t->state);
 }
 
 /* step-N, then last (and best) as other names of it; last, older ones go. */

@@ -265,7 +265,7 @@ uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *sta
     return arena_failed(arena) ? 0 : st_make_header(writer, meta, n, true);
 }
 
-bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is_own, Store *store,
                      const TrainState *state)
 {
     const CheckpointParts all = {.rest = true};
@@ -274,7 +274,7 @@ bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *
     int n = make_meta(arena, state, meta);
     if (writer && arena_failed(arena))
         diag_errno(diags, "write", path, ENOMEM);
-    return writer && !arena_failed(arena) && st_write_alone(diags, path, writer, meta, n);
+    return writer && !arena_failed(arena) && st_write_alone(diags, path, is_own, writer, meta, n);
 }
 
 /* ---- reading ---- */

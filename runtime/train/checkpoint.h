@@ -55,9 +55,9 @@ typedef struct CheckpointParts {
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
 /* The same for one tensor; a tensor that training does not compute passes. */
 bool checkpoint_check_tensor(Diagnostics *diags, const char *what, const StoreTensor *tensor);
-/* Writes a checkpoint with checksums. False after an error, one of checkpoint_check included; PATH is then as it
- * was. */
-bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+/* Writes a checkpoint with checksums. is_own: PATH is in a folder of tfc's (file_create_own), and nobody has named it.
+ * False after an error, one of checkpoint_check included; PATH is then as it was. */
+bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is_own, Store *store,
                      const TrainState *state);
 /* This process's writer of a checkpoint that several processes write; checks as checkpoint_save. NULL after an
  * error. */

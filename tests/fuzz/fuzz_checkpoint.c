@@ -67,7 +67,7 @@ static void save_and_load(Arena *arena, Store *store, const TrainState *state)
     Store *copy = new_store();
     diag_init(&diags, arena);
     snprintf(path, sizeof path, "/tmp/fuzz-checkpoint-%ld", (long)getpid());
-    if (!checkpoint_save(&diags, arena, path, store, state) ||
+    if (!checkpoint_save(&diags, arena, path, false, store, state) ||
         !checkpoint_load(&diags, arena, path, copy, NULL, &again, NULL) || !same(store, copy) ||
         again.step != state->step || again.seed != state->seed)
         abort();

@@ -190,6 +190,12 @@ static const float *chain_step(void *self, int32_t n, const int32_t *sentence, c
     return chain_logits[0];
 }
 
+static bool chain_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
+                       const int32_t *tokens)
+{
+    return chain_step(self, n, sentence, slot, counts, tokens) != NULL;
+}
+
 static void chain_copy(void *self, int32_t from, int32_t to) { (void)self, (void)from, (void)to; }
 
 /* Rules, forced beginnings and alternatives, on a model that needs no memory of its own. */
@@ -197,7 +203,7 @@ static int decode_with(World *w, bool sample)
 {
     static const int32_t ids[] = {4, 5, 4};
     static const Tokens prefixes[] = {{ids, 3}, {ids, 0}};
-    Stepper chain = {NULL, LETTERS, chain_begin, chain_step, chain_copy, NULL};
+    Stepper chain = {NULL, LETTERS, chain_begin, chain_step, chain_feed, chain_copy, NULL};
     DecodeSettings s = decode_defaults();
     s.bos = 1;
     s.eos = 2;

@@ -300,6 +300,8 @@ int __real_openat(int folder, const char *path, int flags, ...);
 int __real_getentropy(void *bytes, size_t size);
 int __real_fstat(int fd, struct stat *info);
 int __real_stat(const char *path, struct stat *info);
+int __real_lstat(const char *path, struct stat *info);
+int __real_access(const char *path, int mode);
 ssize_t __real_readlink(const char *path, char *to, size_t size);
 ssize_t __real_write(int fd, const void *data, size_t size);
 int __real_fsync(int fd);
@@ -354,6 +356,18 @@ int __wrap_stat(const char *path, struct stat *info)
 {
     FILE_FAILS(stat, EIO);
     return __real_stat(path, info);
+}
+
+int __wrap_lstat(const char *path, struct stat *info)
+{
+    FILE_FAILS(lstat, EIO);
+    return __real_lstat(path, info);
+}
+
+int __wrap_access(const char *path, int mode)
+{
+    FILE_FAILS(access, EIO);
+    return __real_access(path, mode);
 }
 
 ssize_t __wrap_readlink(const char *path, char *to, size_t size)

@@ -135,7 +135,7 @@ static void run(Driver *d, const char *folder)
     fclose(beams);
     fclose(losses);
     TrainState state = {.step = STEPS, .seed = d->seed};
-    if (!checkpoint_save(&d->job->diags, arena, arena_printf(arena, "%s/trained.safetensors", folder), d->store,
+    if (!checkpoint_save(&d->job->diags, arena, arena_printf(arena, "%s/trained.safetensors", folder), false, d->store,
                          &state))
         fail(d, "save");
 }

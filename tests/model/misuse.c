@@ -110,7 +110,7 @@ static void use_model_wrong(multi30k_small *model)
     REFUSES(ARGUMENT, "path is NULL", N(save)(model, NULL));
     REFUSES(N(ERROR_FILE), "cannot write", N(save)(model, ""));
     REFUSES(N(ERROR_FILE), "cannot write", N(save)(model, "no/such/folder.safetensors"));
-    REFUSES(N(ERROR_FILE), "directory", N(save)(model, "."));
+    REFUSES(N(ERROR_FILE), "folder", N(save)(model, "."));
     REFUSES(-1, "model is NULL", (int)N(steps)(NULL));
     REFUSES(-1, "model is NULL", (int)N(parameter_count)(NULL));
     REFUSES(ARGUMENT, "model is NULL", N(parameter)(NULL, 0, &info));
