@@ -10,7 +10,7 @@ typedef struct Forecast {
     Job *job;
     const TrainSettings *settings;
     const TrainState *state;
-    bool default_steps; /* the number of steps is the default, and the time that they take has not been reported */
+    bool default_steps; /* the number of steps is the default, and no forecast of their time has been printed */
     TrainPace pace;
     int64_t warmup;     /* of the state, when it was last reported */
 } Forecast;

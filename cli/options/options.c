@@ -155,9 +155,12 @@ static const char *store_size(Job *job, const Option *option, const char *text, 
     int64_t bytes = 0;
     double most = most_of(option);
     bool is_size = parse_bytes(text, &bytes);
-    if (is_size && (double)bytes < option->least)
-        return arena_printf(job->arena, "a size such as 800M or 1.5G: %s is %lld bytes, which is too little; for gigabytes write %lldG",
-                            text, (long long)bytes, (long long)bytes);
+    if (is_size && (double)bytes < option->least) {
+        const bool has_unit = text[strspn(text, "0123456789.")];
+        const char *hint = has_unit ? "" : arena_printf(job->arena, "; for gigabytes write %sG", text);
+        return arena_printf(job->arena, "a size such as 800M or 1.5G: %s is %lld bytes, which is too little%s", text,
+                            (long long)bytes, hint);
+    }
     if (!is_size || (double)bytes > most)
         return isinf(most) ? "a size such as 800M or 1.5G" : "a size such as 800k or 20M, at most 1G";
     *field = bytes;

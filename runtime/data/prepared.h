@@ -79,7 +79,7 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
 /* How many windows an epoch has, at least 1. */
 int64_t prepared_windows(const Prepared *prepared, uint64_t seed, int64_t epoch);
 /* A window's rows as a corpus in memory, with the options and the vocabulary of `whole`, a corpus whose rows are in
- * prepared data. Rows longer than its max_length are left out. The system is told to read ahead the files of the next
+ * prepared data. Rows longer than its max_length are left out. Asks the system to read ahead the files of the next
  * window. NULL after an error; freed by corpus_free. */
 Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, int64_t epoch,
                         int64_t window);

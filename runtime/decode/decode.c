@@ -81,8 +81,7 @@ static bool make_driver(Driver *driver, Arena *arena)
     return !arena_failed(arena);
 }
 
-/* What is fed without a look at the logits to the first searches, `most` tokens each, and as many in all as one step may
- * have. */
+/* Gathers tokens whose logits nobody reads, of the first searches: at most `most` each, STEPPER_MOST_FED in all. */
 static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
 {
     int32_t n_tokens = 0;
@@ -110,7 +109,7 @@ static bool feed_rows(Driver *driver)
                                  driver->tokens);
 }
 
-/* How many tokens all searches begin with: what they leave in a slot is the same, but where sentences have sources. */
+/* How many tokens all searches begin with; 0 if sentences have sources, because slots then differ. */
 static int32_t count_shared(const Driver *driver)
 {
     const Search *first = &driver->searches[0];

@@ -76,8 +76,7 @@ static bool reads_panels_alone(const TfcProgram *program, const TfcGemmStep *gem
            program_size(program, gemm->m.size, dims) <= product_panels_to(form);
 }
 
-/* The i-th buffer that a step reads or writes; -1: it has fewer. `dims`: NULL where panels are made. */
-static int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i, const TfcDim *dims)
+int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i, const TfcDim *dims)
 {
     int32_t buffers[4], n = 0;
     switch (step->kind) {

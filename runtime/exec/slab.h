@@ -20,6 +20,8 @@ typedef struct SlabItem {
  * if memory for the planning itself ran out. */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
+/* The i-th buffer that a step reads or writes; -1: it has fewer. dims: leaves out what this run does not read; NULL: all. */
+int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i, const TfcDim *dims);
 /* Marks the kept buffers that a run with these dimensions reads once they are prepared. Of the others panels were
  * packed (TfcGemmStep.panels), and every product has so few rows that it reads those: they need memory only until then.
  * What is marked stays marked; whether a mark was added. */

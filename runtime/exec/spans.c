@@ -1,23 +1,14 @@
-/* Which steps of a program use a tensor of the store. */
+/* What steps are for: which of a program's use a tensor of the store, and which only its outputs need. */
 #include "runtime/exec/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static bool uses(const TfcStep *step, int32_t buffer)
+static bool uses(const TfcProgram *program, const TfcStep *step, int32_t buffer)
 {
-    switch (step->kind) {
-    case TFC_STEP_KERNEL:
-        for (int32_t v = 0; v < step->kernel.n_views; v++)
-            if (step->kernel.views[v].buffer == buffer)
-                return true;
-        return false;
-    case TFC_STEP_GEMM:
-    case TFC_STEP_PACK:
-        return step->gemm.a.buffer == buffer || step->gemm.b.buffer == buffer ||
-               step->gemm.c.buffer == buffer;
-    case TFC_STEP_COPY: return step->copy.to == buffer || step->copy.from == buffer;
-    case TFC_STEP_ZERO: return step->copy.to == buffer;
-    }
+    for (int32_t i = 0, b; (b = slab_buffer_of(program, step, i, NULL)) >= 0; i++)
+        if (b == buffer)
+            return true;
     return false;
 }
 
@@ -46,9 +37,55 @@ ExecSpan exec_tensor_span(const Exec *exec, const char *name)
     for (int32_t t = 0; t < program->n_tensors; t++)
         if (!strcmp(program->tensors[t].name, name))
             for (int32_t s = 0; s < program->n_steps; s++)
-                if (uses(&program->steps[s], program->tensors[t].buffer))
+                if (uses(program, &program->steps[s], program->tensors[t].buffer))
                     add_step(program, &span, s);
     return span;
 }
 
 void exec_set_hook(Exec *exec, const ExecHook *hook) { exec->hook = hook; }
+
+/* ---- steps for outputs ---- */
+
+/* The i-th buffer that a step writes; -1: it writes fewer. */
+static int32_t written_buffer(const TfcStep *step, int32_t i)
+{
+    if (step->kind == TFC_STEP_KERNEL) {
+        const TfcKernelStep *kernel = &step->kernel;
+        return i < kernel->n_results ? kernel->views[kernel->n_views - kernel->n_results + i].buffer : -1;
+    }
+    return i                             ? -1
+           : step->kind == TFC_STEP_GEMM ? step->gemm.c.buffer
+           : step->kind == TFC_STEP_PACK ? step->gemm.panels - 1
+                                         : step->copy.to;
+}
+
+/* Whether what the step writes outlives the run, or a later step reads it. */
+static bool is_needed(const TfcProgram *program, const TfcStep *step, const bool *read)
+{
+    for (int32_t i = 0, b; (b = written_buffer(step, i)) >= 0; i++)
+        if (read[b] || program->buffers[b].kind == TFC_BUFFER_TENSOR || program->buffers[b].kind == TFC_BUFFER_KEPT)
+            return true;
+    return false;
+}
+
+/* From the last step back; a product and its epilogue run together. */
+bool exec_find_outputs(Exec *exec)
+{
+    const TfcProgram *program = exec->program;
+    bool *read = calloc((size_t)program->n_buffers + 1, sizeof *read); /* by a later step that is needed */
+    bool *for_outputs = read ? ARENA_ARRAY(exec->arena, bool, program->n_steps) : NULL;
+    for (int32_t s = program->n_steps - 1, first; for_outputs && s >= 0; s = first - 1) {
+        first = step_is_epilogue(&program->steps[s]) ? s - 1 : s;
+        bool needed = s < program->n_prepared; /* for the next run, too */
+        for (int32_t k = first; k <= s; k++)
+            needed = needed || is_needed(program, &program->steps[k], read);
+        for (int32_t k = first; k <= s; k++) {
+            for_outputs[k] = !needed;
+            for (int32_t i = 0, b; needed && (b = slab_buffer_of(program, &program->steps[k], i, NULL)) >= 0; i++)
+                read[b] = true;
+        }
+    }
+    free(read);
+    exec->for_outputs = for_outputs;
+    return for_outputs != NULL;
+}

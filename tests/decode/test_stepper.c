@@ -182,8 +182,7 @@ static void test_params_change(void **state)
     assert_int_equal(packs, 2);
 }
 
-/* Tokens without logits are in the caches then, what only logits need has not run, and what is prepared for
- * later steps has. */
+/* `feed` fills the caches without running the step that only logits need; the prepared step runs. */
 static void test_fed(void **state)
 {
     Fixture *f = *state;

@@ -46,7 +46,7 @@ static double real(World *w)
     return b < 128 ? b % 8 : odd[b % 12];
 }
 
-/* Exactly so many bytes, so that a sanitizer sees what lies behind. */
+/* A block of exactly the size, so that a sanitizer reports reads past its end. */
 static void *make(World *w, size_t bytes)
 {
     void *memory = calloc(1, bytes ? bytes : 1);

@@ -78,7 +78,7 @@ static void find_pairs(Case *c)
 
 static bool same(const Line *a, const Line *b) { return a->length == b->length && !memcmp(a->text, b->text, a->length); }
 
-/* An error was told, or none was; and all is forgotten. */
+/* Asserts that an error was reported exactly if the call failed, and clears the diagnostics. */
 static void need_told(Case *c, bool ok)
 {
     need(ok == !c->job.diags.errors);

@@ -16,7 +16,7 @@ typedef struct SideScore {
 } SideScore;
 
 typedef enum SideVerdict {
-    SIDES_RIGHT, /* or it cannot be told */
+    SIDES_RIGHT, /* or too little is known to decide */
     SIDES_SWAPPED,
     SIDES_BOTH_SOURCE, /* the target is in the source's language */
     SIDES_BOTH_TARGET
