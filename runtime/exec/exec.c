@@ -157,10 +157,13 @@ static bool is_contiguous(int64_t n, const int32_t *lengths, const int32_t *offs
 
 static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *lengths, const int32_t *offset)
 {
-    if (tables->n != n || tables->missing || !tables->length || memcmp(tables->length, lengths, (size_t)n * sizeof *lengths))
+    if (tables->n != n || tables->missing || !tables->length)
         return false;
-    return offset ? !memcmp(tables->offset, offset, (size_t)n * sizeof *offset)
-                  : is_contiguous(n, lengths, tables->offset);
+    if (n == 0) /* no array need be there */
+        return true;
+    return !memcmp(tables->length, lengths, (size_t)n * sizeof *lengths) &&
+           (offset ? !memcmp(tables->offset, offset, (size_t)n * sizeof *offset)
+                   : is_contiguous(n, lengths, tables->offset));
 }
 
 static void fill_tokens(RaggedTables *tables)
