@@ -306,7 +306,7 @@ bool exec_point(Exec *exec)
                                                             : exec->tensors[buffer->index]->data;
         if (!data && exec->sizes[buffer->size] > 0)
             return false;
-        exec->addresses[b] = (void *)data;
+        exec->addresses[b] = data ? (void *)data : exec; /* of no bytes: an address nobody reads */
     }
     for (int64_t p = 0; p < exec->n_patches; p++)
         *exec->patches[p].pointer = (char *)exec->addresses[exec->patches[p].buffer] + exec->patches[p].bytes;

@@ -34,7 +34,7 @@ static int byte(World *w) { return w->at < w->end ? *w->at++ : 0; }
 /* Mostly 0 to 7, sometimes what is nearly right, or far from it. */
 static int32_t number(World *w)
 {
-    static const int32_t odd[] = {-1, INT32_MAX, INT32_MIN, 11, 12, 16, 17, 1024, 1025, 1 << 24, -2, 100};
+    static const int32_t odd[] = {-1, INT32_MAX, INT32_MIN, 11, 12, 16, 17, 1024, 1025, 1 << 18, -2, 100};
     int b = byte(w);
     return b < 192 ? b % 8 : odd[b % 12];
 }
