@@ -107,11 +107,9 @@ static Tokens *cut_sentences(Arena *arena, int32_t n, const int32_t *lengths, co
 static int begin_decoding(TfcSession *session, const Tokens *sources, int32_t n, int32_t slots)
 {
     session->n_slots = -1;
-    uint8_t *is_fed = realloc(session->is_fed, (size_t)slots + 1);
-    if (!is_fed)
-        return tfc_model_no_memory();
-    session->is_fed = memset(is_fed, 0, (size_t)slots + 1);
-    if (!session->stepper.begin(session->stepper.self, sources, n, slots))
+    free(session->is_fed);
+    session->is_fed = calloc((size_t)slots + 1, 1);
+    if (!session->is_fed || !session->stepper.begin(session->stepper.self, sources, n, slots))
         return tfc_model_no_memory();
     session->n_sentences = n;
     session->n_slots = slots;
