@@ -85,7 +85,7 @@ static bool stepper_grow(void *array, size_t count, size_t size)
 /* False, and nothing is kept of it, where not all of them can be had. */
 static bool make_grown(ExecStepper *s, int32_t n_slots, int32_t capacity)
 {
-    bool ok = (int64_t)n_slots * capacity <= INT32_MAX; /* offsets into caches have 32 bits */
+    bool ok = true;
     for (int i = 0; ok && i < s->n_caches; i++) {
         Cache *cache = &s->caches[i];
         size_t bytes;
@@ -110,7 +110,8 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
         n_slots = s->n_slots;
     if (capacity < s->capacity)
         capacity = s->capacity;
-    if (!stepper_grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) || !make_grown(s, n_slots, capacity))
+    bool fits = (int64_t)n_slots * capacity <= INT32_MAX; /* offsets into caches have 32 bits */
+    if (!fits || !stepper_grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) || !make_grown(s, n_slots, capacity))
         return false;
     for (int i = 0; i < s->n_caches; i++) {
         Cache *cache = &s->caches[i];
