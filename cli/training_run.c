@@ -140,7 +140,7 @@ static void tell_nothing_left(const Training *t)
     const char *out = t->options->out;
     if (s->steps && t->state.step >= s->steps)
         fprintf(stderr, "nothing is left to do: the run has %" PRId64 " of %" PRId64 " step%s; tfc train %s --resume --steps %" PRId64
-                " goes on\n", t->state.step, s->steps, text_plural(s->steps, "", "s"), out, 2 * s->steps);
+                " goes on\n", t->state.step, s->steps, text_plural(s->steps, "", "s"), out, 2 * t->state.step);
     else
         fprintf(stderr, "nothing is left to do: the run has trained %s of --minutes %g; tfc train %s --resume "
                 "--minutes %g goes on for so long\n",

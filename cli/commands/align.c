@@ -113,14 +113,14 @@ static int run_align(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"source", "FILE", FIELD(Align, texts.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Align, texts.target), 0, NULL, "target text, as many lines"},
-    {"output", "FILE", FIELD(Align, output), 0, NULL, "where to write (standard output)"},
+    {"output", "FILE", OUTPUT(Align, output), 0, NULL, "where to write (standard output)"},
     {"layer", "L", FIELD(Align, layer), 0, "-1",
      "by this attention over the source, from 0 (the one whose weights are the most confident on the\n"
      "first 200 pairs)"},
     {"head", "H", FIELD(Align, head), 0, "-1", "… and this head, from 0 (the mean of all)"},
     {"at", "predicted|read", FIELD(Align, at), 0, "predicted",
      "by the step that predicts a token, or by the next, which reads it"},
-    {"shortlist", "FILE", FIELD(Align, shortlist), 0, NULL,
+    {"shortlist", "FILE", OUTPUT(Align, shortlist), 0, NULL,
      "write a lexical table of tokens, too: TARGET SOURCE PROBABILITY, as Marian's --shortlist reads"},
     OPTION_CHECKPOINT(Align),
     OPTION_WEIGHTS(Align),

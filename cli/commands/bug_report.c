@@ -106,7 +106,7 @@ static int run_bug_report(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE.md", FIELD(BugReport, output), 0, NULL, "the report (printed)"},
+    {"-o", "FILE.md", OUTPUT(BugReport, output), 0, NULL, "the report (printed)"},
     OPTION_SET(BugReport),
 };
 

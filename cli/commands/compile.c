@@ -23,7 +23,7 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE", FIELD(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
+    {"-o", "FILE", OUTPUT(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
     {"emit", "so|obj|exe|c|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
      "library, object (to be linked with the runtime), program, C (one file, runtime included),\n"
      "text, bitcode, package of JavaScript (a folder), page (as FILE ends: .so, .o, none or\n"

@@ -119,7 +119,7 @@ static int run_draw(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"what", "positions|masks|schedule|graph", FIELD(Draw, what), 0, NULL,
      "vectors of positions, what each attention may look at, the learning rate, the model's blocks"},
-    {"-o", "FILE.svg", FIELD(Draw, output), 0, NULL, "the picture"},
+    {"-o", "FILE.svg", OUTPUT(Draw, output), 0, NULL, "the picture"},
     {"source-length", "N", FIELD(Draw, source_length), 1, NULL, "tokens of the source (64 positions; 12 of masks)"},
     {"target-length", "N", FIELD(Draw, target_length), 1, NULL, "… and of the target"},
     {"steps", "N", FIELD(Draw, steps), 1, NULL, "of the schedule (the train block's, else ten warm-ups)"},

@@ -270,7 +270,7 @@ static const Option options[] = {
      "instead: what fused, near misses and why, kernels, work, memory"},
     {"format", "text|html|dot", FIELD(Dump, format), 0, NULL,
      "dot: the stage for Graphviz; html: one page with every stage (as FILE ends, else text)"},
-    {"-o", "FILE", FIELD(Dump, output), 0, NULL, "where to write (standard output)"},
+    {"-o", "FILE", OUTPUT(Dump, output), 0, NULL, "where to write (standard output)"},
     {"dim", "NAME=SIZE", FIELD(Dump, dims), 0, NULL,
      "size of a dimension (or each length) for report and page (32)"},
     OPTION_SET(Dump),

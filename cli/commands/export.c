@@ -80,7 +80,7 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
+    {"-o", "FILE", OUTPUT(Export, out), 0, NULL, "where to write"},
     {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, NULL,
      "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
      "with config.json and tokenizer, of what tfc import read; marian: its model.npz; onnx: a\n"

@@ -212,7 +212,7 @@ static const Option options[] = {
     {"prompt", "TEXT", FIELD(Generate, prompt), 0, "", "what to go on with"},
     {"input", "FILE", FIELD(Generate, input), 0, NULL,
      "or prompts, one a line; -: standard input"},
-    {"output", "FILE", FIELD(Generate, output), 0, NULL, "where to write (standard output)"},
+    {"output", "FILE", OUTPUT(Generate, output), 0, NULL, "where to write (standard output)"},
     OPTION_KEEP_GOING(Generate),
     OPTION_LINE_LIMIT(Generate),
     {"json", NULL, FIELD(Generate, json), 0, NULL,

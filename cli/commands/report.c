@@ -161,7 +161,7 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "PAGE.html", FIELD(ReportCommand, output), 0, NULL, "the page, or the plot of --svg"},
+    {"-o", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL, "the page, or the plot of --svg"},
     {"svg", "loss|bleu|errors|rate|gradient|speed|memory", FIELD(ReportCommand, svg), 0, NULL, "one plot instead, as SVG"},
     {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "of --svg"},
     {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL, "write it again while the run trains; an open page renews itself"},

@@ -131,7 +131,7 @@ static int run_run(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"in", "FILE", FIELD(Run, in), 0, NULL, "safetensors file with an input under each name"},
-    {"out", "FILE", FIELD(Run, out), 0, NULL, "safetensors file to write the outputs to"},
+    {"out", "FILE", OUTPUT(Run, out), 0, NULL, "safetensors file to write the outputs to"},
     {"weights", "FILE", FIELD(Run, weights), 0, NULL,
      "params from this safetensors file (a run's best checkpoint; a model's initial values)"},
     {"function", "NAME", FIELD(Run, function), 0, NULL, "run this function alone"},

@@ -83,7 +83,7 @@ static int check_usage(Job *job, const TrainOptions *o)
                                "or a measure of any validation text", o->best);
     if (best.measure && best.measure->answers && o->no_bleu)
         return cli_usage_error("--best %s is counted on translations, and --no-bleu leaves them out", o->best);
-    if (!o->resume && run_params(job, o->out))
+    if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
         return cli_usage_error(
             "%s holds a training already; --resume goes on with it, another "
             "--out begins a new one",
@@ -224,7 +224,7 @@ static const Option options[] = {
     OPTION_LINE_LIMIT(TrainCommand),
     {"check-numerics", NULL, FIELD(TrainCommand, o.check_numerics), 0, NULL,
      "name the first operation that makes a NaN"},
-    {"json-summary", "FILE", FIELD(TrainCommand, o.json_summary), 0, NULL,
+    {"json-summary", "FILE", OUTPUT(TrainCommand, o.json_summary), 0, NULL,
      "write the last figures as JSON"},
     OPTION_TRACE(TrainCommand),
     OPTION_SET(TrainCommand),

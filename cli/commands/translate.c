@@ -224,7 +224,7 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"input", "FILE", FIELD(Translate, input), 0, NULL,
      "text, one sentence a line (standard input)"},
-    {"output", "FILE", FIELD(Translate, output), 0, NULL, "where to write (standard output)"},
+    {"output", "FILE", OUTPUT(Translate, output), 0, NULL, "where to write (standard output)"},
 #define RECORD Translate
 #define SEARCH DECODING_OPTION
 #define LIST DECODING_OPTION

@@ -93,7 +93,7 @@ typedef struct Common {
      "an ensemble with this run: the mean of their probabilities"}
 
 #define OPTION_TRACE(record)                                                                       \
-    {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \
+    {"trace", "FILE", OUTPUT(record, common.trace), 0, NULL,                                        \
      "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
 
 #define OPTION_THREADS(record)                                                                     \

@@ -195,6 +195,7 @@ static const char *store_value(Job *job, const Option *option, const char *text,
     void *field = field_of(option, record);
     switch (option->kind) {
     case OPTION_FLAG: *(bool *)field = true; return NULL;
+    case OPTION_OUTPUT:
     case OPTION_TEXT: return store_text(job, option, text, field);
     case OPTION_INT:
         return is_size(option) ? store_size(job, option, text, field) : store_number(job, option, text, field);
@@ -219,6 +220,7 @@ static void fill_record(const Command *command, void *record)
         case OPTION_INT: ok = parse_int(option->initial, field); break;
         case OPTION_NUMBER: ok = parse_number(option->initial, field); break;
         case OPTION_FLAG:
+        case OPTION_OUTPUT:
         case OPTION_LIST: ok = false; /* nothing but absent */
         }
         assert(ok);
@@ -427,5 +429,5 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
         } else if (!read_option(job, command, &i, record, arguments))
             return false;
     }
-    return count_fits(job, command, arguments);
+    return count_fits(job, command, arguments) && options_check_outputs(job, arguments);
 }

@@ -13,6 +13,7 @@
 typedef enum OptionKind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char *; one of the words where `value` lists them: "f32|bf16" */
+    OPTION_OUTPUT, /* const char *, a file that the command writes, and so none that it reads (outputs.c) */
     OPTION_INT,    /* int64_t, from `least` to what the name's row allows; a "SIZE" is bytes, such as 800M
                       or 1.5G: of 10^6, of 10^9 */
     OPTION_NUMBER, /* double, alike (rows: base/limits.h, settings.def of decoding) */
@@ -37,6 +38,7 @@ typedef struct Option {
     _Generic(((record *)0)->field, bool : OPTION_FLAG, const char * : OPTION_TEXT,                 \
              int64_t : OPTION_INT, double : OPTION_NUMBER, TextList : OPTION_LIST),                \
         offsetof(record, field)
+#define OUTPUT(record, field) OPTION_OUTPUT, offsetof(record, field)
 
 typedef struct GivenOption {
     const Option *option;
@@ -73,6 +75,8 @@ typedef struct Command {
  * printed, and *status is the exit status. Texts are those of argv. */
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                    Arguments *arguments, int *status);
+/* Whether no output is a file that the command reads, another output's, or a run's own. (outputs.c) */
+bool options_check_outputs(Job *job, const Arguments *arguments);
 /* The remark of --help in parentheses: the default, or that the option may be given again; NULL: none. */
 const char *option_remark(const Option *option);
 /* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row for it. */

@@ -291,8 +291,8 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     RunRecord *record = ARENA_NEW(job->arena, RunRecord);
     if (!run_record_read(job, now.out, record))
         return EXIT_INPUT;
-    bool goes_on = file_exists(arena_printf(job->arena, "%s/last.safetensors", now.out));
-    int n, status = goes_on ? check_kept(&now, record) : 0;
+    bool goes_on = run_can_resume(job, now.out);
+    int n, status = job->diags.errors ? EXIT_INPUT : goes_on ? check_kept(&now, record) : 0;
     if (status)
         return status;
     char **words = join_words(job, &record->arguments, arguments, &n);

@@ -1,7 +1,9 @@
 /* Making the vocabulary of prepared data from a sample of its texts. */
+#define _GNU_SOURCE
 #include "driver/corpus/prepare_vocabulary.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Sample: lines of both sides, or of the one. */
 typedef struct Sample {
@@ -41,11 +43,15 @@ static bool sample_part(Job *job, const PrepareOptions *o, const TextPart *part,
     return ok;
 }
 
-static const Lines *lines_of(Job *job, const PrepareOptions *o, const Text *text)
+/* As they were put: a column may end with CR, or begin with a byte order mark, which belong to a file's line. */
+static const Lines *lines_of(Job *job, const Sample *sample, const Text *text)
 {
-    Source *source = ARENA_NEW(job->arena, Source);
-    *source = (Source){"the sample of the texts", text->data ? text->data : "", text->length};
-    return lines_parse(&job->diags, job->arena, source, o->line_limit);
+    Lines *lines = ARENA_NEW(job->arena, Lines);
+    lines->source = diag_source(job->arena, "the sample of the texts", "", 0);
+    lines->at = ARENA_ARRAY(job->arena, Line, sample->lines + 1);
+    for (const char *at = text->data; lines->n < sample->lines; at += lines->at[lines->n++].length + 1)
+        lines->at[lines->n] = (Line){at, (size_t)((const char *)rawmemchr(at, '\n') - at)};
+    return lines;
 }
 
 static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o, const VocabularyChoice *choice,
@@ -55,8 +61,8 @@ static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o, const Voc
     bool ok = true;
     for (int i = 0; ok && i < parts->n; i++)
         ok = sample_part(job, o, &parts->data[i], parts->n, &sample);
-    const Lines *source = ok ? lines_of(job, o, &sample.sides[0]) : NULL;
-    const Lines *target = ok && sample.sides[1].data ? lines_of(job, o, &sample.sides[1]) : NULL;
+    const Lines *source = ok ? lines_of(job, &sample, &sample.sides[0]) : NULL;
+    const Lines *target = ok && sample.sides[1].data ? lines_of(job, &sample, &sample.sides[1]) : NULL;
     if (ok)
         vocabulary_note(job, choice, target != NULL,
                         sample.lines < sample.of

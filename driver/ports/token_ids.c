@@ -64,6 +64,17 @@ int64_t token_table(const Function *model, const Value *index)
     return rows;
 }
 
+bool token_table_is_shared(const Function *model, const char *a, const char *b)
+{
+    FOR_OPS (one, &model->body)
+        if (one->kind == OP_gather && is_input(one->args[1], a))
+            FOR_OPS (other, &model->body)
+                if (other->kind == OP_gather && is_input(other->args[1], b) &&
+                    seen_through(one->args[0]) == seen_through(other->args[0]))
+                    return true;
+    return false;
+}
+
 int64_t token_labels(const Function *model, const char *input)
 {
     int64_t least = INT64_MAX;

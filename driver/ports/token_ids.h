@@ -12,6 +12,8 @@ typedef struct TokenRange {
 /* The number of rows of the table in which an index is looked up, or of classes of the loss that takes it as labels,
  * also by way of ops with one operand. Of several the least; 0: none. */
 int64_t token_table(const Function *model, const Value *index);
+/* Whether the model looks two inputs up in one table. */
+bool token_table_is_shared(const Function *model, const char *a, const char *b);
 /* The number n of the positions (`position(n)`, n a constant) with which an input is compared. Of several the least;
  * INT64_MAX: none. */
 int64_t token_labels(const Function *model, const char *input);

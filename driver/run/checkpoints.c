@@ -3,7 +3,9 @@
 
 #include "base/file.h"
 #include "runtime/data/safetensors.h"
+#include "runtime/train/train.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 const char *run_params(Job *job, const char *folder)
@@ -16,6 +18,31 @@ const char *run_params(Job *job, const char *folder)
             return path;
     }
     return NULL;
+}
+
+const char *run_newest_step(Job *job, const char *folder)
+{
+    int64_t *steps;
+    int n = run_steps(job->arena, folder, INT64_MAX, &steps);
+    return n ? run_step_path(job->arena, folder, steps[n - 1]) : NULL;
+}
+
+bool run_can_resume(Job *job, const char *folder)
+{
+    const char *last = run_path(job->arena, folder, "last.safetensors");
+    if (file_exists(last))
+        return true;
+    const char *step = run_newest_step(job, folder), *other = run_params(job, folder);
+    if (step && !run_link(step, last))
+        return diag_errno(&job->diags, "write", last, errno), false;
+    if (step)
+        diag_note(&job->diags, (Loc){0}, "%s is missing: %s takes its place", last, step);
+    else if (other && !file_is_folder(other))
+        job_error(job, "%s is missing, and would be begun anew: cp %s %s goes on from there, another --out begins anew", last, other,
+                  last);
+    else
+        diag_note(&job->diags, (Loc){0}, "%s has no checkpoint: the training begins anew", folder);
+    return step;
 }
 
 const char *run_checkpoint(Job *job, const char *folder, const char *name)

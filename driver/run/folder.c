@@ -12,42 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_within(const char *rest) { return !strstr(rest, "..") && *rest != '/'; }
-
-/* Where a file that the model reads goes within the folder: library files into
- * lib/, others where they stand relative to the model; NULL: elsewhere. */
-static const char *place_of_file(Job *job, const Session *session, const Source *file)
-{
-    const Model *model = session->model;
-    if (!strcmp(file->path, model->path))
-        return "model.tfg";
-    const char *within = model_is_library_file(model, file) ? file->path + strlen(model->library) + 1 : NULL;
-    if (within && is_within(within))
-        return arena_printf(job->arena, "lib/%s", within);
-    size_t length = (size_t)(file_name(model->path) - model->path);
-    within = file->path + length;
-    return !strncmp(file->path, model->path, length) && is_within(within) ? within : NULL;
-}
-
-const char *run_folder_copy(Job *job, const char *folder, const Session *session,
-                            const Source *file)
-{
-    const char *place = place_of_file(job, session, file);
-    return place ? file_in(job->arena, folder, place) : NULL;
-}
-
 static bool write_files(Job *job, const char *folder, const Session *session)
 {
     for (size_t i = 0; i < session->model->files.count; i++) {
         const Source *file = session->model->files.data[i];
-        const char *path = run_folder_copy(job, folder, session, file);
-        if (!path) {
+        const char *place = run_model_place(job, session->model, file);
+        if (!place) {
             diag_warning(&job->diags, (Loc){0},
                          "%s is not beside the model: the run needs it where it "
                          "is, and --out %s cannot be moved",
                          file->path, folder);
             continue;
         }
+        const char *path = file_in(job->arena, folder, place);
         const char *within = arena_strndup(job->arena, path, (size_t)(file_name(path) - path - 1));
         if (!file_make_folder(&job->diags, within) ||
             !file_write_own(&job->diags, path, file->text, file->length))
@@ -59,9 +36,22 @@ static bool write_files(Job *job, const char *folder, const Session *session)
 bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
                       const RunRecord *record)
 {
+    RunRecord whole = *record;
+    VocabFile files[2];
+    whole.files = (RunFacts){0};
+    for (size_t i = 0; i < session->model->files.count; i++) {
+        const Source *file = session->model->files.data[i];
+        const char *place = run_model_place(job, session->model, file);
+        if (place)
+            run_record_add_file(job, &whole, place, file->text, file->length);
+    }
+    for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
+        run_record_add_file(job, &whole, files[i].name, files[i].bytes, files[i].size);
     return write_files(job, folder, session) && vocab_save(vocab, &job->diags, folder) &&
-           run_record_write(job, folder, record);
+           run_record_write(job, folder, &whole);
 }
+
+/* ---- opening ---- */
 
 static bool open_model(Job *job, const RunSource *source, SessionOptions *options, RunFolder *run)
 {

@@ -20,9 +20,6 @@
 /* Writes model, library files, vocabulary and run.json. False after errors. */
 bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
                       const RunRecord *record);
-/* The path of the folder's copy of a file that the model reads; NULL: there is none. */
-const char *run_folder_copy(Job *job, const char *folder, const Session *session,
-                            const Source *file);
 
 /* RunSource: where a trained model comes from. */
 typedef struct RunSource {

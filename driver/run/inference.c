@@ -1,6 +1,8 @@
 /* Scoring and decoding with a compiled model. */
 #include "driver/run/inference.h"
 
+#include "driver/ports/token_ids.h"
+
 #include "passes/clone.h"
 #include "runtime/exec/trace.h"
 
@@ -54,6 +56,16 @@ static bool set_size(Job *job, SessionOptions *options, const char *name, const 
     return true;
 }
 
+/* Whether an id is the same token on both sides, as it is where they have one vocabulary. */
+static bool has_same_tokens(const Vocabulary *vocab)
+{
+    const Vocabulary *source = vocab_source(vocab);
+    bool same = vocab_size(source) == vocab_size(vocab);
+    for (int32_t id = 0; same && source != vocab && id < vocab_size(vocab); id++)
+        same = !strcmp(vocab_token(source, id), vocab_token(vocab, id));
+    return same;
+}
+
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab)
 {
     ModelPorts ports = ports_of(module);
@@ -74,9 +86,13 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
         return job_error(job, "the sources' vocabulary has %d tokens, but the model's %s takes %d",
                          source, ports.source, (int)below);
     below = ports_vocabulary(module, &ports, ports.target);
-    return !below || size <= below ||
-           job_error(job, "the vocabulary has %d tokens, but the model's %s takes %d", size,
-                     ports.target, (int)below);
+    if (below && size > below)
+        return job_error(job, "the vocabulary has %d tokens, but the model's %s takes %d", size,
+                         ports.target, (int)below);
+    return !ports.source || !ports.target || has_same_tokens(vocab) ||
+           !token_table_is_shared(module_function(module, "model"), ports.source, ports.target) ||
+           job_error(job, "the sources have a vocabulary of their own, but the model looks %s and %s up in one embedding: "
+                          "`use source_embedding` gives the sources theirs", ports.source, ports.target);
 }
 
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,

@@ -20,7 +20,7 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
     model->options.settings = *settings;
     if (file_is_folder(path)) {
         RunRecord record;
-        if (!run_record_read(job, path, &record))
+        if (!run_record_read(job, path, &record) || !run_record_check_files(job, path, &record))
             return false;
         model->run = path;
         model->options = run_session_options(job, path, &record, settings);

@@ -27,6 +27,8 @@ typedef enum Ownership {
 bool ownership_check_folder(Job *job, Ownership kind, const char *folder);
 /* The same for a file, whose first line is the mark. True for a device or a pipe, which its writer checks. */
 bool ownership_check_file(Job *job, Ownership kind, const char *path);
+/* The folder of the run whose own file this is, such as a checkpoint, its log or vocabulary; NULL: it is none's. */
+const char *ownership_run_of(Arena *arena, const char *path);
 /* Whether the folder has the mark. */
 bool ownership_is_marked(Ownership kind, const char *folder);
 /* Whether the folder has nothing in it besides its lock, empty files and this process's output. */

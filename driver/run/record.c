@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "base/xxh64.h"
 
 #include <string.h>
 
@@ -55,13 +56,13 @@ static bool get_kind(const JsonValue *object, CorpusKind *kind)
     return false;
 }
 
-static bool get_facts(Job *job, const JsonValue *object, RunRecord *record)
+static bool get_facts(Job *job, const JsonValue *object, const char *name, RunFacts *to)
 {
     bool ok;
-    const JsonValue *facts = get_member(object, "decides", JV_OBJECT, &ok);
+    const JsonValue *facts = get_member(object, name, JV_OBJECT, &ok);
     for (size_t i = 0; ok && facts && i < facts->n; i++) {
         ok = facts->items[i].kind == JV_STRING;
-        vec_push(job->arena, record->facts, ((RunFact){facts->keys[i], facts->items[i].text}));
+        vec_push(job->arena, *to, ((RunFact){facts->keys[i], facts->items[i].text}));
     }
     return ok;
 }
@@ -109,7 +110,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     const char *problem;
     const JsonValue *json = json_read(job->arena, source->text, source->length, &problem);
     if (!json)
-        return job_error(job, "%s: %s", path, problem);
+        return job_error(job, "%s is damaged (%s): it holds the run's settings, restore it from a copy", path, problem);
     record->version = json_member_text(json, "tfc");
     record->model = json_member_text(json, "model");
     record->processor = json_member_text(json, "processor");
@@ -120,16 +121,46 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
               get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
               get_list(job, json, "arguments", &record->arguments) &&
-              get_facts(job, json, record) && get_texts(job, json, record);
+              get_facts(job, json, "decides", &record->facts) && get_facts(job, json, "files", &record->files) && get_texts(job, json, record);
     return ok || job_error(job, "%s: not what tfc train writes", path);
 }
 
-const char *run_record_fact(const RunRecord *record, const char *name)
+static const char *find_fact(const RunFacts *facts, const char *name)
 {
-    for (size_t i = 0; i < record->facts.count; i++)
-        if (!strcmp(record->facts.data[i].name, name))
-            return record->facts.data[i].value;
+    for (size_t i = 0; i < facts->count; i++)
+        if (!strcmp(facts->data[i].name, name))
+            return facts->data[i].value;
     return NULL;
+}
+
+const char *run_record_fact(const RunRecord *record, const char *name) { return find_fact(&record->facts, name); }
+
+/* ---- the files beside it ---- */
+
+static const char *checksum(Job *job, const void *bytes, size_t size)
+{
+    return arena_printf(job->arena, "%016llx", (unsigned long long)xxh64(bytes, size, 0));
+}
+
+void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes, size_t size)
+{
+    vec_push(job->arena, record->files, ((RunFact){name, checksum(job, bytes, size)}));
+}
+
+bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes, size_t size)
+{
+    const char *was = find_fact(&record->files, name);
+    return was && strcmp(was, checksum(job, bytes, size));
+}
+
+bool run_record_check_files(Job *job, const char *folder, const RunRecord *record)
+{
+    bool ok = true;
+    for (size_t i = 0; i < record->files.count; i++) {
+        const char *path = file_in(job->arena, folder, record->files.data[i].name);
+        ok = file_exists(path) ? ok : job_error(job, "%s, a file of the run, is missing: restore it from a copy", path);
+    }
+    return ok;
 }
 
 /* ---- writing ---- */
@@ -148,11 +179,11 @@ static void put_list(JsonWriter *json, const char *name, const TextList *list)
     json_close(json, ']');
 }
 
-static void put_facts(JsonWriter *json, const RunRecord *record)
+static void put_facts(JsonWriter *json, const char *name, const RunFacts *facts)
 {
-    json_open(json, "decides", '{');
-    for (size_t i = 0; i < record->facts.count; i++)
-        put_text(json, record->facts.data[i].name, record->facts.data[i].value);
+    json_open(json, name, '{');
+    for (size_t i = 0; i < facts->count; i++)
+        put_text(json, facts->data[i].name, facts->data[i].value);
     json_close(json, '}');
 }
 
@@ -170,8 +201,10 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     put_list(&json, "command", &record->command);
     put_list(&json, "arguments", &record->arguments);
     put_text(&json, "processor", record->processor);
-    put_facts(&json, record);
+    put_facts(&json, "decides", &record->facts);
     prepared_put_texts(&json, "data", record->texts.data, record->texts.count);
+    if (record->files.count)
+        put_facts(&json, "files", &record->files);
     if (record->is_import)
         put_list(&json, "unused", &record->unused);
     json_close(&json, '}');

@@ -9,6 +9,7 @@
  *   processor          this machine's, for people
  *   decides            name → value: all that the result depends on, without the texts
  *   data               the texts: option, file, bytes, lines, sha256
+ *   files              name → checksum of what was written beside run.json for all time: model, libraries, vocabularies
  *   unused             of an imported run: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
@@ -22,13 +23,15 @@ typedef struct RunFact {
     const char *name, *value;
 } RunFact;
 
+typedef VEC(RunFact) RunFacts;
+
 typedef PreparedText RunText;
 
 typedef struct RunRecord {
     const char *version, *model, *processor;
     CorpusKind kind;
     TextList settings, tokens, command, arguments;
-    VEC(RunFact) facts;
+    RunFacts facts, files;
     VEC(RunText) texts;
     bool is_import; /* made by tfc import: unused is known */
     TextList unused;
@@ -41,6 +44,11 @@ bool is_run_folder(const char *path);
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
+/* The files beside run.json: adds one to be recorded; whether it is no longer what was recorded; whether all are there,
+ * with an error for each that is missing. A record of an earlier version knows none. */
+void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes, size_t size);
+bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes, size_t size);
+bool run_record_check_files(Job *job, const char *folder, const RunRecord *record);
 bool run_record_write(Job *job, const char *folder, const RunRecord *record);
 
 /* All of `settings`, then all of `more`; of settings with the same name only the last. */

@@ -109,7 +109,19 @@ Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Line
     return with_rules(job, choice->spec, make_sides(job, choice, source, target), &choice->tokens);
 }
 
+/* Another vocabulary of the same size would give other words without a word about it. */
+static bool check_vocabulary(Job *job, const char *folder, const RunRecord *record, const Vocabulary *vocab)
+{
+    VocabFile files[2];
+    for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
+        if (run_record_has_changed(job, record, files[i].name, files[i].bytes, files[i].size))
+            return job_error(job, "%s is not the vocabulary that the run was trained with: put that back",
+                             file_in(job->arena, folder, files[i].name));
+    return true;
+}
+
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record)
 {
-    return with_rules(job, folder, vocab_load(&job->diags, job->arena, folder), &record->tokens);
+    Vocabulary *vocab = run_record_check_files(job, folder, record) ? vocab_load(&job->diags, job->arena, folder) : NULL;
+    return vocab && check_vocabulary(job, folder, record, vocab) ? with_rules(job, folder, vocab, &record->tokens) : NULL;
 }

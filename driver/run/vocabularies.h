@@ -27,7 +27,8 @@ void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const
  * error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
                             const Lines *target);
-/* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error. */
+/* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error, also where it, or another of
+ * the files that the record knows, is no longer what the run was made with, or is missing. */
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "driver/run/run_model.h"
 #include "driver/session/about.h"
 #include "driver/session/tuning.h"
 #include "driver/train/best.h"
@@ -202,7 +203,8 @@ bool training_record(Training *t, RunRecord *record)
                           .settings = t->session.options.settings,
                           .tokens = o->record ? o->record->tokens : o->vocab.tokens,
                           .command = o->command,
-                          .arguments = o->arguments};
+                          .arguments = o->arguments,
+                          .files = o->record ? o->record->files : (RunFacts){0}};
     if (o->ranks && o->shards < 0) { /* so that another number of ranks, or one process, goes on */
         vec_push(t->job->arena, record->arguments, "--shards");
         vec_push(t->job->arena, record->arguments,
@@ -326,7 +328,8 @@ static void compare_files(Changes *c)
     Job *job = t->job;
     for (size_t i = 0; i < t->session.model->files.count; i++) {
         const Source *file = t->session.model->files.data[i];
-        const char *path = run_folder_copy(job, t->options->out, &t->session, file);
+        const char *place = run_model_place(job, t->session.model, file);
+        const char *path = place ? file_in(job->arena, t->options->out, place) : NULL;
         const Source *copy = NULL;
         if (path && file_exists(path))
             copy = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
@@ -342,8 +345,11 @@ static void explain_model(Changes *c, const RunRecord *was, const RunRecord *now
     compare_settings(c, &was->settings, &now->settings);
     compare_patterns(c, was, now);
     compare_files(c);
-    if (c->n == before)
-        tell(c, "the model's graph was another, though its text is the same");
+    const char *changed = c->n == before ? run_model_changed(c->t->job, c->t->session.model, was) : NULL;
+    if (changed)
+        tell(c, "%s was changed since the run began: put it back, or train it with another --out", changed);
+    else if (c->n == before)
+        tell(c, "the model's graph was another: this version of tfc makes another one of the same text");
 }
 
 /* ---- everything else ---- */

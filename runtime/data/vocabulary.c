@@ -320,20 +320,20 @@ static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
     return source ? from_model(diags, arena, path, source->text, source->length, is_json) : NULL;
 }
 
-/* The file of each kind in a folder; the last one is meant where none is there. */
-static const char *const folder_files[] = {
-    [VOCAB_WORDS] = "vocab.txt", [VOCAB_JSON] = "tokenizer.json", [VOCAB_SENTENCEPIECE] = "vocab.model"};
+/* The file of each kind in a folder, of a source of its own and of a target or both; the last one is meant where none is
+ * there. */
+static const char *const folder_files[][2] = {[VOCAB_WORDS] = {"vocab.txt", "source-vocab.txt"},
+                                              [VOCAB_JSON] = {"tokenizer.json", "source-tokenizer.json"},
+                                              [VOCAB_SENTENCEPIECE] = {"vocab.model", "source-vocab.model"}};
 enum { FOLDER_FILES = sizeof folder_files / sizeof folder_files[0] };
 
-static const char *side_path(Arena *arena, const char *folder, const char *side)
+static const char *side_path(Arena *arena, const char *folder, bool of_source)
 {
     const char *path = NULL;
     for (int i = 0; i < FOLDER_FILES && (!path || !file_exists(path)); i++)
-        path = arena_printf(arena, "%s/%s%s", folder, side, folder_files[i]);
+        path = file_in(arena, folder, folder_files[i][of_source]);
     return path;
 }
-
-static const char source_side[] = "source-";
 
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
 {
@@ -341,8 +341,8 @@ Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
         return load_file(diags, arena, path);
     if (file_exists(file_in(arena, path, "source.spm")))
         return load_marian(diags, arena, path);
-    const char *of_source = side_path(arena, path, source_side);
-    Vocabulary *vocab = load_file(diags, arena, side_path(arena, path, ""));
+    const char *of_source = side_path(arena, path, true);
+    Vocabulary *vocab = load_file(diags, arena, side_path(arena, path, false));
     if (!vocab || !file_exists(of_source))
         return vocab;
     Vocabulary *source = load_file(diags, arena, of_source);
@@ -360,18 +360,21 @@ Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
     return list ? load_words(diags, arena, list) : vocab_load(diags, arena, spec);
 }
 
-static bool save_side(const Vocabulary *vocab, Diagnostics *diags, const char *folder,
-                      const char *side)
+int vocab_files(const Vocabulary *vocab, VocabFile files[2])
 {
-    const char *path =
-        arena_printf(diags->arena, "%s/%s%s", folder, side, folder_files[vocab->kind]);
-    return file_write_own(diags, path, vocab->bytes, vocab->n_bytes);
+    int n = 0;
+    for (const Vocabulary *side = vocab; side; side = side == vocab ? vocab->source : NULL, n++)
+        files[n] = (VocabFile){folder_files[side->kind][n], side->bytes, side->n_bytes};
+    return n;
 }
 
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 {
-    return save_side(vocab, diags, folder, "") &&
-           (!vocab->source || save_side(vocab->source, diags, folder, source_side));
+    VocabFile files[2];
+    bool ok = true;
+    for (int i = 0, n = vocab_files(vocab, files); ok && i < n; i++)
+        ok = file_write_own(diags, file_in(diags->arena, folder, files[i].name), files[i].bytes, files[i].size);
+    return ok;
 }
 
 /* ---- using ---- */

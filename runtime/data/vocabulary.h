@@ -44,7 +44,15 @@ double vocab_spec_memory(const char *spec, bool made);
  * a folder by its files: vocab.txt, tokenizer.json or vocab.model, and beside it, of the source
  * side, source-vocab.model and so on; or those of Marian's kind (marian_vocab.h). */
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
-/* Writes the files that vocab_load reads of a folder; rules are not among them. */
+/* VocabFile: a file that vocab_load reads of a folder; the vocabulary's. */
+typedef struct VocabFile {
+    const char *name;
+    const void *bytes;
+    size_t size;
+} VocabFile;
+/* The files of the vocabulary, one or two, without its rules; how many. */
+int vocab_files(const Vocabulary *vocab, VocabFile files[2]);
+/* Writes them. */
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
 
 /* Sides: a vocabulary is its target's; the source has the same, or one of its own. The functions

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <unistd.h>
 
 static double seconds_left(const Trainer *t)
 {
@@ -84,7 +85,7 @@ bool trainer_save(Trainer *t, bool best)
         int64_t keep = s->keep > s->average ? s->keep : s->average;
         run_prune(arena, s->folder, t->state->step, keep > 0 ? keep : 1);
         t->saved_step = t->state->step;
-    } else if (t->saved_step)
+    } else if (t->saved_step && !access(last, F_OK))
         diag_note(t->diags, (Loc){0},
                   "the checkpoint of step %" PRId64 " is whole; --resume goes on "
                   "from it",

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *run_path(Arena *arena, const char *folder, const char *name)
@@ -144,14 +145,22 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
     int own = file_open_own(path, O_RDONLY);
     if (own < 0 && errno != ENOENT)
         ok = log_error(diags, path, errno);
+    struct stat info = {0};
     if (own >= 0) {
+        fstat(own, &info);
         close(own);
+    }
+    if (!info.st_size) {
+        /* nothing to cut */
+    } else if (!step) {
+        ok = !rename(path, run_path(arena, folder, "log-before.jsonl")) || log_error(diags, path, errno);
+    } else {
         const Source *log = file_read(diags, arena, path, LARGEST_LOG);
         Text kept = {0};
         for (const char *at = log ? log->text : ""; *at;) {
             size_t length = strcspn(at, "\n");
             int64_t of = -1;
-            if (at[length] && sscanf(at, "{\"step\": %" SCNd64, &of) == 1 && of <= step && step) {
+            if (at[length] && sscanf(at, "{\"step\": %" SCNd64, &of) == 1 && of <= step) {
                 text_put(&kept, at, length + 1);
                 *seconds = line_seconds(arena, at, length);
             }
