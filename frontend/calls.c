@@ -181,6 +181,7 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     map_init(&frame.vars, e->arena);
     e->frame = &frame;
     e->call_depth++;
+    int mistakes = e->mistakes;
     for (size_t i = 0; i < n; i++) {
         Val val = given[i] ? values[i] : eval_node(e, block->kids.data[i]->a);
         map_set(&frame.vars, block->kids.data[i]->name, arena_copy(e->arena, &val, sizeof val));
@@ -188,6 +189,8 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     run_body(e, &block->body);
     e->call_depth--;
     e->frame = frame.up;
+    if (frame.result.kind == VAL_NONE && e->mistakes != mistakes)
+        return val_error(); /* perhaps it was the `return` */
     if (frame.result.kind == VAL_TENSOR && scope != e->frame->scope)
         map_set(&e->exposed, scope->path, frame.result.tensor);
     return frame.result;
@@ -207,9 +210,9 @@ Val eval_call(Elab *e, const Node *call)
     }
     for (size_t i = 0; i < call->kids.count; i++)
         eval_node(e, call->kids.data[i]->a); /* further mistakes inside */
-    const char *names[160];
-    int n = builtin_names(NULL);
-    builtin_names(names);
+    const char *names[160] = {"return", "repeat", "if"};
+    int n = 3 + builtin_names(NULL);
+    builtin_names(names + 3);
     const Map *maps[] = {&e->blocks};
     bool is_value = map_has(&e->frame->vars, call->name) || map_has(&e->decls, call->name);
     if (is_value)

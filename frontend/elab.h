@@ -90,6 +90,7 @@ typedef struct Elab {
     VEC(const Node *) exposures;
     DType float_type;
     int sites, call_depth, eval_depth;
+    int mistakes;       /* met so far, also those that are told already */
     int64_t steps, ops;
     bool stopped;       /* a limit was met: everything ends */
 } Elab;

@@ -51,6 +51,7 @@ static void note_calls(Elab *e, const Frame *frame, const Node *told)
 static Val report(Elab *e, const Node *node, const Loc *place, const Frame *users,
                   const char *message)
 {
+    e->mistakes++;
     const char *key = users || !place ? arena_printf(e->arena, "%p %p", (const void *)node,
                                                      users ? (const void *)users->call : NULL)
                                       : arena_printf(e->arena, "%s:%d:%d", place->source->path,

@@ -92,7 +92,7 @@ static const Node *defined_later(const Elab *e, const char *name)
 
 static Val unknown_name(Elab *e, const Node *node)
 {
-    static const char *const fixed[] = {"inf", "pi", "training"};
+    static const char *const fixed[] = {"inf", "pi", "training", "true", "false"};
     const char *name = node->name;
     if (map_has(&e->blocks, name))
         return elab_error(e, node, "`%s` is a block: call it, as in `%s(…)`", name, name);
@@ -106,7 +106,7 @@ static Val unknown_name(Elab *e, const Node *node)
     }
     const Map *maps[] = {&e->frame->vars, &e->top->vars, &e->decls};
     return elab_error(e, node, "nothing is called `%.60s`%s", name,
-                      did_you_mean(e, name, maps, 3, fixed, 3));
+                      did_you_mean(e, name, maps, 3, fixed, 5));
 }
 
 static Val eval_name(Elab *e, const Node *node)
@@ -197,7 +197,8 @@ static Val eval_index(Elab *e, const Node *node)
                           type_text(e, &x->type));
     if (!is_table(&table.tensor->type))
         return elab_error(e, node->a,
-                          "a table has a constant number of rows and holds floats, not %s",
+                          "`[…]` looks up rows of a table, which has a constant number of them and holds "
+                          "floats, not of %s; a part of an axis is `slice(x, axis, start, size)`",
                           val_text(e, &table));
     Val result = val_tensor(e, node, build_gather(&e->b, table.tensor, x));
     if (result.kind == VAL_TENSOR)

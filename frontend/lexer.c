@@ -140,6 +140,7 @@ static const char *hint_for(unsigned char c)
     case '!': return "; negation is written `not`";
     case '&': return "; write `and`";
     case '|': return "; write `or`";
+    case '?': return "; between values choose by `select(condition, a, b)`";
     case '\'': return "; strings are written with \"double quotes\"";
     default: return "";
     }

@@ -63,17 +63,13 @@ NodeList parse_lines(Parser *p, Node *(*parse_one)(Parser *))
         if (accept_token(p, TOKEN_CLOSE_BODY))
             return list;
         if (peek_token(p)->kind == TOKEN_END) {
-            parse_error(p, peek_token(p)->loc, "expected `}`, not the end of file");
-            if (p->errors <= MAX_PARSE_ERRORS)
+            if (parse_error(p, peek_token(p)->loc, "expected `}`, not the end of file"))
                 diag_note(p->diags, open, "to close this `{`");
             return list;
         }
         Node *node = parse_one(p);
-        TokenKind next = p->tokens.data[p->at].kind;
-        if (!p->panic && next != TOKEN_NEWLINE && next != TOKEN_SEMICOLON &&
-            next != TOKEN_CLOSE_BODY)
-            parse_error(p, peek_token(p)->loc, "expected the end of the statement, not %s",
-                        token_seen(p, peek_token(p)));
+        if (p->tokens.data[p->at].kind != TOKEN_CLOSE_BODY)
+            end_statement(p);
         if (p->panic)
             recover(p);
         vec_push(p->arena, list, node);
@@ -119,10 +115,11 @@ static Node *parse_use(Parser *p)
     Node *node = node_new(p, NODE_USE, token->loc);
     node->name = "";
     if (token->kind != TOKEN_NAME && token->kind != TOKEN_STRING)
-        parse_error(p, token->loc, "expected the name of a library or a \"file\", not %s",
-                    token_seen(p, token));
+        unexpected_token(p, "the name of a library or a \"file\"");
     else
         node->name = take_token(p)->text;
+    if (!p->panic && peek_token(p)->kind == TOKEN_COMMA)
+        parse_error(p, peek_token(p)->loc, "each library is read by a `use` of its own");
     node->same = token->kind == TOKEN_STRING;
     return node;
 }
@@ -143,7 +140,7 @@ static Node *parse_input(Parser *p)
     if (!expect_token(p, TOKEN_COLON, " and the type of the input"))
         return node;
     const Token *type = peek_token(p);
-    if (expect_token(p, TOKEN_NAME, " of an element type")) {
+    if (expect_token(p, TOKEN_NAME, " of an element type, as in `token[B, T~]`")) {
         node->text = type->text;
         node->b = node_new(p, NODE_NAME, type->loc);
         node->a = parse_dims(p);
@@ -171,8 +168,7 @@ static Node *parse_frozen(Parser *p)
     if (at_word(p, "param"))
         take_token(p);
     else
-        parse_error(p, peek_token(p)->loc, "expected `param` after `frozen`, not %s",
-                    token_seen(p, peek_token(p)));
+        unexpected_token(p, "`param` after `frozen`");
     return parse_tensor(p, PARAM_FROZEN);
 }
 
@@ -285,11 +281,14 @@ int declaration_words(const char **words)
     return (int)(sizeof declarations / sizeof *declarations);
 }
 
-const char *suggest_declaration(Parser *p, const char *word)
+const char *suggest_statement(Parser *p, const char *word)
 {
     enum { N = sizeof declarations / sizeof *declarations };
-    const char *words[N];
-    for (size_t i = 0; i < N; i++)
-        words[i] = declarations[i].word;
-    return text_suggest(p->arena, "`", word, words, N);
+    const char *words[N + 4] = {"repeat", "if", "else", "return"};
+    for (size_t i = 0; i < N; i++) {
+        words[4 + i] = declarations[i].word;
+        if (!strcmp(word, declarations[i].word))
+            return declarations[i].braces ? " without a `{` behind it" : " without a name behind it";
+    }
+    return text_suggest(p->arena, "`", word, words, N + 4);
 }

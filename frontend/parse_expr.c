@@ -57,8 +57,8 @@ void close_bracket(Parser *p, TokenKind close, Loc open)
         p->at -= new_line;
         return;
     }
-    parse_error(p, seen->loc, "expected `%s`, not %s", token_text(close), token_seen(p, seen));
-    if (seen->loc.line != open.line)
+    if (unexpected_token(p, arena_printf(p->arena, "`%s`", token_text(close))) &&
+        seen->loc.line != open.line)
         diag_note(p->diags, open, "to close this `%s`", close == TOKEN_CLOSE ? "(" : "[");
 }
 
@@ -142,21 +142,6 @@ static Node *parse_bracketed(Parser *p)
     return node;
 }
 
-/* What is written here for a sign of other languages that no expression begins with. */
-static const char *foreign_sign(const Parser *p, const Token *token)
-{
-    TokenKind before = p->at ? p->tokens.data[p->at - 1].kind : TOKEN_END;
-    TokenKind after = peek_ahead(p, 1)->kind;
-    if (token->kind == TOKEN_IF)
-        return "; between values choose by `select(condition, a, b)`: `if` is a statement";
-    if (token->kind == TOKEN_STAR && before == TOKEN_STAR)
-        return "; a power is written `^`";
-    if (token->kind == TOKEN_SLASH &&
-        (before == TOKEN_SLASH || after == TOKEN_SLASH || after == TOKEN_STAR))
-        return "; a comment begins with `#`";
-    return "";
-}
-
 static Node *parse_primary(Parser *p)
 {
     const Token *token = peek_token(p);
@@ -181,8 +166,7 @@ static Node *parse_primary(Parser *p)
     case TOKEN_OPEN:
     case TOKEN_OPEN_LIST: return parse_bracketed(p);
     default:
-        parse_error(p, token->loc, "expected an expression, not %s%s", token_seen(p, token),
-                    foreign_sign(p, token));
+        unexpected_token(p, "an expression");
         return node;
     }
 }
@@ -198,14 +182,34 @@ static Node *parse_axis(Parser *p, Node *of)
     if (token->kind == TOKEN_NUMBER) {
         take_token(p);
         node->number = negative ? -token->number : token->number;
-    } else
+    } else if (token->kind == TOKEN_NAME)
         parse_error(p, token->loc,
-                    "expected the number of an axis after the dot (`x.-1` is how long "
-                    "the last one is), not %s",
+                    "after the dot stands the number of an axis; a function is called as `%.60s(x)`",
+                    token->text);
+    else
+        parse_error(p, token->loc,
+                    of->kind == NODE_NUMBER
+                        ? "a digit stands after the dot of a number: `1.0`"
+                        : "expected the number of an axis after the dot (`x.-1` is how long "
+                          "the last one is), not %s",
                     token_seen(p, token));
     node->loc = loc_from(p, of->loc);
     set_node_depth(p, node);
     return node;
+}
+
+/* Between [ and ]; parts of axes are written so elsewhere: x[:, 0], x[1:3]. */
+static Node *parse_index(Parser *p)
+{
+    TokenKind kind = peek_token(p)->kind;
+    bool part = kind == TOKEN_COLON || kind == TOKEN_DOT;
+    Node *index = part ? node_new(p, NODE_NUMBER, peek_token(p)->loc) : parse_expression(p);
+    kind = peek_token(p)->kind;
+    if (kind == TOKEN_COLON || kind == TOKEN_COMMA || part)
+        parse_error(p, peek_token(p)->loc,
+                    "`[…]` looks up rows of a table; a part of an axis is "
+                    "`slice(x, axis, start, size)`");
+    return index;
 }
 
 static Node *parse_postfix(Parser *p)
@@ -220,7 +224,7 @@ static Node *parse_postfix(Parser *p)
             p->parens++;
             Node *index = node_new(p, NODE_INDEX, node->loc);
             index->a = node;
-            index->b = parse_expression(p);
+            index->b = parse_index(p);
             close_bracket(p, TOKEN_CLOSE_LIST, token->loc);
             index->loc = loc_from(p, node->loc);
             set_node_depth(p, index);
@@ -262,8 +266,8 @@ static void take_operator(Parser *p)
     size_t after = p->at;
     skip_newlines(p);
     TokenKind kind = p->tokens.data[p->at].kind;
-    bool statement = (kind == TOKEN_NAME && peek_ahead(p, 1)->kind == TOKEN_ASSIGN) ||
-                     kind == TOKEN_RETURN || kind == TOKEN_REPEAT || kind == TOKEN_CLOSE_BODY ||
+    bool statement = assignment_ahead(p) || declaration_ahead(p) || kind == TOKEN_RETURN ||
+                     kind == TOKEN_REPEAT || kind == TOKEN_IF || kind == TOKEN_CLOSE_BODY ||
                      kind == TOKEN_END;
     if (p->at == after || !statement || p->parens > 0)
         return;

@@ -61,15 +61,35 @@ const char *token_seen(Parser *p, const Token *token)
     }
 }
 
-void parse_error(Parser *p, Loc loc, const char *format, ...)
+/* Whether a message, such as that of the lexer about a character, is about this line already. */
+static bool line_is_told(const Parser *p, Loc loc)
 {
-    if (!p->panic && p->errors++ < MAX_PARSE_ERRORS) {
+    for (size_t i = p->first_message; i < p->diags->list.count; i++) {
+        const Diag *diag = &p->diags->list.data[i];
+        if (diag->severity == DIAG_ERROR && diag->loc.line == loc.line)
+            return true;
+    }
+    return false;
+}
+
+bool parse_error(Parser *p, Loc loc, const char *format, ...)
+{
+    bool told = !p->panic && !line_is_told(p, loc) && p->errors++ < MAX_PARSE_ERRORS;
+    if (told) {
         va_list args;
         va_start(args, format);
         diag_error(p->diags, loc, "%s", arena_vprintf(p->arena, format, args));
         va_end(args);
     }
     p->panic = true;
+    return told;
+}
+
+bool unexpected_token(Parser *p, const char *what)
+{
+    const Token *token = peek_token(p);
+    return parse_error(p, token->loc, "expected %s, not %s%s", what, token_seen(p, token),
+                       foreign_token(p->arena, p->tokens.data, token));
 }
 
 bool expect_token(Parser *p, TokenKind kind, const char *where)
@@ -78,8 +98,7 @@ bool expect_token(Parser *p, TokenKind kind, const char *where)
         return true;
     const char *word =
         kind == TOKEN_NAME ? "a name" : arena_printf(p->arena, "`%s`", token_text(kind));
-    parse_error(p, peek_token(p)->loc, "expected %s%s, not %s", word, where,
-                token_seen(p, peek_token(p)));
+    unexpected_token(p, arena_printf(p->arena, "%s%s", word, where));
     return false;
 }
 
@@ -149,6 +168,14 @@ void recover(Parser *p)
 
 /* ---- statements ---- */
 
+void end_statement(Parser *p)
+{
+    TokenKind next = p->tokens.data[p->at].kind;
+    if (p->panic || next == TOKEN_NEWLINE || next == TOKEN_SEMICOLON || next == TOKEN_END)
+        return;
+    unexpected_token(p, "the end of the statement");
+}
+
 static Node *parse_repeat(Parser *p)
 {
     Node *node = node_new(p, NODE_REPEAT, take_token(p)->loc);
@@ -163,17 +190,31 @@ static Node *parse_repeat(Parser *p)
     return node;
 }
 
+/* Of a word where a statement, or an `else`, begins. */
+static void unexpected_word(Parser *p, const Token *token)
+{
+    const char *hint = foreign_statement(token->text);
+    parse_error(p, token->loc, "`%.60s` begins no statement%s", token->text,
+                hint ? hint : suggest_statement(p, token->text));
+}
+
 static Node *parse_if(Parser *p)
 {
     Node *node = node_new(p, NODE_IF, take_token(p)->loc);
     if (!enter_level(p))
         return node;
     node->a = parse_expression(p);
+    if (!p->panic && peek_token(p)->kind == TOKEN_ASSIGN)
+        parse_error(p, peek_token(p)->loc, "`=` names a value; `==` compares");
     if (!p->panic)
         node->body = parse_body(p);
     size_t before = p->at;
+    TokenKind after = peek_ahead(p, 1)->kind;
+    bool word = peek_token(p)->kind == TOKEN_NAME && (after == TOKEN_OPEN_BODY || after == TOKEN_IF);
     skip_newlines(p);
-    if (p->panic || peek_token(p)->kind != TOKEN_ELSE)
+    if (!p->panic && word)
+        unexpected_word(p, peek_token(p));
+    else if (p->panic || peek_token(p)->kind != TOKEN_ELSE)
         p->at = before;
     else {
         take_token(p);
@@ -195,8 +236,7 @@ static Node *parse_return(Parser *p)
     return node;
 }
 
-/* NAME {"," NAME} "=" */
-static bool assignment_ahead(const Parser *p)
+bool assignment_ahead(const Parser *p)
 {
     for (size_t n = 0; peek_ahead(p, n)->kind == TOKEN_NAME; n += 2)
         if (peek_ahead(p, n + 1)->kind != TOKEN_COMMA)
@@ -215,6 +255,15 @@ static Node *parse_assign(Parser *p)
     skip_newlines(p);
     node->a = parse_expression(p);
     return node;
+}
+
+/* Whether the name or call that a statement seems to be is a word that begins one, by what follows. */
+static bool is_misspelt(const Node *expression, TokenKind next)
+{
+    bool value = next == TOKEN_NAME || next == TOKEN_NUMBER || next == TOKEN_STRING ||
+                 next == TOKEN_TRUE || next == TOKEN_FALSE || next == TOKEN_NOT;
+    return (expression->kind == NODE_NAME && (value || next == TOKEN_OPEN_BODY)) ||
+           (expression->kind == NODE_CALL && next == TOKEN_OPEN_BODY);
 }
 
 static Node *parse_statement(Parser *p)
@@ -244,12 +293,8 @@ static Node *parse_statement(Parser *p)
         node->a->a->kind == NODE_NAME)
         parse_error(p, node->loc, "`==` compares; a value is named by `%.60s = …`",
                     node->a->a->name);
-    const Token *next = peek_token(p);
-    if (!p->panic && node->a->kind == NODE_NAME && next->kind == TOKEN_NAME) {
-        const char *hint = foreign_statement(node->a->name);
-        parse_error(p, node->loc, "`%.60s` begins no statement%s", node->a->name,
-                    hint ? hint : suggest_declaration(p, node->a->name));
-    }
+    if (!p->panic && token->kind == TOKEN_NAME && is_misspelt(node->a, peek_token(p)->kind))
+        unexpected_word(p, token);
     return node;
 }
 
@@ -280,14 +325,19 @@ static void parse_item(Parser *p, NodeList *items)
             vec_push(p->arena, *items, node);
     } while (declaration->many && !p->panic && accept_token(p, TOKEN_COMMA));
     if (declaration->many && !p->panic && peek_token(p)->kind == TOKEN_NAME)
-        parse_error(p, peek_token(p)->loc, "expected `,` or the end of the statement, not %s",
-                    token_seen(p, peek_token(p)));
+        unexpected_token(p, "`,` or the end of the statement");
+}
+
+static Parser parser_of(Arena *arena, Diagnostics *diags, const Source *source)
+{
+    Parser p = {.arena = arena, .diags = diags, .first_message = diags->list.count};
+    p.tokens = lex_source(arena, diags, source);
+    return p;
 }
 
 Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source)
 {
-    Parser parser = {.arena = arena, .diags = diags, .tokens = lex_source(arena, diags, source)},
-           *p = &parser;
+    Parser parser = parser_of(arena, diags, source), *p = &parser;
     Syntax *syntax = ARENA_NEW(arena, Syntax);
     syntax->source = source;
     while (p->errors < MAX_PARSE_ERRORS) {
@@ -295,11 +345,11 @@ Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source)
             take_token(p);
         if (peek_token(p)->kind == TOKEN_END)
             break;
-        parse_item(p, &syntax->items);
-        TokenKind next = p->tokens.data[p->at].kind;
-        if (!p->panic && next != TOKEN_NEWLINE && next != TOKEN_SEMICOLON && next != TOKEN_END)
-            parse_error(p, peek_token(p)->loc, "expected the end of the statement, not %s",
-                        token_seen(p, peek_token(p)));
+        if (peek_token(p)->kind == TOKEN_CLOSE_BODY)
+            parse_error(p, peek_token(p)->loc, "this `}` closes nothing");
+        else
+            parse_item(p, &syntax->items);
+        end_statement(p);
         if (p->panic) {
             recover(p);
             accept_token(p, TOKEN_CLOSE_BODY); /* or it would be met for ever */
@@ -311,12 +361,10 @@ Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source)
 Node *parse_tfg_expression(Arena *arena, Diagnostics *diags, const Source *source)
 {
     int before = diags->errors;
-    Parser parser = {.arena = arena, .diags = diags, .tokens = lex_source(arena, diags, source)},
-           *p = &parser;
+    Parser parser = parser_of(arena, diags, source), *p = &parser;
     Node *node = parse_expression(p);
     skip_newlines(p);
     if (!p->panic && peek_token(p)->kind != TOKEN_END)
-        parse_error(p, peek_token(p)->loc, "expected the end of the value, not %s",
-                    token_seen(p, peek_token(p)));
+        unexpected_token(p, "the end of the value");
     return diags->errors == before ? node : NULL;
 }

@@ -9,6 +9,7 @@ enum { MAX_DEPTH = 200, MAX_PARSE_ERRORS = 20 };
 typedef struct Parser {
     Arena *arena;
     Diagnostics *diags;
+    size_t first_message; /* of this text, in diags */
     TokenList tokens;
     size_t at;
     int parens;      /* open ( and [: newlines do not count inside */
@@ -22,11 +23,16 @@ const Token *peek_ahead(const Parser *p, size_t n); /* the n-th after, newlines 
 const Token *take_token(Parser *p);
 bool accept_token(Parser *p, TokenKind kind);
 bool expect_token(Parser *p, TokenKind kind, const char *where); /* reports if absent */
-void parse_error(Parser *p, Loc loc, const char *format, ...)
+/* False: silent, for the mistake is told already, or there are too many. */
+bool parse_error(Parser *p, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void skip_newlines(Parser *p);
 bool at_word(Parser *p, const char *word); /* the name token `word` */
 const char *token_seen(Parser *p, const Token *token); /* "`x`", for messages */
+/* Reports "expected WHAT, not `x`" of the current token, and what is written here for it. */
+bool unexpected_token(Parser *p, const char *what);
+void end_statement(Parser *p);       /* reports what else stands behind a statement */
+bool assignment_ahead(const Parser *p); /* NAME {"," NAME} "=" */
 
 Node *node_new(Parser *p, NodeKind kind, Loc loc);
 Loc loc_from(const Parser *p, Loc start);  /* from start to the last token taken */
@@ -56,7 +62,7 @@ typedef struct Declaration {
 } Declaration;
 /* The declaration that begins here, its word not taken; NULL: none does. */
 const Declaration *declaration_ahead(Parser *p);
-const char *suggest_declaration(Parser *p, const char *word); /* text_suggest */
+const char *suggest_statement(Parser *p, const char *word); /* what a message says behind "begins no statement" */
 int declaration_words(const char **words);         /* NULL: how many */
 
 #endif
