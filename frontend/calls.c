@@ -113,14 +113,34 @@ static int find_parameter(const Node *block, const char *name)
     return -1;
 }
 
-static void no_such_parameter(Elab *e, const Node *block, const Node *arg)
+/* Of arguments that a block cannot take. If the block replaces another, and a file below it calls it, the mistake is the
+ * block's, told once. */
+static void refuse_arguments(Elab *e, const Node *block, const Node *call, const Node *at, const char *message)
+{
+    const Node *replaced = map_get(&e->loaded.replaced, block->name);
+    if (replaced && call->loc.source != block->loc.source) {
+        bool library = is_library_file(&e->loaded, replaced->loc.source);
+        Frame *kept = e->frame;
+        e->frame = e->top; /* whichever calls led here */
+        elab_error(e, block, "`%s` replaces %s `%s`, and must take the same arguments",
+                   signature_text(e, block), library ? "the library's" : "another file's",
+                   signature_text(e, replaced));
+        elab_note(e, call->loc, "called here");
+        e->frame = kept;
+        return;
+    }
+    elab_error(e, at, "%s", message);
+    elab_note(e, block->loc, "it is %s", signature_text(e, block));
+}
+
+static void no_such_parameter(Elab *e, const Node *block, const Node *call, const Node *arg)
 {
     VEC(const char *) names = {0};
     for (size_t i = 0; i < block->kids.count; i++)
         vec_push(e->arena, names, block->kids.data[i]->name);
-    elab_error(e, arg, "`%s` takes no `%s`%s", block->name, arg->name,
-               did_you_mean(e, arg->name, NULL, 0, names.data, (int)names.count));
-    elab_note(e, block->loc, "it is %s", signature_text(e, block));
+    refuse_arguments(e, block, call, arg,
+                     arena_printf(e->arena, "`%s` takes no `%s`%s", block->name, arg->name,
+                                  did_you_mean(e, arg->name, NULL, 0, names.data, (int)names.count)));
 }
 
 /* Evaluates in the caller's frame; false after a message about the list itself. */
@@ -135,12 +155,12 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
         if (val.kind == VAL_NONE)
             val = no_value(e, arg->a);
         if (at < 0 && arg->name) {
-            no_such_parameter(e, block, arg);
+            no_such_parameter(e, block, call, arg);
             ok = false;
         } else if (at < 0) {
-            elab_error(e, arg, "`%s` takes %zu argument%s, given %zu", block->name, n,
-                       n == 1 ? "" : "s", call->kids.count);
-            elab_note(e, block->loc, "it is %s", signature_text(e, block));
+            refuse_arguments(e, block, call, arg,
+                             arena_printf(e->arena, "`%s` takes %zu argument%s, given %zu", block->name, n,
+                                          n == 1 ? "" : "s", call->kids.count));
             return false;
         } else if (given[at]) {
             elab_error(e, arg, "`%s` is given twice", block->kids.data[at]->name);
@@ -152,8 +172,9 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
     }
     for (size_t i = 0; ok && i < n; i++)
         if (!given[i] && !block->kids.data[i]->a) {
-            elab_error(e, call, "`%s` needs `%s`", block->name, block->kids.data[i]->name);
-            elab_note(e, block->loc, "it is %s", signature_text(e, block));
+            refuse_arguments(e, block, call, call,
+                             arena_printf(e->arena, "`%s` needs `%s`", block->name,
+                                          block->kids.data[i]->name));
             ok = false;
         }
     return ok;

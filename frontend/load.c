@@ -177,6 +177,8 @@ static void merge(Loaded *loaded, const NodeList *all)
         if (!stronger)
             continue;
         node->overridden = true;
+        if (node->kind == NODE_BLOCK)
+            map_set(&loaded->replaced, node->name, node);
         if (node->kind == NODE_CONST && is_statement(stronger)) {
             diag_error(loaded->diags, stronger->loc,
                        "`%s` is a constant of the library: `const %s = …` replaces it",
@@ -269,6 +271,21 @@ static bool is_text(Loaded *loaded, const Source *source)
     return !wide && !nul;
 }
 
+/* A text of another kind is a mistake in each line, told once: its name is no model's, and no line is a statement. */
+static bool is_model(Loaded *loaded, const Source *source, const Syntax *syntax, size_t messages, int errors)
+{
+    Diagnostics *diags = loaded->diags;
+    bool none = diags->errors != errors && !text_ends(source->path, ".tfg");
+    for (size_t i = 0; none && i < syntax->items.count; i++)
+        none = syntax->items.data[i]->kind == NODE_EXPR;
+    if (!none)
+        return true;
+    diags->list.count = messages;
+    diags->errors = errors;
+    diag_error(diags, (Loc){.source = source}, "not a model (.tfg): no line of it is a statement of one");
+    return false;
+}
+
 static void load_source(Loaded *loaded, const Source *source, int depth)
 {
     map_set(&loaded->seen, source->path, loaded);
@@ -278,8 +295,16 @@ static void load_source(Loaded *loaded, const Source *source, int depth)
         return;
     }
     int before = loaded->diags->errors;
+    size_t messages = loaded->diags->list.count;
     Syntax *syntax = parse_tfg(loaded->arena, loaded->diags, source);
     loaded->broken |= loaded->diags->errors != before;
+    if (!is_model(loaded, source, syntax, messages, before))
+        return;
+    if (!syntax->items.count && source == loaded->main && !loaded->broken) {
+        diag_error(loaded->diags, (Loc){.source = source},
+                   source->length ? "the file holds no statement" : "the file is empty");
+        loaded->broken = true;
+    }
     for (size_t i = 0; i < syntax->items.count; i++)
         if (syntax->items.data[i]->kind == NODE_USE)
             load_use(loaded, syntax->items.data[i], depth + 1);
@@ -295,6 +320,7 @@ bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *
                        .main = source,
                        .library = frontend_library(arena, options)};
     map_init(&loaded->seen, arena);
+    map_init(&loaded->replaced, arena);
     if (loaded->library)
         load_file(loaded, arena_printf(arena, "%s/prelude.tfg", loaded->library), (Loc){0}, 0);
     load_source(loaded, source, 0);

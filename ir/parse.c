@@ -336,10 +336,11 @@ Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source)
                         .unknown = ARENA_NEW(arena, Value)};
     TirParser *p = &parser;
     const char *name = NULL;
-    if (!read_accept_word(&p->in, "module"))
-        read_error_here(&p->in, "expected `module` and its name in quotes");
-    else
-        name = read_string(&p->in, "the module's name");
+    if (!read_accept_word(&p->in, "module")) {
+        read_error_here(&p->in, "expected `module` and its name in quotes, which IR begins with");
+        return NULL;
+    }
+    name = read_string(&p->in, "the module's name");
     p->module = module_new(arena, diags, name ? name : "");
     if (!name)
         read_skip_line(&p->in, p->in.consumed);
