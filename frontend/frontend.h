@@ -64,6 +64,7 @@ typedef struct Setting {
 typedef struct FrontendOptions {
     const Setting *settings;
     int n_settings;
+    int n_sizes;         /* of these the last: sizes of the vocabulary, which no --set gave */
     const char *library; /* folder of models/lib; NULL: found beside the program or TFC_LIBRARY */
     bool is_trained;     /* the text is a run's: unused declarations give no warnings */
     bool merges;         /* the model's outputs are its `merge`s, named as their params */

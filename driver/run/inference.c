@@ -50,9 +50,14 @@ static bool set_size(Job *job, SessionOptions *options, const char *name, const 
     int size = (int)vocab_size(vocab);
     const char *given = setting_value(&options->settings, name);
     if (given && strtoll(given, NULL, 10) != size)
-        return job_error(job, "--set %s=%s, but the vocabulary has %d tokens", name, given, size);
+        return options->run ? job_error(job,
+                                        "%s was trained with a vocabulary of %s tokens, as its run.json says "
+                                        "(%s), but its vocabulary has %d: put back the file that was trained with",
+                                        options->run, given, name, size)
+                            : job_error(job, "--set %s=%s, but the vocabulary has %d tokens: leave it out", name,
+                                        given, size);
     if (!given)
-        vec_push(job->arena, options->settings, arena_printf(job->arena, "%s=%d", name, size));
+        session_set_size(job, options, name, size);
     return true;
 }
 

@@ -36,6 +36,12 @@ bool session_settings(Job *job, const TextList *list, Setting **settings, int *n
     return true;
 }
 
+void session_set_size(Job *job, SessionOptions *options, const char *name, int64_t size)
+{
+    vec_push(job->arena, options->settings, arena_printf(job->arena, "%s=%lld", name, (long long)size));
+    options->n_sizes++;
+}
+
 const char *setting_value(const TextList *list, const char *name)
 {
     size_t length = strlen(name);
@@ -68,6 +74,7 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         !session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
     frontend.settings = settings;
+    frontend.n_sizes = options->n_sizes;
     if (!file_exists(options->path))
         return no_model(job, options);
     session->model = model_load(job->arena, &job->diags, options->path, &frontend);

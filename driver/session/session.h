@@ -15,6 +15,7 @@ typedef struct SessionOptions {
     const char *run;     /* the folder of the run whose params are used; or NULL */
     bool (*fits)(Job *job, const char *run, const Model *model); /* with run: whether its params fit the model */
     TextList settings;   /* "NAME=VALUE" */
+    int n_sizes;         /* of these the last: sizes of the vocabulary, which no --set gave */
     DType float_type;
     DType compute;   /* of products: DT_F32 (as float_type) or DT_BF16 */
     int opt_level;   /* 0 or 2 */
@@ -37,6 +38,8 @@ typedef struct Session {
 SessionOptions session_defaults(const char *path);
 /* Sets float_type and compute as --dtype says: "f32", "bf16" or "f64". */
 void session_set_dtype(SessionOptions *options, const char *dtype);
+/* Adds the const of this name as the size of the vocabulary. */
+void session_set_size(Job *job, SessionOptions *options, const char *name, int64_t size);
 /* Loads the model; false after errors. */
 bool session_open(Session *session, Job *job, const SessionOptions *options);
 void session_close(Session *session);

@@ -34,7 +34,7 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     SessionOptions session = session_options(t);
     int32_t size = options->record ? 0 : vocab_spec_size(options->vocab.spec);
     if (size && !setting_value(&session.settings, "vocab"))
-        vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", (int)size));
+        session_set_size(job, &session, "vocab", size);
     if (!session_open(&t->session, job, &session))
         return false;
     t->ports = ports_of(t->session.model->module);

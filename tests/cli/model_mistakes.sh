@@ -1,0 +1,46 @@
+#!/bin/sh
+# What tfc says of models that load, or nearly, and cannot do what is asked: of their constants, numbers and losses.
+# Usage: model_mistakes.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+cd "$work"
+unset TFC_LIBRARY
+for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
+
+refuse() { # refuse PART COMMAND …: tfc COMMAND fails, and says PART
+    part=$1
+    shift
+    status=0
+    "$tfc" "$@" >out.txt 2>err.txt </dev/null || status=$?
+    [ $status = 1 ] || fail "tfc $*: exit status $status, not 1: $(cat err.txt)"
+    grep -qF -- "$part" err.txt || fail "tfc $*: no '$part' in: $(cat err.txt)"
+}
+train() { # train MODEL RUN OPTION …
+    model=$1 run=$2
+    shift 2
+    "$tfc" train "$model" --text t.txt --lines --vocab words:auto --out "$run" "$@" >out.txt 2>err.txt || fail "$run: $(cat err.txt)"
+}
+
+# The size of the vocabulary: a const that the model lacks, and one that a run was trained with.
+sized() { # sized CONST: a model whose table has so many rows
+    cat <<M
+model sized
+const $1 = 30, d = 4
+dim B, T
+input tokens : token[B, T~]
+param e : [$1, d] = normal(0, 0.02)
+output logits = e[tokens] @ transpose(e)
+loss = cross_entropy(logits, next(tokens))
+M
+}
+sized n >n.tfg
+sized vocab >m.tfg
+refuse 'n.tfg: error: the model needs `const vocab`, which is set to the size of the vocabulary' \
+    train n.tfg --text t.txt --lines --vocab words:auto --out x
+refuse '--set d:1:1: error: expected a number, not `abc`' dump m.tfg --set d=abc
+refuse '; did you mean `vocab`?' dump m.tfg --set d=vocb
+"$tfc" dump m.tfg --set d=vocab >out.txt || fail "a constant by another"
+train m.tfg run --steps 2
+head -n 7 run/vocab.txt >cut && cp cut run/vocab.txt
+refuse 'run was trained with a vocabulary of 15 tokens, as its run.json says (vocab), but its vocabulary has 7' generate run
+echo "all is well"
