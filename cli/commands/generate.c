@@ -180,6 +180,8 @@ static bool check_prompt(Job *job, const Generate *o)
 static bool generate(Job *job, const void *record, RunFolder *run)
 {
     const Generate *o = record;
+    if (!run->inference.ports.next)
+        return job_error(job, "%s: the loss of its model reads no next(…), so it predicts no token", run->path);
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);

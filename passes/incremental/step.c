@@ -5,12 +5,24 @@
 
 #include <string.h>
 
+/* What the text of a model has where the graph has an op. */
+static const char *op_in_words(OpKind kind)
+{
+    switch (kind) {
+    case OP_dot: return "this product";
+    case OP_gather: return "this look-up";
+    case OP_input: return "this input";
+    case OP_iota: return "position";
+    default: return op_info[kind].name;
+    }
+}
+
 Value *refuse(Step *s, const Op *op, const char *why)
 {
     bool inside = op->scope && *op->scope;
     if (!s->failed)
         diag_error(s->diags, op->loc, "%s%s%s cannot be computed a position at a time: %s",
-                   op_info[op->kind].name, inside ? " in " : "", inside ? op->scope : "", why);
+                   op_in_words(op->kind), inside ? " in " : "", inside ? op->scope : "", why);
     s->failed = true;
     return NULL;
 }

@@ -43,4 +43,13 @@ refuse '; did you mean `vocab`?' dump m.tfg --set d=vocb
 train m.tfg run --steps 2
 head -n 7 run/vocab.txt >cut && cp cut run/vocab.txt
 refuse 'run was trained with a vocabulary of 15 tokens, as its run.json says (vocab), but its vocabulary has 7' generate run
+
+# A loss that predicts nothing; a product of positions that are not masked.
+sized vocab | sed 's/next(tokens)/tokens/' >same.tfg
+train same.tfg same --steps 1
+refuse 'same: the loss of its model reads no next(…), so it predicts no token' generate same --prompt a
+sized vocab | sed 's/^output.*/x = e[tokens]; y = softmax(x @ transpose(x)) @ x; output logits = y @ transpose(e)/' >sees.tfg
+train sees.tfg sees --steps 1
+refuse 'model.tfg:6:20: error: this product cannot be computed a position at a time: it mixes positions without a causal mask, as in `mask(scores, causal(T))`' \
+    generate sees --prompt a
 echo "all is well"

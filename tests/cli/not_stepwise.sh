@@ -29,7 +29,7 @@ use language_model
 const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
 block decoder(text) { x = size(T) * 0.01; return embed as _(text) * x }
 END
-refuses_step spatial 6:17 'gather in layer.0 cannot be computed a position at a time: what it looks up in is made of positions' <<'END'
+refuses_step spatial 6:17 'this look-up in layer.0 cannot be computed a position at a time: what it looks up in is made of positions' <<'END'
 model m
 use language_model
 const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
@@ -39,7 +39,7 @@ block decoder_layer(x) {
   return x + select(causal(T), w, 0) @ x
 }
 END
-refuses_step beside 4:7 'input cannot be computed a position at a time: it has the dimension of what is generated' <<'END'
+refuses_step beside 4:7 'this input cannot be computed a position at a time: it has the dimension of what is generated' <<'END'
 model m
 const vocab = 64, d = 8
 dim B, T
