@@ -76,6 +76,11 @@ static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stre
     return training_find_bad(((Shown *)user)->training, batch, stream, value);
 }
 
+static Loc place_of_step(void *user, const TfcProgram *program, int step, const char **why)
+{
+    return training_place_of(((Shown *)user)->training, program, step, why);
+}
+
 /* ---- ranks behind the first, which tell nothing ---- */
 
 static void plan_unseen(void *user, int64_t slab_bytes, int64_t store_bytes_) {}
@@ -197,7 +202,8 @@ int training_run(Training *t)
                         .planned = on_planned,
                         .report = on_report,
                         .validate = t->n_valid ? on_validate : NULL,
-                        .find_bad_gradient = on_bad_gradient};
+                        .find_bad_gradient = on_bad_gradient,
+                        .place_of_step = place_of_step};
     cli_flush(t->job);
     progress_init(&s.progress, t->settings.steps, vocab_is_words(t->vocab), t->settings.best.measure);
     TrainEnd end =

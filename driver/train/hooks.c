@@ -196,3 +196,64 @@ const char *training_find_bad(Training *t, const Batch *batch, uint64_t stream, 
     exec_free(exec);
     return name;
 }
+
+/* What is told of an op that makes a NaN of numbers; NULL: others do so of an infinity alone. */
+static const char *nan_reason(OpKind kind)
+{
+    switch (kind) {
+    case OP_log:
+    case OP_log1p: return ": the logarithm of a number below 0 is one";
+    case OP_sqrt:
+    case OP_rsqrt: return ": the root of a number below 0 is one";
+    case OP_pow: return ": a power of a number below 0 is one";
+    case OP_div: return ": 0 / 0 is one";
+    default: return NULL;
+    }
+}
+
+static bool reads(const Op *op, const Op *from)
+{
+    for (int i = 0; i < op->n_args; i++)
+        if (op->args[i]->op == from)
+            return true;
+    return false;
+}
+
+/* Of a step's op the one fused within that makes a NaN; of a product the one of the region that is computed with it
+ * ("dot, row(add sqrt)"); or else the op. */
+static const Op *find_nan_maker(const Function *function, const Op *op, const char *name)
+{
+    if (op->body)
+        FOR_OPS(inner, op->body)
+            if (nan_reason(inner->kind))
+                return inner;
+    if (op->kind == OP_dot && strchr(name, ','))
+        FOR_OPS(next, &function->body)
+            if (next->body && reads(next, op)) {
+                const Op *inner = find_nan_maker(function, next, name);
+                return inner == next ? op : inner;
+            }
+    return op;
+}
+
+Loc training_place_of(Training *t, const TfcProgram *program, int step, const char **why)
+{
+    Session *session = &t->session;
+    session_set_dtype(&session->options, t->options->dtype);
+    bool rows = t->settings.batch.shards > 1 && !strcmp(program->name, "accumulate");
+    Function *function = rows ? derive_accumulate_rows(session->model->module)
+                         : function_named(program->name) != FUNCTION_COUNT
+                             ? session_function(session, program->name)
+                             : NULL;
+    const Op *const *origins;
+    const TfcProgram *planned =
+        function && session_lower(session, function, NULL)
+            ? codegen_plan(function, t->job->arena, &origins, &t->job->diags)
+            : NULL;
+    if (!planned || step >= planned->n_steps || strcmp(planned->steps[step].name, program->steps[step].name) != 0)
+        return (Loc){0};
+    const Op *op = find_nan_maker(function, origins[step], program->steps[step].name);
+    const char *reason = nan_reason(op->kind);
+    *why = reason ? reason : "";
+    return op->loc;
+}

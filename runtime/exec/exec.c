@@ -237,6 +237,8 @@ int64_t exec_output_count(Exec *exec, const char *name)
     return program_size(exec->program, exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);
 }
 
+const TfcProgram *exec_program(const Exec *exec) { return exec->program; }
+
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step)
 {
     exec->rng[0] = (uint32_t)seed;

@@ -152,6 +152,7 @@ ExecSpan exec_tensor_span(const Exec *exec, const char *name);
  * the first step that made a NaN. Returns its name, and in *step its number. NULL: no step did, and the run is
  * complete. */
 const char *exec_find_nan(Exec *exec, int *step);
+const TfcProgram *exec_program(const Exec *exec); /* that it runs */
 
 /* Sets the number of threads of every parallel loop from now on; before, it is team_default. A number outside
  * 1 … LIMIT_threads counts as the nearer of the two. */

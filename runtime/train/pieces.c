@@ -13,10 +13,14 @@ bool pieces_run(Trainer *t, Exec *exec)
         return exec_run(exec) || trainer_out_of_memory(t);
     int step = 0;
     const char *name = exec_find_nan(exec, &step);
+    const TrainHooks *hooks = t->hooks;
+    const char *why = "";
+    Loc place = {0};
+    if (name && hooks->place_of_step)
+        place = hooks->place_of_step(hooks->user, exec_program(exec), step, &why);
     if (name)
-        diag_error(t->diags, (Loc){0},
-                   "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
-                   t->state->step + 1, name, step);
+        diag_error(t->diags, place, "step %" PRId64 ": the first NaN was made by '%s' (operation %d)%s",
+                   t->state->step + 1, name, step, why);
     return !name;
 }
 

@@ -77,6 +77,9 @@ typedef struct TrainHooks {
      * NULL if there is none. The hook may be NULL. */
     const char *(*find_bad_gradient)(void *user, const Batch *batch, uint64_t stream,
                                      double *value);
+    /* After a step of a program that made a NaN (check_numerics): where the model's text says what it computes, and
+     * in *why what makes a NaN there, or "". {0}: not known. The hook may be NULL. */
+    Loc (*place_of_step)(void *user, const TfcProgram *program, int step, const char **why);
 } TrainHooks;
 
 typedef enum TrainEnd {

@@ -52,4 +52,20 @@ sized vocab | sed 's/^output.*/x = e[tokens]; y = softmax(x @ transpose(x)) @ x;
 train sees.tfg sees --steps 1
 refuse 'model.tfg:6:20: error: this product cannot be computed a position at a time: it mixes positions without a causal mask, as in `mask(scores, causal(T))`' \
     generate sees --prompt a
+
+# The first NaN, at its place in the text: in a region of its own, and computed with a product.
+sized vocab | sed 's/e\[tokens\]/log(&)/' >log.tfg
+sized vocab | sed 's/e\[tokens\]/sqrt(linear as inner(&, d))/' >root.tfg
+nan() { # nan MODEL PLACE REASON OPTION …
+    model=$1 place=$2 reason=$3
+    shift 3
+    refuse "$model:$place: error: step 1: the first NaN was made by '" train "$model" --text t.txt --lines --vocab words:auto --out x --check-numerics "$@"
+    grep -qF "$reason of a number below 0 is one" err.txt || fail "$model: $(cat err.txt)"
+}
+nan log.tfg 6:17 'the logarithm'
+nan log.tfg 6:17 'the logarithm' --shards 2
+nan log.tfg 6:17 'the logarithm' --dtype bf16
+nan root.tfg 6:17 'the root'
+"$tfc" check log.tfg >out.txt 2>&1 && fail "check: a loss of no number passes"
+grep -q 'no finite loss on .*; tfc train --check-numerics names the operation' out.txt || fail "check: $(cat out.txt)"
 echo "all is well"
