@@ -213,7 +213,8 @@ static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
     }
     const Source *source = file_read(loaded->diags, loaded->arena, path, MODEL_MAX_BYTES);
     if (!source) {
-        diag_note(loaded->diags, loc, "used here");
+        if (loc.source)
+            diag_note(loaded->diags, loc, "used here");
         loaded->broken = true;
         return;
     }
@@ -221,6 +222,15 @@ static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
     load_source(loaded, source, depth);
     if (loaded->diags->errors != before && loc.source)
         diag_note(loaded->diags, loc, "used here");
+}
+
+/* Whether the library is a run's copy, which lies in it as the run's text does. */
+static bool is_runs(const Loaded *loaded) { return loaded->options && loaded->options->is_trained; }
+
+static void missing_of_run(Loaded *loaded, Loc loc, const char *path)
+{
+    diag_error(loaded->diags, loc, "%s, %s, is missing: put back what tfc train wrote",
+               path, strcmp(path, loaded->library) ? "of the run's copy of the library" : "the run's copy of the library");
 }
 
 static void load_use(Loaded *loaded, const Node *use, int depth)
@@ -246,6 +256,10 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
         return;
     }
     loaded->broken = true;
+    if (path && is_runs(loaded)) {
+        missing_of_run(loaded, use->loc, path);
+        return;
+    }
     diag_error(loaded->diags, use->loc, "there is no library `%.60s`%s", use->name,
                suggest_library(loaded, use->name));
     if (!loaded->library)
@@ -311,6 +325,22 @@ static void load_source(Loaded *loaded, const Source *source, int depth)
     merge(loaded, &syntax->items);
 }
 
+/* False after a message: there is none, so neither are the other files. */
+static bool load_prelude(Loaded *loaded)
+{
+    const char *path = arena_printf(loaded->arena, "%s/prelude.tfg", loaded->library);
+    if (file_exists(path)) {
+        load_file(loaded, path, (Loc){0}, 0);
+        return true;
+    }
+    if (is_runs(loaded))
+        missing_of_run(loaded, (Loc){0}, file_exists(loaded->library) ? path : loaded->library);
+    else
+        diag_error(loaded->diags, (Loc){0}, "%s is not the folder of the libraries (models/lib): it has no prelude.tfg",
+                   loaded->library);
+    return false;
+}
+
 bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *source,
                 const FrontendOptions *options)
 {
@@ -321,8 +351,8 @@ bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *
                        .library = frontend_library(arena, options)};
     map_init(&loaded->seen, arena);
     map_init(&loaded->replaced, arena);
-    if (loaded->library)
-        load_file(loaded, arena_printf(arena, "%s/prelude.tfg", loaded->library), (Loc){0}, 0);
+    if (loaded->library && !load_prelude(loaded))
+        return false;
     load_source(loaded, source, 0);
     apply_settings(loaded);
     return !loaded->broken;

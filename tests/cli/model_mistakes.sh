@@ -68,4 +68,13 @@ nan log.tfg 6:17 'the logarithm' --dtype bf16
 nan root.tfg 6:17 'the root'
 "$tfc" check log.tfg >out.txt 2>&1 && fail "check: a loss of no number passes"
 grep -q 'no finite loss on .*; tfc train --check-numerics names the operation' out.txt || fail "check: $(cat out.txt)"
+
+# A run's copy of the library, in part and whole.
+printf 'use language_model\nconst vocab = 30, layers = 1, d_model = 4, heads = 1, context = 8\n' >lm.tfg
+train lm.tfg lm --steps 1
+rm lm/lib/language_model.tfg
+refuse "lm/model.tfg:1:5: error: lm/lib/language_model.tfg, of the run's copy of the library, is missing" generate lm --prompt a
+rm -r lm/lib
+refuse "error: lm/lib, the run's copy of the library, is missing: put back what tfc train wrote" generate lm --prompt a
+[ "$(wc -l <err.txt)" = 1 ] || fail "more than one line: $(cat err.txt)"
 echo "all is well"
