@@ -117,16 +117,13 @@ static int find_parameter(const Node *block, const char *name)
  * block's, told once. */
 static void refuse_arguments(Elab *e, const Node *block, const Node *call, const Node *at, const char *message)
 {
-    const Node *replaced = map_get(&e->loaded.replaced, block->name);
-    if (replaced && call->loc.source != block->loc.source) {
+    const Node *replaced = replaced_block(e, block, call);
+    if (replaced) {
         bool library = is_library_file(&e->loaded, replaced->loc.source);
-        Frame *kept = e->frame;
-        e->frame = e->top; /* whichever calls led here */
-        elab_error(e, block, "`%s` replaces %s `%s`, and must take the same arguments",
-                   signature_text(e, block), library ? "the library's" : "another file's",
-                   signature_text(e, replaced));
+        elab_error_of_block(e, block, "`%s` replaces %s `%s`, and must take the same arguments",
+                            signature_text(e, block), library ? "the library's" : "another file's",
+                            signature_text(e, replaced));
         elab_note(e, call->loc, "called here");
-        e->frame = kept;
         return;
     }
     elab_error(e, at, "%s", message);
@@ -180,6 +177,14 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
     return ok;
 }
 
+static bool calls_itself(const Elab *e, const Node *block)
+{
+    for (const Frame *frame = e->frame; frame; frame = frame->up)
+        if (frame->block == block)
+            return true;
+    return false;
+}
+
 static Val call_block(Elab *e, const Node *call, const Node *block)
 {
     size_t n = block->kids.count;
@@ -188,8 +193,11 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     if (!bind_args(e, call, block, values, given))
         return val_error();
     if (e->call_depth >= MAX_CALL_DEPTH) {
-        Val error = elab_error(e, call, "calls are nested deeper than %d: does `%s` call itself?",
-                               MAX_CALL_DEPTH, block->name);
+        Val error = elab_error(e, call, "calls are nested deeper than %d%s", MAX_CALL_DEPTH,
+                               calls_itself(e, block)
+                                   ? arena_printf(e->arena, ": `%s` calls itself; `repeat` runs a body several times",
+                                                  block->name)
+                                   : "");
         e->stopped = true;
         return error;
     }

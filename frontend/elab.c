@@ -158,6 +158,33 @@ static Val declare_input(Elab *e, const Node *node)
     return val;
 }
 
+/* Whether a constant that replaces a used file's is of its kind; false after a message. Numbers are truth values, too. */
+static bool fits_replaced(Elab *e, const Node *node, const Val *val)
+{
+    const Node *old = map_get(&e->loaded.replaced, arena_printf(e->arena, "v %s", node->name));
+    NodeKind was = old && old->a ? old->a->kind : NODE_NAME;
+    bool number = was == NODE_NUMBER && (val->kind == VAL_BOOL || val->kind == VAL_STRING);
+    bool truth = was == NODE_BOOL && val->kind == VAL_STRING;
+    bool string = was == NODE_STRING && (val->kind == VAL_BOOL || val->kind == VAL_NUMBER);
+    if (!number && !truth && !string)
+        return true;
+    elab_error(e, node, "`%s` is %s in the library, and cannot be %s", node->name,
+               number ? "a number" : truth ? "a truth value" : "a string", val_text(e, val));
+    elab_note(e, old->loc, "in the library, here");
+    return false;
+}
+
+static Val const_value(Elab *e, const Node *node)
+{
+    const Node *around = e->constant;
+    e->constant = node;
+    Val val = node->a ? eval_at_top(e, node->a) : val_error();
+    e->constant = around;
+    if (val.kind == VAL_TENSOR || val.kind == VAL_DIM || val.kind == VAL_NONE)
+        return elab_error(e, node, "a constant is a number, a truth value or a string, not %s", val_text(e, &val));
+    return fits_replaced(e, node, &val) ? val : val_error();
+}
+
 /* A declaration's value, at its first use. */
 Val decl_value(Elab *e, Decl *decl, const Node *use)
 {
@@ -168,14 +195,9 @@ Val decl_value(Elab *e, Decl *decl, const Node *use)
     if (decl->state == DECL_BUSY)
         return elab_error(e, use, "`%s` is defined by itself", node->name);
     decl->state = DECL_BUSY;
-    if (node->kind == NODE_CONST) {
-        decl->value = node->a ? eval_at_top(e, node->a) : val_error();
-        ValKind kind = decl->value.kind;
-        if (kind == VAL_TENSOR || kind == VAL_DIM || kind == VAL_NONE)
-            decl->value =
-                elab_error(e, node, "a constant is a number, a truth value or a string, not %s",
-                           val_text(e, &decl->value));
-    } else if (node->kind == NODE_INPUT)
+    if (node->kind == NODE_CONST)
+        decl->value = const_value(e, node);
+    else if (node->kind == NODE_INPUT)
         decl->value = declare_input(e, node);
     else {
         Frame *kept = e->frame;
@@ -219,8 +241,8 @@ static void check_unused_params(Elab *e)
         Dim dims[MAX_RANK];
         int rank;
         if (dims_of(e, decl->node->a, &list, &rank, dims, flat)) /* checked all the same */
-            diag_warning(e->diags, decl->node->loc, "the param `%s` is never used",
-                         decl->node->name);
+            diag_warning(e->diags, decl->node->loc, "the %s `%s` is never used",
+                         decl->node->role == PARAM_STATE ? "state" : "param", decl->node->name);
     }
 }
 

@@ -90,6 +90,7 @@ typedef struct Elab {
     VEC(const Node *) exposures;
     DType float_type;
     int sites, call_depth, eval_depth;
+    const Node *constant; /* whose value is being computed, or NULL */
     int mistakes;       /* met so far, also those that are told already */
     int64_t steps, ops;
     bool stopped;       /* a limit was met: everything ends */
@@ -106,6 +107,10 @@ Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__
  * which the number comes. */
 Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same about a whole block, not about a call of it. */
+Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The block of a used file that this one replaces, and for which the call in another file was written; NULL: none. */
+const Node *replaced_block(const Elab *e, const Node *block, const Node *call);
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
 Val no_value(Elab *e, const Node *node); /* of an expression that gives nothing */
 /* A note to the message that elab_error just gave (nothing if that was silent). */

@@ -39,12 +39,17 @@ bool is_users(const Elab *e, const Loc *loc)
 
 static void note_calls(Elab *e, const Frame *frame, const Node *told)
 {
+    const Node *noted[MAX_CALL_NOTES + 1] = {told};
     int notes = 0;
-    for (; frame && notes < MAX_CALL_NOTES; frame = frame->up)
-        if (frame->call && frame->call != told) {
-            diag_note(e->diags, frame->call->loc, "in `%s`, called here", frame->block->name);
-            notes++;
-        }
+    for (; frame && notes < MAX_CALL_NOTES; frame = frame->up) {
+        bool again = !frame->call;
+        for (int i = 0; i <= notes; i++)
+            again |= frame->call == noted[i];
+        if (again)
+            continue;
+        diag_note(e->diags, frame->call->loc, "in `%s`, called here", frame->block->name);
+        noted[++notes] = frame->call;
+    }
 }
 
 /* `place`: where the user can act, if that is not the node; once a place. */
@@ -56,11 +61,15 @@ static Val report(Elab *e, const Node *node, const Loc *place, const Frame *user
                                                      users ? (const void *)users->call : NULL)
                                       : arena_printf(e->arena, "%s:%d:%d", place->source->path,
                                                      place->line, place->column);
-    bool silent = map_has(&e->reported, key) || e->diags->errors >= MAX_ERRORS;
+    const Loc *at = place ? place : &node->loc;
+    const char *same = arena_printf(e->arena, "%s:%d:%d %s", at->source ? at->source->path : "", at->line, at->column,
+                                    message);
+    bool silent = map_has(&e->reported, key) || map_has(&e->reported, same) || e->diags->errors >= MAX_ERRORS;
     map_set(&e->reported, "silent", silent ? e : NULL);
     if (silent)
         return val_error();
     map_set(&e->reported, key, e);
+    map_set(&e->reported, same, e);
     diag_error(e->diags, place ? *place : node->loc, "%s", message);
     if (place)
         diag_note(e->diags, node->loc, "in the library, here");
@@ -77,6 +86,25 @@ Val elab_error(Elab *e, const Node *node, const char *format, ...)
     const char *message = arena_vprintf(e->arena, format, args);
     va_end(args);
     return report(e, node, users ? &users->call->loc : NULL, users, message);
+}
+
+const Node *replaced_block(const Elab *e, const Node *block, const Node *call)
+{
+    const char *key = arena_printf(e->arena, "b %s", block->name);
+    return call->loc.source != block->loc.source ? map_get(&e->loaded.replaced, key) : NULL;
+}
+
+Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...)
+{
+    Frame *kept = e->frame;
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(e->arena, format, args);
+    va_end(args);
+    e->frame = e->top; /* whichever calls led here */
+    Val error = elab_error(e, block, "%s", message);
+    e->frame = kept;
+    return error;
 }
 
 Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
@@ -108,6 +136,12 @@ void elab_note(Elab *e, Loc loc, const char *format, ...)
 Val no_value(Elab *e, const Node *node)
 {
     const Node *block = node->kind == NODE_CALL ? map_get(&e->blocks, node->name) : NULL;
+    if (block && replaced_block(e, block, node)) {
+        Val error = elab_error_of_block(e, block, "`%s` replaces the library's, and has no `return` that was reached",
+                                        block->name);
+        elab_note(e, node->loc, "its value is used here");
+        return error;
+    }
     Val error = elab_error(e, node, "`%s` gives no value", expression_text(e->arena, node));
     if (block)
         elab_note(e, block->loc, "the block has no `return` that was reached");

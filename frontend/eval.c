@@ -99,6 +99,11 @@ static Val unknown_name(Elab *e, const Node *node)
     if (find_builtin(name))
         return elab_error(e, node, "`%s` is a function: call it, as in `%s(…)`", name, name);
     const Node *later = defined_later(e, name);
+    if (later && e->constant)
+        return elab_error(e, node, "`%.60s` is computed when the model runs: a constant is known before", name);
+    if (later && later->loc.source == node->loc.source && later->loc.line == node->loc.line &&
+        later->loc.column < node->loc.column)
+        return elab_error(e, node, "`%.60s` has no value before this statement, which gives it one", name);
     if (later) {
         Val error = elab_error(e, node, "`%.60s` has no value yet", name);
         elab_note(e, later->loc, "it is given one here, which runs afterwards");

@@ -177,9 +177,9 @@ static void merge(Loaded *loaded, const NodeList *all)
         if (!stronger)
             continue;
         node->overridden = true;
-        if (node->kind == NODE_BLOCK)
-            map_set(&loaded->replaced, node->name, node);
-        if (node->kind == NODE_CONST && is_statement(stronger)) {
+        if (node->kind == NODE_BLOCK || node->kind == NODE_CONST)
+            map_set(&loaded->replaced, key, node);
+        if (node->kind == NODE_CONST && stronger->kind != NODE_CONST) {
             diag_error(loaded->diags, stronger->loc,
                        "`%s` is a constant of the library: `const %s = …` replaces it",
                        node->name, node->name);

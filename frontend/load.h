@@ -16,7 +16,7 @@ typedef struct Loaded {
     VEC(const Source *) files; /* in order of reading; the first is the prelude if there is one */
     const Source *main;
     Map seen;              /* paths */
-    Map replaced;          /* a block's name → the Node of a used file's block that it replaces */
+    Map replaced;          /* "b f", "v x": of a block, of a constant → the Node of a used file that it replaces */
     bool broken;           /* a file is missing or its text is wrong */
 } Loaded;
 

@@ -187,6 +187,11 @@ static Node *parse_block(Parser *p)
         arg->name = arg->a->name ? arg->a->name : "";
         arg->a = NULL;
     }
+    for (size_t i = 0; i < node->kids.count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(node->kids.data[i]->name, node->kids.data[k]->name))
+                parse_error(p, node->kids.data[i]->loc, "`%s` has the parameter `%s` already", node->name,
+                            node->kids.data[i]->name);
     if (!p->panic)
         node->body = parse_body(p);
     return node;
