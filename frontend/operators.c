@@ -112,7 +112,7 @@ static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
     int rx = x->type.rank, ry = y->type.rank;
     const char *text = expression_text(e->arena, node);
     if (rx < 1 || ry < 1) {
-        elab_error(e, node, "`%s`: a product needs matrices, given %s and %s", text,
+        elab_error(e, node, "`%s`: a product needs matrices, given %s and %s; by a number it is `*`", text,
                    type_text(e, &x->type), type_text(e, &y->type));
         return false;
     }

@@ -38,6 +38,7 @@ sized vocab >m.tfg
 refuse 'n.tfg: error: the model needs `const vocab`, which is set to the size of the vocabulary' \
     train n.tfg --text t.txt --lines --vocab words:auto --out x
 refuse '--set d:1:1: error: expected a number, not `abc`' dump m.tfg --set d=abc
+refuse '--set d:1:1: error: expected a number, not `true`' dump m.tfg --set d=true
 refuse '; did you mean `vocab`?' dump m.tfg --set d=vocb
 "$tfc" dump m.tfg --set d=vocab >out.txt || fail "a constant by another"
 train m.tfg run --steps 2
