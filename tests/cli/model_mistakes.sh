@@ -21,6 +21,16 @@ train() { # train MODEL RUN OPTION …
     "$tfc" train "$model" --text t.txt --lines --vocab words:auto --out "$run" "$@" >out.txt 2>err.txt || fail "$run: $(cat err.txt)"
 }
 
+# A text that is no model, and no IR: one message, whatever its lines are like.
+for command in "check t.txt" "draw t.txt --what graph -o a.svg" "train t.txt --text t.txt --lines --vocab words:auto --out x"; do
+    # shellcheck disable=SC2086
+    refuse 't.txt: error: not a model (.tfg): no line of it is a statement of one' $command
+    [ "$(wc -l <err.txt)" = 1 ] || fail "tfc $command: more than one line: $(cat err.txt)"
+done
+refuse 't.txt:1:1: error: expected `module` and its name in quotes, which IR begins with' opt t.txt
+: >empty.tfg
+refuse 'empty.tfg: error: the file is empty' info empty.tfg
+
 # The size of the vocabulary: a const that the model lacks, and one that a run was trained with.
 sized() { # sized CONST: a model whose table has so many rows
     cat <<M
