@@ -176,24 +176,107 @@ static void pack_weights(Plan *plan, const bool *constant)
 
 /* ---- order ---- */
 
-/* The constant steps, and then the others, each in their order. */
+typedef struct Order {
+    Plan *plan;
+    const bool *constant;
+    int32_t *maker; /* of each buffer: the constant step that writes it, or -1 */
+    int32_t *moved; /* where each step stands now, or -1 */
+    size_t n;       /* steps so far */
+    int32_t step;
+    bool is_fixed; /* a buffer is written twice: constant steps keep their order */
+} Order;
+
+static void find_maker(void *data, int32_t buffer, bool written)
+{
+    Order *order = data;
+    if (!written)
+        return;
+    order->is_fixed |= order->maker[buffer] >= 0;
+    order->maker[buffer] = order->step;
+}
+
+static void put_step(Order *order, size_t s)
+{
+    order->moved[s] = (int32_t)order->n++;
+    order->plan->n_prepared += order->constant[s];
+}
+
+static void find_need(void *data, int32_t buffer, bool written)
+{
+    Order *order = data;
+    int32_t maker = order->is_fixed ? -1 : order->maker[buffer];
+    if (!written && maker >= 0 && order->moved[maker] < 0)
+        order->step = maker;
+}
+
+/* The step, behind those that make what it reads. */
+static void put_needed(Order *order, size_t s)
+{
+    while (order->moved[s] < 0) {
+        order->step = (int32_t)s;
+        step_buffers(&order->plan->steps.data[s], find_need, order);
+        if (order->step == (int32_t)s)
+            put_step(order, s);
+        else
+            put_needed(order, (size_t)order->step);
+    }
+}
+
+/* Bytes of a matrix that is packed. */
+static int64_t packed_bytes(const Plan *plan, size_t s)
+{
+    const TfcGemmStep *gemm = &plan->steps.data[s].gemm;
+    return plan->sizes.data[gemm->n.size].coefficient * plan->sizes.data[gemm->k.size].coefficient;
+}
+
+/* Each matrix is packed right behind the step that makes it, the largest first: so few of them, and of the params
+ * that they are made of, are in memory at once beside the panels. */
+static void put_packed(Order *order)
+{
+    const Plan *plan = order->plan;
+    for (;;) {
+        size_t largest = plan->steps.count;
+        for (size_t s = 0; s < plan->steps.count; s++)
+            if (plan->steps.data[s].kind == TFC_STEP_PACK && order->moved[s] < 0 &&
+                (largest == plan->steps.count || packed_bytes(plan, s) > packed_bytes(plan, largest)))
+                largest = s;
+        if (largest == plan->steps.count)
+            return;
+        put_needed(order, largest);
+    }
+}
+
+/* The constant steps, and then the others in their order. */
 static void put_first(Plan *plan, const bool *constant)
 {
-    size_t n = plan->steps.count, at = 0;
-    TfcStep *steps = ARENA_ARRAY(plan->arena, TfcStep, n);
-    const Op **origins = ARENA_ARRAY(plan->arena, const Op *, n);
-    int32_t *moved = ARENA_ARRAY(plan->arena, int32_t, n + 1);
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t s = 0; s < n; s++) {
-            if (constant[s] != (pass == 0))
-                continue;
-            steps[at] = plan->steps.data[s];
-            origins[at] = plan->origins.data[s];
-            moved[s] = (int32_t)at++;
-            plan->n_prepared += constant[s];
+    size_t n = plan->steps.count;
+    Order order = {.plan = plan,
+                   .constant = constant,
+                   .maker = ARENA_ARRAY(plan->arena, int32_t, plan->buffers.count + 1),
+                   .moved = ARENA_ARRAY(plan->arena, int32_t, n + 1)};
+    TfcStep *steps = arena_copy(plan->arena, plan->steps.data, sizeof *steps * n);
+    const Op **origins = arena_copy(plan->arena, plan->origins.data, sizeof *origins * n);
+    for (size_t b = 0; b < plan->buffers.count; b++)
+        order.maker[b] = -1;
+    for (size_t s = 0; s < n; s++)
+        if (constant[s] && steps[s].kind != TFC_STEP_PACK) {
+            order.step = (int32_t)s;
+            step_buffers(&steps[s], find_maker, &order);
         }
-    memcpy(plan->steps.data, steps, sizeof *steps * n);
-    memcpy(plan->origins.data, origins, sizeof *origins * n);
+    memset(order.moved, -1, sizeof *order.moved * n);
+    if (!order.is_fixed)
+        put_packed(&order);
+    for (size_t s = 0; s < n; s++)
+        if (constant[s])
+            put_needed(&order, s);
+    for (size_t s = 0; s < n; s++)
+        if (!constant[s])
+            put_step(&order, s);
+    const int32_t *moved = order.moved;
+    for (size_t s = 0; s < n; s++) {
+        plan->steps.data[moved[s]] = steps[s];
+        plan->origins.data[moved[s]] = origins[s];
+    }
     for (size_t l = 0; l < plan->loops.count; l++) {
         TfcLoop *loop = &plan->loops.data[l];
         int32_t length = loop->end - loop->first;

@@ -80,7 +80,7 @@ static void take_kept(Exec *exec)
         exec->found = source;
         exec->prepared = store_version(exec->store);
     } else
-        exec->kept = memory_raw(exec->blocks.kept);
+        exec->kept = memory_reserve(exec->blocks.kept);
 }
 
 /* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is cleared. */

@@ -47,6 +47,12 @@ bool store_add_program(Store *store, const TfcProgram *program);
  * NULL: the store allocates the data. */
 typedef void *(*StoreFind)(void *context, const TfcTensor *tensor);
 bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context);
+/* To be called when a program's file has lent the params: where they are the file's pages, they take no memory once
+ * programs have packed them. A store that borrows from another one has its pages. */
+void store_find_pages(Store *store);
+void store_share_pages(Store *store, const Store *from);
+/* The param was packed and is not read as it is: its pages are left, if they are a file's. */
+void store_leave(const Store *store, const StoreTensor *tensor);
 /* Copies borrowed data, so that it may be written. Executors made before have the old
  * addresses and must be made anew. False: memory ran out. */
 bool store_own(Store *store);

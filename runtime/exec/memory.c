@@ -5,6 +5,8 @@
 #include "base/team.h"
 #include "runtime/exec/exec.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,7 +44,9 @@ static bool give_pages_back(char *memory, int64_t bytes)
     return true;
 }
 
-static void *have_pages(int64_t bytes, bool zero)
+typedef enum Pages { PAGES_ZERO, PAGES_RAW, PAGES_LATER } Pages;
+
+static void *have_pages(int64_t bytes, Pages pages)
 {
     if (bytes < 1)
         bytes = 1;
@@ -54,12 +58,50 @@ static void *have_pages(int64_t bytes, bool zero)
         return NULL;
     if (large)
         madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
-    bool clear = zero && !(large && give_pages_back(memory, bytes));
-    team_each(large ? exec_threads() : 1, (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), clear ? clear_page : touch_page,
-              &(MemoryBlock){memory, bytes});
+    bool clear = pages == PAGES_ZERO && !(large && give_pages_back(memory, bytes));
+    if (pages != PAGES_LATER)
+        team_each(large ? exec_threads() : 1, (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE),
+                  clear ? clear_page : touch_page, &(MemoryBlock){memory, bytes});
     return memory;
 }
 
-void *memory_new(int64_t bytes) { return have_pages(bytes, true); }
+void *memory_new(int64_t bytes) { return have_pages(bytes, PAGES_ZERO); }
 
-void *memory_raw(int64_t bytes) { return have_pages(bytes, false); }
+void *memory_raw(int64_t bytes) { return have_pages(bytes, PAGES_RAW); }
+
+void *memory_reserve(int64_t bytes) { return have_pages(bytes, PAGES_LATER); }
+
+/* ---- pages of files ---- */
+
+/* A line of /proc/self/maps: "BEGIN-END rwxp OFFSET DEVICE INODE PATH" (proc(5)). */
+static bool is_unwritten_file(const char *line, uintptr_t address, const char **begin, const char **end)
+{
+    uintptr_t from, to;
+    char writable;
+    unsigned long inode;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*c%c%*2c %*s %*s %lu", &from, &to, &writable, &inode) != 4 || address < from ||
+        address >= to || writable == 'w' || !inode)
+        return false;
+    *begin = (const char *)from;
+    *end = (const char *)to;
+    return true;
+}
+
+bool memory_find_file(const void *address, const char **begin, const char **end)
+{
+    char line[512]; /* a path that is longer makes two of a line: the second is no range */
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+    while (maps && !found && fgets(line, sizeof line, maps))
+        found = is_unwritten_file(line, (uintptr_t)address, begin, end);
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+void memory_leave_file(const void *data, int64_t bytes)
+{
+    uintptr_t begin = ((uintptr_t)data + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)data + (uintptr_t)bytes) / PAGE * PAGE;
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED); /* refusing it changes nothing */
+}

@@ -226,10 +226,21 @@ static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
     }
 }
 
+/* Behind a step that prepares something: the params that it read, and that nothing else reads. */
+static void leave_prepared(const Exec *exec, int32_t s)
+{
+    const TfcProgram *program = exec->program;
+    for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, NULL)) >= 0; i++)
+        if (program->buffers[b].kind == TFC_BUFFER_TENSOR && !exec->read[b])
+            store_leave(exec->store, exec->tensors[program->buffers[b].index]);
+}
+
 static bool run_whole_step(Exec *exec, int32_t s, Team *team, void *context)
 {
     if (!exec->leaves_out || !exec->for_outputs[s])
         run_step(exec, s, team);
+    if (s < exec->program->n_prepared)
+        leave_prepared(exec, s);
     return true;
 }
 

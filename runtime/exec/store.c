@@ -19,6 +19,7 @@ struct Store {
     bool defers;
     const StoreSource *source;
     int64_t source_version; /* whose params are the source's */
+    const char *pages, *pages_end; /* of a file, in which borrowed data lies; NULL: none */
 };
 
 Store *store_new(void)
@@ -123,6 +124,33 @@ bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find
             return false;
     }
     return true;
+}
+
+/* Less is not worth looking for. */
+enum { LEAST_PAGES = 1 << 20 };
+
+void store_find_pages(Store *store)
+{
+    for (size_t i = 0; i < store->tensors.count; i++) {
+        const StoreTensor *tensor = store->tensors.data[i];
+        if (tensor->borrowed && tensor->count * type_bytes(tensor->type) >= LEAST_PAGES &&
+            memory_find_file(tensor->data, &store->pages, &store->pages_end))
+            return;
+    }
+}
+
+void store_share_pages(Store *store, const Store *from)
+{
+    store->pages = from->pages;
+    store->pages_end = from->pages_end;
+}
+
+void store_leave(const Store *store, const StoreTensor *tensor)
+{
+    const char *data = tensor->data;
+    const int64_t bytes = tensor->count * type_bytes(tensor->type);
+    if (store->pages && tensor->borrowed && data >= store->pages && data + bytes <= store->pages_end)
+        memory_leave_file(data, bytes);
 }
 
 bool store_add_program(Store *store, const TfcProgram *program)

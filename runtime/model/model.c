@@ -125,9 +125,14 @@ static bool fill_stores(TfcLoaded *loaded, bool inside)
     bool ok = loaded->others && add_params(loaded->variant,
                                            inside && model->n_members ? &model->members[0] : NULL,
                                            loaded->store);
-    for (; ok && loaded->n_others < n; loaded->n_others++)
-        ok = add_params(loaded->variant, &model->members[loaded->n_others + 1],
-                        loaded->others[loaded->n_others] = store_new());
+    if (ok)
+        store_find_pages(loaded->store);
+    for (; ok && loaded->n_others < n; loaded->n_others++) {
+        Store *store = loaded->others[loaded->n_others] = store_new();
+        ok = add_params(loaded->variant, &model->members[loaded->n_others + 1], store);
+        if (ok)
+            store_share_pages(store, loaded->store);
+    }
     return ok;
 }
 

@@ -76,6 +76,10 @@ bool session_refresh(TfcSession *session)
     bool ok = session->store && session->others;
     for (int64_t i = 0; ok && i < n; i++)
         ok = (session->others[i] = store_new()) != NULL;
+    for (int64_t i = 0; ok && i < n; i++)
+        store_share_pages(session->others[i], session->loaded->others[i]);
+    if (ok)
+        store_share_pages(session->store, session->loaded->store);
     if (!ok)
         drop_executors(session); /* to be made again by the next call */
     return ok;

@@ -56,13 +56,12 @@ enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 /* `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
-/* Rows of a, at most, for which panels that product_pack made are read. With more rows a product packs b
- * itself: that costs little beside the product and leaves the panels in the cache. Pairs that are widened
- * at each reading pay for fewer rows: with AVX2 for 16 and not for 32, with AVX-512 for 64. */
+/* Rows of a, at most, for which panels that product_pack made are read. Pairs that are widened at each reading pay for few
+ * rows: with AVX2 for 16 and not for 32, with AVX-512 for 64; with more rows a product packs b itself. */
 static inline int64_t product_panels_to(const TfcForm *form)
 {
-    enum { AS_THEY_ARE = 128, WIDENED = 24 };
-    return form->sizes.kept == form->sizes.joined ? AS_THEY_ARE : WIDENED;
+    enum { WIDENED = 24 };
+    return form->sizes.kept == form->sizes.joined ? INT64_MAX : WIDENED;
 }
 
 #endif
