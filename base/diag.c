@@ -71,6 +71,28 @@ static const char *missing_folder(Arena *arena, const char *path)
     return folder && access(folder, F_OK) && errno == ENOENT ? folder : NULL;
 }
 
+/* The last message is about the file, whose name ends at `behind`. */
+static void note_path(Diagnostics *diags, const char *path, size_t behind)
+{
+    if (arena_failed(diags->arena))
+        return;
+    Diag *diag = &diags->list.data[diags->list.count - 1];
+    diag->path = arena_strdup(diags->arena, path);
+    diag->behind_path = behind;
+}
+
+void diag_about(Diagnostics *diags, Severity severity, const char *path, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *what = arena_vprintf(diags->arena, format, args);
+    va_end(args);
+    (severity == DIAG_ERROR     ? diag_error
+     : severity == DIAG_WARNING ? diag_warning
+                                : diag_note)(diags, (Loc){0}, "%s%s", path, what ? what : ": out of memory");
+    note_path(diags, path, strlen(path));
+}
+
 void diag_file(Diagnostics *diags, const char *what, const char *path, const char *format, ...)
 {
     va_list args;
@@ -78,11 +100,7 @@ void diag_file(Diagnostics *diags, const char *what, const char *path, const cha
     const char *why = arena_vprintf(diags->arena, format, args);
     va_end(args);
     diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, why ? why : "out of memory");
-    if (arena_failed(diags->arena))
-        return;
-    Diag *diag = &diags->list.data[diags->list.count - 1];
-    diag->path = arena_strdup(diags->arena, path);
-    diag->behind_path = strlen("cannot ") + strlen(what) + 1 + strlen(path);
+    note_path(diags, path, strlen("cannot ") + strlen(what) + 1 + strlen(path));
 }
 
 /* In words that say what to do where that is known. */

@@ -65,7 +65,10 @@ void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
 /* "cannot DO PATH: why"; the diagnostic is about that file. */
 void diag_file(Diagnostics *diags, const char *what, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same for an errno; ENOMEM counts as out of memory. */
+/* "PATH…", about that file, with `format` right behind its name: " has no lines". */
+void diag_about(Diagnostics *diags, Severity severity, const char *path, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* diag_file for an errno; ENOMEM counts as out of memory. */
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error);
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
 /* Where the text begins: after a byte order mark, which is no part of the first line. */

@@ -71,6 +71,7 @@ static bool align(Job *job, const void *record, RunFolder *run)
     const Align *o = record;
     if (run->kind != CORPUS_PAIRS)
         return job_error(job, "%s: the model has no attention of its target over a source", run->path);
+    text_files_look(job, &o->texts, "", TEXTS_PAIRS);
     Lines *target;
     const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
     const CorpusOptions options = {.kind = CORPUS_PAIRS,

@@ -45,6 +45,7 @@ static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *t
     const char *misfit = text_files_misfit(job->arena, given, "", ATTENDED, run->path, pairs, true);
     if (misfit)
         return cli_refuse(job, "%s", misfit);
+    text_files_look(job, given, "", ATTENDED);
     Lines *target;
     const TextFiles sources = {.text = given->source};
     Lines *source = text_files_read(job, pairs && !given->target.count ? &sources : given, NULL,

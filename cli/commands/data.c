@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
+
 typedef struct Data {
     Common common;
     SurveyOptions o;
@@ -39,7 +41,6 @@ static int check_usage(Job *job, const Data *command)
 {
     const SurveyOptions *o = &command->o;
     const TextFiles *train = &o->train.files, *valid = &command->valid;
-    const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
     if (!text_files_given(train))
         return cli_usage_error("a text is needed: FILE, or SOURCE and TARGET, or %s", text_files_options(job->arena, "", kinds));
     const char *mistake = text_files_mistake(job->arena, train, "", kinds);
@@ -86,6 +87,8 @@ static int run_data(Job *job, void *record, const Arguments *arguments)
         status = take_valid(job, command);
     if (status)
         return status;
+    text_files_look(job, &command->o.train.files, "", kinds);
+    text_files_look(job, &command->valid, "valid-", kinds);
     command->o.line_limit = command->common.line_limit;
     Survey result;
     bool ok = survey(job, &command->o, &result);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
+
 typedef struct Prepare {
     Common common;
     PrepareOptions o;
@@ -17,7 +19,6 @@ typedef struct Prepare {
 static int check_usage(Job *job, const PrepareOptions *o)
 {
     const TextFiles *texts = &o->texts;
-    const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
     bool has_text = texts->text.count > 0, pairs = !has_text;
     const char *mistake = text_files_mistake(job->arena, texts, "", kinds);
     if (!o->folder)
@@ -80,6 +81,7 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
     int status = check_usage(job, o);
     if (status)
         return status;
+    text_files_look(job, &o->texts, "", kinds);
     o->line_limit = command->common.line_limit;
     o->threads = command->common.threads ? (int)command->common.threads : team_default();
     o->progress = isatty(STDERR_FILENO) ? show_progress : NULL;

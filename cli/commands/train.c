@@ -36,6 +36,8 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     const char *misfit = text_files_misfit(job->arena, &o->valid_texts, "valid-", VALID_TEXTS, o->model, pairs, false);
     if (!misfit)
         misfit = text_files_misfit(job->arena, &o->texts, "", TRAIN_TEXTS, o->model, pairs, !o->rows);
+    text_files_look(job, &o->texts, "", TRAIN_TEXTS);
+    text_files_look(job, &o->valid_texts, "valid-", VALID_TEXTS);
     return !misfit || cli_refuse(job, "%s", misfit);
 }
 

@@ -192,6 +192,8 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                              .silent = ranks_mine(o->common.ranks) > 0,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
+    for (size_t i = 0; !options.silent && i < input.count; i++)
+        text_file_look(job, input.data[i], "the first column alone is a source: cut -f1");
     TextStream stream;
     Prefixes prefixes;
     if (!read_prefixes(job, o, run, &prefixes))

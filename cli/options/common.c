@@ -35,6 +35,7 @@ bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
 {
     const char *misfit = text_files_misfit(job->arena, texts, "", TEXTS_PAIRS | TEXTS_TEXT, run->path,
                                            run->kind == CORPUS_PAIRS, true);
+    text_files_look(job, texts, "", TEXTS_PAIRS | TEXTS_TEXT);
     return !misfit || cli_refuse(job, "%s", misfit);
 }
 

@@ -275,9 +275,12 @@ bool prepare_texts(Job *job, const PrepareOptions *o, TextParts *parts)
     scanning.hashes = arena_array(job->arena, (size_t)parts->n, sizeof *scanning.hashes);
     team_each(o->threads, parts->n, scan_part, &scanning);
     bool ok = true;
-    for (int i = 0; i < parts->n; i++)
+    int64_t lines = 0;
+    for (int i = 0; i < parts->n; i++) {
         ok = check_part(job, &parts->data[i]) && ok;
-    return ok;
+        lines += parts->data[i].text[0].lines;
+    }
+    return ok && (lines || text_files_tell_empty(job, &o->texts));
 }
 
 void prepare_texts_free(TextParts *parts)
@@ -343,7 +346,7 @@ bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2])
         if (result.status == LINE_END)
             result.message = "the file has fewer lines than when it was counted";
         if (result.status != LINE_READ)
-            return refuse(diags, part->read[k], result.number, result.column, result.message);
+            return refuse(diags, part->read[k], result.status == LINE_FAILED ? 0 : result.number, result.column, result.message);
         sides[k] = result.line;
         if (!part->has_columns)
             continue;

@@ -1,10 +1,16 @@
 /* Reading the texts that options name. */
+#define _GNU_SOURCE
 #include "driver/corpus/text_files.h"
 
 #include "base/file.h"
 #include "base/machine.h"
 #include "runtime/data/corpus.h"
 #include "runtime/data/tmx.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool text_files_given(const TextFiles *files)
 {
@@ -74,6 +80,8 @@ TextList text_files_paths(Arena *arena, const TextFiles *files)
     return all;
 }
 
+/* ---- reading ---- */
+
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets)
 {
     const Lines *lines;
@@ -113,8 +121,8 @@ static bool check_pairs(Job *job, const Lines *sources, const Lines *targets)
     return ok;
 }
 
-Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
-                       Lines **targets)
+static Lines *read_files(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
+                         Lines **targets)
 {
     const LineLimits limits = {.line = line_limit};
     const TextList *first = files->text.count ? &files->text : &files->source;
@@ -126,4 +134,62 @@ Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, 
         return lines;
     *targets = lines_read_all(&job->diags, job->arena, files->target.data, files->target.count, &limits);
     return *targets && check_pairs(job, lines, *targets) ? lines : NULL;
+}
+
+bool text_files_tell_empty(Job *job, const TextFiles *files)
+{
+    const TextList paths = text_files_paths(job->arena, files);
+    diag_about(&job->diags, DIAG_ERROR, paths.count ? paths.data[0] : "the text", " has no lines");
+    return false;
+}
+
+Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
+                       Lines **targets)
+{
+    Lines *lines = read_files(job, files, languages, line_limit, targets);
+    if (!lines || lines->n)
+        return lines;
+    text_files_tell_empty(job, files);
+    return NULL;
+}
+
+/* ---- looking ---- */
+
+/* The first n bytes of a file have a tab in every whole line; the number of those, or 0. */
+static int64_t lines_with_tabs(const char *text, size_t n)
+{
+    int64_t lines = 0;
+    for (const char *end; n && (end = memchr(text, '\n', n)); lines++) {
+        const size_t length = (size_t)(end + 1 - text);
+        if (!memchr(text, '\t', length))
+            return 0;
+        text += length;
+        n -= length;
+    }
+    return lines;
+}
+
+void text_file_look(Job *job, const char *path, const char *advice)
+{
+    enum { BEGINNING = 1 << 16 };
+    struct stat info;
+    char *text = arena_alloc(job->arena, BEGINNING);
+    int fd = stat(path, &info) || !S_ISREG(info.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC); /* a pipe is read once */
+    ssize_t n = fd < 0 ? 0 : read(fd, text, BEGINNING);
+    if (fd >= 0)
+        close(fd);
+    int64_t lines = n > 0 ? lines_with_tabs(text, (size_t)n) : 0;
+    if (lines)
+        diag_about(&job->diags, DIAG_WARNING, path, ": %s has a tab: %s",
+                   n < BEGINNING ? "every line" : arena_printf(job->arena, "each of the first %lld lines", (long long)lines),
+                   advice);
+}
+
+void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds)
+{
+    const char *data = kinds & TEXTS_DATA ? arena_printf(job->arena, "is it --%sdata?", prefix) : NULL;
+    for (size_t i = 0; i < files->source.count; i++)
+        text_file_look(job, files->source.data[i], data ? data : "cut -f1 takes the first column, of sources");
+    for (size_t i = 0; i < files->target.count; i++)
+        text_file_look(job, files->target.data[i], data ? data : "cut -f2 takes the second column, of targets");
 }

@@ -36,12 +36,21 @@ const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 
+/* Warns of files of --source and --target that have pairs of one file in them, a tab in every line. `kinds`: the command has
+ * TEXTS_DATA to give such as. */
+void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds);
+/* The same for one file of lines; `advice` says what to do. */
+void text_file_look(Job *job, const char *path, const char *advice);
+
 /* Reads the files into the job's arena. Returns the lines of text (*targets NULL), or the sources, with as many targets
- * at *targets. Paired files must have the same number of lines. `languages`: of translation memories (tmx.h);
- * line_limit: as in LineLimits. NULL after an error. */
+ * at *targets. Paired files must have the same number of lines, and a text at least one. `languages`: of translation
+ * memories (tmx.h); line_limit: as in LineLimits. NULL after an error. */
 Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
                        Lines **targets);
-/* The same for one file of pairs. */
+
+/* Adds the error of a text that has no lines, by its first file; returns false. */
+bool text_files_tell_empty(Job *job, const TextFiles *files);
+/* The same as text_files_read for one file of pairs. */
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets);
 
 #endif

@@ -190,7 +190,6 @@ static bool read_mixed(Training *t)
 {
     const TrainOptions *o = t->options;
     Job *job = t->job;
-    const LineLimits limits = {.line = o->line_limit};
     t->mixed = ARENA_ARRAY(job->arena, Mixed, o->mix.count + 1);
     if (o->mix.count && o->kind == CORPUS_STREAM)
         return job_error(job, "--mix mixes lines: --text is one stream without --lines");
@@ -198,9 +197,9 @@ static bool read_mixed(Training *t)
         Mixed *mixed = &t->mixed[i];
         if (!parse_mix(job, o->mix.data[i], mixed))
             return false;
-        mixed->source = o->kind == CORPUS_PAIRS
-                            ? pair_text_read(job, mixed->path, o->languages, o->line_limit, &mixed->target)
-                            : lines_read(&job->diags, job->arena, mixed->path, &limits);
+        TextFiles files = {0};
+        vec_push(job->arena, *(o->kind == CORPUS_PAIRS ? &files.data : &files.text), mixed->path);
+        mixed->source = read_files(t, &files, &mixed->target);
         if (!mixed->source)
             return false;
     }

@@ -176,8 +176,9 @@ static LineResult failed(LineReader *r, const char *message)
 static LineResult check_line(LineReader *r, Line line)
 {
     r->number++;
-    if (r->number == 1 && text_is_gzip(line.text, line.length))
-        return failed(r, "the file is compressed by gzip; decompress it first");
+    const char *foreign = r->number == 1 ? text_foreign(line.text, line.length) : NULL;
+    if (foreign)
+        return failed(r, arena_printf(r->messages, "the file %s", foreign));
     if (line.length && line.text[line.length - 1] == '\r')
         line.length--;
     LineResult result = {.status = LINE_READ, .number = r->number, .line = line};

@@ -12,11 +12,11 @@
 
 enum { MAX_PLACES = 3 }; /* bad lines told one by one; the rest are counted */
 
-/* Byte offset of the first thing that is not text, or length. */
+/* Byte offset of the first thing that is not UTF-8, or length. */
 static size_t find_bad_byte(const char *text, size_t length)
 {
     size_t i = 0;
-    while (i < length && text[i]) {
+    while (i < length) {
         size_t n = utf8_length(text + i, length - i);
         if (n == 0)
             break;
@@ -25,9 +25,19 @@ static size_t find_bad_byte(const char *text, size_t length)
     return i;
 }
 
-bool text_is_gzip(const char *text, size_t length)
+const char *text_foreign(const char *text, size_t length)
 {
-    return length > 2 && !memcmp(text, "\x1f\x8b", 2);
+    static const struct {
+        const char *begin, *what;
+    } rows[] = {
+        {"\x1f\x8b", "is compressed by gzip; decompress it first"},
+        {"\xff\xfe", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
+        {"\xfe\xff", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (length >= 2 && !memcmp(text, rows[i].begin, 2))
+            return rows[i].what;
+    return NULL;
 }
 
 bool text_has_cr_lines(const char *text, size_t length)
@@ -43,23 +53,42 @@ const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *
         return arena_printf(arena,
                             "the line is longer than %lld bytes; --line-limit allows longer ones",
                             (long long)line_limit);
-    size_t at = find_bad_byte(line->text, line->length);
+    const char *nul = line->length ? memchr(line->text, 0, line->length) : NULL; /* tells most: other bad bytes are its company */
+    size_t at = nul ? (size_t)(nul - line->text) : find_bad_byte(line->text, line->length);
     if (at == line->length)
         return NULL;
     *column = (int)at + 1;
-    return line->text[at]
+    return !nul
                ? arena_printf(arena, "invalid UTF-8: byte 0x%02x (iconv converts a text of another encoding)",
                               (unsigned char)line->text[at])
                : "a NUL byte: this is not a text file";
 }
 
+/* Adds the error of a file that is no text: a NUL near its beginning says so, and other bad bytes there say no more. */
+static bool is_binary(Diagnostics *diags, const Lines *lines)
+{
+    enum { BEGINNING = 8000 };
+    const Source *source = lines->source;
+    const char *nul = source->length ? memchr(source->text, 0, source->length < BEGINNING ? source->length : BEGINNING) : NULL;
+    for (int64_t i = 0; nul && i < lines->n; i++)
+        if (nul < lines->at[i].text + lines->at[i].length) {
+            Loc loc = lines_place(lines, i);
+            const char *fault = line_fault(diags->arena, &lines->at[i], INT64_MAX, &loc.column);
+            diag_error(diags, loc, "%s", fault);
+            return true;
+        }
+    return false;
+}
+
 static bool check_text(Diagnostics *diags, const Lines *lines, int64_t line_limit)
 {
-    if (text_is_gzip(lines->source->text, lines->source->length)) {
-        diag_error(diags, (Loc){.source = lines->source},
-                   "the file is compressed by gzip; decompress it first");
+    const char *foreign = text_foreign(lines->source->text, lines->source->length);
+    if (foreign) {
+        diag_error(diags, (Loc){.source = lines->source}, "the file %s", foreign);
         return false;
     }
+    if (is_binary(diags, lines))
+        return false;
     if (text_has_cr_lines(lines->source->text, lines->source->length)) {
         diag_error(diags, (Loc){.source = lines->source}, CR_LINES_ADVICE);
         return false;

@@ -59,11 +59,12 @@ const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 /* What is wrong with a line, and at which column (from 1); NULL: nothing. The message
  * lives in the arena. */
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column);
-/* Whether a text that begins so is compressed. */
+/* What a file that begins so is instead of lines of UTF-8, and what to do: "is UTF-16: …", behind its name; NULL: nothing
+ * is known of it. */
+const char *text_foreign(const char *text, size_t length);
 /* Whether its lines end with CR alone, as on old Macintoshes: it is one line to tfc. */
 bool text_has_cr_lines(const char *text, size_t length);
 /* What to do about that. */
 #define CR_LINES_ADVICE "its lines end with CR alone, and are one here: write them with LF (tr '\\r' '\\n' <FILE >NEW)"
-bool text_is_gzip(const char *text, size_t length);
 
 #endif

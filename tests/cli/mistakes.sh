@@ -28,6 +28,20 @@ for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
 head -n 1 t.txt >one.txt
 tr '\n' '\r' <t.txt >mac.txt
 printf 'ok\tok\nno tab here\n' >ntab.tsv
+paste t.txt t.txt >pairs.tsv
+: >empty.txt
+iconv -f UTF-8 -t UTF-16 t.txt >u16.txt
+printf '\177ELF\002\001\001\000\r\000\377\n' >tool
+printf 'model short\nuse language_model\nconst vocab = 30, layers = 1, d_model = 8, heads = 1, context = 2\n' >short.tfg
+cat >blind.tfg <<'M'
+model blind
+use language_model
+const vocab = 30, layers = 1, d_model = 8, heads = 1, context = 32
+block attention(x, memory, allowed) {
+  k = heads_of(linear as key(memory, d_model), heads)
+  return linear as output(join_heads(softmax(scores as _(k, k)) @ k), d_model)
+}
+M
 printf 'gut\nschlecht \377 hier\n' >bad.txt
 printf 'a\nb\nc\n' >list.voc
 printf '<blank>\nx\ny\n' >blank.txt

@@ -176,7 +176,7 @@ refuses 1 "train.src:1:1: error: no tab" "$tfc" prepare --data train.src --vocab
 refuses 1 "cannot read absent" "$tfc" prepare --text absent --vocab three/vocab.txt -o no
 refuses 1 "not a regular file" "$tfc" prepare --text /dev/null --vocab three/vocab.txt -o no
 : >empty.txt
-refuses 1 "no line of 0 can be used" \
+refuses 1 "empty.txt (--source) has no lines" \
     "$tfc" prepare --source empty.txt --target empty.txt --vocab three/vocab.txt -o no
 refuses 1 "one was prepared from other texts or in another way" \
     "$tfc" prepare $pairs --rows-per-shard 50 --window-rows 300 -o one

@@ -52,12 +52,10 @@ static FILE *open_again(const char *path)
 /* Says of what is no text in bytes of its own that it is none. */
 static bool check_beginning(Job *job, const char *path, FILE *file)
 {
-    char begin[3] = {0};
-    size_t n = fread(begin, 1, sizeof begin, file);
-    if (text_is_gzip(begin, n))
-        return job_error(job, "%s is compressed by gzip; decompress it first", path);
-    if (n >= 2 && (!memcmp(begin, "\xff\xfe", 2) || !memcmp(begin, "\xfe\xff", 2)))
-        return job_error(job, "%s is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)", path);
+    char begin[2] = {0};
+    const char *foreign = text_foreign(begin, fread(begin, 1, sizeof begin, file));
+    if (foreign)
+        return job_error(job, "%s %s", path, foreign);
     if (ferror(file))
         return diag_errno(&job->diags, "read", path, errno), false;
     rewind(file);
