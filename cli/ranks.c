@@ -5,6 +5,7 @@
 #include "runtime/exec/exec.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Ranks that may use all processors of their machine have a part each. */
@@ -15,10 +16,23 @@ static void divide_threads(const Ranks *ranks)
         exec_set_threads(all > here ? all / here : 1);
 }
 
-int cli_ranks_open(Job *job, Common *common)
+/* What only several processes heed. */
+static void tell_alone(Job *job, const Arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->given.count; i++) {
+        const char *name = arguments->given.data[i].option->name;
+        if (!strcmp(name, "gradients") || !strcmp(name, "rank-timeout"))
+            diag_warning(&job->diags, (Loc){0}, "--%s is for several processes (mpirun -np N tfc %s …): here is one", name,
+                         arguments->argv[0]);
+    }
+}
+
+int cli_ranks_open(Job *job, Common *common, const Arguments *arguments)
 {
     if (!ranks_open(&job->diags, job->arena, (int)common->rank_timeout, &common->ranks))
         return EXIT_INPUT;
+    if (!common->ranks)
+        tell_alone(job, arguments);
     if (ranks_mine(common->ranks))
         cli_speak_as(ranks_name(common->ranks, job->arena));
     if (!common->threads)

@@ -11,7 +11,7 @@
 /* Connects to the other ranks and sets common->ranks. Without --threads, each rank gets its share of the machine's
  * processors. Ranks other than the first print only errors, with their name. Returns 0, or the exit status of an error,
  * which is in the diagnostics. */
-int cli_ranks_open(Job *job, Common *common);
+int cli_ranks_open(Job *job, Common *common, const Arguments *arguments);
 /* At the end, after the diagnostics were printed: a rank with an error ends all ranks; otherwise all wait for each
  * other. Returns the status. */
 int cli_ranks_close(Ranks *ranks, int status);

@@ -228,7 +228,7 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
         return cli_finish(job, false);
     if (o->shapes)
         o->steps = o->shapes;
-    if (o->ranks && (status = cli_ranks_open(job, &o->common)))
+    if (o->ranks && (status = cli_ranks_open(job, &o->common, arguments)))
         return cli_ranks_close(o->common.ranks, cli_finish(job, false));
     if (o->ranks && !o->network && ranks_count(o->common.ranks) < 2)
         return cli_ranks_close(o->common.ranks,

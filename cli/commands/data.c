@@ -46,12 +46,12 @@ static int check_usage(Job *job, const Data *command)
     const char *mistake = text_files_mistake(job->arena, train, "", kinds);
     if (!mistake)
         mistake = text_files_mistake(job->arena, valid, "valid-", kinds);
+    if (!mistake)
+        mistake = text_files_in_vain(job->arena, train, o->lines, o->languages, valid, &command->named);
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
         return cli_usage_error("pairs are compared with pairs, and a text with a text");
-    if (o->lines && !train->text.count)
-        return cli_usage_error("--lines is for --text");
     if (!o->vocab.spec && (o->vocab.source || o->vocab.tokens.count || o->max_length))
         return cli_usage_error("%s is for tokens: --vocab is needed, too",
                                o->max_length ? "--max-length" : o->vocab.source ? "--source-vocab" : "--token");

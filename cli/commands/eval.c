@@ -160,7 +160,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
 static int run_eval(Job *job, void *record, const Arguments *arguments)
 {
     const Eval *o = record;
-    const char *mistake = decoding_mistake(&o->decoding);
+    const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
     if (!mistake)
         mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT);
     if (mistake)

@@ -118,9 +118,11 @@ static ProjectKind find_kind(Job *job, const Init *command)
     return kind;
 }
 
-static int check_data(Job *job, const TextFiles *data, const ProjectKindInfo *kind)
+static int check_data(Job *job, const TextFiles *data, const char *languages, const ProjectKindInfo *kind)
 {
     const char *mistake = text_files_mistake(job->arena, data, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
+    if (!mistake)
+        mistake = text_files_in_vain(job->arena, data, false, languages, NULL, NULL);
     bool has_text = data->text.count > 0, has_side = data->source.count || data->target.count;
     bool pair = data->source.count && data->target.count && !data->data.count, one = data->data.count && !has_side;
     if (mistake)
@@ -191,7 +193,7 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
     const ProjectKindInfo *info = project_kind(kind);
     if (!text_files_given(&data) && can_ask() && !ask_data(job, info->form, &data))
         return EXIT_USAGE;
-    int status = check_data(job, &data, info);
+    int status = check_data(job, &data, command->languages, info);
     return status ? status : create(job, command, folder, kind, &data);
 }
 

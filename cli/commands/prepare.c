@@ -29,10 +29,10 @@ static int check_usage(Job *job, const PrepareOptions *o)
         return cli_usage_error("texts are needed: %s of a language model", text_files_options(job->arena, "", kinds));
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
         return cli_usage_error("--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+    if (!mistake)
+        mistake = text_files_in_vain(job->arena, texts, o->lines, o->languages, NULL, NULL);
     if (mistake)
         return cli_usage_error("%s", mistake);
-    if (o->lines && pairs)
-        return cli_usage_error("--lines is for --text");
     if (o->vocab.source && !pairs)
         return cli_usage_error("--source-vocab is for pairs");
     if (o->max_length && has_text && !o->lines)

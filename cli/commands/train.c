@@ -41,6 +41,17 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     return !misfit || cli_refuse(job, "%s", misfit);
 }
 
+/* What has no effect beside the other options, or without them; NULL: nothing. */
+static const char *options_in_vain(Job *job, const TrainOptions *o)
+{
+    if (o->fresh.count && !o->weights)
+        return "--new names params that --weights FILE may lack: --weights is not given";
+    TextList named = o->valid;
+    for (size_t i = 0; i < o->mix.count; i++)
+        vec_push(job->arena, named, o->mix.data[i]);
+    return text_files_in_vain(job->arena, &o->texts, o->lines, o->languages, &o->valid_texts, &named);
+}
+
 /* What contradicts itself before any file is read; 0 if nothing does. */
 static int check_usage(Job *job, const TrainOptions *o)
 {
@@ -69,6 +80,8 @@ static int check_usage(Job *job, const TrainOptions *o)
                               : text_files_mistake(job->arena, &o->texts, "", TRAIN_TEXTS);
     if (!mistake)
         mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-", VALID_TEXTS);
+    if (!mistake && !o->resume) /* a run may have been begun with such */
+        mistake = options_in_vain(job, o);
     if (mistake)
         return cli_usage_error("%s", mistake);
     const BestOption best = training_best_option(job->arena, o);
@@ -143,7 +156,7 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
     if (!status && command->o.prepared && !training_open_prepared(job, &command->o))
         status = EXIT_INPUT;
     if (!status)
-        status = cli_ranks_open(job, &command->common);
+        status = cli_ranks_open(job, &command->common, arguments);
     command->o.ranks = command->common.ranks;
     if (!status)
         status = run_training(job, &command->o, command->common.trace, command->common.ranks);

@@ -213,10 +213,10 @@ static bool translate(Job *job, const void *record, RunFolder *run)
 static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
     Translate *o = record;
-    const char *mistake = decoding_mistake(&o->decoding);
+    const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
     if (mistake)
         return cli_usage_error("%s", mistake);
-    int status = cli_ranks_open(job, &o->common);
+    int status = cli_ranks_open(job, &o->common, arguments);
     if (!status)
         status = common_run(job, &o->common, arguments->words[0], translate, o);
     cli_flush(job);

@@ -1,8 +1,17 @@
 /* From the options of decoding to its settings. */
 #include "cli/options/decoding.h"
 
-const char *decoding_mistake(const Decoding *decoding)
+#include <string.h>
+
+const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Arguments *arguments)
 {
+    bool given[SETTINGS] = {false};
+    char *text = arena_alloc(arena, SETTINGS_TEXT);
+    for (int row = 0; row < SETTINGS; row++)
+        for (size_t i = 0; setting_help(row)->option && i < arguments->given.count; i++)
+            given[row] = given[row] || !strcmp(arguments->given.data[i].option->name, setting_help(row)->option);
+    if (settings_given_conflict(given, decoding->sample, decoding->nbest, decoding->beam, text))
+        return text;
     const SettingConflict *conflict =
         settings_conflict(decoding->sample, decoding->nbest, decoding->best_of, decoding->alternatives);
     return conflict ? conflict->options : NULL;

@@ -20,8 +20,8 @@ typedef struct Decoding {
 #define DECODING_OPTION(kind, name, initial, least, most, option, value, help)                     \
     {option, value, FIELD(RECORD, decoding.name), least, #initial, help},
 
-/* What is wrong with the options, a usage error; NULL: nothing. */
-const char *decoding_mistake(const Decoding *decoding);
+/* What is wrong with the options, a usage error in the arena; NULL: nothing. */
+const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Arguments *arguments);
 /* The settings of a translation; a setting without an option in the command has its default. */
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference);
 /* Adds a note about answers that --no-repeat-ngram ended (DecodeSettings.n_stuck), if there are any. */

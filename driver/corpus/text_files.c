@@ -35,6 +35,24 @@ const char *text_files_mistake(Arena *arena, const TextFiles *files, const char 
     return NULL;
 }
 
+static bool has_memory(const TextList *paths)
+{
+    for (size_t i = 0; paths && i < paths->count; i++)
+        if (strcasestr(paths->data[i], ".tmx"))
+            return true;
+    return false;
+}
+
+const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines, const char *languages,
+                               const TextFiles *valid, const TextList *named)
+{
+    if (lines && !files->text.count)
+        return "--lines is for --text";
+    if (languages && !has_memory(&files->data) && !(valid && has_memory(&valid->data)) && !has_memory(named))
+        return arena_printf(arena, "--languages %s is for translation memories, FILE.tmx: there is none", languages);
+    return NULL;
+}
+
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds)
 {
     const struct {

@@ -27,6 +27,10 @@ enum {
 /* What contradicts itself, whatever the model reads, in the arena: a side without the other, two kinds at once.
  * `prefix` ("valid-") stands before the options' names; NULL: nothing. */
 const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds);
+/* What has no effect on these texts, in the arena: --lines without --text, --languages (NULL: not given) without a
+ * translation memory among them, among the `valid` or the `named` (NAME=FILE, FILE:WEIGHT). NULL: nothing. */
+const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines, const char *languages,
+                               const TextFiles *valid, const TextList *named);
 /* The options to give, of pairs or of a text, in the arena: "--source FILE and --target FILE, or --data FILE". */
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds);
 /* What a model that reads pairs, or one text, cannot do with what was given, or with nothing; NULL: it fits, or nothing is

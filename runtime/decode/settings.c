@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const DecodeSetting setting_rows[SETTINGS] = {
@@ -71,4 +72,27 @@ const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t bes
     if (alternatives && (sample || nbest > 1))
         return sample ? &searched : &one;
     return NULL;
+}
+
+bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam, char *text)
+{
+    static const struct {
+        int row;
+        bool draws;
+    } uses[] = {
+#define DRAWS(name) {SETTING_##name, true},
+#define SEARCHES(name) {SETTING_##name, false},
+#include "runtime/decode/settings.def"
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (given[uses[i].row] && uses[i].draws != sample) {
+            snprintf(text, SETTINGS_TEXT, sample ? "--%s is for searches: leave --sample out" : "--%s is for --sample",
+                     setting_help(uses[i].row)->option);
+            return true;
+        }
+    if (sample || !given[SETTING_beam] || !given[SETTING_nbest] || nbest <= beam)
+        return false;
+    snprintf(text, SETTINGS_TEXT, "--nbest %lld: a search gives no more than its beam, --beam %lld", (long long)nbest,
+             (long long)beam);
+    return true;
 }

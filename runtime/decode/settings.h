@@ -64,5 +64,9 @@ typedef struct SettingConflict {
 } SettingConflict;
 /* The first conflict; NULL: there is none. A setting that was not given has its default. */
 const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of, int64_t alternatives);
+/* What is wrong with options that were given, by row: one that has no effect on draws, or on searches, or an nbest above
+ * the beam. Into SETTINGS_TEXT bytes; false: nothing is. */
+enum { SETTINGS_TEXT = 128 };
+bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam, char *text);
 
 #endif

@@ -273,7 +273,9 @@ static int prepare_program(Answering *a, TfcModelHandle *loaded)
     if (tfc_model_session_new(loaded, &a->session) ||
         tfc_model_generation_defaults(loaded, &a->settings))
         return complain(a->program, "cannot begin", tfc_model_error_detail());
-    program_options_set(o, &a->settings);
+    int status = program_options_set(o, a->program, &a->settings);
+    if (status)
+        return status;
     a->lists = a->settings.nbest > 1 || a->settings.alternatives;
     a->places = a->settings.alternatives ? a->settings.alternatives : a->settings.nbest;
     a->results = calloc((size_t)a->places, sizeof *a->results);

@@ -134,15 +134,21 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
     return conflict ? 2 : 0;
 }
 
-void program_options_set(const ProgramOptions *o, TfcGeneration *s)
+int program_options_set(const ProgramOptions *o, const char *program, TfcGeneration *s)
 {
+    char conflict[SETTINGS_TEXT];
     for (int i = 0; i < SETTINGS; i++)
         if (o->given[i])
             setting_copy(&setting_rows[i], &o->settings, s);
     if (o->given[SETTING_beam] || o->given[SETTING_alternatives])
         s->sample = o->settings.sample;
+    if (settings_given_conflict(o->given, s->sample, s->nbest, s->beam, conflict)) {
+        fprintf(stderr, "%s: %s\n", program, conflict);
+        return 2;
+    }
     s->beam = s->beam > s->nbest ? s->beam : s->nbest;
     s->bos = o->bos >= 0 ? (int32_t)o->bos : s->bos;
     s->first = o->first >= 0 ? (int32_t)o->first : s->first;
     s->eos = o->eos >= 0 ? (int32_t)o->eos : s->eos;
+    return 0;
 }

@@ -19,7 +19,8 @@ typedef struct ProgramOptions {
 /* Reads the command line. 0; or the exit status, after a message that says what is wrong. */
 int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *options);
 /* Replaces the model's defaults by the options that were given. --beam and --alternatives without --sample turn
- * off drawing at random, even if that is the model's default. */
-void program_options_set(const ProgramOptions *options, TfcGeneration *settings);
+ * off drawing at random, even if that is the model's default. 0; or the exit status, after a message about options that
+ * have no effect together. */
+int program_options_set(const ProgramOptions *options, const char *program, TfcGeneration *settings);
 
 #endif
