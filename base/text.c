@@ -344,6 +344,20 @@ const char *text_suggest(Arena *arena, const char *quote, const char *name,
     return count ? arena_printf(arena, "; did you mean %s?", list) : "";
 }
 
+const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names, size_t n)
+{
+    const char *near = text_suggest(arena, quote, name, names, n), *list = "";
+    if (*near)
+        return near;
+    for (size_t i = 0; i < n; i++)
+        list = arena_printf(arena, "%s%s%s%s%s", list,
+                            i == 0       ? ""
+                            : i + 1 < n ? ", "
+                                        : " and ",
+                            quote, names[i], quote);
+    return n ? arena_printf(arena, "; there %s %s", n == 1 ? "is" : "are", list) : "";
+}
+
 size_t text_letters(const char *text)
 {
     size_t n = 0;

@@ -62,5 +62,7 @@ const char *text_list(Arena *arena, const int64_t *numbers, int n);
  * stands around names. In the arena. */
 const char *text_suggest(Arena *arena, const char *quote, const char *name,
                          const char *const *candidates, size_t n);
+/* text_suggest or, where nothing is near, all names: "; there are 'a', 'b' and 'c'". */
+const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names, size_t n);
 
 #endif

@@ -58,8 +58,11 @@ static bool read_sizes(Measured *m, const char *const *sizes, size_t n, Diagnost
             return false;
         }
         if (program_dim(m->program, sizes[i], length) < 0) {
-            diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension", sizes[i],
-                       m->program->name);
+            const char **names = ARENA_ARRAY(diags->arena, const char *, m->program->n_dims + 1);
+            for (int32_t d = 0; d < m->program->n_dims; d++)
+                names[d] = m->program->dims[d].name;
+            diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension%s", sizes[i], m->program->name,
+                       text_known(diags->arena, "'", arena_strndup(diags->arena, sizes[i], length), names, (size_t)m->program->n_dims));
             return false;
         }
     }

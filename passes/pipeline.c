@@ -97,8 +97,8 @@ bool pipeline_check(const char *list, Diagnostics *diags)
         const char *end = strchrnul(at, ',');
         const char *word = arena_strndup(diags->arena, at + (*at == '-'), (size_t)(end - at - (*at == '-')));
         if (*word && !pass_find(word)) {
-            diag_error(diags, (Loc){0}, "no pass is called '%s'%s", word,
-                       text_suggest(diags->arena, "'", word, names, (size_t)pass_count));
+            const char *hint = text_suggest(diags->arena, "'", word, names, (size_t)pass_count);
+            diag_error(diags, (Loc){0}, "no pass is called '%s'%s", word, *hint ? hint : "; tfc opt --list shows them");
             return false;
         }
         at = *end ? end + 1 : end;

@@ -143,7 +143,23 @@ static bool attend_row(const Attend *o, Attender *attender, const Texts *texts, 
     s->target = tokens_of(corpus->vocab, maps.pair.fed, s->n_target, arena);
     s->next = tokens_of(corpus->vocab, maps.pair.next, s->n_target, arena);
     show_layers(o, attender, &maps, arena, s);
-    return s->n_layers || job_error(attender->inference->job, "the model has no such layer and head");
+    return true;
+}
+
+/* Whether any attention is the layer's and has the head. */
+static bool check_choice(Job *job, const Attend *o, const Attender *attender)
+{
+    int64_t numbers[ATTENTION_CROSS + 1] = {0}, layers = 0, heads = 0;
+    for (size_t i = 0; i < attender->n; i++) {
+        const AttentionOutput *output = &attender->outputs[i];
+        const int64_t number = numbers[output->kind]++;
+        layers = number + 1 > layers ? number + 1 : layers;
+        if ((o->layer == ALL || o->layer == number) && output->heads > heads)
+            heads = output->heads;
+    }
+    if (o->layer >= layers)
+        return attention_refuse(job, "--layer", o->layer, layers, "the model", "layer", "");
+    return o->head < heads || attention_refuse(job, "--head", o->head, heads, o->layer == ALL ? "a layer" : "the layer", "head", "");
 }
 
 static bool write_npy(Job *job, const char *path, const AttentionView *view)
@@ -190,7 +206,7 @@ static bool attend(Job *job, const void *record, RunFolder *run)
     Attender attender = {0};
     bool ok = read_texts(job, o, run, &texts);
     bool translates = ok && texts.corpus->options.kind == CORPUS_SOURCES;
-    ok = ok && attender_prepare(&attender, &run->inference, kinds_of(o)) &&
+    ok = ok && attender_prepare(&attender, &run->inference, kinds_of(o)) && check_choice(job, o, &attender) &&
          (!translates || inference_prepare_decode(&run->inference)) &&
          run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);

@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/tracing.h"
+#include "passes/clone.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,6 +46,26 @@ static bool check_shapes(const Session *session, const Bench *o)
                      "there are only %" PRId64 " shapes up to a batch of %" PRId64
                      " and lengths of %" PRId64 " and %" PRId64,
                      count, o->batch, o->source_length, o->target_length);
+}
+
+/* Whether the model has positions for so many tokens of an input (NULL: it has none). `option` names the length. */
+static bool check_length(const Session *session, const char *option, const char *input, int64_t length)
+{
+    const Module *module = session->model->module;
+    Op *op = input ? find_input(module_function(module, "model"), input) : NULL;
+    const Type *type = op ? &op_result(op)->type : NULL;
+    const char *dimension = type && type->rank > 1 && !dim_is_const(type->dims[1]) ? module->symbols.data[type->dims[1].symbol].name : NULL;
+    const PositionTable table = dimension ? position_table(module, dimension) : (PositionTable){0};
+    return !table.length || length <= table.length ||
+           job_error(session->job, "%s %" PRId64 ": the model takes %" PRId64 " at most, the positions of '%s'", option, length,
+                     table.length, table.name);
+}
+
+static bool check_lengths(const Session *session, const Bench *o)
+{
+    const ModelPorts ports = ports_of(session->model->module);
+    return check_length(session, o->lengths ? "--lengths: a source of" : "--source-length", ports.source, o->source_length) &&
+           check_length(session, o->lengths ? "--lengths: a target of" : "--target-length", ports.target, o->target_length);
 }
 
 /* The batches of --lengths, and the longest of each size that they ask for. */
@@ -171,6 +192,10 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
     Session session;
     if (!session_open(&session, job, options))
         return false;
+    if (!check_lengths(&session, o)) {
+        session_close(&session);
+        return false;
+    }
     if (o->ranks) {
         bool done = bench_ranks(&session, o);
         session_close(&session);

@@ -61,17 +61,20 @@ static bool info_model(Job *job, const char *path, const Common *common)
     return true;
 }
 
-/* `more` stands behind the step. */
-static void print_checkpoint(Job *job, const char *folder, const char *name, const char *more)
+/* `more` stands behind the step. False after an error: the file is there and cannot be read. */
+static bool print_checkpoint(Job *job, const char *folder, const char *name, const char *more)
 {
     const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
-    StFile *checkpoint = file_exists(file) ? st_open(&job->diags, job->arena, file) : NULL;
+    if (!file_exists(file))
+        return true;
+    StFile *checkpoint = st_open(&job->diags, job->arena, file);
     if (!checkpoint)
-        return;
+        return false;
     const char *step = st_meta(checkpoint, "step");
     if (step)
         printf("  %-8sstep %s%s\n", name, text_visible_name(job->arena, step), more);
     st_close(checkpoint);
+    return true;
 }
 
 /* ", of the lowest loss (--best loss)"; "" where nothing is recorded. */
@@ -93,9 +96,9 @@ static bool info_run(Job *job, const char *path)
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", text_visible_name(job->arena, run.session.options.settings.data[i]));
-        print_checkpoint(job, path, "last", "");
-        print_checkpoint(job, path, "best", best_text(job, path));
-        print_checkpoint(job, path, "average", "");
+        ok = print_checkpoint(job, path, "last", "");
+        ok = print_checkpoint(job, path, "best", best_text(job, path)) && ok;
+        ok = print_checkpoint(job, path, "average", "") && ok;
     }
     run_folder_close(&run);
     return ok;

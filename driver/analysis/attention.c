@@ -1,6 +1,8 @@
 /* Running sentences and pairs, one at a time, for the weights of all heads. */
 #include "driver/analysis/attention.h"
 
+#include <inttypes.h>
+
 #include <string.h>
 
 /* [before] ids [after], where the brackets are ids or -1 for none. */
@@ -147,3 +149,11 @@ bool aligner_run(Aligner *aligner, const Corpus *corpus, int64_t row, const int3
 }
 
 void aligner_free(Aligner *aligner) { exec_free(aligner->exec); }
+
+bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, const char *whose, const char *what,
+                      const char *that)
+{
+    const char *most = n > 1 ? arena_printf(job->arena, " to %" PRId64, n - 1) : "";
+    return job_error(job, "%s %" PRId64 ": %s has %" PRId64 " %s%s%s: give 0%s", option, number, whose, n, what,
+                     text_plural(n, "", "s"), that, most);
+}

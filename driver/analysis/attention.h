@@ -36,6 +36,10 @@ bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds);
 bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const int32_t *ids, int64_t n,
                   Arena *arena, AttentionMaps *out);
 void attender_free(Attender *attender); /* {0} is allowed */
+/* Adds the error of a layer or head that is not there: "--layer 5: the model has 2 layers THAT: give 0 to 1". Returns
+ * false. */
+bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, const char *whose, const char *what,
+                      const char *that);
 int64_t attention_queries(const FramedPair *pair, AttentionKind kind);
 int64_t attention_keys(const FramedPair *pair, AttentionKind kind);
 

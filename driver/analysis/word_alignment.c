@@ -6,22 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A layer or head that is not there: "--layer 5: the model has 2 layers that attend to its source: give 0 to 1". */
-static bool refuse_number(Job *job, const char *option, int64_t number, int64_t n, const char *whose, const char *what,
-                          const char *that)
-{
-    const char *most = n > 1 ? arena_printf(job->arena, " to %" PRId64, n - 1) : "";
-    return job_error(job, "%s %" PRId64 ": %s has %" PRId64 " %s%s%s: give 0%s", option, number, whose, n, what,
-                     text_plural(n, "", "s"), that, most);
-}
-
 bool align_check(const Attender *attender, const AlignBy *by)
 {
     Job *job = attender->inference->job;
     if (by->layer >= (int64_t)attender->n)
-        return refuse_number(job, "--layer", by->layer, (int64_t)attender->n, "the model", "layer", attender->n == 1 ? " that attends to its source" : " that attend to its source");
+        return attention_refuse(job, "--layer", by->layer, (int64_t)attender->n, "the model", "layer", attender->n == 1 ? " that attends to its source" : " that attend to its source");
     int64_t heads = by->layer < 0 ? INT64_MAX : attender->outputs[by->layer].heads;
-    return by->head < heads || refuse_number(job, "--head", by->head, heads, "the layer", "head", "");
+    return by->head < heads || attention_refuse(job, "--head", by->head, heads, "the layer", "head", "");
 }
 
 static const int32_t *target_ids(const Corpus *corpus, int64_t row)

@@ -87,7 +87,7 @@ static bool add_named(Artifact *a, const char *name)
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
                                                            : add_function(a, (TfcFunction)f);
     return job_error(a->job, "there is no function '%s' to compile%s", name,
-                     text_suggest(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS));
+                     text_known(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS));
 }
 
 /* Of an ensemble: functions that decode. */

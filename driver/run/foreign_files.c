@@ -1,10 +1,11 @@
-/* Endings of other programs' files. */
+/* Endings, and beginnings, of other programs' files. */
 #include "driver/run/foreign_files.h"
 
 #include "base/file.h"
 #include "base/text.h"
 
-#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define TO_SAFETENSORS "write its tensors as safetensors first (Python's safetensors.torch.save_file)"
 
@@ -27,11 +28,21 @@ static const struct {
     {".pkl", "a pickle of Python: write its tensors as safetensors first (Python's safetensors)"},
 };
 
-/* Eight bytes of length, then the header, which is JSON. */
-static bool begins_as_safetensors(FILE *file)
+enum { BEGINNING = 512, LENGTH = 8 };
+
+/* Eight bytes of length, then the header, which is JSON. The length has zeros, which a text has not. */
+static bool begins_as_safetensors(const char *begin, size_t n) { return n > LENGTH && begin[LENGTH] == '{' && memchr(begin, 0, LENGTH); }
+
+/* What a file is, by its beginning; NULL: nothing is known of it. */
+static const char *kind_of(const char *begin, size_t n)
 {
-    char begin[9];
-    return fread(begin, 1, sizeof begin, file) == sizeof begin && begin[8] == '{';
+    static const char elf[] = {0x7f, 'E', 'L', 'F'};
+    if (n >= sizeof elf && !memcmp(begin, elf, sizeof elf))
+        return "a library or program (ELF)";
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)begin[i] < ' ' && !strchr("\t\r\n\f", begin[i]))
+            return NULL;
+    return n ? "text" : "empty";
 }
 
 bool foreign_file_check(Job *job, const char *path)
@@ -40,10 +51,18 @@ bool foreign_file_check(Job *job, const char *path)
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !advice; i++)
         if (text_ends(path, rows[i].ending))
             advice = rows[i].advice;
-    FILE *file = advice && !file_is_folder(path) ? fopen(path, "re") : NULL;
-    if (!file)
+    char begin[BEGINNING];
+    uint64_t size;
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    int fd = text_ends(path, ".json") ? -1 : file_open_regular(&unseen, path, &size); /* an index of shards is JSON */
+    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0 || begins_as_safetensors(begin, (size_t)n))
         return true;
-    bool ok = begins_as_safetensors(file);
-    fclose(file);
-    return ok || job_error(job, "%s is not a safetensors file, but, by its name, %s", path, advice);
+    if (advice)
+        return job_error(job, "%s is not a safetensors file, but, by its name, %s", path, advice);
+    const char *kind = kind_of(begin, (size_t)n);
+    return !kind || job_error(job, "%s is %s, not safetensors", path, kind);
 }

@@ -235,7 +235,7 @@ Function *session_function(Session *session, const char *name)
         return module_function(module, "model");
     if (which == FUNCTION_COUNT) {
         job_error(session->job, "there is no function '%s'%s", name,
-                  text_suggest(session->job->arena, "'", name, function_names(), FUNCTION_COUNT));
+                  text_known(session->job->arena, "'", name, function_names(), FUNCTION_COUNT));
         return NULL;
     }
     if (function_needs_loss(which) && !session->model->has_loss) {

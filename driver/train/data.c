@@ -28,6 +28,23 @@ static SessionOptions session_options(const Training *t)
     return session;
 }
 
+/* A model that predicts next tokens and cannot be asked for them one by one: it may see what it is to predict. What tfc
+ * check and tfc generate say of it is a warning here. */
+static void warn_of_future(Training *t)
+{
+    Diagnostics *diags = &t->job->diags, before = *diags;
+    Incremental incremental;
+    const char *target, *logits;
+    diag_init(diags, t->job->arena);
+    const bool ok = !ports_predict(&t->ports) || session_incremental(&t->session, &incremental, &target, &logits);
+    const Diagnostics found = *diags;
+    *diags = before;
+    for (size_t i = 0; !ok && i < found.list.count; i++) {
+        const Diag *diag = &found.list.data[i];
+        (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s", diag->message);
+    }
+}
+
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
@@ -44,6 +61,8 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     ok = ok && (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"),
                                           &job->diags));
     ok = ok && training_check_settings(t);
+    if (ok)
+        warn_of_future(t);
     session_close(&t->session);
     return ok;
 }
@@ -241,6 +260,14 @@ static int64_t window_length(const Training *t)
     return !longest ? STREAM_WINDOW : batch && batch < longest ? batch : longest;
 }
 
+/* Where a length is from that no option has said. */
+static const char *longest_text(const Training *t, int64_t length)
+{
+    const PositionTable table = position_table(t->session.model->module, NULL);
+    return table.length == length ? arena_printf(t->job->arena, "the %lld positions of the model ('%s')", (long long)length, table.name)
+                                  : arena_printf(t->job->arena, "max_length = %lld of the model's train block", (long long)length);
+}
+
 /* A resumed run has the lengths that it began with. */
 static CorpusOptions corpus_options(const Training *t)
 {
@@ -253,6 +280,8 @@ static CorpusOptions corpus_options(const Training *t)
     else if (!options.max_length)
         options.max_length =
             options.kind == CORPUS_STREAM ? window_length(t) : session_max_length(&t->session);
+    if (o->max_length <= 0)
+        options.longest = longest_text(t, options.max_length);
     return options;
 }
 

@@ -42,6 +42,7 @@ typedef struct CorpusOptions {
     CorpusKind kind;
     /* Tokens of a row in a batch, special ones included; 0: no limit. */
     int64_t max_length;
+    const char *longest; /* where max_length is from, for messages: "the 32 positions of the model"; NULL: --max-length */
     /* keep_all false (training): rows with an empty side or longer than max_length are left out.
      * keep_all true (translation, evaluation): every line is a row, an empty line an empty one. With refuse_long a line
      * that is too long is left out. Without refuse_long its source is cut; its target is whole in the row, but a batch

@@ -50,7 +50,7 @@ bert="--weights $root/tests/fixtures/bert_published.safetensors"
 "name": "encoder.layer.1.self", "kind": "encoder"' ] || fail "other attentions of an encoder alone: $(cat bert.json)"
 
 refuses 2 "run reads pairs, and --text is for language models: give --source FILE, alone or with" "$tfc" attend run --text some.src -o no.html
-refuses 1 "the model has no such layer and head" "$tfc" attend run --source some.src --target some.tgt --layer 7 -o no.html
+refuses 1 "\-\-layer 7: the model has . layers\?: give 0" "$tfc" attend run --source some.src --target some.tgt --layer 7 -o no.html
 refuses 1 "cannot read nothing" "$tfc" attend run --source nothing -o no.html
 
 in_browsers "$root/tests/cli/attend.mjs" page.html
