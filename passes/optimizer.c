@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SLOTS "optimizer." /* begins the name of every slot */
 
 typedef struct Update {
     Builder b;
@@ -56,10 +55,10 @@ const char *const *optimizer_slots(const OptimizerSpec *spec)
 
 const char *optimizer_slot_name(Arena *arena, const char *kind, const char *param)
 {
-    return arena_printf(arena, SLOTS "%s.%s", kind, param);
+    return arena_printf(arena, OPTIMIZER_SLOTS "%s.%s", kind, param);
 }
 
-bool optimizer_is_slot(const char *name) { return !strncmp(name, SLOTS, strlen(SLOTS)); }
+bool optimizer_is_slot(const char *name) { return !strncmp(name, OPTIMIZER_SLOTS, strlen(OPTIMIZER_SLOTS)); }
 
 static const ParamInfo *slot(Module *module, const char *kind, const Value *param)
 {

@@ -5,6 +5,8 @@
 #include "ir/builder.h"
 #include "passes/pass.h"
 
+#define OPTIMIZER_SLOTS "optimizer." /* begins the name of every slot */
+
 /* Appends clipping by global norm and the update of n params from their
  * gradients. Adds inputs "rate" and "step" and output "gradient_norm"; slots
  * are params "optimizer.m.NAME", "optimizer.v.NAME". `norm`: the gradient's norm, a scalar f64; NULL:

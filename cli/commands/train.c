@@ -52,6 +52,8 @@ static const char *options_in_vain(Job *job, const TrainOptions *o)
     return text_files_in_vain(job->arena, &o->texts, o->lines, o->languages, &o->valid_texts, &named);
 }
 
+#define VALID_NEEDED "--valid-source and --valid-target, --valid-data, --valid or --valid-text are needed"
+
 /* What contradicts itself before any file is read; 0 if nothing does. */
 static int check_usage(Job *job, const TrainOptions *o)
 {
@@ -87,15 +89,13 @@ static int check_usage(Job *job, const TrainOptions *o)
     const BestOption best = training_best_option(job->arena, o);
     bool validates = text_files_given(&o->valid_texts) || o->valid.count;
     if (o->validate_every > 0 && !validates)
-        return cli_usage_error("--validate-every has nothing to validate on: "
-                               "--valid-source and --valid-target, --valid-data, --valid or "
-                               "--valid-text are needed");
+        return cli_usage_error("--validate-every has nothing to validate on: " VALID_NEEDED);
     if (o->patience > 0 && !validates)
-        return cli_usage_error("--patience %lld has no validations to count: --valid-source and --valid-target, "
-                               "--valid-data, --valid or --valid-text are needed", (long long)o->patience);
+        return cli_usage_error("--patience %lld has no validations to count: " VALID_NEEDED, (long long)o->patience);
+    if (o->best && !validates && (mistake = training_best_mistake(job->arena, o)))
+        return cli_usage_error("%s", mistake);
     if (o->best && !validates)
-        return cli_usage_error("--best %s has nothing to validate on: it chooses among texts of --valid NAME=FILE, "
-                               "or a measure of any validation text", o->best);
+        return cli_usage_error("--best %s has nothing to validate on: " VALID_NEEDED, o->best);
     if (best.measure && best.measure->answers && o->no_bleu)
         return cli_usage_error("--best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))

@@ -291,7 +291,10 @@ static const Option *match_option(Job *job, const Command *command, const char *
     if (word[1] != '-') {
         option = find_letter(command, word[1]);
         *value = word[2] ? word + 2 : NULL;
-        if (!option)
+        const Option *full = option ? NULL : find_option(command, word + 1, strcspn(word + 1, "="));
+        if (full)
+            cli_usage_error("there is no option '%s'; did you mean '--%s'?", word, full->name);
+        else if (!option)
             cli_usage_error("there is no option '%s'; see tfc %s --help", word, command->name);
         return option;
     }
@@ -358,11 +361,19 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
     return !expected;
 }
 
-/* By what option the word would be given. */
-static const char *place_hint(Arena *arena, const Command *command, const char *word)
+static bool fits_place(const Command *command, const Arguments *arguments, const char *name, const char *after)
 {
-#define PLACE(option, hint) \
-    if (find_option(command, option, strlen(option))) \
+    const Option *option = find_option(command, name, strlen(name));
+    const Option *given = option && after ? find_option(command, after, strlen(after)) : NULL;
+    const bool takes_texts = command->max_arguments > 1; /* as arguments */
+    return option && !takes_texts && (!after || (given && is_given(arguments, given) && !is_given(arguments, option)));
+}
+
+/* By what option the word would be given. */
+static const char *place_hint(Arena *arena, const Command *command, const Arguments *arguments, const char *word)
+{
+#define PLACE(option, after, hint) \
+    if (fits_place(command, arguments, option, after)) \
         return arena_printf(arena, ": " hint, word);
 #include "cli/options/hints.def"
     return arena_printf(arena, "; usage: tfc %s %s [OPTIONS]", command->name, command->arguments);
@@ -372,7 +383,7 @@ static bool count_fits(Job *job, const Command *command, const Arguments *argume
 {
     if (arguments->count > command->max_arguments) {
         const char *word = arguments->words[command->max_arguments];
-        cli_usage_error("'%s' is one argument too many%s", word, place_hint(job->arena, command, word));
+        cli_usage_error("'%s' is one argument too many%s", word, place_hint(job->arena, command, arguments, word));
     }
     else if (arguments->count < command->min_arguments)
         cli_usage_error("expected %s; see tfc %s --help", command->arguments, command->name);

@@ -62,6 +62,8 @@ static Vocabulary *make_side(Job *job, const char *spec, const Lines *text, bool
     return vocab_make(&job->diags, job->arena, spec, &text, text ? 1 : 0, as_is);
 }
 
+#define PIECES "auto:8000 trains a SentencePiece model of 8000 pieces"
+
 /* Whether the choice names a vocabulary, and not what one of tfc's own would be made by. */
 static bool check_spec(Job *job, const char *spec)
 {
@@ -69,18 +71,24 @@ static bool check_spec(Job *job, const char *spec)
         const char *word, *meant;
     } rows[] = {
         {"words", "words:auto, the text's words, or words:FILE, a list"},
+        {"word:", "words:auto, the text's words, or words:FILE, a list"},
         {"chars", "chars:auto, the text's characters"},
-        {"sentencepiece", "auto:8000 trains a SentencePiece model of 8000 pieces"},
-        {"bpe", "auto:8000 trains a SentencePiece model of 8000 pieces"},
-        {"unigram", "auto:8000 trains a SentencePiece model of 8000 pieces"},
+        {"char:", "chars:auto, the text's characters"},
+        {"sentencepiece", PIECES},
+        {"sentencepiece:", PIECES},
+        {"bpe", PIECES},
+        {"bpe:", PIECES},
+        {"unigram", PIECES},
+        {"unigram:", PIECES},
     };
     if (file_exists(spec))
         return true;
     if (*spec && strspn(spec, "0123456789") == strlen(spec))
         return job_error(job, "--vocab %s: there is no file of this name; auto:%s trains a vocabulary of %s pieces", spec,
                          spec, spec);
+    const size_t kind = strcspn(spec, ":") + (strchr(spec, ':') != NULL); /* "bpe:" of "bpe:8000" */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(spec, rows[i].word))
+        if (strlen(rows[i].word) == kind && !strncmp(spec, rows[i].word, kind))
             return job_error(job, "--vocab %s: there is no file of this name; meant is perhaps %s", spec, rows[i].meant);
     return true;
 }

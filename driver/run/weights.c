@@ -7,6 +7,8 @@
 #include "driver/run/foreign_files.h"
 #include "driver/run/record.h"
 #include "driver/run/weight_parts.h"
+#include "driver/ports/ports.h"
+#include "passes/optimizer.h"
 #include "runtime/train/checkpoint.h"
 
 #include <string.h>
@@ -139,12 +141,63 @@ static Names free_names(Job *job, const Shards *shards, const Missing *missing)
     return names;
 }
 
-static bool report_missing(Job *job, const Shards *shards, const Missing *missing)
+static bool is_missing(const Missing *missing, const char *param)
+{
+    for (size_t i = 0; i < missing->params.count; i++)
+        if (!strcmp(missing->params.data[i], param))
+            return true;
+    return false;
+}
+
+/* The shortest front of a missing param's name, "encoder.layer.1" of "encoder.layer.1.self.query", under which all params
+ * of the store are missing. */
+static const char *missing_front(Job *job, Store *store, const Missing *missing, const char *param)
+{
+    for (const char *dot = strchr(param, '.'); dot; dot = strchr(dot + 1, '.')) {
+        const size_t length = (size_t)(dot - param);
+        bool all = true;
+        for (int64_t i = 0; all && i < store_count(store); i++) {
+            const StoreTensor *other = store_at(store, i);
+            all = !store_is_param(other) || strncmp(other->name, param, length + 1) || is_missing(missing, other->name);
+        }
+        if (all)
+            return arena_strndup(job->arena, param, length);
+    }
+    return param;
+}
+
+/* "--new 'encoder.layer.1' --new 'decoder.layer.1'": what allows all that is missing. */
+static const char *new_options(Job *job, Store *store, const Missing *missing)
+{
+    Names fronts = {0};
+    const char *all = "";
+    for (size_t i = 0; i < missing->params.count; i++) {
+        const char *front = missing_front(job, store, missing, missing->params.data[i]);
+        bool told = false;
+        for (size_t k = 0; k < fronts.count; k++)
+            told = told || !strcmp(fronts.data[k], front);
+        if (told)
+            continue;
+        vec_push(job->arena, fronts, front);
+        all = arena_printf(job->arena, "%s%s--new '%s'", all, *all ? " " : "", front);
+    }
+    return all;
+}
+
+/* `store` NULL: nothing may be missing. */
+static bool report_missing(Job *job, const Shards *shards, Store *store, const Missing *missing)
 {
     size_t n = missing->tensors.count;
     if (!n)
         return true;
-    const Names free = free_names(job, shards, missing);
+    Names free = {0}; /* slots of an optimizer are no params */
+    const Names all = free_names(job, shards, missing);
+    for (size_t i = 0; i < all.count; i++)
+        if (strncmp(all.data[i], OPTIMIZER_SLOTS, strlen(OPTIMIZER_SLOTS)))
+            vec_push(job->arena, free, all.data[i]);
+    if (store && !free.count)
+        return job_error(job, "%s: %zu of the model's tensor%s: %s begins %s anew", shards->path, n,
+                         n == 1 ? " is missing" : "s are missing", new_options(job, store, missing), n == 1 ? "it" : "them");
     Text text = {0};
     if (n == 1)
         text_string(&text, "a tensor is missing:");
@@ -157,6 +210,8 @@ static bool report_missing(Job *job, const Shards *shards, const Missing *missin
             text_add(&text, " (for the param '%s')", param);
         text_string(&text, nearest(job, &free, tensor));
     }
+    if (store)
+        text_add(&text, "\n%s begins %s anew", new_options(job, store, missing), n == 1 ? "it" : "them");
     job_error(job, "%s: %s", shards->path, text.data ? text.data : "tensors are missing");
     text_free(&text);
     return false;
@@ -179,6 +234,40 @@ static const char *resolve_runs(Job *job, const char *path)
     return comma ? arena_printf(job->arena, "%s,%s", path, rest) : path;
 }
 
+/* The number of rows by which a tensor differs from a param that has one for each of `vocab` tokens; 0: it differs
+ * otherwise, or not. */
+static int64_t other_rows(const StTensor *tensor, const StoreTensor *param, int64_t vocab)
+{
+    int64_t other = 0;
+    int differ = tensor->rank != param->rank;
+    for (int d = 0; !differ && d < param->rank; d++) {
+        if (tensor->dims[d] == param->dims[d])
+            continue;
+        if (other || param->dims[d] != vocab)
+            differ++;
+        other = tensor->dims[d];
+    }
+    return differ ? 0 : other;
+}
+
+/* Behind errors of tensors that do not fit: whether it is the vocabulary that does not. */
+static void note_vocabulary(Job *job, const Model *model, const Shards *shards, Store *store)
+{
+    const ModelPorts ports = ports_of(model->module);
+    const int64_t sides[] = {ports.vocab, ports_vocabulary(model->module, &ports, ports.source)};
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; sides[k] && i < store_count(store); i++) {
+            const StoreTensor *param = store_at(store, i);
+            const Shard *from = store_is_param(param) ? find_tensor(shards, param->name) : NULL;
+            const int64_t rows = from ? other_rows(from->tensor, param, sides[k]) : 0;
+            if (!rows)
+                continue;
+            diag_note(&job->diags, (Loc){0}, "the vocabulary has %lld tokens, the weights %lld: it is not theirs",
+                      (long long)sides[k], (long long)rows);
+            return;
+        }
+}
+
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how)
 {
@@ -198,7 +287,9 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
             wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param, lacks) ||
                      !checkpoint_check_tensor(&job->diags, path, param); /* while caches have it */
     }
-    bool ok = report_missing(job, shards, &missing) && !wrong;
+    if (wrong)
+        note_vocabulary(job, model, shards, store);
+    bool ok = report_missing(job, shards, fresh ? store : NULL, &missing) && !wrong;
     if (ok && how && how->unused)
         *how->unused = free_names(job, shards, &missing);
     shards_close(shards);
@@ -221,7 +312,7 @@ bool weights_read(const WeightsFile *file, StoreTensor *param)
 {
     Missing missing = missing_new(file->job);
     return load_param(file->job, file->shards, weight_map(file->model, param->name), param->name, param, &missing) &&
-           report_missing(file->job, file->shards, &missing);
+           report_missing(file->job, file->shards, NULL, &missing);
 }
 
 void weights_close(WeightsFile *file) { shards_close(file->shards); }
@@ -263,7 +354,7 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *
     bool direct = !map || shards_find(shards, param->tensor);
     Missing missing = missing_new(job);
     bool ok = load_param(job, shards, direct ? NULL : map, param->tensor, param, &missing);
-    ok = report_missing(job, shards, &missing) && ok && checkpoint_check_tensor(&job->diags, param->file, param);
+    ok = report_missing(job, shards, NULL, &missing) && ok && checkpoint_check_tensor(&job->diags, param->file, param);
     shards_close(shards);
     return ok;
 }

@@ -45,18 +45,19 @@ static const char *measure_names(Arena *arena)
     return names;
 }
 
-static bool unknown_text(Training *t, const char *text)
+const char *training_best_mistake(Arena *arena, const TrainOptions *o)
 {
-    Arena *arena = t->job->arena;
-    const char **names = ARENA_ARRAY(arena, const char *, t->n_valid + TRAIN_MEASURES);
+    const char *text = training_best_option(arena, o).text;
+    if (!text || is_text(o, text))
+        return NULL;
+    const char **names = ARENA_ARRAY(arena, const char *, o->valid.count + TRAIN_MEASURES);
     size_t n = 0;
-    for (int i = 0; i < t->n_valid; i++)
-        if (t->valid[i].name)
-            names[n++] = t->valid[i].name;
+    for (size_t i = 0; i < o->valid.count; i++)
+        names[n++] = arena_strndup(arena, o->valid.data[i], strcspn(o->valid.data[i], "="));
     for (int i = 0; i < TRAIN_MEASURES; i++)
         names[n++] = train_measures[i].name;
-    return job_error(t->job, "--best %s: '%s' is no measure (%s), and no --valid has this name%s", t->options->best, text,
-                     measure_names(arena), text_suggest(arena, "'", text, names, n));
+    return arena_printf(arena, "--best %s: '%s' is no measure (%s), and no --valid has this name%s", o->best, text,
+                        measure_names(arena), text_suggest(arena, "'", text, names, n));
 }
 
 bool training_read_best(Training *t)
@@ -67,8 +68,9 @@ bool training_read_best(Training *t)
     for (int i = 0; i < t->n_valid; i++)
         if (best->text ? t->valid[i].name && !strcmp(t->valid[i].name, best->text) : !t->valid[i].name)
             t->best_text = i;
-    if (t->best_text < 0 && best->text && strcmp(best->text, TRAIN_MEAN))
-        return unknown_text(t, best->text);
+    const char *mistake = t->best_text < 0 ? training_best_mistake(t->job->arena, t->options) : NULL;
+    if (mistake)
+        return job_error(t->job, "%s", mistake);
     if (t->best_text < 0)
         best->text = TRAIN_MEAN;
     return true;

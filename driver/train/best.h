@@ -6,6 +6,8 @@
 
 /* Reads --best, given the texts of --valid. */
 BestOption training_best_option(Arena *arena, const TrainOptions *options);
+/* What is wrong with it, in the arena: neither a measure nor a text of --valid; NULL: nothing. */
+const char *training_best_mistake(Arena *arena, const TrainOptions *options);
 /* The same for a training, once its validation texts are known; false after an error. */
 bool training_read_best(Training *training);
 /* Chooses the figure and adds it to the record, after programs were compiled: that of --best, else that of the resumed

@@ -118,6 +118,16 @@ static const char *character_of_line(Arena *arena, const Line *line)
     return n && utf8_length(text, n) == n ? arena_strndup(arena, text, n) : NULL;
 }
 
+/* Whether the file is a text: every one of its first lines has several words. */
+static bool are_sentences(WordList *list, const Lines *lines)
+{
+    enum { LEAST = 3, LOOKED_AT = 8 };
+    bool prose = !list->characters && lines->n >= LEAST;
+    for (int64_t i = 0; prose && i < lines->n && i < LOOKED_AT; i++)
+        prose = !token_of_line(list->arena, &lines->at[i]) && lines->at[i].length;
+    return prose;
+}
+
 static bool add_line(Diagnostics *diags, WordList *list, const Lines *lines, int64_t i)
 {
     const char *token = list->characters ? character_of_line(list->arena, &lines->at[i])
@@ -153,6 +163,11 @@ WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
     bool characters = lines->n > 0 && lines->at[0].length == mark &&
                       !memcmp(lines->at[0].text, WORDS_CHARACTERS, mark);
     WordList *list = new_list(arena, characters);
+    if (are_sentences(list, lines)) {
+        diag_error(diags, (Loc){.source = lines->source},
+                   "a vocabulary has a token a line, and this is text: words:auto or auto:N learns one");
+        return NULL;
+    }
     for (int i = 0; i < WORDS_SPECIALS; i++)
         if (!has_token(lines, characters, words_specials[i]))
             add_token(list, words_specials[i]);
