@@ -4,6 +4,7 @@
 #include "cli/describe.h"
 #include "driver/session/about.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,16 @@ static void print_help(FILE *out)
                  "3 interrupted but saved.\n");
 }
 
+/* The exit status of what has written to standard output. */
+static int end_output(int status)
+{
+    const int error = fflush(stdout) ? errno : 0;
+    if (!error && !ferror(stdout))
+        return status;
+    fprintf(stderr, "error: cannot write the results%s%s\n", error ? ": " : "", error ? strerror(error) : "");
+    return EXIT_INPUT;
+}
+
 static int run_command(const Command *command, int argc, char **argv)
 {
     Job job = {.arena = arena_new(), .show = cli_flush};
@@ -46,11 +57,7 @@ static int run_command(const Command *command, int argc, char **argv)
         status = command->run(&job, record, &arguments);
     cli_flush(&job);
     arena_free(job.arena);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "error: cannot write the results\n");
-        return EXIT_INPUT;
-    }
-    return status;
+    return end_output(status);
 }
 
 /* The version in the first line, then what it was built with and what it found here. */
@@ -97,17 +104,17 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2)) {
         print_help(stdout);
-        return EXIT_DONE;
+        return end_output(EXIT_DONE);
     }
     if (!strcmp(name, "--version")) {
-        return print_version();
+        return end_output(print_version());
     }
     char *help_argv[] = {argv[1], "--help", NULL};
     bool help = !strcmp(name, "help");
     if (help) {
         const Describer *form = strncmp(argv[2], "--", 2) ? NULL : find_describer(argv[2] + 2);
         if (form)
-            return describe_program(form);
+            return end_output(describe_program(form));
         help_argv[0] = argv[2];
     }
     for (int i = 0; i < command_count; i++)

@@ -139,6 +139,8 @@ static bool follow(Job *job, const ReportCommand *o, const Arguments *arguments)
     return make_page(job, o, arguments, !o->log_only, false);
 }
 
+#define PLOTS "loss|bleu|errors|rate|gradient|speed|memory" /* as run_plots.def has them */
+
 static int run_report(Job *job, void *record, const Arguments *arguments)
 {
     ReportCommand *o = record;
@@ -146,7 +148,7 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
     if (o->svg && run_plot_find(o->svg) == RUN_PLOTS)
         return cli_usage_error("--svg %s: there is no such plot", o->svg);
     if (!o->svg && !o->output)
-        return cli_usage_error("-o PAGE.html is needed, or --svg PLOT");
+        return cli_usage_error("-o PAGE.html is needed, or one plot: --svg loss -o F.svg (" PLOTS ")");
     const char *kind = o->output ? ending_kind(job, "report", o->output, NULL, o->svg) : o->svg;
     if (!kind)
         return EXIT_USAGE;
@@ -162,7 +164,7 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL, "the page, or the plot of --svg"},
-    {"svg", "loss|bleu|errors|rate|gradient|speed|memory", FIELD(ReportCommand, svg), 0, NULL, "one plot instead, as SVG"},
+    {"svg", PLOTS, FIELD(ReportCommand, svg), 0, NULL, "one plot instead, as SVG"},
     {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "of --svg"},
     {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL, "write it again while the run trains; an open page renews itself"},
     {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL, "what the log tells: the model is not run"},

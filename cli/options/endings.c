@@ -67,11 +67,26 @@ static const char *list_endings(Job *job, const char *command)
     return copy;
 }
 
+/* What other tools would write, and what takes its place. */
+static const struct {
+    const char *ending, *command, *advice;
+} foreign_endings[] = {
+    {".dll", "compile", "tfc makes libraries for Linux and WebAssembly, none for Windows"},
+    {".exe", "compile", "tfc makes programs for Linux and WebAssembly, none for Windows"},
+    {".dylib", "compile", "tfc makes libraries for Linux and WebAssembly, none for macOS"},
+    {".pt", "export", "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+    {".pth", "export", "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+    {".bin", "export", "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+};
+
 static void refuse(Job *job, const char *command, const char *path, const char *option)
 {
     const char *ending = ending_of(path);
     const Ending *other = find_ending(NULL, ending);
     const char *any = option ? arena_printf(job->arena, "; %s writes any kind under this name", option) : "";
+    for (size_t i = 0; i < sizeof foreign_endings / sizeof *foreign_endings; i++)
+        if (!strcmp(foreign_endings[i].ending, ending) && !strcmp(foreign_endings[i].command, command))
+            any = arena_printf(job->arena, "; %s", foreign_endings[i].advice);
     if (other && strcmp(other->command, command))
         cli_usage_error("-o %s: tfc %s writes %s, tfc %s %s%s", path, other->command, ending, command,
                         list_endings(job, command), any);

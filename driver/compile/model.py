@@ -68,7 +68,7 @@ class _Parameter(ctypes.Structure):
 
 _lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))
 _P, _I, _L = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
-_ERROR_ARGUMENT = 6  # as in the header
+_ERROR_VERSION, _ERROR_ARGUMENT = 1, 6  # as in the header
 
 
 def _function(name, result, *arguments):
@@ -135,12 +135,31 @@ def _ids(name, ids):
 
 def _flat(name, lists):
     """Lengths and ids of lists of ids."""
-    lengths = (_I * len(lists))(*[len(ids) for ids in lists])
-    return lengths, _ids(name, [i for ids in lists for i in ids])
+    try:
+        lengths = [len(ids) for ids in lists]
+    except TypeError:
+        raise TypeError("%s: a list of lists of ids, not %r" % (name, lists)) from None
+    return (_I * len(lengths))(*lengths), _ids(name, [i for ids in lists for i in ids])
 
 
-def _join(lines):
-    lines = list(lines)
+def _string(name, text):
+    if not isinstance(text, str):
+        raise TypeError("%s: a str, not %s" % (name, type(text).__name__))
+    return text
+
+
+def _lines(name, lines, expected="a list of str"):
+    """The list of lines that an argument is."""
+    is_one = isinstance(lines, (str, bytes)) or not hasattr(lines, "__iter__")
+    found = [lines] if is_one else list(lines)
+    for line in found:
+        if is_one or not isinstance(line, str):
+            raise TypeError("%s: %s, not %s%s" % (name, expected, "" if is_one else "of ", type(line).__name__))
+    return found
+
+
+def _join(name, lines):
+    lines = _lines(name, lines)
     if any("\n" in line for line in lines):
         raise ValueError("a line has a newline in it")
     return "".join(line + "\n" for line in lines)
@@ -148,8 +167,15 @@ def _join(lines):
 
 def _begin_with(settings, prefix):
     if prefix is not None:
-        data = prefix.encode()
+        data = _string("prefix", prefix).encode()
         settings.prefix_text, settings.prefix_length = data, len(data)
+
+
+def _check_version(status):
+    if status == _ERROR_VERSION:
+        raise Error(status, "%s is of another compilation than %s: both come from one tfc compile"
+                    % (os.path.basename(__file__), os.path.basename(_LIBRARY)))
+    _check(status)
 
 
 def set_threads(n):
@@ -165,10 +191,10 @@ class Model:
         self._model, self._session = _P(), _P()
         if seed is None:
             path = None if weights is None else os.fsencode(weights)
-            _check(_function("open_version", ctypes.c_int, _L, ctypes.c_char_p, _P)(
+            _check_version(_function("open_version", ctypes.c_int, _L, ctypes.c_char_p, _P)(
                 _HEADER, path, ctypes.byref(self._model)))
         else:
-            _check(_function("open_new_version", ctypes.c_int, _L, ctypes.c_uint64, _P)(
+            _check_version(_function("open_new_version", ctypes.c_int, _L, ctypes.c_uint64, _P)(
                 _HEADER, _whole("seed", seed, "c_uint64"), ctypes.byref(self._model)))
         _check(_function("session_new", ctypes.c_int, _P, _P)(
             self._model, ctypes.byref(self._session)))
@@ -231,8 +257,8 @@ class Model:
             for each a list of Results, (ids, log_probability, score), the best first.
             `prefixes`: of each the ids that its results begin with."""
             settings = self.settings(**changes)
-            n = len(sentences)
-            (lengths, ids), forced = _flat("sentences", sentences), _flat("prefixes", prefixes or [])
+            (lengths, ids), forced = _flat("sentences", sentences), _flat("prefixes", [] if prefixes is None else prefixes)
+            n = len(lengths)
             if prefixes is not None:
                 if len(prefixes) != n:
                     raise ValueError("there are %d prefixes, not %d" % (len(prefixes), n))
@@ -255,7 +281,7 @@ class Model:
             return _array(weights.value, "f4", (len(target), len(source)))
 
     def _text(self, function, text, changes, prefix=None):
-        settings, data = self.settings(**changes), text.encode()
+        settings, data = self.settings(**changes), _string("text", text).encode()
         _begin_with(settings, prefix)
         answer, length = _P(), _L()
         _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
@@ -285,14 +311,15 @@ class Model:
             begins."""
             if isinstance(text, str):
                 return self._text("translate_text", text, changes, prefix)
-            return [results[0].text for results in self.translations(text, prefix, **changes)]
+            lines = _lines("text", text, "a str or a list of str")
+            return [results[0].text for results in self.translations(lines, prefix, **changes)]
 
         def translations(self, lines, prefix=None, **changes):
             """Of each line of a list the Results, with `text`: nbest of them, the best first, or
             its alternatives."""
-            lines = list(lines)
-            settings, data = self.settings(**changes), _join(lines).encode()
-            _begin_with(settings, None if prefix is None else _join(prefix))
+            lines = _lines("lines", lines)
+            settings, data = self.settings(**changes), _join("lines", lines).encode()
+            _begin_with(settings, None if prefix is None else _join("prefix", prefix))
             found, n = ctypes.POINTER(_Translation)(), _L()
             _check(_function("translations", ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
                 self._session, ctypes.byref(settings), data, len(data), ctypes.byref(found),

@@ -120,9 +120,9 @@ static bool too_little(const Fitting *f, const Try *least)
     Arena *arena = f->job->arena;
     return job_error(f->job,
                      "--memory: %s needs %s at least for its largest batch, with all recomputed "
-                     "that can be: %s of params and %s of values",
+                     "that can be: %s of params and %s of values; give --memory %s, or smaller batches",
                      f->function->name, size_text(arena, total(least)), size_text(arena, least->params),
-                     size_text(arena, least->slab + least->beside));
+                     size_text(arena, least->slab + least->beside), size_text(arena, total(least)));
 }
 
 bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *function)

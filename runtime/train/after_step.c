@@ -105,9 +105,12 @@ bool trainer_average(Trainer *t)
     const char **paths = ARENA_ARRAY(arena, const char *, n + 1);
     for (int i = from; i < n; i++)
         paths[i - from] = run_step_path(arena, s->folder, steps[i]);
-    bool ok = n == from ||
-              checkpoint_average(t->diags, arena, run_path(arena, s->folder, "average.safetensors"),
-                                 paths, n - from, t->store);
+    const char *path = run_path(arena, s->folder, "average.safetensors");
+    bool ok = n == from || checkpoint_average(t->diags, arena, path, paths, n - from, t->store);
+    if (ok && n > from)
+        diag_note(t->diags, (Loc){0}, "%s has the average of the last %d checkpoint%s%s", path, n - from,
+                  text_plural(n - from, "", "s"),
+                  n < s->average ? arena_printf(arena, ": there are no more for --average %" PRId64, s->average) : "");
     arena_free(arena);
     return ok;
 }
