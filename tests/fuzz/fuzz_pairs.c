@@ -127,7 +127,7 @@ static void read_lines(Case *c)
     for (int64_t i = 0; ok && i < parts.data->n_cuts; i++)
         ok = read_shard(c, parts.data, &parts.data->cuts[i], &line);
     need_told(c, ok);
-    need(ok == c->is_text && (!ok || (line == c->n && parts.data->text[0].lines == c->n)));
+    need(ok == (c->is_text && c->n > 0) && (!ok || (line == c->n && parts.data->text[0].lines == c->n)));
     prepare_texts_free(&parts);
 }
 
