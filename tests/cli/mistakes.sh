@@ -31,7 +31,7 @@ printf 'ok\tok\nno tab here\n' >ntab.tsv
 paste t.txt t.txt >pairs.tsv
 : >empty.txt
 iconv -f UTF-8 -t UTF-16 t.txt >u16.txt
-printf '\177ELF\002\001\001\000\r\000\377\n' >tool
+printf '\177ELF\377\001\001\000\r\000\377\n' >tool
 printf 'model short\nuse language_model\nconst vocab = 30, layers = 1, d_model = 8, heads = 1, context = 2\n' >short.tfg
 cat >blind.tfg <<'M'
 model blind
