@@ -5,11 +5,13 @@
 #include "base/team.h"
 #include "runtime/exec/exec.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_PAGE ((int64_t)2 << 20)
 enum { CACHE_LINE = 64, PAGE = 4096 };
@@ -89,13 +91,21 @@ static bool is_unwritten_file(const char *line, uintptr_t address, const char **
 
 bool memory_find_file(const void *address, const char **begin, const char **end)
 {
-    char line[512]; /* a path that is longer makes two of a line: the second is no range */
-    FILE *maps = fopen("/proc/self/maps", "re");
+    char text[8192 + 1]; /* a line that is longer, of a path, is no range and ends the search */
+    size_t n = 0;
     bool found = false;
-    while (maps && !found && fgets(line, sizeof line, maps))
-        found = is_unwritten_file(line, (uintptr_t)address, begin, end);
-    if (maps)
-        fclose(maps);
+    int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    for (ssize_t more; maps >= 0 && !found && (more = read(maps, text + n, sizeof text - 1 - n)) > 0;) {
+        n += (size_t)more;
+        text[n] = 0;
+        char *line = text;
+        for (char *stop; !found && (stop = strchr(line, '\n')); line = stop + 1)
+            found = is_unwritten_file(line, (uintptr_t)address, begin, end);
+        n -= (size_t)(line - text);
+        memmove(text, line, n);
+    }
+    if (maps >= 0)
+        close(maps);
     return found;
 }
 

@@ -10,9 +10,9 @@ tests=$root/tests/model
 names="malloc calloc realloc aligned_alloc posix_memalign strdup asprintf mmap
     pthread_key_create pthread_setspecific pthread_atfork pthread_attr_init pthread_create arena_try_new arena_alloc arena_array arena_copy
     arena_strdup arena_strndup arena_printf arena_vprintf
-    open openat getentropy fstat stat lstat access readlink write fsync close rename unlink fcntl"
+    open openat read getentropy fstat stat lstat access readlink write fsync close rename unlink fcntl"
 others='valloc|memalign|pvalloc|reallocarray|strndup|vasprintf|getline|getdelim|fopen|fdopen|tmpfile
-    creat|read|pread|pwrite|writev|ftruncate|mkstemp|mkdir|opendir|realpath|getcwd
+    creat|pread|pwrite|writev|ftruncate|mkstemp|mkdir|opendir|realpath|getcwd
     dup|dup2|pipe|link|symlink|fallocate|msync|mremap|sem_init'
 wraps=$(printf ' -Wl,--wrap=%s' $names free munmap)
 

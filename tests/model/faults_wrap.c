@@ -302,6 +302,7 @@ int __real_fstat(int fd, struct stat *info);
 int __real_stat(const char *path, struct stat *info);
 int __real_lstat(const char *path, struct stat *info);
 int __real_access(const char *path, int mode);
+ssize_t __real_read(int fd, void *to, size_t size);
 ssize_t __real_readlink(const char *path, char *to, size_t size);
 ssize_t __real_write(int fd, const void *data, size_t size);
 int __real_fsync(int fd);
@@ -368,6 +369,12 @@ int __wrap_access(const char *path, int mode)
 {
     FILE_FAILS(access, EIO);
     return __real_access(path, mode);
+}
+
+ssize_t __wrap_read(int fd, void *to, size_t size)
+{
+    FILE_FAILS(read, EIO);
+    return __real_read(fd, to, size);
 }
 
 ssize_t __wrap_readlink(const char *path, char *to, size_t size)
