@@ -233,7 +233,7 @@ static int run_attend(Job *job, void *record, const Arguments *arguments)
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (!o->page && !o->json && !o->npy && !o->svg)
-        return cli_usage_error("what is to be written: -o PAGE.html, --json, --npy or --svg FILE");
+        return cli_usage_error("no output is named: give -o PAGE.html, --json FILE, --npy FILE or --svg FILE");
     if (o->page && !ending_kind(job, "attend", o->page, NULL, NULL))
         return EXIT_USAGE;
     return common_run(job, &o->common, arguments->words[0], attend, o);

@@ -86,6 +86,24 @@ static const char *best_text(Job *job, const char *path)
     return measure ? arena_printf(job->arena, ", of %s (--best %s)", train_measure_best(measure, job->arena), by) : "";
 }
 
+/* After a checkpoint that cannot be read: the newest step's that can. */
+static void name_whole(Job *job, const char *folder)
+{
+    int64_t *steps;
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    for (int n = run_steps(job->arena, folder, INT64_MAX, &steps); n--;) {
+        const char *path = run_step_path(job->arena, folder, steps[n]);
+        StFile *file = st_open(&unseen, job->arena, path);
+        if (!file)
+            continue;
+        st_close(file);
+        diag_note(&job->diags, (Loc){0}, "%s is whole: cp --remove-destination %s FILE puts it in place of the damaged one", path,
+                  path);
+        return;
+    }
+}
+
 static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
@@ -99,6 +117,8 @@ static bool info_run(Job *job, const char *path)
         ok = print_checkpoint(job, path, "last", "");
         ok = print_checkpoint(job, path, "best", best_text(job, path)) && ok;
         ok = print_checkpoint(job, path, "average", "") && ok;
+        if (!ok)
+            name_whole(job, path);
     }
     run_folder_close(&run);
     return ok;
@@ -139,7 +159,11 @@ static bool check_sums(Job *job, const StFile *file)
 
 static bool info_tensors(Job *job, const char *path)
 {
-    StFile *file = foreign_file_check(job, path) ? st_open(&job->diags, job->arena, path) : NULL;
+    bool is_foreign = !foreign_file_check(job, path);
+    if (is_foreign)
+        diag_note(&job->diags, (Loc){0}, "tfc info tells of a model.tfg, the folder of a run, data of tfc prepare or a safetensors "
+                  "file; tfc data looks at texts");
+    StFile *file = !is_foreign ? st_open(&job->diags, job->arena, path) : NULL;
     if (!file)
         return false;
     uint64_t bytes = 0;

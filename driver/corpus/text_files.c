@@ -47,7 +47,7 @@ const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
                                const TextFiles *valid, const TextList *named)
 {
     if (lines && !files->text.count)
-        return "--lines is for --text";
+        return "--lines is for --text; pairs are lines without it: leave it out";
     if (languages && !has_memory(&files->data) && !(valid && has_memory(&valid->data)) && !has_memory(named))
         return arena_printf(arena, "--languages %s is for translation memories, FILE.tmx: there is none", languages);
     return NULL;

@@ -64,5 +64,7 @@ bool foreign_file_check(Job *job, const char *path)
     if (advice)
         return job_error(job, "%s is not a safetensors file, but, by its name, %s", path, advice);
     const char *kind = kind_of(begin, (size_t)n);
-    return !kind || job_error(job, "%s is %s, not safetensors", path, kind);
+    if (kind)
+        diag_about(&job->diags, DIAG_ERROR, path, " is %s, not safetensors", kind);
+    return !kind;
 }

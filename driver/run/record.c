@@ -155,12 +155,18 @@ bool run_record_has_changed(Job *job, const RunRecord *record, const char *name,
 
 bool run_record_check_files(Job *job, const char *folder, const RunRecord *record)
 {
-    bool ok = true;
+    const char *first = NULL;
+    int missing = 0;
     for (size_t i = 0; i < record->files.count; i++) {
         const char *path = file_in(job->arena, folder, record->files.data[i].name);
-        ok = file_exists(path) ? ok : job_error(job, "%s, a file of the run, is missing: restore it from a copy", path);
+        if (file_exists(path))
+            continue;
+        first = first ? first : path;
+        missing++;
     }
-    return ok;
+    if (missing > 1)
+        return job_error(job, "%s and %d more files of the run are missing: restore them from a copy", first, missing - 1);
+    return !first || job_error(job, "%s, a file of the run, is missing: restore it from a copy", first);
 }
 
 /* ---- writing ---- */

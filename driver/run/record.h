@@ -45,7 +45,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
 /* The files beside run.json: adds one to be recorded; whether it is no longer what was recorded; whether all are there,
- * with an error for each that is missing. A record of an earlier version knows none. */
+ * with an error if some are missing. A record of an earlier version knows none. */
 void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes, size_t size);
 bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes, size_t size);
 bool run_record_check_files(Job *job, const char *folder, const RunRecord *record);

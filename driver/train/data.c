@@ -43,6 +43,9 @@ static void warn_of_future(Training *t)
         const Diag *diag = &found.list.data[i];
         (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s", diag->message);
     }
+    if (!ok)
+        diag_note(diags, (Loc){0}, "the model may see the tokens that it is to predict: its loss would be too good, and tfc generate "
+                  "refuses it");
 }
 
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
@@ -264,7 +267,8 @@ static int64_t window_length(const Training *t)
 static const char *longest_text(const Training *t, int64_t length)
 {
     const PositionTable table = position_table(t->session.model->module, NULL);
-    return table.length == length ? arena_printf(t->job->arena, "the %lld positions of the model ('%s')", (long long)length, table.name)
+    return table.length == length ? arena_printf(t->job->arena, "the %lld positions of the model: raise the const by which '%s' has its rows",
+                                                        (long long)length, table.name)
                                   : arena_printf(t->job->arena, "max_length = %lld of the model's train block", (long long)length);
 }
 

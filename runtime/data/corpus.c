@@ -421,7 +421,8 @@ static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *
         diag_error(diags, loc, "the text is too short: it has %zu token%s",
                    corpus->target.ids.count, text_plural((int64_t)corpus->target.ids.count, "", "s"));
     else if (!stream && corpus->n == 0 && !corpus->options.keep_all)
-        diag_error(diags, loc, "no line of %lld can be used: all are empty or longer than %s", (long long)corpus->lines,
+        diag_error(diags, loc, "no line of %lld can be used: %lld empty, %lld longer than %s", (long long)corpus->lines,
+                   (long long)corpus->empty, (long long)corpus->long_,
                    corpus->options.longest ? corpus->options.longest : "--max-length");
     else
         return true;

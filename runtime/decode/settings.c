@@ -86,7 +86,8 @@ bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nb
     };
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
         if (given[uses[i].row] && uses[i].draws != sample) {
-            snprintf(text, SETTINGS_TEXT, sample ? "--%s is for searches: leave --sample out" : "--%s is for --sample",
+            snprintf(text, SETTINGS_TEXT, sample ? "--%s is for searches: leave --sample out"
+                                          : "--%s is for --sample: add that, or leave this out",
                      setting_help(uses[i].row)->option);
             return true;
         }

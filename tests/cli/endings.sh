@@ -19,7 +19,7 @@ export="$tfc export m.tfg --weights w.safetensors -o"
 {
 refuses 2 "compile: -o m.onnx: tfc export writes .onnx, tfc compile .so, .o, .c, .ll, .s, .bc, .html, .wasm; --emit" $compile m.onnx
 refuses 2 "compile: -o m.dll: there is no .dll to write, but .so" $compile m.dll
-refuses 2 "compile: -o m.tfg: there is no .tfg" $compile m.tfg
+refuses 2 "compile: -o n.tfg: there is no .tfg" $compile n.tfg
 refuses 2 "compile: -o a.b/m.so.gz: there is no .gz" $compile a.b/m.so.gz
 refuses 2 "export: -o m.gguf: there is no .gguf to write, but .safetensors, .onnx, .npz; --format writes any" $export m.gguf
 refuses 2 "export: -o m.pt: there is no .pt" $export m.pt

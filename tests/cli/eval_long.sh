@@ -46,5 +46,5 @@ done
 
 # Nothing to validate on is a mistake, as it was.
 : >empty.txt
-refuses 1 "empty.txt: error: there is no line to validate on" "$tfc" train m.tfg --source train.txt --target train.txt \
+refuses 1 "empty.txt (--valid-source) has no lines" "$tfc" train m.tfg --source train.txt --target train.txt \
     --vocab words:auto --valid-source empty.txt --valid-target empty.txt --out none

@@ -63,6 +63,7 @@ python3 -c 'import numpy_; numpy_.Model(seed=1)' 2>err.txt || fail "$(cat err.tx
 model small >model.tfg
 "$tfc" compile model.tfg -o small.so 2>err.txt || fail "$(cat err.txt)"
 grep -q "note: Python imports small.so rather than small.py beside it, which it hides: for Python write it as libsmall.so" err.txt || fail "$(cat err.txt)"
+rm small.so
 "$tfc" compile model.tfg -o libsmall.so 2>err.txt && [ ! -s err.txt ] || fail "$(cat err.txt)"
 
 # ---- shells ----

@@ -53,6 +53,9 @@ refuse '; did you mean `vocab`?' dump m.tfg --set d=vocb
 "$tfc" dump m.tfg --set d=vocab >out.txt || fail "a constant by another"
 train m.tfg run --steps 2
 head -n 7 run/vocab.txt >cut && cp cut run/vocab.txt
+refuse 'run/vocab.txt is not the vocabulary that the run was trained with' generate run
+# A run of an earlier version, whose record knows no files.
+sed -i 's/"files": {/"unknown": {/' run/run.json
 refuse 'run was trained with a vocabulary of 15 tokens, as its run.json says (vocab), but its vocabulary has 7' generate run
 
 # A loss that predicts nothing; a product of positions that are not masked.
@@ -84,6 +87,8 @@ grep -q 'no finite loss on .*; tfc train --check-numerics names the operation' o
 printf 'use language_model\nconst vocab = 30, layers = 1, d_model = 4, heads = 1, context = 8\n' >lm.tfg
 train lm.tfg lm --steps 1
 rm lm/lib/language_model.tfg
+refuse "lm/lib/language_model.tfg, a file of the run, is missing: restore it from a copy" generate lm --prompt a
+sed -i 's/"files": {/"unknown": {/' lm/run.json # a record of an earlier version
 refuse "lm/model.tfg:1:5: error: lm/lib/language_model.tfg, of the run's copy of the library, is missing" generate lm --prompt a
 rm -r lm/lib
 refuse "error: lm/lib, the run's copy of the library, is missing: put back what tfc train wrote" generate lm --prompt a
