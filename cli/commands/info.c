@@ -86,8 +86,8 @@ static const char *best_text(Job *job, const char *path)
     return measure ? arena_printf(job->arena, ", of %s (--best %s)", train_measure_best(measure, job->arena), by) : "";
 }
 
-/* After a checkpoint that cannot be read: the newest step's that can. */
-static void name_whole(Job *job, const char *folder)
+/* After the checkpoint `name`, which cannot be read: the newest step's that can. */
+static void name_whole(Job *job, const char *folder, const char *name)
 {
     int64_t *steps;
     Diagnostics unseen;
@@ -98,8 +98,7 @@ static void name_whole(Job *job, const char *folder)
         if (!file)
             continue;
         st_close(file);
-        diag_note(&job->diags, (Loc){0}, "%s is whole: cp --remove-destination %s FILE puts it in place of the damaged one", path,
-                  path);
+        diag_note(&job->diags, (Loc){0}, "%s is whole: cp --remove-destination %s %s/%s.safetensors", path, path, folder, name);
         return;
     }
 }
@@ -114,11 +113,10 @@ static bool info_run(Job *job, const char *path)
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", text_visible_name(job->arena, run.session.options.settings.data[i]));
-        ok = print_checkpoint(job, path, "last", "");
-        ok = print_checkpoint(job, path, "best", best_text(job, path)) && ok;
-        ok = print_checkpoint(job, path, "average", "") && ok;
-        if (!ok)
-            name_whole(job, path);
+        bool last = print_checkpoint(job, path, "last", ""), best = print_checkpoint(job, path, "best", best_text(job, path));
+        ok = print_checkpoint(job, path, "average", "") && last && best;
+        if (!last || !best)
+            name_whole(job, path, last ? "best" : "last");
     }
     run_folder_close(&run);
     return ok;

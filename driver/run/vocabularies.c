@@ -62,7 +62,7 @@ static Vocabulary *make_side(Job *job, const char *spec, const Lines *text, bool
     return vocab_make(&job->diags, job->arena, spec, &text, text ? 1 : 0, as_is);
 }
 
-#define PIECES "auto:8000 trains a SentencePiece model of 8000 pieces"
+#define PIECES "auto:8000, which trains a SentencePiece model of 8000 pieces"
 
 /* Whether the choice names a vocabulary, and not what one of tfc's own would be made by. */
 static bool check_spec(Job *job, const char *spec)

@@ -262,7 +262,7 @@ static void note_vocabulary(Job *job, const Model *model, const Shards *shards, 
             const int64_t rows = from ? other_rows(from->tensor, param, sides[k]) : 0;
             if (!rows)
                 continue;
-            diag_note(&job->diags, (Loc){0}, "the vocabulary has %lld tokens, and that of the weights %lld: --vocab takes the weights' own",
+            diag_note(&job->diags, (Loc){0}, "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file",
                       (long long)sides[k], (long long)rows);
             return;
         }

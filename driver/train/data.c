@@ -267,7 +267,7 @@ static int64_t window_length(const Training *t)
 static const char *longest_text(const Training *t, int64_t length)
 {
     const PositionTable table = position_table(t->session.model->module, NULL);
-    return table.length == length ? arena_printf(t->job->arena, "the %lld positions of the model: raise the const by which '%s' has its rows",
+    return table.length == length ? arena_printf(t->job->arena, "the %lld positions of the model: shorten the lines, or give '%s' more rows (of the libraries: --set context=N)",
                                                         (long long)length, table.name)
                                   : arena_printf(t->job->arena, "max_length = %lld of the model's train block", (long long)length);
 }
