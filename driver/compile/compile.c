@@ -86,8 +86,9 @@ static bool add_named(Artifact *a, const char *name)
         if (!strcmp(name, function_names()[f]))
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
                                                            : add_function(a, (TfcFunction)f);
-    return job_error(a->job, "there is no function '%s' to compile%s", name,
-                     text_known(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS));
+    return job_error(a->job, "there is no function '%s' to compile%s%s", name,
+                     text_known(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS),
+                     !strncmp(name, "generat", 7) ? "; generation comes with decode_step" : "");
 }
 
 /* Of an ensemble: functions that decode. */
