@@ -149,7 +149,7 @@ function testLoops() {
 // What each step is, whole: its block heads its row, and nothing of the rest is cut.
 function testSteps() {
   press("s");
-  const letters = text => text.replace(/^∂ |^the model itself|\(.*|[. ]/g, "");
+  const letters = text => text.replace(/^(∂ )?(the model itself)?|\(.*|[. ]/g, "");
   let head = "";
   for (const row of byId("steps").children) {
     if (row.matches(".scope"))
