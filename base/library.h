@@ -1,9 +1,9 @@
 /* Shared libraries that are loaded at their first use, so that starting the program takes no time for them.
  *
  * A library's functions are listed in a file of FUNCTION(name) lines, which the file that loads it includes
- * twice. With LIBRARY_STUB each name becomes a function that jumps to the library's function: calls look as
+ * twice. With LIBRARY_FUNCTION each name becomes a function that jumps to the library's function: calls look as
  * if the program were linked with the library, and a call of a function that is not listed does not link.
- * With LIBRARY_ENTRY the names become the table that library_load fills. No stub may be called before
+ * With LIBRARY_ENTRY the names become the table that library_load fills. None may be called before
  * library_load has succeeded. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
@@ -35,7 +35,7 @@ typedef struct Library {
 #else
 #error "tfc computes on x86_64, aarch64 and riscv64"
 #endif
-#define LIBRARY_STUB(f)                                                                            \
+#define LIBRARY_FUNCTION(f)                                                                        \
     extern void *library_##f __attribute__((visibility("hidden")));                                \
     void *library_##f;                                                                             \
     __asm__(".text; .balign 16; .globl " #f "; .hidden " #f "; .type " #f ", %function; " #f ": "   \

@@ -325,37 +325,34 @@ static size_t begun(const char *name, const char *const *candidates, size_t n, c
     return count;
 }
 
+/* "'a', 'b' LAST 'c'". */
+static const char *list_names(Arena *arena, const char *quote, const char *const *names, size_t n, const char *last)
+{
+    const char *list = "";
+    for (size_t i = 0; i < n; i++)
+        list = arena_printf(arena, "%s%s%s%s%s", list, i == 0 ? "" : i + 1 < n ? ", " : last, quote, names[i], quote);
+    return list;
+}
+
 const char *text_suggest(Arena *arena, const char *quote, const char *name,
                          const char *const *candidates, size_t n)
 {
-    const char *found[MOST_SUGGESTED], *list = "";
+    const char *found[MOST_SUGGESTED];
     size_t distance, count = 0;
     const char *near = nearest(name, candidates, n, &distance);
     if (!near || distance > 1)
         count = begun(name, candidates, n, found);
     if (!count && near)
         found[count++] = near;
-    for (size_t i = 0; i < count; i++)
-        list = arena_printf(arena, "%s%s%s%s%s", list,
-                            i == 0         ? ""
-                            : i + 1 < count ? ", "
-                                            : " or ",
-                            quote, found[i], quote);
-    return count ? arena_printf(arena, "; did you mean %s?", list) : "";
+    return count ? arena_printf(arena, "; did you mean %s?", list_names(arena, quote, found, count, " or ")) : "";
 }
 
 const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names, size_t n)
 {
-    const char *near = text_suggest(arena, quote, name, names, n), *list = "";
-    if (*near)
+    const char *near = text_suggest(arena, quote, name, names, n);
+    if (*near || !n)
         return near;
-    for (size_t i = 0; i < n; i++)
-        list = arena_printf(arena, "%s%s%s%s%s", list,
-                            i == 0       ? ""
-                            : i + 1 < n ? ", "
-                                        : " and ",
-                            quote, names[i], quote);
-    return n ? arena_printf(arena, "; there %s %s", n == 1 ? "is" : "are", list) : "";
+    return arena_printf(arena, "; there %s %s", n == 1 ? "is" : "are", list_names(arena, quote, names, n, " and "));
 }
 
 size_t text_letters(const char *text)

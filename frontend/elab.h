@@ -91,7 +91,7 @@ typedef struct Elab {
     DType float_type;
     int sites, call_depth, eval_depth;
     const Node *constant; /* whose value is being computed, or NULL */
-    int mistakes;       /* met so far, also those that are told already */
+    int mistakes;       /* how many were found, reported again or not */
     int64_t steps, ops;
     bool stopped;       /* a limit was met: everything ends */
 } Elab;

@@ -23,7 +23,7 @@ const Token *peek_ahead(const Parser *p, size_t n); /* the n-th after, newlines 
 const Token *take_token(Parser *p);
 bool accept_token(Parser *p, TokenKind kind);
 bool expect_token(Parser *p, TokenKind kind, const char *where); /* reports if absent */
-/* False: silent, for the mistake is told already, or there are too many. */
+/* Reports the error. False: nothing is said, because the mistake was reported before or there are too many. */
 bool parse_error(Parser *p, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void skip_newlines(Parser *p);

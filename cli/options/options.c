@@ -315,16 +315,15 @@ static bool is_given(const Arguments *arguments, const Option *option)
     return false;
 }
 
-/* The option as it is typed. */
-static const char *typed_name(Job *job, const Option *option)
+const char *option_typed(Arena *arena, const Option *option)
 {
-    return arena_printf(job->arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
+    return arena_printf(arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
 }
 
 /* What to type for a value that the option does not take; "". */
 static const char *value_hint(Job *job, const Command *command, const Option *option, const char *value)
 {
-    const char *hint = option_hint(job->arena, command->name, arena_printf(job->arena, "%s %s", typed_name(job, option), value));
+    const char *hint = option_hint(job->arena, command->name, arena_printf(job->arena, "%s %s", option_typed(job->arena, option), value));
     return hint ? hint : "";
 }
 
@@ -350,12 +349,12 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
         value = arguments->argv[++*at];
     }
     if (!flag && option->kind != OPTION_LIST && is_given(arguments, option)) {
-        cli_usage_error("%s is given twice, the second time as '%s'; it may stand once", typed_name(job, option), value);
+        cli_usage_error("%s is given twice, the second time as '%s'; it may stand once", option_typed(job->arena, option), value);
         return false;
     }
     const char *expected = store_value(job, option, value, record);
     if (expected)
-        cli_usage_error("%s is '%s'; expected %s%s", typed_name(job, option), value, expected,
+        cli_usage_error("%s is '%s'; expected %s%s", option_typed(job->arena, option), value, expected,
                         value_hint(job, command, option, value));
     vec_push(job->arena, arguments->given, ((GivenOption){option, value}));
     return !expected;
@@ -411,7 +410,7 @@ const char *option_of_file(const void *with, Arena *arena, const char *path)
         const Option *option = arguments->given.data[i].option;
         const char *value = arguments->given.data[i].value;
         if (value && names_path(option) && value_names(value, path))
-            return arena_printf(arena, " (%s%s)", option_is_letter(option) ? "" : "--", option->name);
+            return arena_printf(arena, " (%s)", option_typed(arena, option));
     }
     return "";
 }

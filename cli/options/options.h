@@ -84,6 +84,8 @@ const char *option_hint(Arena *arena, const char *command, const char *word);
 /* CliFileNote with the Arguments: the option that has named the file, " (--input)". */
 const char *option_of_file(const void *arguments, Arena *arena, const char *path);
 bool option_is_letter(const Option *option);
+/* The option as it is typed: "--input", "-o". */
+const char *option_typed(Arena *arena, const Option *option);
 /* Whether the option takes one of several words. */
 bool option_is_choice(const Option *option);
 

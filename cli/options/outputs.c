@@ -39,11 +39,6 @@ static bool value_has(const char *value, const struct stat *file)
     }
 }
 
-static const char *typed(Arena *arena, const Option *option)
-{
-    return arena_printf(arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
-}
-
 /* What else names the file: an argument, "", or an option; NULL: nothing. */
 static const char *find_reader(Arena *arena, const Arguments *arguments, const GivenOption *output, const struct stat *file)
 {
@@ -53,7 +48,7 @@ static const char *find_reader(Arena *arena, const Arguments *arguments, const G
     for (size_t i = 0; i < arguments->given.count; i++) {
         const GivenOption *other = &arguments->given.data[i];
         if (other != output && other->value && other->option->kind != OPTION_OUTPUT && value_has(other->value, file))
-            return arena_printf(arena, " (%s)", typed(arena, other->option));
+            return arena_printf(arena, " (%s)", option_typed(arena, other->option));
     }
     return NULL;
 }
@@ -69,7 +64,7 @@ static const Option *find_other_output(const Arguments *arguments, const GivenOp
 static bool check_output(Job *job, const Arguments *arguments, const GivenOption *output)
 {
     struct stat file;
-    const char *name = typed(job->arena, output->option), *path = output->value;
+    const char *name = option_typed(job->arena, output->option), *path = output->value;
     const Option *other = find_other_output(arguments, output);
     const bool is_there = find_file(path, &file);
     const char *reader = is_there ? find_reader(job->arena, arguments, output, &file) : NULL;
@@ -79,7 +74,7 @@ static bool check_output(Job *job, const Arguments *arguments, const GivenOption
     else if (run)
         cli_usage_error("%s %s belongs to the run %s: write to another file", name, path, run);
     else if (other && (is_there || !file_exists(path)))
-        cli_usage_error("%s and %s are one file, %s: name two", typed(job->arena, other), name, path);
+        cli_usage_error("%s and %s are one file, %s: name two", option_typed(job->arena, other), name, path);
     else
         return true;
     return false;

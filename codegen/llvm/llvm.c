@@ -3,7 +3,7 @@
 #include "codegen/build_id.h"
 #include "codegen/llvm/llvm.h"
 
-#define FUNCTION(f) LIBRARY_STUB(f)
+#define FUNCTION(f) LIBRARY_FUNCTION(f)
 #include "codegen/llvm/functions.def"
 #undef FUNCTION
 

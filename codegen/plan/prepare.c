@@ -222,8 +222,8 @@ static void put_needed(Order *order, size_t s)
     }
 }
 
-/* Bytes of a matrix that is packed. */
-static int64_t packed_bytes(const Plan *plan, size_t s)
+/* Elements of a matrix that is packed. */
+static int64_t packed_elements(const Plan *plan, size_t s)
 {
     const TfcGemmStep *gemm = &plan->steps.data[s].gemm;
     return plan->sizes.data[gemm->n.size].coefficient * plan->sizes.data[gemm->k.size].coefficient;
@@ -238,7 +238,7 @@ static void put_packed(Order *order)
         size_t largest = plan->steps.count;
         for (size_t s = 0; s < plan->steps.count; s++)
             if (plan->steps.data[s].kind == TFC_STEP_PACK && order->moved[s] < 0 &&
-                (largest == plan->steps.count || packed_bytes(plan, s) > packed_bytes(plan, largest)))
+                (largest == plan->steps.count || packed_elements(plan, s) > packed_elements(plan, largest)))
                 largest = s;
         if (largest == plan->steps.count)
             return;

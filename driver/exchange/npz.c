@@ -107,7 +107,7 @@ static Npz *read_archive(Diagnostics *diags, Arena *arena, const char *path, zip
     return ok ? npz : NULL;
 }
 
-#define FUNCTION(f) LIBRARY_STUB(f)
+#define FUNCTION(f) LIBRARY_FUNCTION(f)
 #include "driver/exchange/zip_functions.def"
 #undef FUNCTION
 

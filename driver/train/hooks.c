@@ -197,7 +197,7 @@ const char *training_find_bad(Training *t, const Batch *batch, uint64_t stream, 
     return name;
 }
 
-/* What is told of an op that makes a NaN of numbers; NULL: others do so of an infinity alone. */
+/* Which finite numbers an op makes a NaN of, for the message; NULL: none, such an op makes it of an infinity. */
 static const char *nan_reason(OpKind kind)
 {
     switch (kind) {

@@ -3,7 +3,7 @@
 
 #include "base/library.h"
 
-#define FUNCTION(f) LIBRARY_STUB(f)
+#define FUNCTION(f) LIBRARY_FUNCTION(f)
 #include "runtime/blas/functions.def"
 #undef FUNCTION
 

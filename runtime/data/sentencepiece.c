@@ -3,7 +3,7 @@
 
 #include "base/library.h"
 
-LIBRARY_STUB(sp_train)
+LIBRARY_FUNCTION(sp_train)
 
 bool sp_load(Diagnostics *diags)
 {

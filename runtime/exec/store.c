@@ -126,14 +126,14 @@ bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find
     return true;
 }
 
-/* Less is not worth looking for. */
-enum { LEAST_PAGES = 1 << 20 };
+/* A param of fewer bytes is not worth looking for. */
+enum { LEAST_BYTES = 1 << 20 };
 
 void store_find_pages(Store *store)
 {
     for (size_t i = 0; i < store->tensors.count; i++) {
         const StoreTensor *tensor = store->tensors.data[i];
-        if (tensor->borrowed && tensor->count * type_bytes(tensor->type) >= LEAST_PAGES &&
+        if (tensor->borrowed && tensor->count * type_bytes(tensor->type) >= LEAST_BYTES &&
             memory_find_file(tensor->data, &store->pages, &store->pages_end))
             return;
     }

@@ -12,9 +12,9 @@
 
 /* Of the C library's mathematics, which this program is not linked with by this name. */
 double cbrt(double x);
-LIBRARY_STUB(cbrt)
+LIBRARY_FUNCTION(cbrt)
 void tfc_no_such_function(void);
-LIBRARY_STUB(tfc_no_such_function)
+LIBRARY_FUNCTION(tfc_no_such_function)
 
 static const LibraryFunction functions[] = {LIBRARY_ENTRY(cbrt) LIBRARY_ENTRY(tfc_no_such_function)};
 
