@@ -17,25 +17,25 @@
 typedef struct Arena Arena;
 
 Arena *arena_new(void);
-Arena *arena_try_new(void);                         /* NULL: out of memory */
-void arena_free(Arena *arena);                      /* NULL is allowed */
-/* Lets the arena free an object: arena_free calls `release` before it frees memory, for the object owned last first.
- * false: memory ran out, and the object has been released. */
+Arena *arena_try_new(void);    /* NULL: out of memory */
+void arena_free(Arena *arena); /* NULL is allowed */
+/* Lets the arena free an object: arena_free calls `release` before it frees memory, for the object
+ * owned last first. false: memory ran out, and the object has been released. */
 bool arena_own(Arena *arena, void *object, void (*release)(void *object));
-bool arena_failed(const Arena *arena);              /* an allocation has failed */
-void arena_recover(Arena *arena);                   /* allocates again; what it gave before stays valid */
+bool arena_failed(const Arena *arena); /* an allocation has failed */
+/* Allocates again; what it gave before stays valid */
+void arena_recover(Arena *arena);
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_array(Arena *arena, size_t n, size_t size); /* n × size bytes; too many of them fail */
 void *arena_copy(Arena *arena, const void *data, size_t size);
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);
-char *arena_printf(Arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
-size_t arena_bytes(const Arena *arena);             /* handed out so far */
+size_t arena_bytes(const Arena *arena); /* handed out so far */
 
-/* memory_end reports that memory ran out and ends the process; an arena of arena_new calls it. Before that it calls
- * the `act` of memory_at_end, which may end the process itself. */
+/* memory_end reports that memory ran out and ends the process; an arena of arena_new calls it.
+ * Before that it calls the `act` of memory_at_end, which may end the process itself. */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
 void memory_end(void) __attribute__((noreturn));

@@ -29,10 +29,7 @@ Loc loc_join(Arena *arena, Loc a, Loc b)
     return a;
 }
 
-void diag_init(Diagnostics *diags, Arena *arena)
-{
-    *diags = (Diagnostics){.arena = arena};
-}
+void diag_init(Diagnostics *diags, Arena *arena) { *diags = (Diagnostics){.arena = arena}; }
 
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length)
 {
@@ -51,13 +48,13 @@ static void add(Diagnostics *diags, Severity severity, Loc loc, const char *form
     diags->out_of_memory |= arena_failed(diags->arena);
 }
 
-#define DEFINE_DIAG(name, severity)                                            \
-    void name(Diagnostics *diags, Loc loc, const char *format, ...)            \
-    {                                                                          \
-        va_list args;                                                          \
-        va_start(args, format);                                                \
-        add(diags, severity, loc, format, args);                               \
-        va_end(args);                                                          \
+#define DEFINE_DIAG(name, severity)                                 \
+    void name(Diagnostics *diags, Loc loc, const char *format, ...) \
+    {                                                               \
+        va_list args;                                               \
+        va_start(args, format);                                     \
+        add(diags, severity, loc, format, args);                    \
+        va_end(args);                                               \
     }
 DEFINE_DIAG(diag_error, DIAG_ERROR)
 DEFINE_DIAG(diag_warning, DIAG_WARNING)
@@ -67,7 +64,8 @@ DEFINE_DIAG(diag_note, DIAG_NOTE)
 static const char *missing_folder(Arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *folder = slash && slash > path ? arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
+    const char *folder =
+        slash && slash > path ? arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
     return folder && access(folder, F_OK) && errno == ENOENT ? folder : NULL;
 }
 
@@ -87,9 +85,10 @@ void diag_about(Diagnostics *diags, Severity severity, const char *path, const c
     va_start(args, format);
     const char *what = arena_vprintf(diags->arena, format, args);
     va_end(args);
-    (severity == DIAG_ERROR     ? diag_error
-     : severity == DIAG_WARNING ? diag_warning
-                                : diag_note)(diags, (Loc){0}, "%s%s", path, what ? what : ": out of memory");
+    (severity == DIAG_ERROR ? diag_error
+     : severity == DIAG_WARNING
+         ? diag_warning
+         : diag_note)(diags, (Loc){0}, "%s%s", path, what ? what : ": out of memory");
     note_path(diags, path, strlen(path));
 }
 
@@ -147,7 +146,8 @@ static void render_line(Loc loc, Text *out)
     text_add(out, "\n");
 }
 
-/* Bytes of a line of a message that are shown: of a longer one its beginning and its end, which tells what is wrong. */
+/* Bytes of a line of a message that are shown: of a longer one its beginning and its end, which
+ * tells what is wrong. */
 enum { LINE_BEGINS = 400, LINE_ENDS = 300 };
 
 static size_t character_start(const char *text, size_t at)

@@ -24,7 +24,8 @@ typedef struct Source {
 typedef struct Loc {
     const Source *source;
     int line, column, length; /* length: bytes to underline, at least 1 */
-    const struct Trail *trail; /* the place and the calls of blocks around it; NULL: the place alone */
+    /* the place and the calls of blocks around it; NULL: the place alone */
+    const struct Trail *trail;
 } Loc;
 
 /* Where something came from, from the inside out: the place itself, the call of

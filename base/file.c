@@ -128,7 +128,8 @@ static char *follow_links(const char *path, int *number)
     for (int i = 0; at && i < MOST_LINKS; i++) {
         *number = open_number(at);
         ssize_t n = *number >= 0 ? -1 : readlink(at, link, sizeof link - 1);
-        if (n < 0 && (*number >= 0 || errno == EINVAL || errno == ENOENT)) /* no link, or nothing there */
+        if (n < 0 &&
+            (*number >= 0 || errno == EINVAL || errno == ENOENT)) /* no link, or nothing there */
             return at;
         if (n < 0) {
             int error = errno;
@@ -225,8 +226,9 @@ static bool open_place(FileWriter *file, const Place *place)
         file->is_open_elsewhere = true;
         return fcntl(file->fd, F_GETFD) >= 0;
     }
-    file->fd = place->is_through ? open(place->target, O_WRONLY | O_CLOEXEC)
-                                 : temporary_file(AT_FDCWD, place->target, place->mode, &file->temporary);
+    file->fd = place->is_through
+                   ? open(place->target, O_WRONLY | O_CLOEXEC)
+                   : temporary_file(AT_FDCWD, place->target, place->mode, &file->temporary);
     return file->fd >= 0;
 }
 
@@ -257,7 +259,10 @@ static FileWriter *create(Diagnostics *diags, const char *path, bool is_own)
 }
 
 FileWriter *file_create(Diagnostics *diags, const char *path) { return create(diags, path, false); }
-FileWriter *file_create_own(Diagnostics *diags, const char *path) { return create(diags, path, true); }
+FileWriter *file_create_own(Diagnostics *diags, const char *path)
+{
+    return create(diags, path, true);
+}
 
 /* ---- one file, several processes ---- */
 
@@ -280,7 +285,9 @@ static bool open_joined(FileWriter *file, const char *name)
     file->fd = open(file->temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file->fd < 0)
         return false;
-    int error = fstat(file->fd, &info) ? errno : S_ISREG(info.st_mode) && !info.st_size ? 0 : EEXIST;
+    int error = fstat(file->fd, &info)                   ? errno
+                : S_ISREG(info.st_mode) && !info.st_size ? 0
+                                                         : EEXIST;
     if (!error)
         return true;
     close(file->fd);
@@ -435,7 +442,8 @@ bool file_write_own(Diagnostics *diags, const char *path, const void *data, size
 /* What cannot be known is taken to be there: who reads it says why it cannot. */
 bool file_exists(const char *path)
 {
-    return !access(path, F_OK) || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG);
+    return !access(path, F_OK) ||
+           (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG);
 }
 
 bool file_is_folder(const char *path)

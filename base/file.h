@@ -9,11 +9,13 @@
 
 #include <stdint.h>
 
-/* Opens a regular file for reading and gives its size. -1 after an error: a folder, a device, a socket or a pipe is
- * one. It does not wait for a pipe's writer. (A text of lines may be a pipe: line_reader.h opens those.) */
+/* Opens a regular file for reading and gives its size. -1 after an error: a folder, a device, a
+ * socket or a pipe is one. It does not wait for a pipe's writer. (A text of lines may be a pipe:
+ * line_reader.h opens those.) */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
-/* Opens a regular file that this program keeps in a folder and writes in place, with open()'s flags. -1 and errno;
- * ELOOP if the name is a symbolic link, which may lead to another user's file. */
+/* Opens a regular file that this program keeps in a folder and writes in place, with open()'s
+ * flags. -1 and errno; ELOOP if the name is a symbolic link, which may lead to another user's
+ * file. */
 int file_open_own(const char *path, int flags);
 /* The message for an errno of file_open_own. */
 const char *file_own_error(int error);
@@ -21,14 +23,14 @@ const char *file_own_error(int error);
  * The text is NUL-terminated. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
-/* A file being written beside TARGET (base/temporary.h), TARGET being PATH or what its links lead to; or
- * PATH itself where that is a device, a pipe or an open file (/dev/stdout, /dev/fd/3).
+/* A file being written beside TARGET (base/temporary.h), TARGET being PATH or what its links lead
+ * to; or PATH itself where that is a device, a pipe or an open file (/dev/stdout, /dev/fd/3).
  * Writes are buffered; file_commit reports the first failure. Opening a named
  * pipe waits for its reader. */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
-/* The same for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of that name is replaced,
- * since a link may lead to another user's file. */
+/* The same for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of that
+ * name is replaced, since a link may lead to another user's file. */
 FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
 void file_skip(FileWriter *file, uint64_t size); /* bytes that another process writes */
@@ -40,13 +42,15 @@ bool file_commit(FileWriter *file, Diagnostics *diags);
 /* Flushes to the disk. False after a failure, which file_commit then reports. */
 bool file_sync(FileWriter *file);
 void file_discard(FileWriter *file); /* gives up: a regular file stays as it was */
-/* Several processes can write one file, each its own bytes: one creates it, the others join it by the name of its
- * temporary file. The process that created it commits it after all others have committed.
+/* Several processes can write one file, each its own bytes: one creates it, the others join it by
+ * the name of its temporary file. The process that created it commits it after all others have
+ * committed.
  *
- * The last part of the temporary file's name; NULL if there is none, because PATH is a device or a pipe. */
+ * The last part of the temporary file's name; NULL if there is none, because PATH is a device or a
+ * pipe. */
 const char *file_temporary(const FileWriter *file);
-/* Opens the temporary file that another process created for PATH (file_create_own), before anything is written to it.
- * NULL, and errno; EEXIST: it has content, so it is another file. */
+/* Opens the temporary file that another process created for PATH (file_create_own), before anything
+ * is written to it. NULL, and errno; EEXIST: it has content, so it is another file. */
 FileWriter *file_join(const char *path, const char *temporary);
 /* Whether file_create would open PATH now. Nothing is changed and no reader waited for. */
 bool file_can_write(Diagnostics *diags, const char *path);
@@ -54,10 +58,12 @@ bool file_can_write(Diagnostics *diags, const char *path);
 const char *file_target(Arena *arena, const char *path);
 
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
-bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size); /* as file_create_own */
+/* As file_create_own */
+bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
-/* Removes a file, or a folder with all that is in it. Links are removed, not the files that they lead to. */
+/* Removes a file, or a folder with all that is in it. Links are removed, not the files that they
+ * lead to. */
 void file_remove_tree(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* with parents; fine if there */
 /* The last part of a path: what its folder calls it. */

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Inputs and outputs "total.N": sums over the rows of a batch (passes/batch_sums.h, runtime/train/pieces.h). */
+/* Inputs and outputs "total.N": sums over the rows of a batch (passes/batch_sums.h,
+ * runtime/train/pieces.h). */
 #define TOTAL_PREFIX "total."
 
 typedef enum ModelFunction {
@@ -15,7 +16,8 @@ typedef enum ModelFunction {
     FUNCTION_COUNT
 } ModelFunction;
 
-/* The names, FUNCTION_COUNT of them. Functions that libraries have come first, in the order of TfcFunction. */
+/* The names, FUNCTION_COUNT of them. Functions that libraries have come first, in the order of
+ * TfcFunction. */
 static inline const char *const *function_names(void)
 {
     static const char *const names[] = {

@@ -157,10 +157,7 @@ static bool scan_string(Scan *s, const char **text)
 
 /* ---- values ---- */
 
-static bool is_digit(const Scan *s)
-{
-    return s->at < s->end && *s->at >= '0' && *s->at <= '9';
-}
+static bool is_digit(const Scan *s) { return s->at < s->end && *s->at >= '0' && *s->at <= '9'; }
 
 static bool scan_digits(Scan *s)
 {
@@ -230,7 +227,8 @@ static bool scan_number(Scan *s, JsonValue *value)
 
 static bool scan_word(Scan *s, JsonValue *value)
 {
-    static const char *const words[] = {[JV_NULL] = "null", [JV_FALSE] = "false", [JV_TRUE] = "true"};
+    static const char *const words[] = {
+        [JV_NULL] = "null", [JV_FALSE] = "false", [JV_TRUE] = "true"};
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(words[i]);
         if ((size_t)(s->end - s->at) >= n && !memcmp(s->at, words[i], n)) {

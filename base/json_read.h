@@ -21,16 +21,16 @@ typedef enum JsonKind {
 
 typedef struct JsonValue {
     JsonKind kind;
-    const char *text;       /* of a string; it holds no NUL */
+    const char *text; /* of a string; it holds no NUL */
     int64_t integer;
-    double number;          /* of both kinds of number */
-    size_t n;               /* of a list or an object */
-    const char **keys;      /* of an object, in the order of the file */
+    double number;     /* of both kinds of number */
+    size_t n;          /* of a list or an object */
+    const char **keys; /* of an object, in the order of the file */
     struct JsonValue *items;
 } JsonValue;
 
-/* The value that the bytes hold. NULL: they are not valid JSON, and *problem says why and where; or memory ran out, and
- * *problem is NULL. */
+/* The value that the bytes hold. NULL: they are not valid JSON, and *problem says why and where; or
+ * memory ran out, and *problem is NULL. */
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
 /* The member of that key; NULL: there is none, or `object` is no object. */
 const JsonValue *json_member(const JsonValue *object, const char *key);

@@ -118,7 +118,8 @@ void json_put_fixed(JsonWriter *json, const char *key, double value, int decimal
         text_string(json->out, "null");
 }
 
-void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m, int decimals)
+void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m,
+                   int decimals)
 {
     json_open(json, key, '[');
     for (int64_t i = 0; i < n; i++) {

@@ -14,8 +14,9 @@
 typedef struct JsonWriter {
     Text *out;
     bool follows; /* the next member follows another one */
-    int indent;   /* > 0: a member a line, indented by this many blanks a level; 0: all in one line */
-    int level;    /* brackets that are open */
+    /* > 0: a member a line, indented by this many blanks a level; 0: all in one line */
+    int indent;
+    int level; /* brackets that are open */
 } JsonWriter;
 
 void json_open(JsonWriter *json, const char *key, char bracket); /* '{' or '[' */
@@ -33,7 +34,8 @@ void json_put_number(JsonWriter *json, const char *key, double value, int digits
 void json_put_fixed(JsonWriter *json, const char *key, double value, int decimals);
 
 /* Writes a list of n rows, each a list of m numbers with `decimals` digits after the point. */
-void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m, int decimals);
+void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m,
+                   int decimals);
 enum { ALIGNMENT_DECIMALS = 4 }; /* of the weights of alignments, wherever they are shown */
 
 /* A byte of a string as JSON has it: itself, \", \\, \n, \t or \u00NN, without a NUL; how many

@@ -17,7 +17,8 @@ const char *library_module(Arena *arena, const char *name)
     ssize_t n = readlink("/proc/self/exe", program, sizeof program);
     const char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        const char *path = arena_printf(arena, "%.*s/%s%s", (int)(slash - program), program, places[i], name);
+        const char *path =
+            arena_printf(arena, "%.*s/%s%s", (int)(slash - program), program, places[i], name);
         if (file_exists(path))
             return path;
     }
@@ -30,7 +31,8 @@ static bool fill(Library *library, void *handle, Diagnostics *diags)
         const LibraryFunction *f = &library->functions[i];
         *f->address = dlsym(handle, f->name);
         if (!*f->address) {
-            diag_error(diags, (Loc){0}, "%s has no function %s: it is not the library that tfc was built for",
+            diag_error(diags, (Loc){0},
+                       "%s has no function %s: it is not the library that tfc was built for",
                        library->name, f->name);
             diag_note(diags, (Loc){0}, "the package is %s", library->package);
             return false;
@@ -47,7 +49,8 @@ static bool load(Library *library, Diagnostics *diags)
     if (handle)
         return fill(library, handle, diags);
     const char *why = dlerror();
-    diag_error(diags, (Loc){0}, "cannot load %s: %s", library->name, why ? why : "no reason is known");
+    diag_error(diags, (Loc){0}, "cannot load %s: %s", library->name,
+               why ? why : "no reason is known");
     diag_note(diags, (Loc){0}, "the package %s has it", library->package);
     return false;
 }

@@ -1,10 +1,11 @@
-/* Shared libraries that are loaded at their first use, so that starting the program takes no time for them.
+/* Shared libraries that are loaded at their first use, so that starting the program takes no time
+ * for them.
  *
- * A library's functions are listed in a file of FUNCTION(name) lines, which the file that loads it includes
- * twice. With LIBRARY_FUNCTION each name becomes a function that jumps to the library's function: calls look as
- * if the program were linked with the library, and a call of a function that is not listed does not link.
- * With LIBRARY_ENTRY the names become the table that library_load fills. None may be called before
- * library_load has succeeded. */
+ * A library's functions are listed in a file of FUNCTION(name) lines, which the file that loads it
+ * includes twice. With LIBRARY_FUNCTION each name becomes a function that jumps to the library's
+ * function: calls look as if the program were linked with the library, and a call of a function
+ * that is not listed does not link. With LIBRARY_ENTRY the names become the table that library_load
+ * fills. None may be called before library_load has succeeded. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 
@@ -35,18 +36,19 @@ typedef struct Library {
 #else
 #error "tfc computes on x86_64, aarch64 and riscv64"
 #endif
-#define LIBRARY_FUNCTION(f)                                                                        \
-    extern void *library_##f __attribute__((visibility("hidden")));                                \
-    void *library_##f;                                                                             \
-    __asm__(".text; .balign 16; .globl " #f "; .hidden " #f "; .type " #f ", %function; " #f ": "   \
-            LIBRARY_JUMP("library_" #f) "; .size " #f ", .-" #f);
+#define LIBRARY_FUNCTION(f)                                                                  \
+    extern void *library_##f __attribute__((visibility("hidden")));                          \
+    void *library_##f;                                                                       \
+    __asm__(".text; .balign 16; .globl " #f "; .hidden " #f "; .type " #f ", %function; " #f \
+            ": " LIBRARY_JUMP("library_" #f) "; .size " #f ", .-" #f);
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
 #define LIBRARY_TABLE(table) .functions = (table), .n_functions = sizeof(table) / sizeof *(table)
 
-/* The path of a module of tfc's own, beside the program or where it is installed; NULL: nowhere. In the arena. */
+/* The path of a module of tfc's own, beside the program or where it is installed; NULL: nowhere. In
+ * the arena. */
 const char *library_module(Arena *arena, const char *name);
-/* Loads the library, unless it is loaded already; it stays until the process ends. Any thread may call. False after
- * errors. */
+/* Loads the library, unless it is loaded already; it stays until the process ends. Any thread may
+ * call. False after errors. */
 bool library_load(Library *library, Diagnostics *diags);
 
 #endif

@@ -1,34 +1,35 @@
-/* The largest numbers that options, settings of a train block and arguments of compiled libraries may have, in one
- * table. --batch-tokens is the row batch_tokens, of training_settings.def. Each limit is far beyond any known use, and
- * small enough that no number computed from it overflows. So a typing error is reported, not tried. */
+/* The largest numbers that options, settings of a train block and arguments of compiled libraries
+ * may have, in one table. --batch-tokens is the row batch_tokens, of training_settings.def. Each
+ * limit is far beyond any known use, and small enough that no number computed from it overflows. So
+ * a typing error is reported, not tried. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
 #include <stdbool.h>
 
 /* LIMIT(name, largest) */
-#define LIMITS                                                                                \
-    LIMIT(threads, 1024)                                                                      \
-    LIMIT(batch, 1 << 20) /* of tfc bench, as are the next five */                            \
-    LIMIT(source_length, 1 << 20)                                                             \
-    LIMIT(target_length, 1 << 20)                                                             \
-    LIMIT(shapes, 1000000)                                                                    \
-    LIMIT(warm_up, 1000000)                                                                   \
-    LIMIT(rank_tokens, 1 << 24)                                                               \
-    LIMIT(machine_ranks, 1024)                                                                \
-    LIMIT(samples, 1000000)                                                                   \
-    LIMIT(retries, 1000000)                                                                   \
-    LIMIT(rank_timeout, 1000000) /* seconds */                                                \
-    LIMIT(examples, 1 << 24) /* of tfc data */                                                \
-    LIMIT(rows_per_shard, 1000000000)                                                         \
-    LIMIT(window_rows, 1000000000)                                                            \
-    LIMIT(line_limit, 1000000000) /* bytes */                                                 \
-    LIMIT(warmup, 1000000000)                                                                 \
-    LIMIT(minutes, 5256000) /* ten years */                                                   \
-    LIMIT(peak, 1000)       /* learning rates */                                              \
-    LIMIT(rate, 1000)                                                                         \
-    LIMIT(final, 1000)                                                                        \
-    LIMIT(factor, 1000000)                                                                    \
+#define LIMITS                                                     \
+    LIMIT(threads, 1024)                                           \
+    LIMIT(batch, 1 << 20) /* of tfc bench, as are the next five */ \
+    LIMIT(source_length, 1 << 20)                                  \
+    LIMIT(target_length, 1 << 20)                                  \
+    LIMIT(shapes, 1000000)                                         \
+    LIMIT(warm_up, 1000000)                                        \
+    LIMIT(rank_tokens, 1 << 24)                                    \
+    LIMIT(machine_ranks, 1024)                                     \
+    LIMIT(samples, 1000000)                                        \
+    LIMIT(retries, 1000000)                                        \
+    LIMIT(rank_timeout, 1000000) /* seconds */                     \
+    LIMIT(examples, 1 << 24)     /* of tfc data */                 \
+    LIMIT(rows_per_shard, 1000000000)                              \
+    LIMIT(window_rows, 1000000000)                                 \
+    LIMIT(line_limit, 1000000000) /* bytes */                      \
+    LIMIT(warmup, 1000000000)                                      \
+    LIMIT(minutes, 5256000) /* ten years */                        \
+    LIMIT(peak, 1000)       /* learning rates */                   \
+    LIMIT(rate, 1000)                                              \
+    LIMIT(final, 1000)                                             \
+    LIMIT(factor, 1000000)                                         \
     LIMIT(weight_decay, 1000)
 
 #define LIMIT(name, largest) LIMIT_##name = largest,
@@ -42,7 +43,8 @@ enum {
 /* The row of a name, in which - and _ are the same; infinity if there is none. */
 double limit_of(const char *name);
 
-/* Writes a range in words: "a whole number from 1 to 1024", "a number of at least 0". `most` may be infinite. */
+/* Writes a range in words: "a whole number from 1 to 1024", "a number of at least 0". `most` may be
+ * infinite. */
 enum { RANGE_TEXT = 96 };
 void range_text(char *text, bool whole, double least, double most);
 

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Bytes that this process can still have: the least of what the system has free or could free, and of what limits of
- * control groups and of the process (ulimit -v, -d) leave. INT64_MAX: unknown. */
+/* Bytes that this process can still have: the least of what the system has free or could free, and
+ * of what limits of control groups and of the process (ulimit -v, -d) leave. INT64_MAX: unknown. */
 int64_t machine_memory_free(void);
 int64_t resident_bytes(void);      /* of this process now; 0: unknown */
 int64_t peak_resident_bytes(void); /* at most so far */

@@ -17,15 +17,9 @@ uint64_t hash_string(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-uint64_t hash_u64(uint64_t hash, uint64_t value)
-{
-    return hash_bytes(hash, &value, sizeof value);
-}
+uint64_t hash_u64(uint64_t hash, uint64_t value) { return hash_bytes(hash, &value, sizeof value); }
 
-void map_init(Map *map, Arena *arena)
-{
-    *map = (Map){.arena = arena};
-}
+void map_init(Map *map, Arena *arena) { *map = (Map){.arena = arena}; }
 
 static uint32_t *find_slot(const Map *map, const char *key)
 {

@@ -27,8 +27,9 @@ typedef struct Map {
 } Map;
 
 void map_init(Map *map, Arena *arena);
-void *map_get(const Map *map, const char *key);           /* NULL if absent */
-void map_set(Map *map, const char *key, void *value);     /* replaces an old value; does nothing if the arena fails */
+void *map_get(const Map *map, const char *key); /* NULL if absent */
+/* Replaces an old value; does nothing if the arena fails */
+void map_set(Map *map, const char *key, void *value);
 bool map_has(const Map *map, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a parser
- * does with one token. Comments go from # to the end of the line.
+/* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a
+ * parser does with one token. Comments go from # to the end of the line.
  *
  * Functions that return bool or a pointer have reported an error when they return false or NULL;
  * nothing is consumed beyond the mistake then. */
@@ -77,7 +77,8 @@ static inline int read_errors(const Reader *r) { return r->scan.diags->errors - 
 
 #define read_error(r, loc, ...) \
     ((r)->gave_up ? (void)0 : diag_error((r)->scan.diags, (loc), __VA_ARGS__))
-/* Reports that the current token is not the expected one. A bad token was reported by the scanner already. */
+/* Reports that the current token is not the expected one. A bad token was reported by the scanner
+ * already. */
 #define read_error_here(r, ...) \
     ((r)->now.kind == TOKEN_BAD ? (void)0 : read_error((r), (r)->now.loc, __VA_ARGS__))
 
@@ -98,8 +99,8 @@ bool read_int(Reader *r, int64_t least, int64_t most, int64_t *result);
 bool read_float(Reader *r, double *result);
 /* "; did you mean `near`?" for messages, or "". */
 const char *read_suggestion(Reader *r, const char *name, const char *const *known, size_t n);
-/* After a mistake: skips to the end of the line that began after `start` tokens. Returns whether that line opened a
- * block. */
+/* After a mistake: skips to the end of the line that began after `start` tokens. Returns whether
+ * that line opened a block. */
 bool read_skip_line(Reader *r, long start);
 
 #endif

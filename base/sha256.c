@@ -24,12 +24,12 @@ static uint32_t read_word(const unsigned char *bytes)
 }
 
 /* One round; the eight words move by one place in their names instead of in memory. */
-#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
-    do {                                                                                           \
-        uint32_t t_ = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) +  \
-                      constants[i] + w[i];                                                         \
-        d += t_;                                                                                   \
-        h = t_ + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));   \
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                          \
+    do {                                                                                          \
+        uint32_t t_ = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + \
+                      constants[i] + w[i];                                                        \
+        d += t_;                                                                                  \
+        h = t_ + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));  \
     } while (0)
 
 static void add_block(Sha256 *sha, const unsigned char *block)
@@ -59,8 +59,8 @@ static void add_block(Sha256 *sha, const unsigned char *block)
 
 void sha256_init(Sha256 *sha)
 {
-    *sha = (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
-                              0x1f83d9ab, 0x5be0cd19}};
+    *sha = (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+                              0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void sha256_add(Sha256 *sha, const void *data, size_t size)

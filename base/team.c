@@ -37,7 +37,7 @@ typedef struct Crew {
 
 typedef struct Helper {
     Crew *crew;
-    int number; /* from 1: 0 is the team's caller */
+    int number;       /* from 1: 0 is the team's caller */
     TeamReady passed; /* was true on this thread */
     uint64_t failed;  /* the step for which it was not */
     pthread_t thread;

@@ -25,7 +25,8 @@ typedef bool (*TeamReady)(void);
 
 /* `around` runs each task, on the task's thread. */
 typedef struct TeamWatch {
-    void (*around)(const struct TeamWatch *watch, TeamTask task, const void *context, int64_t index);
+    void (*around)(const struct TeamWatch *watch, TeamTask task, const void *context,
+                   int64_t index);
 } TeamWatch;
 
 typedef struct Team {
@@ -35,8 +36,8 @@ typedef struct Team {
     const TeamWatch *watch; /* or NULL; set between steps */
 } Team;
 
-/* Opens a team of at most `threads` threads. A helper for which `ready` is false takes no tasks; ready NULL: all do.
- * The thread that opened the team closes it. */
+/* Opens a team of at most `threads` threads. A helper for which `ready` is false takes no tasks;
+ * ready NULL: all do. The thread that opened the team closes it. */
 void team_open(Team *team, int threads, TeamReady ready);
 void team_close(Team *team);
 /* Runs task 0 … n - 1 in any order on any thread of the team; returns when all are done. Tasks
@@ -45,8 +46,8 @@ void team_run(const Team *team, int32_t n, TeamTask task, const void *context);
 /* Opens a team, runs the tasks, closes the team. */
 void team_each(int threads, int32_t n, TeamTask task, const void *context);
 
-/* The default number of threads: OMP_NUM_THREADS, which many libraries obey, or the number of processors that this
- * process may use. */
+/* The default number of threads: OMP_NUM_THREADS, which many libraries obey, or the number of
+ * processors that this process may use. */
 int team_default(void);
 
 #endif

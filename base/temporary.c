@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 static const char temporary_mark[] = ".tmp-";
-enum { RANDOM_LETTERS = 12, MOST_TRIES = 100, LONGEST_SUFFIX = 40, LONGEST_TARGET = 255 - LONGEST_SUFFIX };
+enum { RANDOM_LETTERS = 12, MOST_TRIES = 100, LONGEST_SUFFIX = 40 };
+enum { LONGEST_TARGET = 255 - LONGEST_SUFFIX };
 
 /* 62 bits and more; false: the system has none (errno). */
 static bool random_letters(char letters[RANDOM_LETTERS + 1])
@@ -40,7 +41,8 @@ static char *temporary_name(const char *target)
     }
     if (!random_letters(letters))
         return NULL;
-    if (asprintf(&path, "%.*s%s%ld-%s", (int)length, target, temporary_mark, (long)getpid(), letters) >= 0)
+    if (asprintf(&path, "%.*s%s%ld-%s", (int)length, target, temporary_mark, (long)getpid(),
+                 letters) >= 0)
         return path;
     errno = ENOMEM;
     return NULL;
@@ -50,7 +52,8 @@ static TemporaryWatch *watcher;
 
 void temporary_watch(TemporaryWatch *watch) { watcher = watch; }
 
-static int make_in(int folder, const char *target, TemporaryMaker *maker, void *context, char **path)
+static int make_in(int folder, const char *target, TemporaryMaker *maker, void *context,
+                   char **path)
 {
     for (int i = 0; (*path = temporary_name(target)); i++) {
         int result = maker(*path, context);
@@ -81,7 +84,8 @@ typedef struct NewTemporary {
 static int make_new_file(const char *path, void *context)
 {
     const NewTemporary *how = context;
-    return openat(how->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, how->mode);
+    return openat(how->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                  how->mode);
 }
 
 int temporary_file(int folder, const char *target, unsigned mode, char **path)
@@ -90,7 +94,10 @@ int temporary_file(int folder, const char *target, unsigned mode, char **path)
     return make_in(folder, target, make_new_file, &how, path);
 }
 
-static int make_new_folder(const char *path, void *context) { return mkdir(path, *(const unsigned *)context); }
+static int make_new_folder(const char *path, void *context)
+{
+    return mkdir(path, *(const unsigned *)context);
+}
 
 bool temporary_folder(const char *target, unsigned mode, char **path)
 {

@@ -106,12 +106,14 @@ void text_quote(Text *text, const char *bytes)
     text_put(text, "\"", 1);
 }
 
-/* How many bytes at the beginning of the text a terminal may be given as they are; 0: the first one may not. */
+/* How many bytes at the beginning of the text a terminal may be given as they are; 0: the first one
+ * may not. */
 static size_t visible_length(const char *text, size_t available)
 {
     size_t size = utf8_length(text, available);
     unsigned char first = (unsigned char)*text;
-    bool is_control = size == 1 ? first < 32 || first == 127 : size == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
+    bool is_control = size == 1 ? first < 32 || first == 127
+                                : size == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
     return is_control && first != '\t' ? 0 : size;
 }
 
@@ -214,7 +216,10 @@ size_t utf8_length(const char *text, size_t available)
     return overlong || beyond ? 0 : n;
 }
 
-const char *text_plural(int64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+const char *text_plural(int64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
 
 bool text_ends(const char *text, const char *end)
 {
@@ -326,11 +331,16 @@ static size_t begun(const char *name, const char *const *candidates, size_t n, c
 }
 
 /* "'a', 'b' LAST 'c'". */
-static const char *list_names(Arena *arena, const char *quote, const char *const *names, size_t n, const char *last)
+static const char *list_names(Arena *arena, const char *quote, const char *const *names, size_t n,
+                              const char *last)
 {
     const char *list = "";
     for (size_t i = 0; i < n; i++)
-        list = arena_printf(arena, "%s%s%s%s%s", list, i == 0 ? "" : i + 1 < n ? ", " : last, quote, names[i], quote);
+        list = arena_printf(arena, "%s%s%s%s%s", list,
+                            i == 0      ? ""
+                            : i + 1 < n ? ", "
+                                        : last,
+                            quote, names[i], quote);
     return list;
 }
 
@@ -344,15 +354,19 @@ const char *text_suggest(Arena *arena, const char *quote, const char *name,
         count = begun(name, candidates, n, found);
     if (!count && near)
         found[count++] = near;
-    return count ? arena_printf(arena, "; did you mean %s?", list_names(arena, quote, found, count, " or ")) : "";
+    return count ? arena_printf(arena, "; did you mean %s?",
+                                list_names(arena, quote, found, count, " or "))
+                 : "";
 }
 
-const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names, size_t n)
+const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names,
+                       size_t n)
 {
     const char *near = text_suggest(arena, quote, name, names, n);
     if (*near || !n)
         return near;
-    return arena_printf(arena, "; there %s %s", n == 1 ? "is" : "are", list_names(arena, quote, names, n, " and "));
+    return arena_printf(arena, "; there %s %s", n == 1 ? "is" : "are",
+                        list_names(arena, quote, names, n, " and "));
 }
 
 size_t text_letters(const char *text)

@@ -1,5 +1,5 @@
-/* A growing piece of text (malloc-backed), for printers and messages. If memory runs out, the process ends
- * (memory_end); so code of compiled libraries builds its texts in an arena instead. */
+/* A growing piece of text (malloc-backed), for printers and messages. If memory runs out, the
+ * process ends (memory_end); so code of compiled libraries builds its texts in an arena instead. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -20,22 +20,25 @@ void text_vadd(Text *text, const char *format, va_list args);
 void text_put(Text *text, const char *bytes, size_t length);
 void text_string(Text *text, const char *string);
 void text_integer(Text *text, int64_t value);
-/* Writes a byte as text_quote does, itself or \", \\, \n, \t, \xNN, without a NUL; returns how many bytes. */
+/* Writes a byte as text_quote does, itself or \", \\, \n, \t, \xNN, without a NUL; returns how many
+ * bytes. */
 enum { TEXT_ESCAPE = 4 };
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
 /* Appends "…" with each byte so escaped. */
 void text_quote(Text *text, const char *bytes);
-/* Appends a text so that a terminal can show it: control characters, and bytes that are not valid UTF-8, as \xNN. The
- * lines after the first are indented, so that no text looks like a message of its own. */
+/* Appends a text so that a terminal can show it: control characters, and bytes that are not valid
+ * UTF-8, as \xNN. The lines after the first are indented, so that no text looks like a message of
+ * its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
-/* The same for a name within a line: line breaks are \n. In the arena, or `name` itself where there is nothing to
- * escape. */
+/* The same for a name within a line: line breaks are \n. In the arena, or `name` itself where there
+ * is nothing to escape. */
 const char *text_visible_name(Arena *arena, const char *name);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
 /* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */
 void text_bytes(Text *text, int64_t bytes);
-/* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, control characters as blanks. */
+/* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, control characters
+ * as blanks. */
 void text_markup(Text *text, const char *string);
 /* Bytes as base64 (RFC 4648). */
 void text_base64(Text *text, const void *bytes, size_t length);
@@ -48,7 +51,8 @@ size_t utf8_length(const char *text, size_t available);
 /* How many characters a text of UTF-8 has. */
 size_t text_letters(const char *text);
 
-/* The form of a word that follows the number n: `one` if n is 1, else `many`, such as "" and "s", "is" and "are". */
+/* The form of a word that follows the number n: `one` if n is 1, else `many`, such as "" and "s",
+ * "is" and "are". */
 const char *text_plural(int64_t n, const char *one, const char *many);
 
 /* Whether the text ends with `end`. */
@@ -63,6 +67,7 @@ const char *text_list(Arena *arena, const int64_t *numbers, int n);
 const char *text_suggest(Arena *arena, const char *quote, const char *name,
                          const char *const *candidates, size_t n);
 /* text_suggest or, where nothing is near, all names: "; there are 'a', 'b' and 'c'". */
-const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names, size_t n);
+const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names,
+                       size_t n);
 
 #endif

@@ -19,6 +19,7 @@ bool unknown_is_above(const UnknownCount *count, double share)
 void unknown_note(const UnknownCount *count, const char *whose, char note[UNKNOWN_NOTE_BYTES])
 {
     double percent = count->tokens ? 100 * (double)count->unknown / (double)count->tokens : 0;
-    snprintf(note, UNKNOWN_NOTE_BYTES, "%.1f %% of %s (%" PRId64 " of %" PRId64 ") are unknown to the vocabulary",
-             percent, whose, count->unknown, count->tokens);
+    snprintf(note, UNKNOWN_NOTE_BYTES,
+             "%.1f %% of %s (%" PRId64 " of %" PRId64 ") are unknown to the vocabulary", percent,
+             whose, count->unknown, count->tokens);
 }

@@ -21,37 +21,37 @@ static float some_value(int i) { return (float)(i * 7919 % 1001) / 1001 - 0.5f; 
 
 /* chains_NAME: CHAINS sums in registers. tiles_NAME: a tile of 6 × VECTORS vectors over
  * TILE_TERMS terms, again and again. */
-#define KERNELS(NAME, features, bytes, VECTORS, CHAINS)                                            \
-    typedef float Vector_##NAME __attribute__((vector_size(bytes)));                               \
-    FOR(features) static void chains_##NAME(double flops)                                          \
-    {                                                                                              \
-        Vector_##NAME sums[CHAINS] = {0}, x = {0}, y = {0};                                        \
-        __asm__ volatile("" : "+m"(x), "+m"(y)); /* not known to be zeros */                       \
-        for (int64_t r = (int64_t)(flops / (CHAINS * (bytes) / 2)); r >= 0; r--)                   \
-            _Pragma("GCC unroll 16") for (int i = 0; i < CHAINS; i++) sums[i] = sums[i] * x + y;   \
-        for (int i = 0; i < CHAINS; i++)                                                           \
-            __asm__ volatile("" : : "m"(sums[i]));                                                 \
-    }                                                                                              \
-    FOR(features) static void tiles_##NAME(double flops)                                           \
-    {                                                                                              \
-        enum { LANES = (bytes) / 4 };                                                              \
-        static _Alignas(64) float a[TILE_TERMS * TILE_ROWS], b[TILE_TERMS * VECTORS * LANES],      \
-            c[TILE_ROWS * VECTORS * LANES];                                                        \
-        const Vector_##NAME *right = (const Vector_##NAME *)b;                                     \
-        for (int i = 0; i < TILE_TERMS * TILE_ROWS; i++)                                           \
-            a[i] = some_value(i);                                                                  \
-        for (int i = 0; i < TILE_TERMS * VECTORS * LANES; i++)                                     \
-            b[i] = some_value(i);                                                                  \
-        const double tile = 2.0 * TILE_ROWS * VECTORS * LANES * TILE_TERMS;                        \
-        for (int64_t r = (int64_t)(flops / tile); r >= 0; r--) {                                   \
-            Vector_##NAME sums[TILE_ROWS][VECTORS] = {0};                                          \
-            for (int l = 0; l < TILE_TERMS; l++)                                                   \
-                _Pragma("GCC unroll 6") for (int i = 0; i < TILE_ROWS; i++)                        \
-                    _Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)                      \
-                        sums[i][v] += a[l * TILE_ROWS + i] * right[l * VECTORS + v];               \
-            memcpy(c, sums, sizeof sums);                                                          \
-            __asm__ volatile("" : : "r"(a), "r"(b), "r"(c) : "memory");                            \
-        }                                                                                          \
+#define KERNELS(NAME, features, bytes, VECTORS, CHAINS)                                          \
+    typedef float Vector_##NAME __attribute__((vector_size(bytes)));                             \
+    FOR(features) static void chains_##NAME(double flops)                                        \
+    {                                                                                            \
+        Vector_##NAME sums[CHAINS] = {0}, x = {0}, y = {0};                                      \
+        __asm__ volatile("" : "+m"(x), "+m"(y)); /* not known to be zeros */                     \
+        for (int64_t r = (int64_t)(flops / (CHAINS * (bytes) / 2)); r >= 0; r--)                 \
+            _Pragma("GCC unroll 16") for (int i = 0; i < CHAINS; i++) sums[i] = sums[i] * x + y; \
+        for (int i = 0; i < CHAINS; i++)                                                         \
+            __asm__ volatile("" : : "m"(sums[i]));                                               \
+    }                                                                                            \
+    FOR(features) static void tiles_##NAME(double flops)                                         \
+    {                                                                                            \
+        enum { LANES = (bytes) / 4 };                                                            \
+        static _Alignas(64) float a[TILE_TERMS * TILE_ROWS], b[TILE_TERMS * VECTORS * LANES],    \
+            c[TILE_ROWS * VECTORS * LANES];                                                      \
+        const Vector_##NAME *right = (const Vector_##NAME *)b;                                   \
+        for (int i = 0; i < TILE_TERMS * TILE_ROWS; i++)                                         \
+            a[i] = some_value(i);                                                                \
+        for (int i = 0; i < TILE_TERMS * VECTORS * LANES; i++)                                   \
+            b[i] = some_value(i);                                                                \
+        const double tile = 2.0 * TILE_ROWS * VECTORS * LANES * TILE_TERMS;                      \
+        for (int64_t r = (int64_t)(flops / tile); r >= 0; r--) {                                 \
+            Vector_##NAME sums[TILE_ROWS][VECTORS] = {0};                                        \
+            for (int l = 0; l < TILE_TERMS; l++)                                                 \
+                _Pragma("GCC unroll 6") for (int i = 0; i < TILE_ROWS; i++)                      \
+                    _Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++) sums[i][v] +=      \
+                    a[l * TILE_ROWS + i] * right[l * VECTORS + v];                               \
+            memcpy(c, sums, sizeof sums);                                                        \
+            __asm__ volatile("" : : "r"(a), "r"(b), "r"(c) : "memory");                          \
+        }                                                                                        \
     }
 
 #if defined(__x86_64__)

@@ -75,7 +75,7 @@ typedef struct Contest {
     const TfcForm *native;
     bool blas;
     Ceiling *ceiling, *reading; /* registers alone; with operands from the cache, or NULL */
-    bool memory; /* beside reading b */
+    bool memory;                /* beside reading b */
 } Contest;
 
 /* The form of a program that multiplies matrices of this type. */
@@ -120,11 +120,13 @@ static void run_batch(const TfcForm *form, const Shape *s, size_t bytes, const c
     int64_t a_row = s->transposed & 1 ? 1 : s->k, a_column = s->transposed & 1 ? s->m : 1;
     int64_t b_row = s->transposed & 2 ? 1 : s->n, b_column = s->transposed & 2 ? s->k : 1;
     for (int64_t i = 0; i < s->batch; i++) {
+        /* clang-format off */
         TfcProduct p = {.m = s->m, .n = s->n, .k = s->k,
                         .a = a + i * s->m * s->k * (int64_t)bytes, .a_row = a_row,
                         .a_column = a_column,
                         .b = b + i * s->k * s->n * (int64_t)bytes, .b_row = b_row,
                         .b_column = b_column, .c = c + i * s->m * s->n, .c_row = s->n};
+        /* clang-format on */
         if (panels)
             p.panels = panels + i * s->k * s->n * (int64_t)sizeof(float);
         if (form)
@@ -151,7 +153,8 @@ enum { NATIVE, BLAS, CEILING, READING, MEMORY, PANELS, KINDS, MAX_ROUNDS = 1000 
 static void run_kind(const Contest *contest, int kind, const Shape *s, int repeat, double flops,
                      const void *a, const void *b, float *c, const char *panels)
 {
-    bool multiplies = kind == NATIVE || (kind == PANELS && contest->memory) || (kind == BLAS && contest->blas);
+    bool multiplies =
+        kind == NATIVE || (kind == PANELS && contest->memory) || (kind == BLAS && contest->blas);
     Ceiling *ceiling = kind == CEILING   ? contest->ceiling
                        : kind == READING ? contest->reading
                                          : NULL;
@@ -161,8 +164,8 @@ static void run_kind(const Contest *contest, int kind, const Shape *s, int repea
         for (int i = 0; i < repeat; i++)
             read_memory(b, (size_t)(s->batch * s->k * s->n) * contest->bytes);
     for (int i = 0; multiplies && i < repeat; i++)
-        run_batch(kind == NATIVE || kind == PANELS ? contest->native : NULL, s, contest->bytes, a, b, c,
-                  kind == PANELS ? panels : NULL);
+        run_batch(kind == NATIVE || kind == PANELS ? contest->native : NULL, s, contest->bytes, a,
+                  b, c, kind == PANELS ? panels : NULL);
 }
 
 static void print_row(const Contest *contest, const Shape *s, const double rate[KINDS])
@@ -229,6 +232,7 @@ static void hold(const Contest *contest, const Shape *of, size_t n_shapes, const
     const struct {
         bool shown;
         const char *head;
+        /* clang-format off */
     } columns[] = {{true, contest->type},          {true, "m x n x k"},
                    {true, "times"},                {true, "native GFLOP/s"},
                    {contest->blas, "OpenBLAS"},    {contest->ceiling, "ceiling"},
@@ -236,6 +240,7 @@ static void hold(const Contest *contest, const Shape *of, size_t n_shapes, const
                    {contest->reading, "reading"},  {contest->reading, "of that"},
                    {contest->memory, "GB/s read"}, {contest->memory, "of that"},
                    {contest->memory, "b packed"},  {contest->memory, "of memory"}};
+    /* clang-format on */
     enum { COLUMNS = sizeof columns / sizeof columns[0], TEXTS = 2 };
     for (int i = 0; i < COLUMNS; i++)
         if (columns[i].shown)
@@ -271,8 +276,10 @@ static void choose_blas(const Options *o, char **argv)
 {
     static const struct {
         const char *cpu, *core;
-    } cores[] = {{"x86-64-v4", "SkylakeX"}, {"x86-64-v3", "Haswell"},
-                 {"x86-64-v2", "Nehalem"},  {"x86-64", "Nehalem"}};
+    } cores[] = {{"x86-64-v4", "SkylakeX"},
+                 {"x86-64-v3", "Haswell"},
+                 {"x86-64-v2", "Nehalem"},
+                 {"x86-64", "Nehalem"}};
     for (size_t i = 0; o->cpu && i < sizeof cores / sizeof cores[0]; i++)
         if (!strcmp(o->cpu, cores[i].cpu) && !getenv("OPENBLAS_CORETYPE")) {
             setenv("OPENBLAS_CORETYPE", cores[i].core, 1);
@@ -283,8 +290,7 @@ static void choose_blas(const Options *o, char **argv)
 static void hold_all(const Options *o, const TfcForm *f32, const TfcForm *bf16)
 {
     Ceilings c = ceilings_of(o->cpu);
-    Contest of_f32 = {"f32", sizeof(float), f32, true, c.multiply_add, c.read_multiply_add,
-                      false};
+    Contest of_f32 = {"f32", sizeof(float), f32, true, c.multiply_add, c.read_multiply_add, false};
     Contest of_bf16 = {"bf16", sizeof(uint16_t), bf16, false, c.pairs, NULL, false};
     Contest of_rows = {"rows", sizeof(float), f32, true, NULL, NULL, true};
     printf("Code for %s; OpenBLAS's for %s.\n\n", o->cpu ? o->cpu : "this machine",
@@ -300,7 +306,8 @@ int main(int argc, char **argv)
 {
     Options o;
     if (!read_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: bench_gemm [--cpu NAME] [--few-rows] [--only USE] [rounds, 1 to %d]\n",
+        fprintf(stderr,
+                "usage: bench_gemm [--cpu NAME] [--few-rows] [--only USE] [rounds, 1 to %d]\n",
                 MAX_ROUNDS);
         return 1;
     }

@@ -34,7 +34,8 @@ static bool check_ways(Check *check, Ways *w, bool has_loss)
         return false;
     if (!check->usual) {
         check_row(check, "a loss that is a number", CHECK_FAILED,
-                  arena_printf(check->job->arena, "%s; tfc train --check-numerics names the operation",
+                  arena_printf(check->job->arena,
+                               "%s; tfc train --check-numerics names the operation",
                                check->passed_over + strlen("; ")));
         return true;
     }

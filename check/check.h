@@ -14,8 +14,8 @@ typedef struct CheckRow {
 /* The lengths of the sentences of a made-up batch. */
 typedef struct CheckBatch {
     const char *name;
-    int64_t n; /* sentences */
-    bool drawn; /* from 1 to these, by the seed; else these */
+    int64_t n;                    /* sentences */
+    bool drawn;                   /* from 1 to these, by the seed; else these */
     int32_t source[3], target[3]; /* the longest of them at least 1 */
 } CheckBatch;
 extern const CheckBatch check_batches[];
@@ -24,8 +24,8 @@ extern const int check_batch_count;
 typedef struct Check {
     Job *job;
     const char *path, *library; /* as in SessionOptions */
-    TextList settings; /* --set, and the sizes that were reduced */
-    int64_t samples;   /* elements a param */
+    TextList settings;          /* --set, and the sizes that were reduced */
+    int64_t samples;            /* elements a param */
     uint64_t seed;
     const CheckBatch *usual; /* the first whose loss is a number; NULL: none is */
     const char *passed_over; /* which are not, and what it is there; "" if it is the first */
@@ -50,8 +50,8 @@ typedef struct VariantOptions {
     bool holds; /* outputs, too, of what stop() takes (held_add_outputs) */
 } VariantOptions;
 
-/* Runs every check below, each of which adds a row. False when one could not be done (an error is in
- * the diagnostics); a check that fails is a row, and no error. */
+/* Runs every check below, each of which adds a row. False when one could not be done (an error is
+ * in the diagnostics); a check that fails is a row, and no error. */
 bool check_model(Check *check);
 
 /* Adds the settings that make the model small, as far as it has them. */
@@ -75,9 +75,9 @@ const char *check_without(Check *check, const char *list, const CheckBatch *batc
 /* Finds check->usual by the loss of a variant. */
 bool check_choose_batch(Check *check, Variant *gradient);
 
-/* The least size that an output counts as having where its error is divided by its size, as a part of
- * the greatest output's. Terms that cancel, as those of attention over one key, leave some ulps of what
- * they were: such an output is zero but for rounding. */
+/* The least size that an output counts as having where its error is divided by its size, as a part
+ * of the greatest output's. Terms that cancel, as those of attention over one key, leave some ulps
+ * of what they were: such an output is zero but for rounding. */
 #define CHECK_SMALL 1e-2
 
 /* ---- held.c ---- */
@@ -92,7 +92,8 @@ const char *held_text(const Check *check, const Variant *gradient);
 bool held_bind(Check *check, Variant *gradient, const TfcProgram *program, Exec *exec);
 
 /* Each false only when it could not be done (an error is in the diagnostics). */
-/* Of a variant that holds, against central differences, in which states and what stop() gives are held. */
+/* Of a variant that holds, against central differences, in which states and what stop() gives are
+ * held. */
 bool check_gradients(Check *check, Variant *f64);
 bool check_same(Check *check, const char *name, Variant *a, Variant *b, double tolerance);
 /* Every output on every batch against the interpreter, within the bounds of rounding and the
@@ -100,7 +101,7 @@ bool check_same(Check *check, const char *name, Variant *a, Variant *b, double t
 bool check_meaning(Check *check, const char *name, Variant *variant, double tolerance);
 /* The same of the interpreter's, on every batch. */
 bool check_slopes(Check *check, Variant *gradient);
-bool check_threads(Check *check); /* steps of training with 1 and with 2 threads, bit for bit */
+bool check_threads(Check *check);  /* steps of training with 1 and with 2 threads, bit for bit */
 bool check_decoding(Check *check); /* a token at a time against forward */
 
 #endif

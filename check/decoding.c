@@ -1,5 +1,5 @@
-/* Decoding a token at a time, some at a time, or some without their logits, must give the logits that forward gives at
- * once. */
+/* Decoding a token at a time, some at a time, or some without their logits, must give the logits
+ * that forward gives at once. */
 #include "check/check.h"
 
 #include "driver/run/weights.h"
@@ -38,7 +38,8 @@ static void add_distance(Distance *distance, const float *out, const float *expe
 {
     for (int32_t k = 0; k < vocab; k++) {
         distance->greatest = fmax(distance->greatest, fabs(expected[k]));
-        distance->apart = isnan(out[k]) ? INFINITY : fmax(distance->apart, fabs(out[k] - expected[k]));
+        distance->apart =
+            isnan(out[k]) ? INFINITY : fmax(distance->apart, fabs(out[k] - expected[k]));
     }
 }
 
@@ -52,15 +53,18 @@ typedef struct Chunk {
     int32_t rows[ROWS], first[ROWS], counts[ROWS], ids[TOKENS], n_rows, n_ids;
 } Chunk;
 
-static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t width, Part part, Chunk *chunk)
+static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t width, Part part,
+                       Chunk *chunk)
 {
     chunk->n_rows = chunk->n_ids = 0;
     for (int32_t b = 0; b < n; b++) {
         const int32_t left = targets[b].n - t, here = left < width ? left : width;
-        const int32_t from = part == LAST ? here - 1 : 0, count = (part == ALL_BUT_LAST ? here - 1 : here) - from;
+        const int32_t from = part == LAST ? here - 1 : 0,
+                      count = (part == ALL_BUT_LAST ? here - 1 : here) - from;
         if (here <= 0 || count <= 0)
             continue;
-        memcpy(chunk->ids + chunk->n_ids, targets[b].ids + t + from, sizeof *chunk->ids * (size_t)count);
+        memcpy(chunk->ids + chunk->n_ids, targets[b].ids + t + from,
+               sizeof *chunk->ids * (size_t)count);
         chunk->n_ids += count;
         chunk->first[chunk->n_rows] = t + from;
         chunk->counts[chunk->n_rows] = count;
@@ -68,7 +72,8 @@ static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t widt
     }
 }
 
-/* How tokens go to the model: `width` at once; of these, all but the last without logits if `feeds`. */
+/* How tokens go to the model: `width` at once; of these, all but the last without logits if
+ * `feeds`. */
 typedef struct Way {
     int32_t width;
     bool feeds;
@@ -90,7 +95,8 @@ static double compare_steps(Stepper *stepper, const Tokens *sources, const Token
     Chunk c;
     for (int32_t t = 0; t < longest; t += way.width) {
         take_chunk(targets, n, t, way.width, ALL_BUT_LAST, &c);
-        if (way.feeds && c.n_rows && !stepper->feed(stepper->self, c.n_rows, c.rows, c.rows, c.counts, c.ids))
+        if (way.feeds && c.n_rows &&
+            !stepper->feed(stepper->self, c.n_rows, c.rows, c.rows, c.counts, c.ids))
             return -1;
         take_chunk(targets, n, t, way.width, way.feeds ? LAST : ALL, &c);
         const float *out = stepper->step(stepper->self, c.n_rows, c.rows, c.rows, c.counts, c.ids);
@@ -98,7 +104,8 @@ static double compare_steps(Stepper *stepper, const Tokens *sources, const Token
             return -1;
         for (int32_t r = 0; r < c.n_rows; r++)
             for (int32_t k = 0; k < c.counts[r]; k++, out += stepper->vocab)
-                add_distance(&distance, out, logits + (int64_t)(first[c.rows[r]] + c.first[r] + k) * stepper->vocab,
+                add_distance(&distance, out,
+                             logits + (int64_t)(first[c.rows[r]] + c.first[r] + k) * stepper->vocab,
                              stepper->vocab);
     }
     return distance.apart / distance.greatest;
@@ -133,22 +140,22 @@ bool check_decoding(Check *check)
     Inference inference = {.job = check->job};
     if (ok)
         inference_init(&inference, &v.session, v.store, NULL);
-    if (ok && (!ports_predict(&inference.ports) ||
-               !reads(v.program, inference.ports.target))) {
+    if (ok && (!ports_predict(&inference.ports) || !reads(v.program, inference.ports.target))) {
         check_row(check, name, CHECK_SKIPPED, "the model predicts no next token");
         variant_close(&v);
         return true;
     }
     const char *other = ok ? other_input(v.program, &inference.ports) : NULL;
     if (other) {
-        check_row(check, name, CHECK_SKIPPED,
-                  arena_printf(check->job->arena, "generation does not feed the input `%s`", other));
+        check_row(
+            check, name, CHECK_SKIPPED,
+            arena_printf(check->job->arena, "generation does not feed the input `%s`", other));
         variant_close(&v);
         return true;
     }
     ok = ok && inference_prepare_decode(&inference) &&
-         weights_initialise(check->job, v.session.model, v.store, check->seed) && variant_feed(check, &v, &shape) &&
-         variant_run(check, &v);
+         weights_initialise(check->job, v.session.model, v.store, check->seed) &&
+         variant_feed(check, &v, &shape) && variant_run(check, &v);
     if (ok) {
         const char *source = inference.ports.source;
         const Tokens *targets = rows_of(check, &v, inference.ports.target);
@@ -161,9 +168,11 @@ bool check_decoding(Check *check)
             error = apart < 0 ? apart : fmax(error, apart);
         }
         check_row(check, name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
-                  error < 0 ? "out of memory"
-                            : arena_printf(check->job->arena, "logits of %d sentences, by 1, 3 and 3 + 1 tokens, worst %.1e",
-                                           (int)n, error));
+                  error < 0
+                      ? "out of memory"
+                      : arena_printf(check->job->arena,
+                                     "logits of %d sentences, by 1, 3 and 3 + 1 tokens, worst %.1e",
+                                     (int)n, error));
     }
     inference_free(&inference);
     variant_close(&v);

@@ -164,9 +164,9 @@ bool check_gradients(Check *check, Variant *v)
         return false;
     Arena *arena = check->job->arena;
     const char *rest = arena_printf(arena, "%s%s", held_text(check, v), check->passed_over);
-    const char *detail = arena_printf(arena, "%" PRId64 " elements of %d params, worst %.1e (%s)%s",
-                                      worst.elements, n_params, fmax(worst.error, 0),
-                                      worst.name ? worst.name : "none", rest);
+    const char *detail =
+        arena_printf(arena, "%" PRId64 " elements of %d params, worst %.1e (%s)%s", worst.elements,
+                     n_params, fmax(worst.error, 0), worst.name ? worst.name : "none", rest);
     if (worst.failed)
         detail = arena_printf(arena,
                               "%s[%" PRId64 "]: %.9g, by differences %.9g; %" PRId64 " of %" PRId64

@@ -35,7 +35,8 @@ Function *held_loss(const Function *gradient, const char *name)
     FOR_OPS (op, &loss->body) {
         Builder b = builder_before(loss, &loss->body, op);
         if (op->kind == OP_stop_gradient)
-            value_replace(op_result(op), build_input(&b, held_name(loss, n++), op_result(op)->type));
+            value_replace(op_result(op),
+                          build_input(&b, held_name(loss, n++), op_result(op)->type));
         else if (op->kind == OP_assign ||
                  (op->kind == OP_output && strcmp(op_string(op, ATTR_name), "loss")))
             block_remove(&loss->body, op);
@@ -49,7 +50,8 @@ const char *held_text(const Check *check, const Variant *gradient)
     int n = 0;
     FOR_OPS (op, &gradient->meaning->body)
         n += op->kind == OP_stop_gradient;
-    return n ? arena_printf(check->job->arena, "; %d stopped value%s held", n, n > 1 ? "s" : "") : "";
+    return n ? arena_printf(check->job->arena, "; %d stopped value%s held", n, n > 1 ? "s" : "")
+             : "";
 }
 
 bool held_bind(Check *check, Variant *gradient, const TfcProgram *program, Exec *exec)
@@ -59,8 +61,8 @@ bool held_bind(Check *check, Variant *gradient, const TfcProgram *program, Exec 
         const TfcPort *port = &gradient->program->outputs[i];
         if (strncmp(port->name, prefix, strlen(prefix)))
             continue;
-        StTensor tensor =
-            tensors_output(binding, gradient->program, port, exec_output(gradient->exec, port->name));
+        StTensor tensor = tensors_output(binding, gradient->program, port,
+                                         exec_output(gradient->exec, port->name));
         vec_push(check->job->arena, binding->made, tensor);
     }
     return tensors_bind(binding, program, exec);

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *speaker; /* errors begin with this name, and nothing else is printed; NULL: all is printed, without a name */
+/* errors begin with this name, and nothing else is printed; NULL: all is printed, without a name */
+static const char *speaker;
 static int errors_told;
 static const char *command_name; /* NULL: no command runs yet */
 static bool usage_was_wrong;
@@ -27,7 +28,8 @@ void cli_note_files(CliFileNote *note, const void *with)
 
 int cli_errors_told(void) { return errors_told; }
 
-/* Leaves out warnings that were printed before, with their notes: a model is read more than once. */
+/* Leaves out warnings that were printed before, with their notes: a model is read more than
+ * once. */
 static void drop_repeated(Diagnostics *diags)
 {
     static Map told;
@@ -42,8 +44,9 @@ static void drop_repeated(Diagnostics *diags)
             drops = false;
         if (diag->severity == DIAG_WARNING) {
             const Loc *loc = &diag->loc;
-            const char *key = arena_printf(arena, "%s:%d:%d:%s", loc->source ? loc->source->path : "", loc->line,
-                                           loc->column, diag->message);
+            const char *key =
+                arena_printf(arena, "%s:%d:%d:%s", loc->source ? loc->source->path : "", loc->line,
+                             loc->column, diag->message);
             drops = map_has(&told, key);
             map_set(&told, key, &told);
         }
@@ -59,9 +62,10 @@ static void note_files(Diagnostics *diags)
     for (size_t i = 0; file_note && i < diags->list.count; i++) {
         Diag *diag = &diags->list.data[i];
         if (diag->path)
-            diag->message = arena_printf(diags->arena, "%.*s%s%s", (int)diag->behind_path, diag->message,
-                                         file_note(file_note_with, diags->arena, diag->path),
-                                         diag->message + diag->behind_path);
+            diag->message =
+                arena_printf(diags->arena, "%.*s%s%s", (int)diag->behind_path, diag->message,
+                             file_note(file_note_with, diags->arena, diag->path),
+                             diag->message + diag->behind_path);
     }
 }
 
@@ -92,7 +96,8 @@ bool cli_write(Job *job, const char *path, const Text *text)
     const char *data = text->data ? text->data : "";
     if (path && strcmp(path, "-"))
         return file_write_all(&job->diags, path, data, text->length);
-    fwrite(data, 1, text->length, stdout); /* whether it could be written is asked at the end (main.c) */
+    /* whether it could be written is asked at the end (main.c) */
+    fwrite(data, 1, text->length, stdout);
     return true;
 }
 
@@ -101,7 +106,8 @@ static void print_usage_error(const char *format, va_list args)
     Text text = {0}, shown = {0};
     text_vadd(&text, format, args);
     text_visible(&shown, text.data, text.length);
-    fprintf(stderr, "tfc: %s%s%s\n", command_name ? command_name : "", command_name ? ": " : "", shown.data);
+    fprintf(stderr, "tfc: %s%s%s\n", command_name ? command_name : "", command_name ? ": " : "",
+            shown.data);
     usage_was_wrong = true;
     text_free(&text);
     text_free(&shown);

@@ -18,15 +18,18 @@ void cli_flush(Job *job);
 /* For one of several processes: from now on only errors are printed, each after this name. */
 void cli_speak_as(const char *name);
 int cli_errors_told(void); /* by cli_flush so far */
-/* Prints the diagnostics and gives EXIT_DONE, or if ok is false EXIT_INPUT; EXIT_USAGE after a usage error. */
+/* Prints the diagnostics and gives EXIT_DONE, or if ok is false EXIT_INPUT; EXIT_USAGE after a
+ * usage error. */
 int cli_finish(Job *job, bool ok);
 /* Writes the text to a file, or prints it (path NULL or "-"); false after an error. */
 bool cli_write(Job *job, const char *path, const Text *text);
-/* From now on, if memory runs out, temporaries are removed and the process exits with EXIT_INPUT. */
+/* From now on, if memory runs out, temporaries are removed and the process exits with
+ * EXIT_INPUT. */
 void cli_end_without_memory(void);
 /* The command that runs, which usage errors begin with from now on. */
 void cli_begin(const char *command);
-/* What an error of diag_errno says behind the file that it is about, such as " (--input)"; "": nothing. */
+/* What an error of diag_errno says behind the file that it is about, such as " (--input)"; "":
+ * nothing. */
 typedef const char *CliFileNote(const void *with, Arena *arena, const char *path);
 void cli_note_files(CliFileNote *note, const void *with);
 /* "tfc: COMMAND: MESSAGE" on stderr; gives EXIT_USAGE. */

@@ -17,7 +17,10 @@ struct Describer {
 
 static const char *dashes(const Option *option) { return option_is_letter(option) ? "" : "--"; }
 static bool names_file(const char *value) { return value && strstr(value, "FILE") != NULL; }
-static bool names_folder(const char *value) { return value && (strstr(value, "RUN") || strstr(value, "FOLDER")); }
+static bool names_folder(const char *value)
+{
+    return value && (strstr(value, "RUN") || strstr(value, "FOLDER"));
+}
 
 /* ".tfg" of "MODEL.tfg|RUN": what the file of the first argument is called; else NULL. */
 static const char *file_suffix(const Command *command)
@@ -81,16 +84,17 @@ static void print_roff(const char *text)
 
 static void head_man(void)
 {
-    printf(".TH TFC 1 \"\" \"tfc %s\" \"User Commands\"\n.SH NAME\n"
-           "tfc \\- a compiler and runtime for Transformers\n"
-           ".SH SYNOPSIS\n.B tfc\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIOPTIONS\\fR]\n"
-           ".SH DESCRIPTION\nModels are texts in the language of \\fI.tfg\\fR files;\n"
-           "tfc compiles them to native code, trains them, and runs them.\n"
-           "Results go to standard output, messages to standard error.\n"
-           "Options may stand anywhere among the arguments, as \\fB\\-\\-name VALUE\\fR or\n"
-           "\\fB\\-\\-name=VALUE\\fR; \\fB\\-\\-\\fR ends them, and every command knows \\fB\\-\\-help\\fR.\n"
-           ".SH COMMANDS\n",
-           TFC_VERSION);
+    printf(
+        ".TH TFC 1 \"\" \"tfc %s\" \"User Commands\"\n.SH NAME\n"
+        "tfc \\- a compiler and runtime for Transformers\n"
+        ".SH SYNOPSIS\n.B tfc\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIOPTIONS\\fR]\n"
+        ".SH DESCRIPTION\nModels are texts in the language of \\fI.tfg\\fR files;\n"
+        "tfc compiles them to native code, trains them, and runs them.\n"
+        "Results go to standard output, messages to standard error.\n"
+        "Options may stand anywhere among the arguments, as \\fB\\-\\-name VALUE\\fR or\n"
+        "\\fB\\-\\-name=VALUE\\fR; \\fB\\-\\-\\fR ends them, and every command knows \\fB\\-\\-help\\fR.\n"
+        ".SH COMMANDS\n",
+        TFC_VERSION);
 }
 
 static void command_man(const Command *command)
@@ -118,12 +122,13 @@ static void command_man(const Command *command)
 
 static void tail_man(void)
 {
-    fputs(".SH EXIT STATUS\n0 done, 1 the input was wrong, 2 the usage was wrong,\n"
-          "3 interrupted but saved.\n"
-          ".SH ENVIRONMENT\n.TP\n.B TFC_LIBRARY\nThe folder of the standard blocks that\n"
-          ".B use\nreads, in place of the one beside the program.\n"
-          ".TP\n.B TFC_CACHE\nThe folder that keeps compiled kernels, in place of the user's cache folder.\n",
-          stdout);
+    fputs(
+        ".SH EXIT STATUS\n0 done, 1 the input was wrong, 2 the usage was wrong,\n"
+        "3 interrupted but saved.\n"
+        ".SH ENVIRONMENT\n.TP\n.B TFC_LIBRARY\nThe folder of the standard blocks that\n"
+        ".B use\nreads, in place of the one beside the program.\n"
+        ".TP\n.B TFC_CACHE\nThe folder that keeps compiled kernels, in place of the user's cache folder.\n",
+        stdout);
 }
 
 /* ---- bash ---- */
@@ -181,7 +186,8 @@ static void command_bash(const Command *command)
            file_suffix(command) ? file_suffix(command) : command->arguments);
     for (int i = 0; i < command->n_options; i++)
         if (option_is_choice(&command->options[i])) {
-            printf("        %s%s) COMPREPLY=($(compgen -W '", dashes(&command->options[i]), command->options[i].name);
+            printf("        %s%s) COMPREPLY=($(compgen -W '", dashes(&command->options[i]),
+                   command->options[i].name);
             print_choices(command->options[i].value);
             printf("' -- \"$word\")); return ;;\n");
         }
@@ -198,19 +204,20 @@ static void tail_bash(void)
 {
     printf("    help) COMPREPLY=($(compgen -W \"");
     print_names();
-    printf("\" -- \"$word\")); return ;;\n"
-           "    esac\n"
-           "    case $word in\n"
-           "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-           "    *)\n"
-           "        case $arguments in\n"
-           "        .*) COMPREPLY=($(compgen -d -S / -- \"$word\"; compgen -f -X \"!*$arguments\" -- \"$word\")) ;;\n"
-           "        RUN) COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
-           "        *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-           "        esac ;;\n"
-           "    esac\n"
-           "}\n"
-           "complete -o filenames -F _tfc tfc\n");
+    printf(
+        "\" -- \"$word\")); return ;;\n"
+        "    esac\n"
+        "    case $word in\n"
+        "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
+        "    *)\n"
+        "        case $arguments in\n"
+        "        .*) COMPREPLY=($(compgen -d -S / -- \"$word\"; compgen -f -X \"!*$arguments\" -- \"$word\")) ;;\n"
+        "        RUN) COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
+        "        *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+        "        esac ;;\n"
+        "    esac\n"
+        "}\n"
+        "complete -o filenames -F _tfc tfc\n");
 }
 
 /* ---- zsh ---- */
@@ -260,7 +267,9 @@ static void command_zsh(const Command *command)
     for (int i = 0; i < command->n_options; i++) {
         const Option *o = &command->options[i];
         printf("            '%s%s%s%s[", o->kind == OPTION_LIST ? "*" : "", dashes(o), o->name,
-               !o->value ? "" : option_is_letter(o) ? "+" : "=");
+               !o->value             ? ""
+               : option_is_letter(o) ? "+"
+                                     : "=");
         print_option_help(o, print_zsh);
         putchar(']');
         if (o->value) {
@@ -293,8 +302,8 @@ static void tail_zsh(void)
 
 /* ---- settings ---- */
 
-static void print_setting(const char *option, const char *value, const char *name, double initial, double least,
-                          double most, const char *help)
+static void print_setting(const char *option, const char *value, const char *name, double initial,
+                          double least, double most, const char *help)
 {
     char left[40] = "", shown[16] = "", range[40];
     if (option)
@@ -308,17 +317,18 @@ static void print_setting(const char *option, const char *value, const char *nam
 /* The rows of decoding's settings as a table, and those of training. */
 static void head_settings(void)
 {
-    const char *heads = "option                   setting             default  range              meaning\n";
+    const char *heads =
+        "option                   setting             default  range              meaning\n";
     printf("%s", heads);
-#define SETTING(kind, name, initial, least, most, option, value, help)                             \
+#define SETTING(kind, name, initial, least, most, option, value, help) \
     print_setting(option, value, #name, initial, least, most, help);
-#define LONGEST(kind, name, initial, least, most, option, value, help)                             \
+#define LONGEST(kind, name, initial, least, most, option, value, help) \
     print_setting(option, value, "", initial, least, most, help);
 #include "runtime/decode/settings.def"
     printf("\n%s", heads);
-#define TRAIN_SETTING(name, initial, block, least, most, option, help)                             \
+#define TRAIN_SETTING(name, initial, block, least, most, option, help) \
     print_setting(option, "N", #name, initial, least, most, help);
-#define BATCH(name, initial, block, least, most, option, help)                                     \
+#define BATCH(name, initial, block, least, most, option, help) \
     print_setting(option, "N", "batch", initial, least, most, help);
 #include "base/training_settings.def"
 }

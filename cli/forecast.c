@@ -7,13 +7,15 @@
 
 static const double SECONDS_TO_MEASURE = 3, LONG_SECONDS = 3600;
 
-/* A warm-up beside an end by time, before it is known how many steps that is; a few end before the speed is known. */
+/* A warm-up beside an end by time, before it is known how many steps that is; a few end before the
+ * speed is known. */
 static void tell_share(const Forecast *f)
 {
     const TrainSettings *s = f->settings;
     if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step + TRAIN_PACE_STEPS)
         diag_note(&f->job->diags, (Loc){0},
-                  "the warm-up has %" PRId64 " steps; if it does not end within the time of --minutes, it becomes one "
+                  "the warm-up has %" PRId64
+                  " steps; if it does not end within the time of --minutes, it becomes one "
                   "of %.3g %% of the steps that do",
                   s->rate.warmup, 100.0 / TRAIN_WARMUP_SHARE);
 }
@@ -21,7 +23,10 @@ static void tell_share(const Forecast *f)
 void forecast_init(Forecast *f, Job *job, const TrainSettings *settings, bool default_steps,
                    const TrainState *state)
 {
-    *f = (Forecast){.job = job, .settings = settings, .state = state, .default_steps = default_steps,
+    *f = (Forecast){.job = job,
+                    .settings = settings,
+                    .state = state,
+                    .default_steps = default_steps,
                     .warmup = state->warmup};
     int64_t warmup = settings->rate.warmup, steps = settings->steps;
     if (default_steps)
@@ -43,7 +48,8 @@ static bool tell_warmup(Forecast *f)
         return false;
     f->warmup = warmup;
     diag_warning(&f->job->diags, (Loc){0},
-                 "the warm-up of %" PRId64 " steps would not end within the time of --minutes: it ends at step %" PRId64
+                 "the warm-up of %" PRId64
+                 " steps would not end within the time of --minutes: it ends at step %" PRId64
                  " now, at the same rate; a smaller `warmup` in the model's rate says otherwise",
                  f->settings->rate.warmup, warmup);
     return true;
@@ -56,7 +62,8 @@ static bool tell_long(Forecast *f, double a_step)
     if (left <= LONG_SECONDS)
         return false;
     diag_warning(&f->job->diags, (Loc){0},
-                 "at this speed (%.3g s a step) %" PRId64 " steps take %s; --steps and --minutes say when to end",
+                 "at this speed (%.3g s a step) %" PRId64
+                 " steps take %s; --steps and --minutes say when to end",
                  a_step, s->steps, duration_text(left));
     return true;
 }
@@ -64,7 +71,8 @@ static bool tell_long(Forecast *f, double a_step)
 bool forecast_step(Forecast *f, double now)
 {
     bool told = tell_warmup(f);
-    double a_step = f->default_steps ? train_pace(&f->pace, f->state->step, now, SECONDS_TO_MEASURE) : 0;
+    double a_step =
+        f->default_steps ? train_pace(&f->pace, f->state->step, now, SECONDS_TO_MEASURE) : 0;
     if (!a_step)
         return told;
     f->default_steps = false;

@@ -10,11 +10,11 @@
 #include <string.h>
 
 const Command *const commands[] = {
-    &command_init, &command_train, &command_data, &command_prepare, &command_translate, &command_generate, &command_score,
-    &command_eval,  &command_run,       &command_compile,  &command_dump,
-    &command_opt,   &command_check,     &command_bench,    &command_tune,
-    &command_info,  &command_align, &command_attend, &command_report, &command_draw, &command_export, &command_import, &command_launch,
-    &command_bug_report,
+    &command_init,     &command_train,  &command_data,   &command_prepare,    &command_translate,
+    &command_generate, &command_score,  &command_eval,   &command_run,        &command_compile,
+    &command_dump,     &command_opt,    &command_check,  &command_bench,      &command_tune,
+    &command_info,     &command_align,  &command_attend, &command_report,     &command_draw,
+    &command_export,   &command_import, &command_launch, &command_bug_report,
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
@@ -39,7 +39,8 @@ static int end_output(int status)
     const int error = fflush(stdout) ? errno : 0;
     if (!error && !ferror(stdout))
         return status;
-    fprintf(stderr, "error: cannot write the results%s%s\n", error ? ": " : "", error ? strerror(error) : "");
+    fprintf(stderr, "error: cannot write the results%s%s\n", error ? ": " : "",
+            error ? strerror(error) : "");
     return EXIT_INPUT;
 }
 

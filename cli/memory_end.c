@@ -1,4 +1,5 @@
-/* What the program does when memory runs out: it removes the temporaries that it was making, and exits with EXIT_INPUT. */
+/* What the program does when memory runs out: it removes the temporaries that it was making, and
+ * exits with EXIT_INPUT. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -12,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last temporaries that were made. Most have become something else since: nothing has their names. */
+/* The last temporaries that were made. Most have become something else since: nothing has their
+ * names. */
 enum { KEPT = 256 };
 static struct {
     int folder;

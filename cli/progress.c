@@ -62,13 +62,14 @@ void progress_clear(Progress *progress)
 }
 
 /* Of what was translated; `blanks` stand before each figure. */
-static void put_answers(const Progress *progress, const TrainFigures *figures, const char *blanks, Text *out)
+static void put_answers(const Progress *progress, const TrainFigures *figures, const char *blanks,
+                        Text *out)
 {
     if (isfinite(figures->bleu))
         text_add(out, "%sBLEU %.2f", blanks, figures->bleu);
     if (progress->counts_errors && isfinite(figures->symbol_error_rate))
-        text_add(out, "%swrong %.1f %% of lines, %.1f %% of symbols", blanks, 100 * figures->line_error_rate,
-                 100 * figures->symbol_error_rate);
+        text_add(out, "%swrong %.1f %% of lines, %.1f %% of symbols", blanks,
+                 100 * figures->line_error_rate, 100 * figures->symbol_error_rate);
 }
 
 /* A validation text that has a name. */
@@ -92,8 +93,8 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     if (isfinite(report->tokens_per_second))
         text_add(out, "  %.0f tokens/s", report->tokens_per_second);
     if (isfinite(report->waited_for_ranks))
-        text_add(out, "  waits %.0f %% for ranks, %.0f %% for the network", 100 * report->waited_for_ranks,
-                 100 * report->waited_for_network);
+        text_add(out, "  waits %.0f %% for ranks, %.0f %% for the network",
+                 100 * report->waited_for_ranks, 100 * report->waited_for_network);
     text_add(out, "  %s", bytes_text(resident_bytes()));
     text_add(out, "  %s", duration_text(report->seconds));
     if (isfinite(report->seconds_left))

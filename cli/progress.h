@@ -1,5 +1,5 @@
-/* Progress: the reports of a training while it runs, on standard error: a line that is redrawn on a terminal, plain
- * lines elsewhere. */
+/* Progress: the reports of a training while it runs, on standard error: a line that is redrawn on a
+ * terminal, plain lines elsewhere. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 

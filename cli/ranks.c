@@ -22,7 +22,8 @@ static void tell_alone(Job *job, const Arguments *arguments)
     for (size_t i = 0; i < arguments->given.count; i++) {
         const char *name = arguments->given.data[i].option->name;
         if (!strcmp(name, "gradients") || !strcmp(name, "rank-timeout"))
-            diag_warning(&job->diags, (Loc){0}, "--%s is for several processes (mpirun -np N tfc %s …): here is one", name,
+            diag_warning(&job->diags, (Loc){0},
+                         "--%s is for several processes (mpirun -np N tfc %s …): here is one", name,
                          arguments->argv[0]);
     }
 }

@@ -4,19 +4,22 @@
 
 #include "cli/options/common.h"
 
+/* clang-format off */
 #define OPTION_RANK_TIMEOUT(record)                                                                \
     {"rank-timeout", "SECONDS", FIELD(record, common.rank_timeout), 0, "60",                       \
      "under mpirun: a rank of which nothing was heard for so long ends all; 0: never"}
+/* clang-format on */
 
-/* Connects to the other ranks and sets common->ranks. Without --threads, each rank gets its share of the machine's
- * processors. Ranks other than the first print only errors, with their name. Returns 0, or the exit status of an error,
- * which is in the diagnostics. */
+/* Connects to the other ranks and sets common->ranks. Without --threads, each rank gets its share
+ * of the machine's processors. Ranks other than the first print only errors, with their name.
+ * Returns 0, or the exit status of an error, which is in the diagnostics. */
 int cli_ranks_open(Job *job, Common *common, const Arguments *arguments);
-/* At the end, after the diagnostics were printed: a rank with an error ends all ranks; otherwise all wait for each
- * other. Returns the status. */
+/* At the end, after the diagnostics were printed: a rank with an error ends all ranks; otherwise
+ * all wait for each other. Returns the status. */
 int cli_ranks_close(Ranks *ranks, int status);
 
-/* cli_ranks_send sends a text to rank 0; cli_ranks_receive, on rank 0, appends another rank's text to `out`. */
+/* cli_ranks_send sends a text to rank 0; cli_ranks_receive, on rank 0, appends another rank's text
+ * to `out`. */
 void cli_ranks_send(const Ranks *ranks, const char *text, size_t bytes);
 void cli_ranks_receive(Ranks *ranks, int from, Text *out);
 

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opens all files, so that a missing one is an error before the first answer. False after an error. */
+/* Opens all files, so that a missing one is an error before the first answer. False after an
+ * error. */
 static bool open_files(TextStream *stream, const TextList *paths, LineReader ***readers)
 {
     Job *job = stream->job;
@@ -20,9 +21,12 @@ static bool open_files(TextStream *stream, const TextList *paths, LineReader ***
     for (size_t i = 0; i < paths->count; i++) {
         stdins += !strcmp(paths->data[i], "-");
         if (stdins > 1)
-            return job_error(job, "standard input (-) stands twice among the files, and is read once");
+            return job_error(job,
+                             "standard input (-) stands twice among the files, and is read once");
         if (!strcmp(paths->data[i], "-") && isatty(STDIN_FILENO))
-            diag_note(&job->diags, (Loc){0}, "waiting for lines on this terminal: Ctrl-D ends them; --input FILE reads a file");
+            diag_note(
+                &job->diags, (Loc){0},
+                "waiting for lines on this terminal: Ctrl-D ends them; --input FILE reads a file");
         (*readers)[i] = line_reader_open(&job->diags, paths->data[i], stream->options.line_limit);
         if (!(*readers)[i])
             return false;
@@ -54,7 +58,8 @@ bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
 /* ---- bad lines ---- */
 
 /* Told at once, and in memory that is free again: there may be a million. */
-static void tell(const TextStream *s, const char *name, int64_t number, int column, const char *message)
+static void tell(const TextStream *s, const char *name, int64_t number, int column,
+                 const char *message)
 {
     if (s->options.silent)
         return;
@@ -81,7 +86,8 @@ static void stop(TextStream *s, const char *name, int64_t line, int column, cons
     s->place = (Loc){name ? source : NULL, (int)line, column, 1, NULL};
 }
 
-static void bad_line(TextStream *s, const char *name, int64_t number, int column, const char *message)
+static void bad_line(TextStream *s, const char *name, int64_t number, int column,
+                     const char *message)
 {
     if (s->options.keep_going) {
         tell(s, name, number, column, message);
@@ -93,10 +99,12 @@ static void bad_line(TextStream *s, const char *name, int64_t number, int column
 /* ---- windows ---- */
 
 /* One of two texts has ended, the other has not. */
-static void stop_uneven(TextStream *s, const LineReader *shorter, int64_t lines, const LineReader *longer)
+static void stop_uneven(TextStream *s, const LineReader *shorter, int64_t lines,
+                        const LineReader *longer)
 {
     stop(s, NULL, 0, 0,
-         pairing_counts_text(s->job->arena, line_reader_name(shorter), lines, line_reader_name(longer), -1));
+         pairing_counts_text(s->job->arena, line_reader_name(shorter), lines,
+                             line_reader_name(longer), -1));
 }
 
 static void add_row(TextStream *s, const LineResult *source, const LineResult *target)
@@ -104,11 +112,10 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
     Arena *scratch = arena_new();
     CorpusRow row =
         corpus_add(s->corpus, s->first + s->n, &source->line, target ? &target->line : NULL);
-    const char *unknown =
-        !s->options.tell_unknown
-            ? NULL
-            : vocab_unknown(vocab_source(s->options.vocab), scratch, source->line.text,
-                            source->line.length);
+    const char *unknown = !s->options.tell_unknown
+                              ? NULL
+                              : vocab_unknown(vocab_source(s->options.vocab), scratch,
+                                              source->line.text, source->line.length);
     if (unknown)
         tell(s, line_reader_name(s->source[s->file]), source->number, 1,
              arena_printf(scratch, "the model has no token for %s", unknown));
@@ -119,7 +126,8 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
                  row.is_refused ? arena_strdup(scratch, tokenizer_problem())
                  : row.is_uneven
                      ? corpus_uneven_text(scratch, &row)
-                     : arena_printf(scratch, "the line has %lld tokens, the model takes %lld at most",
+                     : arena_printf(scratch,
+                                    "the line has %lld tokens, the model takes %lld at most",
                                     (long long)row.tokens, (long long)s->options.max_length));
     arena_free(scratch);
 }
@@ -139,7 +147,8 @@ static void take_line(TextStream *s)
     }
     bool ended = results[0].status == LINE_END;
     if (sides == 2 && ended != (results[1].status == LINE_END)) {
-        stop_uneven(s, readers[ended ? 0 : 1], results[ended ? 0 : 1].number, readers[ended ? 1 : 0]);
+        stop_uneven(s, readers[ended ? 0 : 1], results[ended ? 0 : 1].number,
+                    readers[ended ? 1 : 0]);
         return;
     }
     if (ended) {
@@ -166,7 +175,8 @@ static bool is_full(const TextStream *s)
 
 static bool is_ready(const TextStream *s)
 {
-    return line_reader_ready(s->source[s->file]) && (!s->target || line_reader_ready(s->target[s->file]));
+    return line_reader_ready(s->source[s->file]) &&
+           (!s->target || line_reader_ready(s->target[s->file]));
 }
 
 bool stream_next(TextStream *stream)
@@ -193,14 +203,19 @@ void put_one_line(Text *out, const char *text)
     token_text_free(&line);
 }
 
-bool has_replaced(const char *text, size_t length) { return length && memmem(text, length, "\357\277\275", 3); }
+bool has_replaced(const char *text, size_t length)
+{
+    return length && memmem(text, length, "\357\277\275", 3);
+}
 
 void tell_replaced(Job *job, int64_t answers)
 {
     if (answers)
-        diag_note(&job->diags, (Loc){0},
-                  "%lld answer%s U+FFFD: it stands for tokens that make no valid UTF-8 together, and for characters that "
-                  "the vocabulary lacks", (long long)answers, text_plural(answers, " has", "s have"));
+        diag_note(
+            &job->diags, (Loc){0},
+            "%lld answer%s U+FFFD: it stands for tokens that make no valid UTF-8 together, and for characters that "
+            "the vocabulary lacks",
+            (long long)answers, text_plural(answers, " has", "s have"));
 }
 
 void stream_put(TextStream *stream, const char *text, size_t length)
@@ -253,7 +268,8 @@ bool stream_close(TextStream *stream, bool ok)
         ok = false;
     else if (stream->output && !ok)
         diag_note(&job->diags, (Loc){0}, "%s has the %lld line%s before that",
-                  stream->options.output, (long long)stream->answered, text_plural(stream->answered, "", "s"));
+                  stream->options.output, (long long)stream->answered,
+                  text_plural(stream->answered, "", "s"));
     corpus_free(stream->corpus);
     for (size_t i = 0; i < stream->n_files; i++) {
         line_reader_close(stream->source ? stream->source[i] : NULL);

@@ -17,22 +17,24 @@
 #include "runtime/data/corpus.h"
 #include "runtime/data/line_reader.h"
 
-/* WINDOW_BATCHES: how many batches a window should fill, so that lines of a batch can have similar lengths. */
+/* WINDOW_BATCHES: how many batches a window should fill, so that lines of a batch can have similar
+ * lengths. */
 enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* at most */ };
 
 typedef struct StreamOptions {
     TextList source, target; /* files or "-", read in order; target: as many for pairs, else none */
-    const char *output;          /* NULL: standard output */
+    const char *output;      /* NULL: standard output */
     const Vocabulary *vocab;
     CorpusKind kind;
     int64_t max_length;                  /* tokens of a row; 0: any */
     int64_t window_tokens, window_lines; /* of a window; 0: WINDOW_LINES, any tokens */
     int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
-    bool same_lengths; /* as in CorpusOptions */
-    bool keep_going;   /* a bad line is reported, and answered by an empty line */
-    bool tell_unknown; /* warns of each line with tokens that the vocabulary lacks; else their share is
-                        * reported at the end */
-    bool silent;       /* on ranks other than the first: nothing is reported or written */
+    bool same_lengths;                   /* as in CorpusOptions */
+    bool keep_going;                     /* a bad line is reported, and answered by an empty line */
+    /* warns of each line with tokens that the vocabulary lacks; else their share is reported at the
+     * end */
+    bool tell_unknown;
+    bool silent; /* on ranks other than the first: nothing is reported or written */
 } StreamOptions;
 
 typedef struct TextStream {
@@ -41,15 +43,15 @@ typedef struct TextStream {
     LineReader **source, **target; /* n_files of each; target: NULL without */
     size_t file, n_files;          /* the current one */
     FileWriter *output;
-    Corpus *corpus;      /* the rows of the window; corpus->line: the number of each, from 0 */
-    int64_t first, n;    /* lines of the window: the first one's number from 0, how many */
-    int64_t *row;        /* of each line of the window, its row in the corpus; -1: a bad line */
+    Corpus *corpus;       /* the rows of the window; corpus->line: the number of each, from 0 */
+    int64_t first, n;     /* lines of the window: the first one's number from 0, how many */
+    int64_t *row;         /* of each line of the window, its row in the corpus; -1: a bad line */
     SidesUnknown unknown; /* tokens of all windows */
-    int64_t answered;    /* lines */
-    int64_t replaced;    /* answers with U+FFFD */
-    bool is_over;        /* reading has ended */
-    const char *failure; /* why, reported after the answers before it are out; NULL: end of text */
-    Loc place;           /* of the failure */
+    int64_t answered;     /* lines */
+    int64_t replaced;     /* answers with U+FFFD */
+    bool is_over;         /* reading has ended */
+    const char *failure;  /* why, reported after the answers before it are out; NULL: end of text */
+    Loc place;            /* of the failure */
 } TextStream;
 
 /* Appends a text as one line, with "\\n" and "\\r" for its line breaks. */
@@ -68,8 +70,8 @@ bool stream_next(TextStream *stream);
 void stream_put(TextStream *stream, const char *text, size_t length);
 /* Writes out the answers of a window. False: the reader of the pipe is gone. */
 bool stream_flush(TextStream *stream);
-/* Renames the output into its place, also after an error, with the answers before it. `ok`: all lines were answered.
- * Returns false after any error, which is in the diagnostics. */
+/* Renames the output into its place, also after an error, with the answers before it. `ok`: all
+ * lines were answered. Returns false after any error, which is in the diagnostics. */
 bool stream_close(TextStream *stream, bool ok);
 
 #endif

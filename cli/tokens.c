@@ -1,8 +1,8 @@
 /* Tokens with their scores and alignments, as JSON and as text. */
 #include "cli/tokens.h"
 
-void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n, int32_t end,
-                      const double *each, int64_t n_each)
+void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n,
+                      int32_t end, const double *each, int64_t n_each)
 {
     json_open(json, "tokens", '[');
     for (int64_t i = 0; i < n_each; i++) {
@@ -14,8 +14,8 @@ void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *
     json_close(json, ']');
 }
 
-static void put_tokens(JsonWriter *json, const char *key, const Vocabulary *vocab, const int32_t *ids,
-                       int64_t n)
+static void put_tokens(JsonWriter *json, const char *key, const Vocabulary *vocab,
+                       const int32_t *ids, int64_t n)
 {
     json_open(json, key, '[');
     for (int64_t i = 0; i < n; i++)
@@ -37,5 +37,6 @@ void put_soft_alignment(Text *out, const Alignment *a)
     text_string(out, " |||");
     for (int64_t t = 0; t < a->n_target; t++)
         for (int64_t s = 0; s < a->n_source; s++)
-            text_add(out, "%c%.*f", s ? ',' : ' ', ALIGNMENT_DECIMALS, a->weights[t * a->n_source + s]);
+            text_add(out, "%c%.*f", s ? ',' : ' ', ALIGNMENT_DECIMALS,
+                     a->weights[t * a->n_source + s]);
 }

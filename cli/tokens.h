@@ -1,4 +1,5 @@
-/* What translate and score write about a target besides its text: --token-scores and --attention. */
+/* What translate and score write about a target besides its text: --token-scores and
+ * --attention. */
 #ifndef CLI_TOKENS_H
 #define CLI_TOKENS_H
 
@@ -10,13 +11,15 @@ enum { RESULT_DIGITS = 9 };
 
 /* "tokens": [[TOKEN, LOG-PROBABILITY], …] of n tokens, as the vocabulary has them, and of its end
  * where n_each is one more than n. */
-void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n, int32_t end,
-                      const double *each, int64_t n_each);
+void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n,
+                      int32_t end, const double *each, int64_t n_each);
 
+/* clang-format off */
 #define OPTION_ATTENTION(record)                                                                   \
     {"attention", NULL, FIELD(record, attention), 0, NULL,                                         \
      "what each token of a target was made from, in the mean of the heads of the last attention\n" \
      "over the source: TEXT ||| a row of weights a token, the end too; of a JSON line \"attention\""}
+/* clang-format on */
 
 /* "attention": {"source": [TOKEN, …], "target": [TOKEN, …], "weights": [[…], …]}. */
 void put_alignment(JsonWriter *json, const Vocabulary *vocab, const Alignment *alignment);

@@ -29,7 +29,8 @@ bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **
     return true;
 }
 
-/* ---- from other ranks to rank 0: pieces of text behind their lengths, at last a length of 0 ---- */
+/* ---- from other ranks to rank 0: pieces of text behind their lengths, at last a length of 0
+ * ---- */
 
 static void send_piece(void *context, const char *text, size_t bytes)
 {
@@ -76,13 +77,17 @@ bool tracing_close(Job *job, const char *path, Trace *trace, Ranks *ranks)
     int64_t dropped = trace_dropped(trace);
     if (dropped)
         diag_note(&job->diags, (Loc){0},
-                  "the trace was full: %" PRId64 " slices came after what it holds and were left out",
+                  "the trace was full: %" PRId64
+                  " slices came after what it holds and were left out",
                   dropped);
     trace_free(trace);
     return ok;
 }
 
-static double per_second(double amount, double seconds) { return seconds > 0 ? amount / seconds / 1e9 : 0; }
+static double per_second(double amount, double seconds)
+{
+    return seconds > 0 ? amount / seconds / 1e9 : 0;
+}
 
 void tracing_report(const Trace *trace, double seconds, Text *out)
 {
@@ -94,12 +99,14 @@ void tracing_report(const Trace *trace, double seconds, Text *out)
     for (int i = 0; i < n; i++) {
         const TraceTotal *t = &totals[i];
         sum += t->seconds;
-        text_add(out, "%5.1f %% %10" PRId64 " %11.3f", 100 * t->seconds / seconds, t->calls, 1e3 * t->seconds);
+        text_add(out, "%5.1f %% %10" PRId64 " %11.3f", 100 * t->seconds / seconds, t->calls,
+                 1e3 * t->seconds);
         if (t->flops > 0)
             text_add(out, " %9.1f", per_second(t->flops, t->seconds));
         else
             text_add(out, " %9s", "");
-        text_add(out, " %9.1f  %s%s%s", per_second(t->bytes, t->seconds), t->kernel, *t->shape ? " " : "", t->shape);
+        text_add(out, " %9.1f  %s%s%s", per_second(t->bytes, t->seconds), t->kernel,
+                 *t->shape ? " " : "", t->shape);
         text_add(out, "%s%s\n", *t->name ? "  " : "", t->name);
     }
     text_add(out, "%5.1f %% %10s %11.3f %30s between steps\n", 100 * (seconds - sum) / seconds, "",

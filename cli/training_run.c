@@ -18,7 +18,7 @@ typedef struct Shown {
     Training *training;
     Progress progress;
     Forecast forecast;
-    int64_t begin; /* step at which this session began */
+    int64_t begin;    /* step at which this session began */
     TrainReport last; /* the last report that was due, with the last validation's figures */
 } Shown;
 
@@ -27,14 +27,14 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
     const Training *t = ((Shown *)user)->training;
     JitStats stats = jit_stats(t->session.jit);
     fprintf(stderr, "%s: %" PRId64 " row%s of text, %d tokens in the vocabulary\n",
-            t->options->model, t->corpus->n, text_plural(t->corpus->n, "", "s"), (int)vocab_size(t->vocab));
+            t->options->model, t->corpus->n, text_plural(t->corpus->n, "", "s"),
+            (int)vocab_size(t->vocab));
     fprintf(stderr,
             "compiled in %.1f s (%d kernel%s, %d from the cache); memory at most %s: %s of params "
             "and optimizer, %s of activations\n",
             t->session.compile_seconds, stats.kernels_compiled + stats.kernels_cached,
             text_plural(stats.kernels_compiled + stats.kernels_cached, "", "s"),
-            stats.kernels_cached,
-            bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_),
+            stats.kernels_cached, bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_),
             bytes_text(slab_bytes));
     if (stats.cache_note)
         fprintf(stderr, "compiled programs are not kept: %s\n", stats.cache_note);
@@ -91,8 +91,9 @@ static int run_behind(Training *t)
     const TrainHooks hooks = {.planned = plan_unseen, .report = report_unseen};
     TrainEnd end =
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
-    static const int statuses[] = {
-        [TRAIN_DONE] = EXIT_DONE, [TRAIN_INTERRUPTED] = EXIT_INTERRUPTED, [TRAIN_FAILED] = EXIT_INPUT};
+    static const int statuses[] = {[TRAIN_DONE] = EXIT_DONE,
+                                   [TRAIN_INTERRUPTED] = EXIT_INTERRUPTED,
+                                   [TRAIN_FAILED] = EXIT_INPUT};
     return statuses[end];
 }
 
@@ -144,12 +145,16 @@ static void tell_nothing_left(const Training *t)
     const TrainSettings *s = &t->settings;
     const char *out = t->options->out;
     if (s->steps && t->state.step >= s->steps)
-        fprintf(stderr, "nothing is left to do: the run has %" PRId64 " of %" PRId64 " step%s; tfc train %s --resume --steps %" PRId64
-                " goes on\n", t->state.step, s->steps, text_plural(s->steps, "", "s"), out, 2 * t->state.step);
+        fprintf(stderr,
+                "nothing is left to do: the run has %" PRId64 " of %" PRId64
+                " step%s; tfc train %s --resume --steps %" PRId64 " goes on\n",
+                t->state.step, s->steps, text_plural(s->steps, "", "s"), out, 2 * t->state.step);
     else
-        fprintf(stderr, "nothing is left to do: the run has trained %s of --minutes %g; tfc train %s --resume "
-                "--minutes %g goes on for so long\n",
-                duration_text(t->state.seconds), s->seconds / 60, out, s->seconds / 60);
+        fprintf(
+            stderr,
+            "nothing is left to do: the run has trained %s of --minutes %g; tfc train %s --resume "
+            "--minutes %g goes on for so long\n",
+            duration_text(t->state.seconds), s->seconds / 60, out, s->seconds / 60);
 }
 
 static void tell_end(const Shown *shown, TrainEnd end)
@@ -162,7 +167,8 @@ static void tell_end(const Shown *shown, TrainEnd end)
         fprintf(stderr,
                 "stopped at step %" PRId64 ": %" PRId64 " validation%s without a better %s; the "
                 "best was at step %" PRId64 "\n",
-                t->state.step, t->state.bad, text_plural(t->state.bad, "", "s"), t->settings.best.measure->title, t->state.best_step);
+                t->state.step, t->state.bad, text_plural(t->state.bad, "", "s"),
+                t->settings.best.measure->title, t->state.best_step);
     else if (end == TRAIN_DONE && t->state.step && t->state.step == shown->begin)
         tell_nothing_left(t);
     else if (end == TRAIN_DONE)
@@ -205,7 +211,8 @@ int training_run(Training *t)
                         .find_bad_gradient = on_bad_gradient,
                         .place_of_step = place_of_step};
     cli_flush(t->job);
-    progress_init(&s.progress, t->settings.steps, vocab_is_words(t->vocab), t->settings.best.measure);
+    progress_init(&s.progress, t->settings.steps, vocab_is_words(t->vocab),
+                  t->settings.best.measure);
     TrainEnd end =
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&s.progress);

@@ -4,10 +4,12 @@
 bool op_is_own_kernel(const Op *op)
 {
     switch (op->kind) {
-    case OP_scatter_add: case OP_ctc: case OP_ctc_grad: case OP_append: case OP_concat:
-        return true;
-    default:
-        return false;
+    case OP_scatter_add:
+    case OP_ctc:
+    case OP_ctc_grad:
+    case OP_append:
+    case OP_concat: return true;
+    default: return false;
     }
 }
 
@@ -58,10 +60,10 @@ static void list_ops(Arena *arena, const Op *op, Body *body)
         body->ops[body->n_ops++].op = op;
         return;
     }
-    FOR_OPS(inner, op->body)
+    FOR_OPS (inner, op->body)
         n++;
     body->ops = ARENA_ARRAY(arena, BodyOp, n);
-    FOR_OPS(inner, op->body)
+    FOR_OPS (inner, op->body)
         if (inner->kind != OP_yield)
             body->ops[body->n_ops++].op = inner;
 }

@@ -18,9 +18,9 @@ typedef struct BodyOp {
 
 typedef struct Body {
     int n_inputs, n_ops, n_results;
-    Value *const *inputs;  /* buffer i */
-    BodyOp *ops;           /* in order, without the yield; dead ones are left out */
-    Value *const *yields;  /* buffer n_inputs + i */
+    Value *const *inputs; /* buffer i */
+    BodyOp *ops;          /* in order, without the yield; dead ones are left out */
+    Value *const *yields; /* buffer n_inputs + i */
     const bool *input_aligned;
 } Body;
 

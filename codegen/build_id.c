@@ -107,8 +107,8 @@ static void search_file(Search *search, const unsigned char *bytes, size_t size)
         if (head.e_phoff > size || size - head.e_phoff < at + sizeof part)
             return;
         memcpy(&part, bytes + head.e_phoff + at, sizeof part);
-        if (part.p_type == PT_NOTE && part.p_offset <= size && part.p_filesz <= size - part.p_offset &&
-            part.p_offset % 4 == 0)
+        if (part.p_type == PT_NOTE && part.p_offset <= size &&
+            part.p_filesz <= size - part.p_offset && part.p_offset % 4 == 0)
             search_notes(search, bytes + part.p_offset, part.p_filesz, part.p_align);
     }
 }

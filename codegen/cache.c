@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    MAX_FILES = 4096,  /* object files in one program */
+    MAX_FILES = 4096,    /* object files in one program */
     STALE_SECONDS = 3600 /* of a temporary file whose writer is gone */
 };
 #define SUFFIX ".tfcc"
@@ -145,7 +145,8 @@ static unsigned char *pack(Arena *arena, const ObjectSet *objects, Header *heade
 }
 
 /* The part of `size` bytes at the cursor, or NULL where the payload ends before. */
-static const unsigned char *take(const unsigned char *bytes, size_t total, size_t *cursor, uint64_t size)
+static const unsigned char *take(const unsigned char *bytes, size_t total, size_t *cursor,
+                                 uint64_t size)
 {
     size_t at = *cursor;
     if (size > total - at || padded((size_t)size) > total - at)
@@ -157,8 +158,7 @@ static const unsigned char *take(const unsigned char *bytes, size_t total, size_
 static bool unpack(Arena *arena, const unsigned char *bytes, const Header *header, ObjectSet *out)
 {
     size_t cursor = 0, total = (size_t)header->payload_bytes;
-    const unsigned char *sizes =
-        take(bytes, total, &cursor, header->n_files * sizeof(uint64_t));
+    const unsigned char *sizes = take(bytes, total, &cursor, header->n_files * sizeof(uint64_t));
     const char *symbol = (const char *)take(bytes, total, &cursor, header->symbol_bytes);
     if (!sizes || !symbol || !header->symbol_bytes || symbol[header->symbol_bytes - 1])
         return false;
@@ -197,7 +197,9 @@ int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffi
 {
     char name[CACHE_NAME_BYTES];
     cache_name(key, suffix, name);
-    return cache->folder < 0 ? -1 : openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    return cache->folder < 0
+               ? -1
+               : openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
 static bool read_exactly(int file, void *to, size_t size)
@@ -233,7 +235,8 @@ static bool read_program(int file, int64_t max_bytes, const ProgramKey *key, Are
     return !memcmp(sum, header.checksum, sizeof sum) && unpack(arena, payload, &header, out);
 }
 
-static bool get_objects(Cache *cache, const char *suffix, const ProgramKey *key, Arena *arena, ObjectSet *out)
+static bool get_objects(Cache *cache, const char *suffix, const ProgramKey *key, Arena *arena,
+                        ObjectSet *out)
 {
     int file = cache_open_file(cache, key, suffix);
     if (file < 0)
@@ -288,7 +291,8 @@ void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes)
     for (struct dirent *d; (d = readdir(folder));) {
         struct stat info;
         bool temporary = temporary_process(d->d_name);
-        if ((!temporary && (!ends_with(d->d_name, suffix) || strlen(d->d_name) >= CACHE_NAME_BYTES)) ||
+        if ((!temporary &&
+             (!ends_with(d->d_name, suffix) || strlen(d->d_name) >= CACHE_NAME_BYTES)) ||
             fstatat(copy, d->d_name, &info, AT_SYMLINK_NOFOLLOW))
             continue;
         if (temporary && now - info.st_mtim.tv_sec > STALE_SECONDS)
@@ -325,11 +329,13 @@ static bool write_exactly(int file, const void *from, size_t size)
     return true;
 }
 
-void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes, const void *data, size_t bytes)
+void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
+                 const void *data, size_t bytes)
 {
     char *temporary;
     int file = temporary_file(cache->folder, name, 0600, &temporary);
-    bool ok = file >= 0 && write_exactly(file, head, head_bytes) && write_exactly(file, data, bytes);
+    bool ok =
+        file >= 0 && write_exactly(file, head, head_bytes) && write_exactly(file, data, bytes);
     int error = errno;
     if (file >= 0 && close(file) && ok) {
         ok = false;
@@ -347,7 +353,8 @@ void cache_write(Cache *cache, const char *name, const void *head, size_t head_b
     free(temporary);
 }
 
-static void put_objects(Cache *cache, const char *suffix, const ProgramKey *key, const ObjectSet *objects)
+static void put_objects(Cache *cache, const char *suffix, const ProgramKey *key,
+                        const ObjectSet *objects)
 {
     if (cache->folder < 0)
         return;
@@ -409,8 +416,8 @@ void cache_put_text(Cache *cache, const ProgramKey *key, const char *text)
     cache_put(cache, key, &set);
 }
 
-const char *cache_made_text(const ProgramKey *key, MakeText *make, const void *context, Arena *arena,
-                            Diagnostics *diags)
+const char *cache_made_text(const ProgramKey *key, MakeText *make, const void *context,
+                            Arena *arena, Diagnostics *diags)
 {
     Cache *cache = cache_open(arena, NULL, CACHE_BYTES);
     const char *text = cache ? cache_get_text(cache, key, arena) : NULL;

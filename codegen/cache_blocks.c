@@ -1,7 +1,8 @@
-/* Blocks of prepared weights on disk, as large as these: a page with a header, then the bytes, which are mapped.
- * Hashing all of them at each start would take as long as preparing them: the hash of some pages, drawn evenly, is compared
- * then, and that of all bytes where the system has started since the block was last used, as its power may have failed
- * before all was on the disk. */
+/* Blocks of prepared weights on disk, as large as these: a page with a header, then the bytes,
+ * which are mapped. Hashing all of them at each start would take as long as preparing them: the
+ * hash of some pages, drawn evenly, is compared then, and that of all bytes where the system has
+ * started since the block was last used, as its power may have failed before all was on the
+ * disk. */
 #define _GNU_SOURCE
 #include "codegen/cache_state.h"
 
@@ -15,7 +16,11 @@
 #include <unistd.h>
 
 #define SUFFIX ".tfcw"
-enum { PAGE = 4096, SAMPLES = 64, FREE_TIMES = 4 /* as much of the disk stays free as a block has, at least */ };
+enum {
+    PAGE = 4096,
+    SAMPLES = 64,
+    FREE_TIMES = 4 /* as much of the disk stays free as a block has, at least */
+};
 
 typedef union BlockHeader {
     struct {
@@ -48,7 +53,8 @@ static bool fits(const char *map, const ProgramKey *key, int64_t bytes, bool in_
 {
     const BlockHeader *header = (const void *)map;
     return !memcmp(header->magic, magic, sizeof magic) && header->bytes == bytes &&
-           !memcmp(header->key, key->hash, sizeof key->hash) && header->sample == sample_of(map + PAGE, bytes) &&
+           !memcmp(header->key, key->hash, sizeof key->hash) &&
+           header->sample == sample_of(map + PAGE, bytes) &&
            (!in_whole || header->whole == xxh64(map + PAGE, (size_t)bytes, 0));
 }
 
@@ -59,7 +65,8 @@ void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes)
     if (file < 0)
         return NULL;
     char *map = MAP_FAILED;
-    if (!fstat(file, &info) && S_ISREG(info.st_mode) && cache_is_private(&info) && info.st_size == bytes + PAGE)
+    if (!fstat(file, &info) && S_ISREG(info.st_mode) && cache_is_private(&info) &&
+        info.st_size == bytes + PAGE)
         map = mmap(NULL, (size_t)bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (map != MAP_FAILED && !fits(map, key, bytes, !is_of_this_start(&info))) {
         munmap(map, (size_t)bytes + PAGE);
@@ -82,9 +89,12 @@ void cache_put_block(Cache *cache, const ProgramKey *key, const void *memory, in
     char name[CACHE_NAME_BYTES];
     struct statvfs disk;
     if (cache->folder < 0 || fstatvfs(cache->folder, &disk) ||
-        (uint64_t)bytes > (uint64_t)disk.f_bavail * disk.f_frsize / FREE_TIMES || bytes > CACHE_BLOCK_BYTES)
+        (uint64_t)bytes > (uint64_t)disk.f_bavail * disk.f_frsize / FREE_TIMES ||
+        bytes > CACHE_BLOCK_BYTES)
         return;
-    BlockHeader header = {.bytes = bytes, .sample = sample_of(memory, bytes), .whole = xxh64(memory, (size_t)bytes, 0)};
+    BlockHeader header = {.bytes = bytes,
+                          .sample = sample_of(memory, bytes),
+                          .whole = xxh64(memory, (size_t)bytes, 0)};
     memcpy(header.magic, magic, sizeof magic);
     memcpy(header.key, key->hash, sizeof key->hash);
     cache_name(key, SUFFIX, name);

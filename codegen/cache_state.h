@@ -24,9 +24,10 @@ void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_
 /* Opens the file of a key to read it; -1: there is none. */
 int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffix);
 /* Writes a file beside its place and renames it; a failure becomes the note. */
-void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes, const void *data, size_t bytes);
-/* Removes temporaries of writers that have ended, and, while files of this suffix have more than max_bytes, the file
- * used longest ago. */
+void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
+                 const void *data, size_t bytes);
+/* Removes temporaries of writers that have ended, and, while files of this suffix have more than
+ * max_bytes, the file used longest ago. */
 void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes);
 
 #endif

@@ -14,21 +14,23 @@ typedef enum GemmChoice {
 
 /* The machine to compile for. */
 typedef struct TargetOptions {
-    const char *cpu;     /* LLVM's name, or x86-64-v2, -v3, -v4; NULL: this machine, or with a
-                          * triple the general processor of its architecture */
-    bool scalar;         /* the reference: width 1, the C library's functions, no optimisation */
-    int opt_level;       /* 0 or 2 */
-    const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
+    /* LLVM's name, or x86-64-v2, -v3, -v4; NULL: this machine, or with a triple the general
+     * processor of its architecture */
+    const char *cpu;
+    bool scalar;        /* the reference: width 1, the C library's functions, no optimisation */
+    int opt_level;      /* 0 or 2 */
+    const char *triple; /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
     GemmChoice gemm;
-    TfcChoice choice;    /* of GEMM_AUTO, in programs that train; others are native, so that a
-                          * sentence's result does not depend on its batch */
+    /* of GEMM_AUTO, in programs that train; others are native, so that a sentence's result does not
+     * depend on its batch */
+    TfcChoice choice;
 } TargetOptions;
 
 /* The plan of a function all of whose ops are regions, dots, shape ops or their own
  * kernels: a program that lives in the arena and has no addresses of kernels yet.
  * *origins (origins may be NULL): the op that each step was made for. NULL after errors. */
-const TfcProgram *codegen_plan(const Function *function, Arena *arena,
-                               const Op *const **origins, Diagnostics *diags);
+const TfcProgram *codegen_plan(const Function *function, Arena *arena, const Op *const **origins,
+                               Diagnostics *diags);
 
 /* ---- the JIT ---- */
 
@@ -47,8 +49,9 @@ void jit_use_cache(Jit *jit, const char *folder);
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline);
 /* The cached program of a key, owned by the Jit; NULL: there is none. */
 const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
-/* Compiles a function after the passes, and adds the program to the cache under the key. key NULL: under a key of this
- * function, after looking there first. The Jit owns the program; NULL after errors. */
+/* Compiles a function after the passes, and adds the program to the cache under the key. key NULL:
+ * under a key of this function, after looking there first. The Jit owns the program; NULL after
+ * errors. */
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags);
 
@@ -63,23 +66,25 @@ typedef struct JitStats {
 } JitStats;
 JitStats jit_stats(const Jit *jit);
 
-/* The target of code, as a text for people and for comparison: LLVM's name of the processor, the bits of its vectors,
- * how it multiplies bf16. In the arena, from the cache or else from LLVM, which is then loaded. NULL after errors. */
+/* The target of code, as a text for people and for comparison: LLVM's name of the processor, the
+ * bits of its vectors, how it multiplies bf16. In the arena, from the cache or else from LLVM,
+ * which is then loaded. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
 /* LLVM's version, "19.1.7"; the same holds. */
 const char *codegen_llvm(Arena *arena, Diagnostics *diags);
 /* Whether code can be generated for the triple's architecture and this machine has it. */
 bool codegen_is_here(const char *triple);
 
-/* The loop IR of a function's kernels (dump --stage loops), in the arena. `after`: the last pass that runs
- * (codegen/loop/passes/passes.def); NULL: all run; "built": none runs. Its origins are places of the function's ops.
- * NULL after errors. */
-struct LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after,
-                               Arena *arena, Diagnostics *diags);
-/* Runs passes of loop IR over its text, and appends the resulting module; `each`: the module after each pass, with a
- * line that names the pass. `passes`: names, separated by commas. False after errors. */
-bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options, bool each,
-                       Text *out, Diagnostics *diags);
+/* The loop IR of a function's kernels (dump --stage loops), in the arena. `after`: the last pass
+ * that runs (codegen/loop/passes/passes.def); NULL: all run; "built": none runs. Its origins are
+ * places of the function's ops. NULL after errors. */
+struct LoModule *codegen_loops(const Function *function, const TargetOptions *options,
+                               const char *after, Arena *arena, Diagnostics *diags);
+/* Runs passes of loop IR over its text, and appends the resulting module; `each`: the module after
+ * each pass, with a line that names the pass. `passes`: names, separated by commas. False after
+ * errors. */
+bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options,
+                       bool each, Text *out, Diagnostics *diags);
 /* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags);

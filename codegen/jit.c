@@ -39,11 +39,11 @@ typedef struct NativeSymbol {
 
 #define NATIVE(f) {#f, (AnyFunction)(f)}
 static const NativeSymbol natives[] = {
-    NATIVE(exp),    NATIVE(log),    NATIVE(tanh),    NATIVE(erf),    NATIVE(sin),  NATIVE(cos),
-    NATIVE(pow),    NATIVE(expf),   NATIVE(logf),    NATIVE(tanhf),  NATIVE(erff), NATIVE(sinf),
-    NATIVE(cosf),   NATIVE(powf),   NATIVE(floor),   NATIVE(floorf), NATIVE(fma),  NATIVE(fmaf),
-    NATIVE(expm1),  NATIVE(expm1f), NATIVE(log1p),  NATIVE(log1pf),
-    NATIVE(memcpy), NATIVE(memset), NATIVE(memmove),
+    NATIVE(exp),          NATIVE(log),          NATIVE(tanh),   NATIVE(erf),    NATIVE(sin),
+    NATIVE(cos),          NATIVE(pow),          NATIVE(expf),   NATIVE(logf),   NATIVE(tanhf),
+    NATIVE(erff),         NATIVE(sinf),         NATIVE(cosf),   NATIVE(powf),   NATIVE(floor),
+    NATIVE(floorf),       NATIVE(fma),          NATIVE(fmaf),   NATIVE(expm1),  NATIVE(expm1f),
+    NATIVE(log1p),        NATIVE(log1pf),       NATIVE(memcpy), NATIVE(memset), NATIVE(memmove),
     NATIVE(tfc_blas_f32), NATIVE(tfc_blas_f64),
 };
 
@@ -54,7 +54,9 @@ static const void *find_native(const char *name, Diagnostics *diags)
 {
     for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++)
         if (!strcmp(natives[i].name, name))
-            return !is_blas(name) || openblas_load(diags) ? (const void *)(uintptr_t)natives[i].function : NULL;
+            return !is_blas(name) || openblas_load(diags)
+                       ? (const void *)(uintptr_t)natives[i].function
+                       : NULL;
     return NULL;
 }
 
@@ -94,10 +96,12 @@ void jit_use_cache(Jit *jit, const char *folder)
 /* ---- loading ---- */
 
 /* Where the symbol is; NULL after errors. */
-static const void *load_symbol(Jit *jit, const ObjectSet *objects, const char *symbol, Diagnostics *diags)
+static const void *load_symbol(Jit *jit, const ObjectSet *objects, const char *symbol,
+                               Diagnostics *diags)
 {
     LinkedCode code;
-    const void *address = link_objects(objects->files, objects->n_files, find_native, symbol, &code, diags);
+    const void *address =
+        link_objects(objects->files, objects->n_files, find_native, symbol, &code, diags);
     if (address)
         vec_push(jit->arena, jit->loaded, code);
     return address;
@@ -183,7 +187,4 @@ TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signatu
     return (TfcKernel)(uintptr_t)address;
 }
 
-JitStats jit_stats(const Jit *jit)
-{
-    return jit->stats;
-}
+JitStats jit_stats(const Jit *jit) { return jit->stats; }

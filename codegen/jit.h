@@ -5,11 +5,12 @@
 #include "codegen/kernels.h"
 #include "codegen/object.h"
 
-/* Loads a set of objects, separate from those loaded before, and returns their first program. The Jit owns it
- * (jit_free). NULL after errors. */
+/* Loads a set of objects, separate from those loaded before, and returns their first program. The
+ * Jit owns it (jit_free). NULL after errors. */
 const TfcProgram *jit_load(Jit *jit, const ObjectSet *objects, Diagnostics *diags);
 
-/* Compiles the kernel of one op, for tests, which need no program. The Jit owns it. NULL after errors. */
+/* Compiles the kernel of one op, for tests, which need no program. The Jit owns it. NULL after
+ * errors. */
 TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signature *signature,
                      Diagnostics *diags);
 

@@ -25,8 +25,8 @@ typedef struct Section {
 
 typedef struct ElfSymbol {
     const char *name;
-    uint64_t value;                /* in its section; of this process, if it is outside */
-    const Section *section;        /* NULL: it is not defined here */
+    uint64_t value;                    /* in its section; of this process, if it is outside */
+    const Section *section;            /* NULL: it is not defined here */
     const struct ElfSymbol *elsewhere; /* what another object defines */
     bool outside, absolute;
     uint32_t slot; /* its number + 1 in the table; 0: it has none */
@@ -45,13 +45,14 @@ typedef struct Link {
     LinkOutside *outside;
     int n;
     Input *inputs;
-    Map defined; /* name → ElfSymbol */
+    Map defined;                      /* name → ElfSymbol */
     size_t size[PARTS], begin[PARTS]; /* what sections take; where the part is in the mapping */
     VEC(const ElfSymbol *) slots;
     LinkedCode *code;
 } Link;
 
-static bool refuse(Link *link, const Input *in, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool refuse(Link *link, const Input *in, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static bool refuse(Link *link, const Input *in, const char *format, ...)
 {
     Text text = {0};
@@ -59,7 +60,8 @@ static bool refuse(Link *link, const Input *in, const char *format, ...)
     va_start(list, format);
     text_vadd(&text, format, list);
     va_end(list);
-    diag_error(link->diags, (Loc){0}, "object file %td cannot be linked: %s", in - link->inputs, text.data);
+    diag_error(link->diags, (Loc){0}, "object file %td cannot be linked: %s", in - link->inputs,
+               text.data);
     text_free(&text);
     return false;
 }
@@ -70,7 +72,8 @@ static bool refuse(Link *link, const Input *in, const char *format, ...)
 static const unsigned char *part_of(const Input *in, uint64_t at, uint64_t size)
 {
     const ObjectFile *file = in->file;
-    return at <= file->size && size <= file->size - at ? (const unsigned char *)file->bytes + at : NULL;
+    return at <= file->size && size <= file->size - at ? (const unsigned char *)file->bytes + at
+                                                       : NULL;
 }
 
 /* The text at a place of a section of strings; NULL: there is none. */
@@ -79,12 +82,16 @@ static const char *text_of(const Input *in, uint64_t section, uint64_t at)
     if (section >= in->n_sections)
         return NULL;
     const Elf64_Shdr *head = &in->sections[section].head;
-    const unsigned char *strings = head->sh_type == SHT_STRTAB ? part_of(in, head->sh_offset, head->sh_size) : NULL;
+    const unsigned char *strings =
+        head->sh_type == SHT_STRTAB ? part_of(in, head->sh_offset, head->sh_size) : NULL;
     bool ends = strings && at < head->sh_size && memchr(strings + at, 0, head->sh_size - at);
     return ends ? (const char *)strings + at : NULL;
 }
 
-static bool begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
 
 static Part part_for(const Elf64_Shdr *head, const char *name)
 {
@@ -108,8 +115,10 @@ static bool place_section(Link *link, const Input *in, Section *section, const c
         return refuse(link, in, "section %s is of a kind that is not loaded", name);
     if (head->sh_type == SHT_PROGBITS && !part_of(in, head->sh_offset, head->sh_size))
         return refuse(link, in, "section %s ends behind the file", name);
-    if (align > MOST_ALIGN || align & (align - 1) || head->sh_size > MOST_BYTES || *end > MOST_BYTES - head->sh_size)
-        return refuse(link, in, "section %s is too large, or wants an alignment that it cannot have", name);
+    if (align > MOST_ALIGN || align & (align - 1) || head->sh_size > MOST_BYTES ||
+        *end > MOST_BYTES - head->sh_size)
+        return refuse(link, in,
+                      "section %s is too large, or wants an alignment that it cannot have", name);
     section->at = (*end + align - 1) & ~(align - 1);
     *end = section->at + head->sh_size;
     return true;
@@ -123,9 +132,11 @@ static bool read_sections(Link *link, Input *in)
         return refuse(link, in, "it is shorter than an object's header");
     memcpy(&head, begin, sizeof head);
     if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_type != ET_REL || head.e_machine != relocation_machine)
+        head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_type != ET_REL ||
+        head.e_machine != relocation_machine)
         return refuse(link, in, "it is not an object for this machine");
-    const unsigned char *heads = part_of(in, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr));
+    const unsigned char *heads =
+        part_of(in, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr));
     if (!heads || head.e_shentsize != sizeof(Elf64_Shdr))
         return refuse(link, in, "its table of sections is not in it");
     in->n_sections = head.e_shnum;
@@ -142,7 +153,8 @@ static bool read_sections(Link *link, Input *in)
     return true;
 }
 
-static bool read_symbol(Link *link, const Input *in, const Elf64_Sym *from, uint64_t strings, ElfSymbol *symbol)
+static bool read_symbol(Link *link, const Input *in, const Elf64_Sym *from, uint64_t strings,
+                        ElfSymbol *symbol)
 {
     int type = ELF64_ST_TYPE(from->st_info);
     symbol->name = text_of(in, strings, from->st_name);
@@ -155,7 +167,8 @@ static bool read_symbol(Link *link, const Input *in, const Elf64_Sym *from, uint
         return refuse(link, in, "symbol %s is of a kind that is not linked", symbol->name);
     if (from->st_shndx == SHN_UNDEF || symbol->absolute)
         return true;
-    if (from->st_shndx >= in->n_sections || symbol->value > in->sections[from->st_shndx].head.sh_size)
+    if (from->st_shndx >= in->n_sections ||
+        symbol->value > in->sections[from->st_shndx].head.sh_size)
         return refuse(link, in, "symbol %s lies outside of all sections", symbol->name);
     symbol->section = &in->sections[from->st_shndx];
     if (ELF64_ST_BIND(from->st_info) == STB_LOCAL)
@@ -207,7 +220,8 @@ static bool read_place(Link *link, const Input *in, const Elf64_Rela *from, Plac
         return refuse(link, in, "it has a relocation of type %u, which is not known", type);
     uint64_t bytes = (uint64_t)relocation_bytes(place->relocation);
     if (symbol >= in->n_symbols || from->r_offset > size || bytes > size - from->r_offset)
-        return refuse(link, in, "a relocation lies outside of its section, or its symbol does not exist");
+        return refuse(link, in,
+                      "a relocation lies outside of its section, or its symbol does not exist");
     place->offset = from->r_offset;
     place->symbol = &in->symbols[symbol];
     place->addend = from->r_addend;
@@ -222,7 +236,8 @@ static bool each_place_of(Link *link, const Input *in, const Elf64_Shdr *head, V
     const unsigned char *table = part_of(in, head->sh_offset, head->sh_size);
     if (!table || head->sh_type != SHT_RELA || head->sh_entsize != sizeof(Elf64_Rela) ||
         place.section->head.sh_type == SHT_NOBITS)
-        return refuse(link, in, "a table of relocations is not in it, or of another kind than RELA");
+        return refuse(link, in,
+                      "a table of relocations is not in it, or of another kind than RELA");
     for (uint64_t at = 0; head->sh_size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
         Elf64_Rela from;
         memcpy(&from, table + at, sizeof from);
@@ -243,7 +258,8 @@ static bool each_place(Link *link, Visit *visit)
             if (head->sh_info >= in->n_sections)
                 return refuse(link, in, "it has relocations of a section that does not exist");
             const Section *section = &in->sections[head->sh_info];
-            if (section->part != PART_NONE && section->head.sh_size && !each_place_of(link, in, head, visit))
+            if (section->part != PART_NONE && section->head.sh_size &&
+                !each_place_of(link, in, head, visit))
                 return false;
         }
     return true;
@@ -261,12 +277,14 @@ static bool prepare(Link *link, const Input *in, const Place *place)
         symbol->value = symbol->elsewhere ? 0 : (uintptr_t)link->outside(symbol->name, link->diags);
         symbol->outside = symbol->value != 0;
         if (!symbol->elsewhere && !symbol->outside)
-            return link->diags->errors == errors && refuse(link, in, "nothing is called \"%s\"", symbol->name);
+            return link->diags->errors == errors &&
+                   refuse(link, in, "nothing is called \"%s\"", symbol->name);
     }
     const Section *section = symbol->elsewhere ? symbol->elsewhere->section : symbol->section;
     if (section && section->part == PART_NONE)
         return refuse(link, in, "it needs symbol %s of a section that is not loaded", symbol->name);
-    bool wants = place->relocation->target == TO_SLOT || (place->relocation->target == TO_CALLED && symbol->outside);
+    bool wants = place->relocation->target == TO_SLOT ||
+                 (place->relocation->target == TO_CALLED && symbol->outside);
     if (wants && !symbol->slot) {
         vec_push(link->arena, link->slots, symbol);
         symbol->slot = (uint32_t)link->slots.count;
@@ -285,13 +303,18 @@ static uint64_t address_of(const Link *link, const ElfSymbol *symbol)
 {
     if (symbol->elsewhere)
         symbol = symbol->elsewhere;
-    return symbol->section ? (uintptr_t)memory_at(link, symbol->section->part, symbol->section->at) + symbol->value
-                           : symbol->value;
+    return symbol->section
+               ? (uintptr_t)memory_at(link, symbol->section->part, symbol->section->at) +
+                     symbol->value
+               : symbol->value;
 }
 
 static size_t rounded(size_t size, size_t to) { return (size + to - 1) / to * to; }
 static size_t stubs_at(const Link *link) { return rounded(link->size[PART_CODE], STUB_BYTES); }
-static size_t slots_at(const Link *link) { return rounded(link->size[PART_CONSTANTS], sizeof(uint64_t)); }
+static size_t slots_at(const Link *link)
+{
+    return rounded(link->size[PART_CONSTANTS], sizeof(uint64_t));
+}
 static unsigned char *slot_of(const Link *link, size_t slot)
 {
     return memory_at(link, PART_CONSTANTS, slots_at(link) + slot * sizeof(uint64_t));
@@ -310,9 +333,10 @@ static uint64_t target_of(const Link *link, const Place *place)
 {
     const ElfSymbol *symbol = place->symbol;
     RelocationTarget target = place->relocation->target;
-    uint64_t to = target == TO_SLOT                        ? (uintptr_t)slot_of(link, symbol->slot - 1)
-                  : target == TO_CALLED && symbol->outside ? (uintptr_t)stub_of(link, symbol->slot - 1)
-                                                           : address_of(link, symbol);
+    uint64_t to = target == TO_SLOT ? (uintptr_t)slot_of(link, symbol->slot - 1)
+                  : target == TO_CALLED && symbol->outside
+                      ? (uintptr_t)stub_of(link, symbol->slot - 1)
+                      : address_of(link, symbol);
     return to + (uint64_t)place->addend;
 }
 
@@ -321,7 +345,8 @@ static bool find_upper(Link *link, const Input *in, const Place *lower, Place *u
 {
     const unsigned char *table = part_of(in, lower->table->sh_offset, lower->table->sh_size);
     *upper = *lower;
-    for (uint64_t at = 0; lower->symbol->section == lower->section && lower->table->sh_size - at >= sizeof(Elf64_Rela);
+    for (uint64_t at = 0; lower->symbol->section == lower->section &&
+                          lower->table->sh_size - at >= sizeof(Elf64_Rela);
          at += sizeof(Elf64_Rela)) {
         Elf64_Rela from;
         memcpy(&from, table + at, sizeof from);
@@ -337,7 +362,8 @@ static bool write_place(Link *link, const Input *in, const Place *place)
     Place at = *place;
     if (place->relocation->target == TO_PAIR && !find_upper(link, in, place, &at))
         return false;
-    return relocation_apply(place->relocation, place_of(link, place), (uintptr_t)place_of(link, &at), target_of(link, &at)) ||
+    return relocation_apply(place->relocation, place_of(link, place),
+                            (uintptr_t)place_of(link, &at), target_of(link, &at)) ||
            refuse(link, in, "symbol %s is too far for a relocation of type %u", place->symbol->name,
                   place->relocation->type);
 }
@@ -348,13 +374,15 @@ static bool map_parts(Link *link)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), end = 0;
     size_t ends[PARTS] = {stubs_at(link) + link->slots.count * STUB_BYTES,
-                          slots_at(link) + link->slots.count * sizeof(uint64_t), link->size[PART_DATA]};
+                          slots_at(link) + link->slots.count * sizeof(uint64_t),
+                          link->size[PART_DATA]};
     page = page < MOST_ALIGN ? MOST_ALIGN : page;
     for (int part = 0; part < PARTS; part++) {
         link->begin[part] = end;
         end = rounded(end + ends[part], page);
     }
-    void *memory = mmap(NULL, end ? end : page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(NULL, end ? end : page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         diag_errno(link->diags, "get memory for", "compiled code", errno);
         return false;
@@ -368,7 +396,8 @@ static void copy_sections(const Link *link)
     for (int i = 0; i < link->n; i++)
         for (size_t s = 0; s < link->inputs[i].n_sections; s++) {
             const Section *section = &link->inputs[i].sections[s];
-            if (section->part != PART_NONE && section->head.sh_type == SHT_PROGBITS && section->head.sh_size)
+            if (section->part != PART_NONE && section->head.sh_type == SHT_PROGBITS &&
+                section->head.sh_size)
                 memcpy(memory_at(link, section->part, section->at),
                        part_of(&link->inputs[i], section->head.sh_offset, section->head.sh_size),
                        section->head.sh_size);
@@ -378,9 +407,11 @@ static void copy_sections(const Link *link)
 static bool write_slots(const Link *link)
 {
     for (size_t i = 0; i < link->slots.count; i++) {
-        memcpy(slot_of(link, i), &(uint64_t){address_of(link, link->slots.data[i])}, sizeof(uint64_t));
+        memcpy(slot_of(link, i), &(uint64_t){address_of(link, link->slots.data[i])},
+               sizeof(uint64_t));
         if (!relocation_stub(stub_of(link, i), (uintptr_t)slot_of(link, i)))
-            return refuse((Link *)link, &link->inputs[0], "the table of addresses is too far from the code");
+            return refuse((Link *)link, &link->inputs[0],
+                          "the table of addresses is too far from the code");
     }
     return true;
 }

@@ -1,16 +1,17 @@
 /* The linker: relocatable ELF objects, as LLVM writes them for this machine, into this process.
  *
- * All loaded sections are in one mapping, grouped by access: code, constants (also those with addresses in
- * them), data. The code is followed by jumps to functions of the process, which may be further away than a
- * call reaches; the constants are followed by a table of addresses that code reads. Unwinding tables and
- * notes are not loaded. Objects may be damaged: nothing is read beyond their end, and the error names what
- * is not understood. */
+ * All loaded sections are in one mapping, grouped by access: code, constants (also those with
+ * addresses in them), data. The code is followed by jumps to functions of the process, which may be
+ * further away than a call reaches; the constants are followed by a table of addresses that code
+ * reads. Unwinding tables and notes are not loaded. Objects may be damaged: nothing is read beyond
+ * their end, and the error names what is not understood. */
 #ifndef CODEGEN_LINK_H
 #define CODEGEN_LINK_H
 
 #include "codegen/object.h"
 
-/* The address in the process of a symbol that no object defines; NULL: there is none, or after an error. */
+/* The address in the process of a symbol that no object defines; NULL: there is none, or after an
+ * error. */
 typedef const void *LinkOutside(const char *name, Diagnostics *diags);
 
 typedef struct LinkedCode {
@@ -18,8 +19,8 @@ typedef struct LinkedCode {
     size_t size;
 } LinkedCode;
 
-/* Links objects, and returns the address of a symbol that one of them defines. The caller owns the code and frees it by
- * link_free. NULL after errors. */
+/* Links objects, and returns the address of a symbol that one of them defines. The caller owns the
+ * code and frees it by link_free. NULL after errors. */
 const void *link_objects(const ObjectFile *files, int n, LinkOutside *outside, const char *symbol,
                          LinkedCode *code, Diagnostics *diags);
 void link_free(const LinkedCode *code); /* it must not run again; {0} is nothing */

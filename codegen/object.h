@@ -2,16 +2,17 @@
  * links is the same set of object files.
  *
  *   tables      the programs' tables as constants, with relocations to kernels and strings
- *   kernels     over files that are compiled in parallel: one a file without a prefix, where the cache keeps each by
- *               itself, so that programs share them; else some, by the kernels alone, so the same functions give the
- *               same bytes on any number of threads
+ *   kernels     over files that are compiled in parallel: one a file without a prefix, where the
+ *               cache keeps each by itself, so that programs share them; else some, by the kernels
+ *               alone, so the same functions give the same bytes on any number of threads
  *   products    native products, one an element type, if they are asked for
  *
  * Code is position-independent. Each program is a constant `TfcProgram` (in the
  * layout of runtime/exec/program.h, which all targets share but for arrays of pointers)
  * under the symbol "<prefix><function name>"; kernels are hidden symbols that begin
  * with the prefix too, so sets with different prefixes (instruction sets, models) link
- * into one library. The objects of a set call each other, libm's functions, memcpy, memmove and memset. */
+ * into one library. The objects of a set call each other, libm's functions, memcpy, memmove and
+ * memset. */
 #ifndef CODEGEN_OBJECT_H
 #define CODEGEN_OBJECT_H
 
@@ -36,15 +37,17 @@ typedef struct ObjectSet {
     const char *const *symbols; /* of each program: prefix and name */
 } ObjectSet;
 
-/* Compiles functions (after the passes) of one module or several; a kernel that they share is compiled once. (llvm/object.c)
+/* Compiles functions (after the passes) of one module or several; a kernel that they share is
+ * compiled once. (llvm/object.c)
  *   target   any that llvm/target.c knows; NULL, allowed without a cache: this machine
- *   cache    objects of the same functions, or of the key, are taken from it without LLVM; so is, if the prefix is empty,
- *            each kernel that another program had. What was compiled is added to it. NULL: none
+ *   cache    objects of the same functions, or of the key, are taken from it without LLVM; so is,
+ *            if the prefix is empty, each kernel that another program had. What was compiled is
+ *            added to it. NULL: none
  *   key      NULL: one of the functions
  * Everything in `out` lives in the arena. False after errors. */
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
-                    const char *prefix, Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out,
-                    Diagnostics *diags);
+                    const char *prefix, Cache *cache, const ProgramKey *key, Arena *arena,
+                    ObjectSet *out, Diagnostics *diags);
 /* The same programs, kernels and products as one module of LLVM bitcode. False after errors. */
 bool object_bitcode(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Text *out, Diagnostics *diags);

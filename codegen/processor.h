@@ -32,12 +32,14 @@ typedef struct CodeTarget {
 
 struct TargetOptions;
 struct Diagnostics;
-/* Settles the options for code that runs in this process. cpu becomes NULL if it names this machine; any other name has
- * a level that states all that its code needs. If code may use AMX, the system is asked for it. LLVM is loaded only if
- * the name alone does not decide. False after errors: this machine cannot run the code. */
+/* Settles the options for code that runs in this process. cpu becomes NULL if it names this
+ * machine; any other name has a level that states all that its code needs. If code may use AMX, the
+ * system is asked for it. LLVM is loaded only if the name alone does not decide. False after
+ * errors: this machine cannot run the code. */
 bool target_settle(struct TargetOptions *options, struct Diagnostics *diags);
-/* The target of C code for these options; for "generic" it computes one number at a time, on any architecture. The
- * processor lives as long as the process. False after errors. */
-bool codegen_target(const struct TargetOptions *options, CodeTarget *out, struct Diagnostics *diags);
+/* The target of C code for these options; for "generic" it computes one number at a time, on any
+ * architecture. The processor lives as long as the process. False after errors. */
+bool codegen_target(const struct TargetOptions *options, CodeTarget *out,
+                    struct Diagnostics *diags);
 
 #endif

@@ -9,7 +9,8 @@
 extern const char *const product_names[TFC_PRODUCT_TYPES];
 /* Whether the program has a native product for operands of this type. */
 bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm);
-/* Writes the types of all native products of the programs, in rising order, and returns how many. */
+/* Writes the types of all native products of the programs, in rising order, and returns how
+ * many. */
 int products_needed(const TfcProgram *const *programs, int n, GemmChoice gemm,
                     TfcType types[TFC_PRODUCT_TYPES]);
 

@@ -99,5 +99,6 @@ void records_of(Records *out, const TfcProgram *program, Arena *arena)
 {
     *out = (Records){.arena = arena};
     map_init(&out->strings, arena);
-    put_TfcProgram(out, TABLE_TfcProgram, room_for(out, TABLE_TfcProgram, sizeof *program), program);
+    put_TfcProgram(out, TABLE_TfcProgram, room_for(out, TABLE_TfcProgram, sizeof *program),
+                   program);
 }

@@ -1,7 +1,7 @@
-/* Records: a program as tables of bytes: its records field by field (runtime/exec/records.def), in one
- * layout for all systems. Bytes between fields are zeros, so the same program gives the same
- * bytes. A table has all records of one type. Pointers in it are zeros; a list beside the table has, for
- * each pointer, the table and the offset that it points to. */
+/* Records: a program as tables of bytes: its records field by field (runtime/exec/records.def), in
+ * one layout for all systems. Bytes between fields are zeros, so the same program gives the same
+ * bytes. A table has all records of one type. Pointers in it are zeros; a list beside the table
+ * has, for each pointer, the table and the offset that it points to. */
 #ifndef CODEGEN_RECORDS_H
 #define CODEGEN_RECORDS_H
 

@@ -1,4 +1,5 @@
-/* Relocations; see relocation.h. The architectures' own documents give types and forms their names. */
+/* Relocations; see relocation.h. The architectures' own documents give types and forms their
+ * names. */
 #include "codegen/relocation.h"
 
 #include <elf.h>
@@ -39,13 +40,16 @@ enum { ABSOLUTE_64, DISTANCE_64, DISTANCE_32, CALL_64, FORMS };
 const int relocation_machine = EM_X86_64;
 
 static const Relocation relocations[] = {
-    {R_X86_64_NONE, TO_NOTHING, DISTANCE_32},      {R_X86_64_64, TO_SYMBOL, ABSOLUTE_64},
-    {R_X86_64_PC64, TO_SYMBOL, DISTANCE_64},       {R_X86_64_PC32, TO_SYMBOL, DISTANCE_32},
-    {R_X86_64_PLT32, TO_CALLED, DISTANCE_32},      {R_X86_64_GOTPCREL, TO_SLOT, DISTANCE_32},
-    {R_X86_64_GOTPCRELX, TO_SLOT, DISTANCE_32},    {R_X86_64_REX_GOTPCRELX, TO_SLOT, DISTANCE_32},
+    {R_X86_64_NONE, TO_NOTHING, DISTANCE_32},   {R_X86_64_64, TO_SYMBOL, ABSOLUTE_64},
+    {R_X86_64_PC64, TO_SYMBOL, DISTANCE_64},    {R_X86_64_PC32, TO_SYMBOL, DISTANCE_32},
+    {R_X86_64_PLT32, TO_CALLED, DISTANCE_32},   {R_X86_64_GOTPCREL, TO_SLOT, DISTANCE_32},
+    {R_X86_64_GOTPCRELX, TO_SLOT, DISTANCE_32}, {R_X86_64_REX_GOTPCRELX, TO_SLOT, DISTANCE_32},
 };
 
-static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to) { return false; }
+static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to)
+{
+    return false;
+}
 
 bool relocation_stub(unsigned char *at, uint64_t slot)
 {
@@ -91,14 +95,15 @@ static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t plac
                put32(at, (word & 0x9f00001f) | (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5);
     uint64_t low = to & 0xfff;
     int shift = form - LOW_12;
-    return !(low & ((UINT64_C(1) << shift) - 1)) && put32(at, (word & 0xffc003ff) | low >> shift << 10);
+    return !(low & ((UINT64_C(1) << shift) - 1)) &&
+           put32(at, (word & 0xffc003ff) | low >> shift << 10);
 }
 
 bool relocation_stub(unsigned char *at, uint64_t slot)
 {
-    put32(at, 0x90000010);     /* adrp x16, slot */
-    put32(at + 4, 0xf9400210); /* ldr x16, [x16, slot] */
-    put32(at + 8, 0xd61f0200); /* br x16 */
+    put32(at, 0x90000010);      /* adrp x16, slot */
+    put32(at + 4, 0xf9400210);  /* ldr x16, [x16, slot] */
+    put32(at + 8, 0xd61f0200);  /* br x16 */
     put32(at + 12, 0xd4200000); /* brk */
     uint64_t place = (uint64_t)(uintptr_t)at;
     return apply_code(PAGE_21, at, get32(at), place, slot) &&
@@ -112,10 +117,10 @@ const int relocation_machine = EM_RISCV;
 enum { UPPER_20 = FORMS, LOWER_I, LOWER_S };
 
 static const Relocation relocations[] = {
-    {R_RISCV_NONE, TO_NOTHING, DISTANCE_32},      {R_RISCV_64, TO_SYMBOL, ABSOLUTE_64},
-    {R_RISCV_32_PCREL, TO_SYMBOL, DISTANCE_32},   {R_RISCV_CALL, TO_CALLED, CALL_64},
-    {R_RISCV_CALL_PLT, TO_CALLED, CALL_64},       {R_RISCV_PCREL_HI20, TO_SYMBOL, UPPER_20},
-    {R_RISCV_GOT_HI20, TO_SLOT, UPPER_20},        {R_RISCV_PCREL_LO12_I, TO_PAIR, LOWER_I},
+    {R_RISCV_NONE, TO_NOTHING, DISTANCE_32},    {R_RISCV_64, TO_SYMBOL, ABSOLUTE_64},
+    {R_RISCV_32_PCREL, TO_SYMBOL, DISTANCE_32}, {R_RISCV_CALL, TO_CALLED, CALL_64},
+    {R_RISCV_CALL_PLT, TO_CALLED, CALL_64},     {R_RISCV_PCREL_HI20, TO_SYMBOL, UPPER_20},
+    {R_RISCV_GOT_HI20, TO_SLOT, UPPER_20},      {R_RISCV_PCREL_LO12_I, TO_PAIR, LOWER_I},
     {R_RISCV_PCREL_LO12_S, TO_PAIR, LOWER_S},
 };
 
@@ -127,7 +132,8 @@ static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t plac
     if (form == LOWER_S)
         return put32(at, (word & 0x01fff07f) | low >> 5 << 25 | (low & 31) << 7);
     /* the lower part is signed */
-    return fits(distance + 0x800, 32) && put32(at, (word & 0xfff) | ((distance + 0x800) & 0xfffff000)) &&
+    return fits(distance + 0x800, 32) &&
+           put32(at, (word & 0xfff) | ((distance + 0x800) & 0xfffff000)) &&
            (form == UPPER_20 || apply_code(LOWER_I, at + 4, get32(at + 4), place, to));
 }
 
@@ -145,7 +151,10 @@ bool relocation_stub(unsigned char *at, uint64_t slot)
 const int relocation_machine = EM_NONE;
 
 static const Relocation relocations[] = {{0, TO_NOTHING, DISTANCE_32}};
-static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to) { return false; }
+static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to)
+{
+    return false;
+}
 bool relocation_stub(unsigned char *at, uint64_t slot) { return false; }
 
 #endif
@@ -160,8 +169,9 @@ const Relocation *relocation_find(uint32_t type)
 
 int relocation_bytes(const Relocation *relocation)
 {
-    return relocation->target == TO_NOTHING ? 0
-           : relocation->form == DISTANCE_32 || relocation->form >= FORMS ? 4 : 8;
+    return relocation->target == TO_NOTHING                               ? 0
+           : relocation->form == DISTANCE_32 || relocation->form >= FORMS ? 4
+                                                                          : 8;
 }
 
 bool relocation_apply(const Relocation *relocation, unsigned char *at, uint64_t place, uint64_t to)

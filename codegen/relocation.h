@@ -10,7 +10,9 @@ typedef enum RelocationTarget {
     TO_SYMBOL, /* the symbol's */
     TO_CALLED, /* the symbol's, or, if no object defines it, that of a jump to it */
     TO_SLOT,   /* of the table's entry with the symbol's address */
-    TO_PAIR,   /* the lower part of the address whose upper part was written, by another relocation, at the symbol */
+    /* the lower part of the address whose upper part was written, by another relocation, at the
+     * symbol */
+    TO_PAIR,
     TO_NOTHING
 } RelocationTarget;
 
@@ -26,9 +28,11 @@ extern const int relocation_machine; /* EM_X86_64, …; EM_NONE: objects cannot 
 
 const Relocation *relocation_find(uint32_t type); /* NULL: not one that LLVM's code has */
 int relocation_bytes(const Relocation *relocation);
-/* Writes the address `to`, absolute or relative, at `at`, which will have the address `place`. False: it is too far. */
+/* Writes the address `to`, absolute or relative, at `at`, which will have the address `place`.
+ * False: it is too far. */
 bool relocation_apply(const Relocation *relocation, unsigned char *at, uint64_t place, uint64_t to);
-/* Writes STUB_BYTES of code at `at` that jump to the address stored at `slot`. False: the slot is too far. */
+/* Writes STUB_BYTES of code at `at` that jump to the address stored at `slot`. False: the slot is
+ * too far. */
 bool relocation_stub(unsigned char *at, uint64_t slot);
 
 #endif

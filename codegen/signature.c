@@ -154,17 +154,15 @@ static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, 
         return h; /* an argument of the kernel; a name; part of the result's type; of the plan */
     h = hash_string(h, attr_info[attr->name].name);
     switch (attr_info[attr->name].kind) {
-    case FLOAT:
-        return hash_bytes(h, &attr->f, sizeof attr->f);
-    case STRING:
-        return hash_string(h, attr->s);
+    case FLOAT: return hash_bytes(h, &attr->f, sizeof attr->f);
+    case STRING: return hash_string(h, attr->s);
     case INTS:
         return hash_bytes(hash_u64(h, (uint64_t)attr->n), attr->ints,
                           sizeof(int) * (size_t)attr->n);
-    case SYMBOL:
-        return hash_dim(h, module, s, dim_symbol((int)attr->i));
-    case INT: case TYPE: case DIMS:
-        break;
+    case SYMBOL: return hash_dim(h, module, s, dim_symbol((int)attr->i));
+    case INT:
+    case TYPE:
+    case DIMS: break;
     }
     return hash_u64(h, (uint64_t)attr->i);
 }
@@ -213,15 +211,12 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
     Tiles tiles;
     s->range = RANGE_ROWS;
     switch (op->kind) {
-    case OP_concat:
-        s->space = op->results[0].type;
-        break;
-    case OP_append:
-        s->space = op->args[1]->type;
-        break;
-    case OP_ctc: case OP_ctc_grad: /* a unit a sentence */
-        s->space = type_of(op->args[0]->type.dtype, 2,
-                           (Dim[]){op->args[0]->type.dims[0], dim_const(1)});
+    case OP_concat: s->space = op->results[0].type; break;
+    case OP_append: s->space = op->args[1]->type; break;
+    case OP_ctc:
+    case OP_ctc_grad: /* a unit a sentence */
+        s->space =
+            type_of(op->args[0]->type.dtype, 2, (Dim[]){op->args[0]->type.dims[0], dim_const(1)});
         break;
     case OP_scatter_add: /* the table's rows are gone through by every unit */
         s->range = RANGE_COLUMNS;

@@ -26,12 +26,14 @@ enum { MAX_KERNEL_DIMS = 16, MAX_KERNEL_SITES = 32 };
 
 /* How a region's units are cut (TfcKernel's begin, end). */
 typedef enum RangeKind {
-    RANGE_ELEMENTS, /* every buffer is contiguous over the same elements (or one scalar):
-                       units are elements, the shape plays no part */
-    RANGE_ROWS,     /* units are rows: the product of all storage axes of `space` but the last */
-    RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of the last
-                       (chunks of COLUMN_CHUNK if it is a constant, else one chunk), chunk fastest */
-    RANGE_TILES,    /* units: the axes of the scores `space` that every product has as batch */
+    /* every buffer is contiguous over the same elements (or one scalar): units are elements, the
+     * shape plays no part */
+    RANGE_ELEMENTS,
+    RANGE_ROWS, /* units are rows: the product of all storage axes of `space` but the last */
+    /* units: all storage axes of `output` but the last × chunks of the last (chunks of COLUMN_CHUNK
+     * if it is a constant, else one chunk), chunk fastest */
+    RANGE_COLUMNS,
+    RANGE_TILES, /* units: the axes of the scores `space` that every product has as batch */
 } RangeKind;
 
 enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
@@ -45,19 +47,19 @@ typedef enum BufferForm {
 
 typedef struct Signature {
     RangeKind range;
-    Type space;         /* iteration space: the type that all body types broadcast to */
-    Type output;        /* RANGE_COLUMNS: the reduced type */
+    Type space;          /* iteration space: the type that all body types broadcast to */
+    Type output;         /* RANGE_COLUMNS: the reduced type */
     bool unit[MAX_RANK]; /* RANGE_TILES: the axes of the space that units go along */
     int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols */
     int n_sites;
     int64_t sites[MAX_KERNEL_SITES];
-    bool epilogue;      /* the kernel computes the columns in TfcKernelArgs, not whole rows */
-    uint64_t strided;   /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
+    bool epilogue;    /* the kernel computes the columns in TfcKernelArgs, not whole rows */
+    uint64_t strided; /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
     uint64_t hash;
 } Signature;
 
-/* The signature of an op. `forms`: one entry a buffer; NULL: all are FORM_CONTIGUOUS. The range kind may depend on
- * them: RANGE_ELEMENTS needs every buffer contiguous. */
+/* The signature of an op. `forms`: one entry a buffer; NULL: all are FORM_CONTIGUOUS. The range
+ * kind may depend on them: RANGE_ELEMENTS needs every buffer contiguous. */
 Signature signature_of(const Module *module, const Op *op, const BufferForm *forms);
 int signature_dim(const Signature *signature, int symbol); /* kernel-local number, or -1 */
 

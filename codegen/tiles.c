@@ -62,7 +62,7 @@ static void keep_batch(Tiles *t, const TileProduct *p)
 Tiles tiles_of(const Op *attention)
 {
     Tiles t = {0};
-    FOR_OPS(op, attention->body) {
+    FOR_OPS (op, attention->body) {
         if (op->kind != OP_dot)
             continue;
         assert(t.n < MAX_TILE_PRODUCTS);

@@ -1,5 +1,5 @@
-/* Tiles: the products of an attention region, for plan and emit: which of their axes is which axis of the
- * scores, and over which of these the kernel's units go.
+/* Tiles: the products of an attention region, for plan and emit: which of their axes is which axis
+ * of the scores, and over which of these the kernel's units go.
  *
  *   scores    dot [batch, queries…, d], [batch, keys, d]
  *   rows      dot scores, [batch, keys, d]               gives [batch, queries…, d]
@@ -19,15 +19,16 @@ typedef struct TileProduct {
     const Op *op;
     TileUse use;
     int64_t depth;
-    int axes[3][MAX_RANK]; /* of a, b, result: the scores' axis, or DEPTH_AXIS; the scores' own
-                              are not filled */
+    /* of a, b, result: the scores' axis, or DEPTH_AXIS; the scores' own are not filled */
+    int axes[3][MAX_RANK];
 } TileProduct;
 
 typedef struct Tiles {
     Type scores;
     int n;
     TileProduct products[MAX_TILE_PRODUCTS];
-    bool unit[MAX_RANK]; /* axes that every product has as batch; the kernel has a unit for each index along these */
+    /* axes that every product has as batch; the kernel has a unit for each index along these */
+    bool unit[MAX_RANK];
 } Tiles;
 
 Tiles tiles_of(const Op *attention);

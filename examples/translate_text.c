@@ -17,7 +17,8 @@ int main(void)
     if (!status)
         status = pronounce_session_new(model, &session);
     while (!status && fgets(line, sizeof line, stdin)) {
-        status = pronounce_translate_text(session, NULL, line, (int64_t)strlen(line), &answer, NULL);
+        status =
+            pronounce_translate_text(session, NULL, line, (int64_t)strlen(line), &answer, NULL);
         printf("%s", status ? "" : answer);
     }
     if (status)

@@ -43,6 +43,7 @@
 #include "frontend/lexer.h"
 #include "ir/graph.h"
 
+/* clang-format off */
 typedef enum NodeKind {
     NODE_NUMBER, NODE_STRING, NODE_BOOL, NODE_NAME, NODE_LIST, NODE_UNARY, NODE_BINARY, NODE_CALL,
     NODE_ARG, NODE_INDEX, NODE_AXIS, NODE_RAGGED,
@@ -51,6 +52,7 @@ typedef enum NodeKind {
     NODE_MODEL, NODE_USE, NODE_CONST, NODE_DIM, NODE_INPUT, NODE_PARAM, NODE_BLOCK, NODE_TRAIN,
     NODE_SETTING, NODE_WEIGHTS, NODE_MAP
 } NodeKind;
+/* clang-format on */
 
 typedef struct Node Node;
 typedef struct NodeList {
@@ -62,10 +64,10 @@ struct Node {
     NodeKind kind;
     TokenKind op;
     ParamRole role;
-    bool same;         /* CALL: `as same label`, the params of an earlier call */
-    bool overridden;   /* a declaration that a stronger one of the same name replaces */
-    int depth;         /* of the tree below, bounded by the parser */
-    Loc loc;           /* the whole of an expression; the name of a declaration */
+    bool same;       /* CALL: `as same label`, the params of an earlier call */
+    bool overridden; /* a declaration that a stronger one of the same name replaces */
+    int depth;       /* of the tree below, bounded by the parser */
+    Loc loc;         /* the whole of an expression; the name of a declaration */
     double number;
     const char *name, *text;
     const char *label; /* CALL: what stands after `as` ("_": nothing); NULL without */

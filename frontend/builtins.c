@@ -173,7 +173,8 @@ static Val run_one_of(Elab *e, const Node *call, Val *args)
 {
     const Node *asked = call->kids.data[0]->a;
     const Val *list = &args[1];
-    const char **words = ARENA_ARRAY(e->arena, const char *, list->kind == VAL_LIST ? list->n + 1 : 1);
+    const char **words =
+        ARENA_ARRAY(e->arena, const char *, list->kind == VAL_LIST ? list->n + 1 : 1);
     int n = 0;
     while (list->kind == VAL_LIST && n < list->n && list->items[n].kind == VAL_STRING)
         words[n] = list->items[n].text, n++;
@@ -188,8 +189,9 @@ static Val run_one_of(Elab *e, const Node *call, Val *args)
     Text known = {0};
     for (int i = 0; i < n; i++)
         text_add(&known, "%s\"%s\"", i ? ", " : "", words[i]);
-    Val error = elab_error(e, decl ? decl->node : call, "`%s` is %s, but it can be %s alone%s",
-                           expression_text(e->arena, asked), val_text(e, &args[0]), known.data, near);
+    Val error =
+        elab_error(e, decl ? decl->node : call, "`%s` is %s, but it can be %s alone%s",
+                   expression_text(e->arena, asked), val_text(e, &args[0]), known.data, near);
     if (decl)
         elab_note(e, call->loc, "it is read here");
     text_free(&known);

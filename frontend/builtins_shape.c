@@ -20,8 +20,10 @@ static bool const_axis(Elab *e, const Node *call, const Val *val, const Value *x
         return false;
     if (dim_is_const(x->type.dims[*axis]))
         return true;
-    elab_error(e, call, "`%s` needs an axis of constant length: that of axis %d of %s is known only when a batch arrives",
-               call->name, *axis, type_text(e, &x->type));
+    elab_error(
+        e, call,
+        "`%s` needs an axis of constant length: that of axis %d of %s is known only when a batch arrives",
+        call->name, *axis, type_text(e, &x->type));
     return false;
 }
 

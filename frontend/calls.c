@@ -113,9 +113,10 @@ static int find_parameter(const Node *block, const char *name)
     return -1;
 }
 
-/* Of arguments that a block cannot take. If the block replaces another, and a file below it calls it, the mistake is the
- * block's, told once. */
-static void refuse_arguments(Elab *e, const Node *block, const Node *call, const Node *at, const char *message)
+/* Of arguments that a block cannot take. If the block replaces another, and a file below it calls
+ * it, the mistake is the block's, told once. */
+static void refuse_arguments(Elab *e, const Node *block, const Node *call, const Node *at,
+                             const char *message)
 {
     const Node *replaced = replaced_block(e, block, call);
     if (replaced) {
@@ -135,9 +136,10 @@ static void no_such_parameter(Elab *e, const Node *block, const Node *call, cons
     VEC(const char *) names = {0};
     for (size_t i = 0; i < block->kids.count; i++)
         vec_push(e->arena, names, block->kids.data[i]->name);
-    refuse_arguments(e, block, call, arg,
-                     arena_printf(e->arena, "`%s` takes no `%s`%s", block->name, arg->name,
-                                  did_you_mean(e, arg->name, NULL, 0, names.data, (int)names.count)));
+    refuse_arguments(
+        e, block, call, arg,
+        arena_printf(e->arena, "`%s` takes no `%s`%s", block->name, arg->name,
+                     did_you_mean(e, arg->name, NULL, 0, names.data, (int)names.count)));
 }
 
 /* Evaluates in the caller's frame; false after a message about the list itself. */
@@ -156,8 +158,8 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
             ok = false;
         } else if (at < 0) {
             refuse_arguments(e, block, call, arg,
-                             arena_printf(e->arena, "`%s` takes %zu argument%s, given %zu", block->name, n,
-                                          n == 1 ? "" : "s", call->kids.count));
+                             arena_printf(e->arena, "`%s` takes %zu argument%s, given %zu",
+                                          block->name, n, n == 1 ? "" : "s", call->kids.count));
             return false;
         } else if (given[at]) {
             elab_error(e, arg, "`%s` is given twice", block->kids.data[at]->name);
@@ -169,9 +171,9 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
     }
     for (size_t i = 0; ok && i < n; i++)
         if (!given[i] && !block->kids.data[i]->a) {
-            refuse_arguments(e, block, call, call,
-                             arena_printf(e->arena, "`%s` needs `%s`", block->name,
-                                          block->kids.data[i]->name));
+            refuse_arguments(
+                e, block, call, call,
+                arena_printf(e->arena, "`%s` needs `%s`", block->name, block->kids.data[i]->name));
             ok = false;
         }
     return ok;
@@ -193,11 +195,12 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     if (!bind_args(e, call, block, values, given))
         return val_error();
     if (e->call_depth >= MAX_CALL_DEPTH) {
-        Val error = elab_error(e, call, "calls are nested deeper than %d%s", MAX_CALL_DEPTH,
-                               calls_itself(e, block)
-                                   ? arena_printf(e->arena, ": `%s` calls itself; `repeat` runs a body several times",
-                                                  block->name)
-                                   : "");
+        Val error = elab_error(
+            e, call, "calls are nested deeper than %d%s", MAX_CALL_DEPTH,
+            calls_itself(e, block)
+                ? arena_printf(e->arena, ": `%s` calls itself; `repeat` runs a body several times",
+                               block->name)
+                : "");
         e->stopped = true;
         return error;
     }
@@ -205,8 +208,8 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     if (strlen(scope->path) > MAX_NAME_LENGTH)
         return elab_error(e, call, "the name of this call is longer than %d characters",
                           MAX_NAME_LENGTH);
-    Frame frame = {.up = e->frame, .scope = scope, .call = call, .block = block,
-                   .trail = trail_to(e, call)};
+    Frame frame = {
+        .up = e->frame, .scope = scope, .call = call, .block = block, .trail = trail_to(e, call)};
     map_init(&frame.vars, e->arena);
     e->frame = &frame;
     e->call_depth++;

@@ -158,7 +158,8 @@ static Val declare_input(Elab *e, const Node *node)
     return val;
 }
 
-/* Whether a constant that replaces a used file's is of its kind; false after a message. Numbers are truth values, too. */
+/* Whether a constant that replaces a used file's is of its kind; false after a message. Numbers are
+ * truth values, too. */
 static bool fits_replaced(Elab *e, const Node *node, const Val *val)
 {
     const Node *old = map_get(&e->loaded.replaced, arena_printf(e->arena, "v %s", node->name));
@@ -169,7 +170,10 @@ static bool fits_replaced(Elab *e, const Node *node, const Val *val)
     if (!number && !truth && !string)
         return true;
     elab_error(e, node, "`%s` is %s in the library, and cannot be %s", node->name,
-               number ? "a number" : truth ? "a truth value" : "a string", val_text(e, val));
+               number  ? "a number"
+               : truth ? "a truth value"
+                       : "a string",
+               val_text(e, val));
     elab_note(e, old->loc, "in the library, here");
     return false;
 }
@@ -181,7 +185,8 @@ static Val const_value(Elab *e, const Node *node)
     Val val = node->a ? eval_at_top(e, node->a) : val_error();
     e->constant = around;
     if (val.kind == VAL_TENSOR || val.kind == VAL_DIM || val.kind == VAL_NONE)
-        return elab_error(e, node, "a constant is a number, a truth value or a string, not %s", val_text(e, &val));
+        return elab_error(e, node, "a constant is a number, a truth value or a string, not %s",
+                          val_text(e, &val));
     return fits_replaced(e, node, &val) ? val : val_error();
 }
 
@@ -345,7 +350,8 @@ static void elaborate(Elab *e)
     if (!e->diags->errors && !e->outputs.count && !e->model->has_loss)
         diag_error(e->diags, (Loc){.source = e->loaded.main},
                    "the model gives nothing: it has neither an `output` nor a `loss`%s",
-                   map_has(&e->top->vars, "output") ? "; an output has a name: `output y = …`" : "");
+                   map_has(&e->top->vars, "output") ? "; an output has a name: `output y = …`"
+                                                    : "");
     if (!e->diags->errors && !(options && options->is_trained))
         warn_unused(&e->loaded);
 }

@@ -11,15 +11,19 @@
 #include "ir/builder.h"
 #include "ir/side.h"
 
+/* clang-format off */
 enum {
     MAX_CALL_DEPTH = 60, MAX_EVAL_DEPTH = 1000, MAX_STEPS = 2000000, MAX_OPS = 200000,
     MAX_REPEAT = 10000, MAX_NAME_LENGTH = 200
 };
+/* clang-format on */
 #define MAX_ELEMENTS INT64_C(0x10000000000) /* of the constant dimensions of a tensor: 2^40 */
 
+/* clang-format off */
 typedef enum ValKind {
     VAL_NONE, VAL_ERROR, VAL_NUMBER, VAL_BOOL, VAL_STRING, VAL_DIM, VAL_TENSOR, VAL_LIST
 } ValKind;
+/* clang-format on */
 
 typedef struct Val Val;
 struct Val {
@@ -30,7 +34,7 @@ struct Val {
     Value *tensor;    /* TENSOR */
     Val *items;       /* LIST */
     int n;
-    Loc origin;       /* of a number: where it was written, for notes */
+    Loc origin; /* of a number: where it was written, for notes */
 };
 
 /* DimName: the name of a tensor's dimension in messages. */
@@ -52,8 +56,8 @@ typedef struct CallLabel {
 } CallLabel;
 
 typedef struct Frame {
-    struct Frame *up;   /* the caller; NULL at the top */
-    Map vars;           /* name → Val */
+    struct Frame *up; /* the caller; NULL at the top */
+    Map vars;         /* name → Val */
     Scope *scope;
     const Node *call, *block;
     const Trail *trail; /* of the call; NULL at the top */
@@ -72,28 +76,28 @@ typedef struct Decl {
 typedef struct Elab {
     Arena *arena;
     Diagnostics *diags;
-    Diagnostics inner;  /* what the builder reports, reworded by elab_error() */
+    Diagnostics inner; /* what the builder reports, reworded by elab_error() */
     Loaded loaded;
     Model *model;
     Module *module;
     Builder b;
     SideTable dim_names; /* value → MAX_RANK DimNames, of those that have any */
     Frame *top, *frame;
-    Map blocks;         /* name → Node */
-    Map decls;          /* name → Decl */
-    Map param_sites;    /* full name → Node that declares it */
-    Map inputs_next;    /* "tgt.next" → Value */
-    Map exposed;        /* dotted path → Value: what blocks computed */
-    Map outputs;        /* names taken */
-    Map merges;         /* a param's name → the value it is merged into */
-    Map reported;       /* places that gave a message */
+    Map blocks;      /* name → Node */
+    Map decls;       /* name → Decl */
+    Map param_sites; /* full name → Node that declares it */
+    Map inputs_next; /* "tgt.next" → Value */
+    Map exposed;     /* dotted path → Value: what blocks computed */
+    Map outputs;     /* names taken */
+    Map merges;      /* a param's name → the value it is merged into */
+    Map reported;    /* places that gave a message */
     VEC(const Node *) exposures;
     DType float_type;
     int sites, call_depth, eval_depth;
     const Node *constant; /* whose value is being computed, or NULL */
-    int mistakes;       /* how many were found, reported again or not */
+    int mistakes;         /* how many were found, reported again or not */
     int64_t steps, ops;
-    bool stopped;       /* a limit was met: everything ends */
+    bool stopped; /* a limit was met: everything ends */
 } Elab;
 
 /* ---- elab.c ---- */
@@ -102,17 +106,20 @@ Val decl_value(Elab *e, Decl *decl, const Node *use);
 /* ---- errors.c ---- */
 /* Reports at the node, or at the user's call if the node is in a library, with
  * notes on the calls around; only once for each place. Returns VAL_ERROR. */
-Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The same about a number. If all calls around the node are a library's, the place is that of the user's constant from
- * which the number comes. */
+Val elab_error(Elab *e, const Node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same about a number. If all calls around the node are a library's, the place is that of the
+ * user's constant from which the number comes. */
 Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same about a whole block, not about a call of it. */
-Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The block of a used file that this one replaces, and for which the call in another file was written; NULL: none. */
+Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The block of a used file that this one replaces, and for which the call in another file was
+ * written; NULL: none. */
 const Node *replaced_block(const Elab *e, const Node *block, const Node *call);
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
-Val no_value(Elab *e, const Node *node); /* of an expression that gives nothing */
+Val no_value(Elab *e, const Node *node);      /* of an expression that gives nothing */
 /* A note to the message that elab_error just gave (nothing if that was silent). */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Loc primary_place(const Elab *e, const Node *node);
@@ -126,8 +133,8 @@ const char *type_text(Elab *e, const Type *type);
 /* ---- dims.c ---- */
 DimName *dim_names(Elab *e, const Value *value);
 const DimName *find_dim_names(const Elab *e, const Value *value); /* NULL: it has none */
-void copy_dim_names(Elab *e, Value *to, const Value *from); /* equal dims, aligned at the last */
-void name_dims(Elab *e, Value *value, const Val *dims);  /* from what declared them */
+void copy_dim_names(Elab *e, Value *to, const Value *from);  /* equal dims, aligned at the last */
+void name_dims(Elab *e, Value *value, const Val *dims);      /* from what declared them */
 const char *dim_text(Elab *e, Dim dim, const DimName *name); /* "d_k = 64", "S~", "64" */
 void note_origin(Elab *e, Dim dim, const DimName *name);
 bool dim_of(Elab *e, const Node *node, const Val *val, Dim *dim); /* false after a message */
@@ -173,7 +180,8 @@ Value *as_tensor(Elab *e, const Node *node, Val val);
 Value *as_float(Elab *e, const Node *node, Val val);
 /* Two operands of one type to compute with. */
 bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y);
-Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y); /* x, or NULL after a message */
+/* X, or NULL after a message */
+Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y);
 Val matmul_op(Elab *e, const Node *node, Value *x, Value *y);
 
 /* ---- builtins.c ---- */

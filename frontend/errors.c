@@ -62,9 +62,10 @@ static Val report(Elab *e, const Node *node, const Loc *place, const Frame *user
                                       : arena_printf(e->arena, "%s:%d:%d", place->source->path,
                                                      place->line, place->column);
     const Loc *at = place ? place : &node->loc;
-    const char *same = arena_printf(e->arena, "%s:%d:%d %s", at->source ? at->source->path : "", at->line, at->column,
-                                    message);
-    bool silent = map_has(&e->reported, key) || map_has(&e->reported, same) || e->diags->errors >= MAX_ERRORS;
+    const char *same = arena_printf(e->arena, "%s:%d:%d %s", at->source ? at->source->path : "",
+                                    at->line, at->column, message);
+    bool silent =
+        map_has(&e->reported, key) || map_has(&e->reported, same) || e->diags->errors >= MAX_ERRORS;
     map_set(&e->reported, "silent", silent ? e : NULL);
     if (silent)
         return val_error();
@@ -137,8 +138,9 @@ Val no_value(Elab *e, const Node *node)
 {
     const Node *block = node->kind == NODE_CALL ? map_get(&e->blocks, node->name) : NULL;
     if (block && replaced_block(e, block, node)) {
-        Val error = elab_error_of_block(e, block, "`%s` replaces the library's, and has no `return` that was reached",
-                                        block->name);
+        Val error = elab_error_of_block(
+            e, block, "`%s` replaces the library's, and has no `return` that was reached",
+            block->name);
         elab_note(e, node->loc, "its value is used here");
         return error;
     }

@@ -100,10 +100,12 @@ static Val unknown_name(Elab *e, const Node *node)
         return elab_error(e, node, "`%s` is a function: call it, as in `%s(…)`", name, name);
     const Node *later = defined_later(e, name);
     if (later && e->constant)
-        return elab_error(e, node, "`%.60s` is computed when the model runs: a constant is known before", name);
+        return elab_error(
+            e, node, "`%.60s` is computed when the model runs: a constant is known before", name);
     if (later && later->loc.source == node->loc.source && later->loc.line == node->loc.line &&
         later->loc.column < node->loc.column)
-        return elab_error(e, node, "`%.60s` has no value before this statement, which gives it one", name);
+        return elab_error(e, node, "`%.60s` has no value before this statement, which gives it one",
+                          name);
     if (later) {
         Val error = elab_error(e, node, "`%.60s` has no value yet", name);
         elab_note(e, later->loc, "it is given one here, which runs afterwards");
@@ -162,7 +164,8 @@ static Val list_item(Elab *e, const Node *node, const Val *list, const Val *inde
 {
     int64_t at;
     if (!whole_number(index, &at) || at < -list->n || at >= list->n)
-        return elab_error(e, node->b, "%s is no place in a list of %d", val_text(e, index), list->n);
+        return elab_error(e, node->b, "%s is no place in a list of %d", val_text(e, index),
+                          list->n);
     return list->items[at < 0 ? at + list->n : at];
 }
 
@@ -201,10 +204,11 @@ static Val eval_index(Elab *e, const Node *node)
                           "makes whole numbers",
                           type_text(e, &x->type));
     if (!is_table(&table.tensor->type))
-        return elab_error(e, node->a,
-                          "`[…]` looks up rows of a table, which has a constant number of them and holds "
-                          "floats, not of %s; a part of an axis is `slice(x, axis, start, size)`",
-                          val_text(e, &table));
+        return elab_error(
+            e, node->a,
+            "`[…]` looks up rows of a table, which has a constant number of them and holds "
+            "floats, not of %s; a part of an axis is `slice(x, axis, start, size)`",
+            val_text(e, &table));
     Val result = val_tensor(e, node, build_gather(&e->b, table.tensor, x));
     if (result.kind == VAL_TENSOR)
         name_rows(e, result.tensor, table.tensor, x);

@@ -22,12 +22,14 @@ const char *foreign_statement(const char *word)
                       plain[] = "; a value is named without a word before: `x = …`",
                       use[] = "; a library is read by `use NAME`, a file by `use \"file.tfg\"`",
                       other[] = "; it is `} else if … { … }`";
+    /* clang-format off */
     static const Foreign table[] = {
         {"def", block},  {"fn", block},     {"func", block}, {"function", block}, {"class", block},
         {"for", repeat}, {"while", repeat}, {"let", plain},  {"var", plain},      {"auto", plain},
         {"import", use}, {"include", use},  {"from", use},   {"lambda", block}, {"in", repeat},
         {"elif", other}, {"elsif", other},  {"elseif", other}, {"is", "; `==` compares"},
     };
+    /* clang-format on */
     return find(table, sizeof table / sizeof *table, word);
 }
 
@@ -59,8 +61,8 @@ const char *foreign_token(Arena *arena, const Token *first, const Token *token)
         return "; an `else` stands behind the `}` of an `if`";
     if (token->kind == TOKEN_AS)
         return "; `as` stands between the name of a block and its `(`: `f as name(x)`";
-    if (token->kind == TOKEN_SLASH && (before->kind == TOKEN_SLASH || after->kind == TOKEN_SLASH ||
-                                       after->kind == TOKEN_STAR))
+    if (token->kind == TOKEN_SLASH &&
+        (before->kind == TOKEN_SLASH || after->kind == TOKEN_SLASH || after->kind == TOKEN_STAR))
         return "; a comment begins with `#`";
     if (token->kind == TOKEN_COLON && after->kind == TOKEN_ASSIGN)
         return "; a value is named by `=`";
@@ -70,7 +72,8 @@ const char *foreign_token(Arena *arena, const Token *first, const Token *token)
         token->loc.column == before->loc.column + before->loc.length)
         return "; a product is written `*`";
     if (before->kind >= TOKEN_PLUS && before->kind <= TOKEN_CARET)
-        return after_operator(arena, token, before, before > first && before[-1].text ? before[-1].text : "x");
+        return after_operator(arena, token, before,
+                              before > first && before[-1].text ? before[-1].text : "x");
     return "";
 }
 

@@ -9,12 +9,13 @@
 typedef struct TrainSpec {
     Optimizer optimizer;
     double beta1, beta2, eps, momentum, weight_decay;
-    Loc optimizer_place;              /* of the clause, else of the block; {0} without one */
+    Loc optimizer_place; /* of the clause, else of the block; {0} without one */
     Schedule schedule;
-    double rate_d_model, rate_factor; /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
-    double rate_peak, rate_final;     /* the others */
-    int64_t warmup, rate_steps;       /* linear, cosine: steps until rate_final */
-    double clip_norm;                 /* 0: none */
+    /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
+    double rate_d_model, rate_factor;
+    double rate_peak, rate_final; /* the others */
+    int64_t warmup, rate_steps;   /* linear, cosine: steps until rate_final */
+    double clip_norm;             /* 0: none */
 #define TRAIN_SETTING(name, ...) int64_t name;
 #include "base/training_settings.def"
 } TrainSpec;
@@ -36,7 +37,8 @@ typedef struct WeightPart {
     double scale;
 } WeightPart;
 
-/* WeightMap: the parts of a foreign checkpoint from which one of our params is made. They cover the param. */
+/* WeightMap: the parts of a foreign checkpoint from which one of our params is made. They cover the
+ * param. */
 typedef struct WeightMap {
     const char *ours;
     WeightPart *parts;
@@ -48,7 +50,7 @@ typedef struct WeightMap {
 #define NEXT_SUFFIX ".next"
 
 typedef struct Model {
-    Module *module;          /* holds one function, "model" */
+    Module *module; /* holds one function, "model" */
     const char *path;
     const char *library; /* folder of the standard library; NULL: there is none */
     TrainSpec train;
@@ -74,8 +76,10 @@ typedef struct FrontendOptions {
 } FrontendOptions;
 
 /* NULL after errors. */
-Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const FrontendOptions *options);
-Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options);
+Model *model_load(Arena *arena, Diagnostics *diags, const char *path,
+                  const FrontendOptions *options);
+Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
+                   const FrontendOptions *options);
 
 /* Whether the model's file was read from the standard library. */
 bool model_is_library_file(const Model *model, const Source *file);
@@ -88,7 +92,7 @@ const char *frontend_library(Arena *arena, const FrontendOptions *options);
 
 /* dump --stage tokens and ast. The AST shows what each `use` brought in. False after errors. */
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags);
-bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options, Text *out,
-                       Diagnostics *diags);
+bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options,
+                       Text *out, Diagnostics *diags);
 
 #endif

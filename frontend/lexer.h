@@ -6,6 +6,7 @@
 #include "base/diag.h"
 
 /* TOKEN(name, "how it is written"): punctuation and reserved words by their text. */
+/* clang-format off */
 #define TOKEN_TABLE                                                            \
     TOKEN(END, "end of file")                                                  \
     TOKEN(NEWLINE, "end of line")                                              \
@@ -33,6 +34,7 @@ typedef enum TokenKind {
 #undef TOKEN
     TOKEN_COUNT
 } TokenKind;
+/* clang-format on */
 
 typedef struct Token {
     TokenKind kind;

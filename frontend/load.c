@@ -49,9 +49,15 @@ static bool is_under(const char *folder, const char *path)
     return length && !strncmp(path, folder, length) && path[length] == '/';
 }
 
-bool is_library_file(const Loaded *loaded, const Source *source) { return is_under(loaded->library, source->path); }
+bool is_library_file(const Loaded *loaded, const Source *source)
+{
+    return is_under(loaded->library, source->path);
+}
 
-bool model_is_library_file(const Model *model, const Source *file) { return is_under(model->library, file->path); }
+bool model_is_library_file(const Model *model, const Source *file)
+{
+    return is_under(model->library, file->path);
+}
 
 /* Of the names of all libraries. */
 static const char *suggest_library(const Loaded *loaded, const char *name)
@@ -181,8 +187,8 @@ static void merge(Loaded *loaded, const NodeList *all)
             map_set(&loaded->replaced, key, node);
         if (node->kind == NODE_CONST && stronger->kind != NODE_CONST) {
             diag_error(loaded->diags, stronger->loc,
-                       "`%s` is a constant of the library: `const %s = …` replaces it",
-                       node->name, node->name);
+                       "`%s` is a constant of the library: `const %s = …` replaces it", node->name,
+                       node->name);
             diag_note(loaded->diags, node->loc, "in the library, here");
             loaded->broken = true;
         }
@@ -229,8 +235,9 @@ static bool is_runs(const Loaded *loaded) { return loaded->options && loaded->op
 
 static void missing_of_run(Loaded *loaded, Loc loc, const char *path)
 {
-    diag_error(loaded->diags, loc, "%s, %s, is missing: put back what tfc train wrote",
-               path, strcmp(path, loaded->library) ? "of the run's copy of the library" : "the run's copy of the library");
+    diag_error(loaded->diags, loc, "%s, %s, is missing: put back what tfc train wrote", path,
+               strcmp(path, loaded->library) ? "of the run's copy of the library"
+                                             : "the run's copy of the library");
 }
 
 static void load_use(Loaded *loaded, const Node *use, int depth)
@@ -285,8 +292,10 @@ static bool is_text(Loaded *loaded, const Source *source)
     return !wide && !nul;
 }
 
-/* A text of another kind is a mistake in each line, told once: its name is no model's, and no line is a statement. */
-static bool is_model(Loaded *loaded, const Source *source, const Syntax *syntax, size_t messages, int errors)
+/* A text of another kind is a mistake in each line, told once: its name is no model's, and no line
+ * is a statement. */
+static bool is_model(Loaded *loaded, const Source *source, const Syntax *syntax, size_t messages,
+                     int errors)
 {
     Diagnostics *diags = loaded->diags;
     bool none = diags->errors != errors && !text_ends(source->path, ".tfg");
@@ -296,7 +305,8 @@ static bool is_model(Loaded *loaded, const Source *source, const Syntax *syntax,
         return true;
     diags->list.count = messages;
     diags->errors = errors;
-    diag_error(diags, (Loc){.source = source}, "not a model (.tfg): no line of it is a statement of one");
+    diag_error(diags, (Loc){.source = source},
+               "not a model (.tfg): no line of it is a statement of one");
     return false;
 }
 
@@ -336,7 +346,8 @@ static bool load_prelude(Loaded *loaded)
     if (is_runs(loaded))
         missing_of_run(loaded, (Loc){0}, file_exists(loaded->library) ? path : loaded->library);
     else
-        diag_error(loaded->diags, (Loc){0}, "%s is not the folder of the libraries (models/lib): it has no prelude.tfg",
+        diag_error(loaded->diags, (Loc){0},
+                   "%s is not the folder of the libraries (models/lib): it has no prelude.tfg",
                    loaded->library);
     return false;
 }

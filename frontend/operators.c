@@ -112,7 +112,8 @@ static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
     int rx = x->type.rank, ry = y->type.rank;
     const char *text = expression_text(e->arena, node);
     if (rx < 1 || ry < 1) {
-        elab_error(e, node, "`%s`: a product needs matrices, given %s and %s; by a number it is `*`", text,
+        elab_error(e, node,
+                   "`%s`: a product needs matrices, given %s and %s; by a number it is `*`", text,
                    type_text(e, &x->type), type_text(e, &y->type));
         return false;
     }
@@ -186,18 +187,12 @@ typedef struct Operator {
 } Operator;
 
 static const Operator operators[] = {
-    {TOKEN_PLUS, OP_add, false, false, false},
-    {TOKEN_MINUS, OP_sub, false, false, false},
-    {TOKEN_STAR, OP_mul, false, false, false},
-    {TOKEN_SLASH, OP_div, false, false, false},
-    {TOKEN_CARET, OP_pow, false, false, false},
-    {TOKEN_LESS, OP_lt, true, false, false},
-    {TOKEN_LESS_EQUAL, OP_le, true, false, false},
-    {TOKEN_GREATER, OP_lt, true, true, false},
-    {TOKEN_GREATER_EQUAL, OP_le, true, true, false},
-    {TOKEN_EQUAL, OP_eq, true, false, false},
-    {TOKEN_UNEQUAL, OP_eq, true, false, true},
-    {TOKEN_AND, OP_and, true, false, false},
+    {TOKEN_PLUS, OP_add, false, false, false},       {TOKEN_MINUS, OP_sub, false, false, false},
+    {TOKEN_STAR, OP_mul, false, false, false},       {TOKEN_SLASH, OP_div, false, false, false},
+    {TOKEN_CARET, OP_pow, false, false, false},      {TOKEN_LESS, OP_lt, true, false, false},
+    {TOKEN_LESS_EQUAL, OP_le, true, false, false},   {TOKEN_GREATER, OP_lt, true, true, false},
+    {TOKEN_GREATER_EQUAL, OP_le, true, true, false}, {TOKEN_EQUAL, OP_eq, true, false, false},
+    {TOKEN_UNEQUAL, OP_eq, true, false, true},       {TOKEN_AND, OP_and, true, false, false},
     {TOKEN_OR, OP_or, true, false, false},
 };
 

@@ -130,9 +130,10 @@ Val declare_param(Elab *e, const Node *node, Scope *scope)
     int64_t elements = 1;
     for (int i = 0; i < type.rank; i++) {
         if (!dim_is_const(type.dims[i]))
-            return elab_error(e, node->a,
-                              "the shape of a param must be constant: `%s` is known only when a batch arrives",
-                              e->module->symbols.data[type.dims[i].symbol].name);
+            return elab_error(
+                e, node->a,
+                "the shape of a param must be constant: `%s` is known only when a batch arrives",
+                e->module->symbols.data[type.dims[i].symbol].name);
         if (__builtin_mul_overflow(elements, type.dims[i].size, &elements) ||
             elements > MAX_ELEMENTS)
             return elab_error(e, node->a, "`%s` is too large: %s", node->name, type_text(e, &type));

@@ -190,8 +190,8 @@ static Node *parse_block(Parser *p)
     for (size_t i = 0; i < node->kids.count; i++)
         for (size_t k = 0; k < i; k++)
             if (!strcmp(node->kids.data[i]->name, node->kids.data[k]->name))
-                parse_error(p, node->kids.data[i]->loc, "`%s` has the parameter `%s` already", node->name,
-                            node->kids.data[i]->name);
+                parse_error(p, node->kids.data[i]->loc, "`%s` has the parameter `%s` already",
+                            node->name, node->kids.data[i]->name);
     if (!p->panic)
         node->body = parse_body(p);
     return node;
@@ -210,7 +210,8 @@ static Node *parse_output(Parser *p)
     node = named_node(p, NODE_OUTPUT, " of an output");
     if (!p->panic && accept_token(p, TOKEN_ASSIGN))
         node->a = parse_expression(p);
-    else if (!p->panic && (peek_token(p)->kind == TOKEN_OPEN_LIST || peek_token(p)->kind == TOKEN_OPEN))
+    else if (!p->panic &&
+             (peek_token(p)->kind == TOKEN_OPEN_LIST || peek_token(p)->kind == TOKEN_OPEN))
         parse_error(p, token->loc, "an output has a name of its own: `output y = …`");
     return node;
 }
@@ -293,7 +294,8 @@ const char *suggest_statement(Parser *p, const char *word)
     for (size_t i = 0; i < N; i++) {
         words[4 + i] = declarations[i].word;
         if (!strcmp(word, declarations[i].word))
-            return declarations[i].braces ? " without a `{` behind it" : " without a name behind it";
+            return declarations[i].braces ? " without a `{` behind it"
+                                          : " without a name behind it";
     }
     return text_suggest(p->arena, "`", word, words, N + 4);
 }

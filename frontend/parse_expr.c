@@ -165,9 +165,7 @@ static Node *parse_primary(Parser *p)
         return node;
     case TOKEN_OPEN:
     case TOKEN_OPEN_LIST: return parse_bracketed(p);
-    default:
-        unexpected_token(p, "an expression");
-        return node;
+    default: unexpected_token(p, "an expression"); return node;
     }
 }
 
@@ -183,9 +181,10 @@ static Node *parse_axis(Parser *p, Node *of)
         take_token(p);
         node->number = negative ? -token->number : token->number;
     } else if (token->kind == TOKEN_NAME)
-        parse_error(p, token->loc,
-                    "after the dot stands the number of an axis; a function is called as `%.60s(x)`",
-                    token->text);
+        parse_error(
+            p, token->loc,
+            "after the dot stands the number of an axis; a function is called as `%.60s(x)`",
+            token->text);
     else
         parse_error(p, token->loc,
                     of->kind == NODE_NUMBER

@@ -210,7 +210,8 @@ static Node *parse_if(Parser *p)
         node->body = parse_body(p);
     size_t before = p->at;
     TokenKind after = peek_ahead(p, 1)->kind;
-    bool word = peek_token(p)->kind == TOKEN_NAME && (after == TOKEN_OPEN_BODY || after == TOKEN_IF);
+    bool word =
+        peek_token(p)->kind == TOKEN_NAME && (after == TOKEN_OPEN_BODY || after == TOKEN_IF);
     skip_newlines(p);
     if (!p->panic && word)
         unexpected_word(p, peek_token(p));
@@ -257,7 +258,8 @@ static Node *parse_assign(Parser *p)
     return node;
 }
 
-/* Whether the name or call that a statement seems to be is a word that begins one, by what follows. */
+/* Whether the name or call that a statement seems to be is a word that begins one, by what
+ * follows. */
 static bool is_misspelt(const Node *expression, TokenKind next)
 {
     bool value = next == TOKEN_NAME || next == TOKEN_NUMBER || next == TOKEN_STRING ||

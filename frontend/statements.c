@@ -63,8 +63,8 @@ static void run_output(Elab *e, const Node *node)
         build_output(&e->b, name, val.tensor);
 }
 
-/* `update NAME = value` or `merge NAME = value`: the param, and the value as its type; false after a
- * message. */
+/* `update NAME = value` or `merge NAME = value`: the param, and the value as its type; false after
+ * a message. */
 static bool eval_given(Elab *e, const Node *node, Value **param, Value **value)
 {
     bool merges = node->kind == NODE_MERGE;

@@ -31,8 +31,8 @@ typedef struct Param {
     int64_t *whole;
     bool required;
     int64_t initial; /* what 0 stands for */
-    double least; /* the most is limit_of(name) */
-    double below; /* 0: no further bound */
+    double least;    /* the most is limit_of(name) */
+    double below;    /* 0: no further bound */
 } Param;
 
 enum { MAX_PARAMS = 6 };
@@ -232,7 +232,8 @@ static void set_number(Elab *e, const Node *setting)
     TrainSpec *s = &e->model->train;
     const Param plain[] = {
         {.name = "clip_norm", .real = &s->clip_norm},
-#define TRAIN_SETTING(field, none, block, ...) {.name = #field, .whole = &s->field, .initial = none, .least = block},
+#define TRAIN_SETTING(field, none, block, ...) \
+    {.name = #field, .whole = &s->field, .initial = none, .least = block},
 #define BATCH(...)
 #include "base/training_settings.def"
     };

@@ -1,5 +1,6 @@
-/* Constants and blocks of the model's own file that nothing uses: where one is misspelt, what it was
- * to replace holds still. What replaces a definition of a used file is used, for it has its name. */
+/* Constants and blocks of the model's own file that nothing uses: where one is misspelt, what it
+ * was to replace holds still. What replaces a definition of a used file is used, for it has its
+ * name. */
 #include "frontend/elab.h"
 
 typedef struct Names {
@@ -54,7 +55,8 @@ void warn_unused(const Loaded *loaded)
     }
     for (size_t i = 0; i < items->count && !is_library_file(loaded, loaded->main); i++) {
         const Node *node = items->data[i];
-        if ((node->kind != NODE_CONST && node->kind != NODE_BLOCK) || node->loc.source != loaded->main)
+        if ((node->kind != NODE_CONST && node->kind != NODE_BLOCK) ||
+            node->loc.source != loaded->main)
             continue;
         const char *key = key_of(&names, node->name, node->kind == NODE_BLOCK);
         if (!map_has(&names.used, key) && !map_has(&names.replaced, key))

@@ -162,8 +162,8 @@ static bool sliced(Cutter *c, const Node *call, WeightPart *part)
         return false;
     }
     if (at->size != size) {
-        elab_error(c->e, call, "`%s` is %s: %lld elements of axis %d do not fill it", c->param->name,
-                   type_text(c->e, &c->param->type), (long long)size, axis);
+        elab_error(c->e, call, "`%s` is %s: %lld elements of axis %d do not fill it",
+                   c->param->name, type_text(c->e, &c->param->type), (long long)size, axis);
         return false;
     }
     at->is_slice = true;
@@ -292,7 +292,8 @@ static bool cut(Cutter *c, const Node *node, const WeightPart *part)
         return add_part(c, part, &node, 1);
     if (form != FORMS)
         return cut_call(c, node, form, part);
-    bool scales = node->kind == NODE_BINARY && (node->op == TOKEN_STAR || node->op == TOKEN_SLASH) &&
+    bool scales = node->kind == NODE_BINARY &&
+                  (node->op == TOKEN_STAR || node->op == TOKEN_SLASH) &&
                   has_tensor(node->a) != has_tensor(node->b);
     if (scales)
         return cut_scaled(c, node, part);

@@ -24,8 +24,8 @@ AttentionFigures attention_figures(const AttentionSentence *sentence, const Atte
     AttentionFigures sums = {0};
     int64_t end = layer->kind == ATTENTION_DECODER ? -1 : layer->keys - sentence->n_end;
     double slope = layer->kind != ATTENTION_CROSS ? 1
-                   : layer->queries > 1           ? (double)(layer->keys - 1) / (double)(layer->queries - 1)
-                                                  : 0;
+                   : layer->queries > 1 ? (double)(layer->keys - 1) / (double)(layer->queries - 1)
+                                        : 0;
     for (int64_t q = 0; q < layer->queries; q++) {
         double most = 0;
         int64_t best = -1;
@@ -76,8 +76,8 @@ static void put_tokens(JsonWriter *json, const char *key, const char *const *tok
     json_close(json, ']');
 }
 
-static void put_head(JsonWriter *json, const AttentionSentence *sentence, const AttentionLayer *layer,
-                     int64_t head)
+static void put_head(JsonWriter *json, const AttentionSentence *sentence,
+                     const AttentionLayer *layer, int64_t head)
 {
     AttentionFigures figures = attention_figures(sentence, layer, head);
     json_open(json, NULL, '{');
@@ -96,7 +96,8 @@ static void put_head(JsonWriter *json, const AttentionSentence *sentence, const 
     json_close(json, '}');
 }
 
-static void put_layer(JsonWriter *json, const AttentionSentence *sentence, const AttentionLayer *layer)
+static void put_layer(JsonWriter *json, const AttentionSentence *sentence,
+                      const AttentionLayer *layer)
 {
     json_open(json, NULL, '{');
     json_put_text(json, "name", layer->name);

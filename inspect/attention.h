@@ -39,8 +39,10 @@ typedef struct AttentionView {
 
 /* AttentionFigures: of a head, means over its queries.
  *   entropy      of the weights, in nats
- *   distance     of the keys from the query, in tokens; of cross attention from the diagonal of the pair
- *   confidence   the greatest weight, nothing where it is on the end of a source (Voita et al. 2019) */
+ *   distance     of the keys from the query, in tokens; of cross attention from the diagonal of the
+ *                pair
+ *   confidence   the greatest weight, nothing where it is on the end of a source (Voita et al.
+ *                2019) */
 typedef struct AttentionFigures {
     double entropy, distance, confidence;
 } AttentionFigures;

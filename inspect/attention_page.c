@@ -57,8 +57,8 @@ void attention_put_page(const AttentionView *view, Text *out)
     text_string(&data, ",\"sentences\":[");
     for (size_t i = 0; i < view->n; i++) {
         const AttentionSentence *s = &view->sentences[i];
-        text_add(&data, "%s{\"line\":%lld,\"ends\":%lld,\"aligning\":%d,", i ? ",\n" : "", (long long)s->line,
-                 (long long)s->n_end, attention_aligning(s));
+        text_add(&data, "%s{\"line\":%lld,\"ends\":%lld,\"aligning\":%d,", i ? ",\n" : "",
+                 (long long)s->line, (long long)s->n_end, attention_aligning(s));
         put_texts("source", s->source, s->n_source, &data);
         put_texts("target", s->target, s->n_target, &data);
         put_texts("next", s->next, s->n_target, &data);

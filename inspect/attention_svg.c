@@ -5,12 +5,15 @@
 
 #include <math.h>
 
-enum { CELL = 18, SMALL = 84, GAP = 10, MARGIN = 12, FONT = 12, LABEL = 96, LEGEND = 34, MOST_LETTERS = 40 };
+enum { CELL = 18, SMALL = 84, GAP = 10, MARGIN = 12, FONT = 12, LABEL = 96, LEGEND = 34 };
+enum { MOST_LETTERS = 40 };
 
-static const char masked[] = "<pattern id=\"masked\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
-                             "<rect width=\"4\" height=\"4\" fill=\"#f2f2f2\"/><path d=\"M0 4L4 0\" stroke=\"#d5d5d5\" "
-                             "stroke-width=\".7\"/></pattern>";
-static const int ramp[][3] = {{255, 255, 255}, {198, 219, 239}, {107, 174, 214}, {33, 113, 181}, {8, 48, 107}};
+static const char masked[] =
+    "<pattern id=\"masked\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
+    "<rect width=\"4\" height=\"4\" fill=\"#f2f2f2\"/><path d=\"M0 4L4 0\" stroke=\"#d5d5d5\" "
+    "stroke-width=\".7\"/></pattern>";
+static const int ramp[][3] = {
+    {255, 255, 255}, {198, 219, 239}, {107, 174, 214}, {33, 113, 181}, {8, 48, 107}};
 enum { STOPS = sizeof ramp / sizeof ramp[0] };
 
 /* The square root shows small weights, too. */
@@ -47,8 +50,10 @@ static void put_matrix(const AttentionLayer *layer, int64_t head, double x, doub
                 put_colour(weight, out);
             text_string(out, "\"/>\n");
         }
-    text_add(out, "<rect width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#999\" stroke-width=\"1\"/></g>\n",
-             (double)layer->keys * side_x, (double)layer->queries * side_y);
+    text_add(
+        out,
+        "<rect width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#999\" stroke-width=\"1\"/></g>\n",
+        (double)layer->keys * side_x, (double)layer->queries * side_y);
 }
 
 static void put_legend(double x, double y, Text *out)
@@ -57,16 +62,16 @@ static void put_legend(double x, double y, Text *out)
     enum { WIDTH = 160, STEPS = 40 };
     for (int i = 0; i < STEPS; i++) {
         double at = (i + 0.5) / STEPS;
-        text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"8\" fill=\"", x + i * (double)WIDTH / STEPS,
-                 y, (double)WIDTH / STEPS + 0.2);
+        text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"8\" fill=\"",
+                 x + i * (double)WIDTH / STEPS, y, (double)WIDTH / STEPS + 0.2);
         put_colour(at * at, out);
         text_string(out, "\"/>\n");
     }
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         Text mark = {0};
         text_add(&mark, "%g", marks[i]);
-        svg_text(x + sqrt(marks[i]) * WIDTH, y + 19, "font-size=\"9\" text-anchor=\"middle\" fill=\"#555\"", mark.data,
-                 out);
+        svg_text(x + sqrt(marks[i]) * WIDTH, y + 19,
+                 "font-size=\"9\" text-anchor=\"middle\" fill=\"#555\"", mark.data, out);
         text_free(&mark);
     }
 }
@@ -86,8 +91,8 @@ static void put_name(const AttentionLayer *layer, Text *out)
     text_add(out, "%s, head %lld", layer->name, (long long)layer->head);
 }
 
-static void put_large(const AttentionView *view, const AttentionSentence *s, const AttentionLayer *layer,
-                      Text *out)
+static void put_large(const AttentionView *view, const AttentionSentence *s,
+                      const AttentionLayer *layer, Text *out)
 {
     const char *const *keys = layer->kind == ATTENTION_DECODER ? s->target : s->source;
     const char *const *queries = layer->kind == ATTENTION_ENCODER   ? s->source
@@ -96,7 +101,8 @@ static void put_large(const AttentionView *view, const AttentionSentence *s, con
     double left = MARGIN + 0.62 * FONT * letters(queries, layer->queries) + 8;
     double top = MARGIN + 24 + 0.62 * FONT * letters(keys, layer->keys) + 8;
     double right = left + (double)layer->keys * CELL, bottom = top + (double)layer->queries * CELL;
-    svg_begin(view->title, fmax(right + MARGIN, left + 180 + MARGIN), bottom + GAP + LEGEND, FONT, masked, out);
+    svg_begin(view->title, fmax(right + MARGIN, left + 180 + MARGIN), bottom + GAP + LEGEND, FONT,
+              masked, out);
     Text name = {0};
     put_name(layer, &name);
     svg_text(MARGIN, MARGIN + FONT, "font-weight=\"bold\"", name.data, out);
@@ -104,7 +110,8 @@ static void put_large(const AttentionView *view, const AttentionSentence *s, con
     for (int64_t k = 0; k < layer->keys; k++)
         svg_text_upwards(left + ((double)k + 0.5) * CELL + 4, top - 6, "", keys[k], out);
     for (int64_t q = 0; q < layer->queries; q++)
-        svg_text(left - 6, top + ((double)q + 0.5) * CELL + 4, "text-anchor=\"end\"", queries[q], out);
+        svg_text(left - 6, top + ((double)q + 0.5) * CELL + 4, "text-anchor=\"end\"", queries[q],
+                 out);
     put_matrix(layer, 0, left, top, CELL, CELL, out);
     put_legend(left, bottom + GAP, out);
     text_string(out, "</svg>\n");
@@ -121,8 +128,8 @@ static void put_all(const AttentionView *view, const AttentionSentence *s, Text 
     for (int64_t h = 0; h < heads; h++) {
         Text name = {0};
         text_add(&name, "head %lld", (long long)(s->layers[0].head + h));
-        svg_text(MARGIN + LABEL + (double)h * STEP + SMALL / 2.0, MARGIN + FONT, "text-anchor=\"middle\"", name.data,
-                 out);
+        svg_text(MARGIN + LABEL + (double)h * STEP + SMALL / 2.0, MARGIN + FONT,
+                 "text-anchor=\"middle\"", name.data, out);
         text_free(&name);
     }
     for (size_t l = 0; l < s->n_layers; l++) {
@@ -133,8 +140,9 @@ static void put_all(const AttentionView *view, const AttentionSentence *s, Text 
         svg_text(MARGIN + LABEL - 10, y + SMALL / 2.0 + 4, "text-anchor=\"end\"", name.data, out);
         text_free(&name);
         for (int64_t h = 0; h < layer->heads; h++)
-            put_matrix(layer, h, MARGIN + LABEL + (double)h * STEP, y, (double)SMALL / (double)layer->keys,
-                       (double)SMALL / (double)layer->queries, out);
+            put_matrix(layer, h, MARGIN + LABEL + (double)h * STEP, y,
+                       (double)SMALL / (double)layer->keys, (double)SMALL / (double)layer->queries,
+                       out);
     }
     put_legend(MARGIN + LABEL, MARGIN + HEADING + (double)s->n_layers * STEP, out);
     text_string(out, "</svg>\n");

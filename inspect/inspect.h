@@ -16,7 +16,7 @@ typedef struct StepCost {
 } StepCost;
 
 typedef struct SlabBuffer {
-    int32_t buffer; /* of the program */
+    int32_t buffer;              /* of the program */
     int32_t first, last, writer; /* steps; the one that writes it first */
     int64_t offset, bytes;
 } SlabBuffer;
@@ -24,12 +24,13 @@ typedef struct SlabBuffer {
 typedef struct Measured {
     const TfcProgram *program;
     const Op *const *origins; /* of each step */
-    int64_t *sizes;           /* of each program dimension: of a ragged one, each sentence's length */
+    /* of each program dimension: of a ragged one, each sentence's length */
+    int64_t *sizes;
     StepCost *steps;
     SlabBuffer *slab;
     int32_t n_slab;
-    int64_t slab_bytes;     /* of the whole slab, and of what is kept behind it */
-    int64_t peak_bytes;     /* of the buffers that live at peak_step, where they are most */
+    int64_t slab_bytes; /* of the whole slab, and of what is kept behind it */
+    int64_t peak_bytes; /* of the buffers that live at peak_step, where they are most */
     int32_t peak_step;
 } Measured;
 
@@ -54,7 +55,8 @@ void inspect_report(const Report *report, const Measured *measured, Text *out);
 typedef struct Snapshots Snapshots;
 Snapshots *snapshots_new(Arena *arena);
 /* Keeps the function as it is now. */
-void snapshots_take(Snapshots *snapshots, const char *name, const char *help, const Function *function);
+void snapshots_take(Snapshots *snapshots, const char *name, const char *help,
+                    const Function *function);
 /* The number that the op has in the page; it must be part of a snapshot. */
 int snapshots_op(Snapshots *snapshots, const Op *op);
 /* The number of a place (a list of source lines) in the page. */
@@ -66,17 +68,19 @@ void snapshots_write(const Snapshots *snapshots, Text *out);
 
 typedef struct PageInput {
     const char *title;
-    const Source *const *files; /* in the order of reading; the model's own has the title as its path */
+    /* in the order of reading; the model's own has the title as its path */
+    const Source *const *files;
     size_t n_files;
     Snapshots *snapshots;
     const Report *report;
     const Measured *measured;
-    LoModule *loops;            /* of all kernels (codegen_loops) */
+    LoModule *loops;             /* of all kernels (codegen_loops) */
     const char *llvm, *assembly; /* … as text (codegen_dump) */
 } PageInput;
 void page_write(const PageInput *input, Arena *arena, Text *out);
 
-/* PageParts: HTML in which lines "@@css", "@@js" and "@@data" stand for what page_fill puts there. */
+/* PageParts: HTML in which lines "@@css", "@@js" and "@@data" stand for what page_fill puts
+ * there. */
 typedef struct PageParts {
     const char *html, *css, *js;
 } PageParts;

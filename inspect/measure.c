@@ -20,7 +20,8 @@ typedef struct Sizing {
 static int program_dim(const TfcProgram *program, const char *name, size_t length)
 {
     for (int32_t i = 0; i < program->n_dims; i++)
-        if (strlen(program->dims[i].name) == length && !strncmp(program->dims[i].name, name, length))
+        if (strlen(program->dims[i].name) == length &&
+            !strncmp(program->dims[i].name, name, length))
             return i;
     return -1;
 }
@@ -61,8 +62,10 @@ static bool read_sizes(Measured *m, const char *const *sizes, size_t n, Diagnost
             const char **names = ARENA_ARRAY(diags->arena, const char *, m->program->n_dims + 1);
             for (int32_t d = 0; d < m->program->n_dims; d++)
                 names[d] = m->program->dims[d].name;
-            diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension%s", sizes[i], m->program->name,
-                       text_known(diags->arena, "'", arena_strndup(diags->arena, sizes[i], length), names, (size_t)m->program->n_dims));
+            diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension%s", sizes[i],
+                       m->program->name,
+                       text_known(diags->arena, "'", arena_strndup(diags->arena, sizes[i], length),
+                                  names, (size_t)m->program->n_dims));
             return false;
         }
     }
@@ -90,22 +93,24 @@ static StepCost kernel_cost(const Sizing *s, const Op *op, Arena *arena)
 
 static double extent_value(const Sizing *s, const TfcExtent *extent)
 {
-    return extent->kind == TFC_EXTENT_LENGTH ? (double)s->dims[extent->dim].extent
-                                             : (double)program_size(s->program, extent->size, s->dims);
+    return extent->kind == TFC_EXTENT_LENGTH
+               ? (double)s->dims[extent->dim].extent
+               : (double)program_size(s->program, extent->size, s->dims);
 }
 
 static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op, Arena *arena)
 {
-    double m = extent_value(s, &gemm->m), n = extent_value(s, &gemm->n), k = extent_value(s, &gemm->k);
+    double m = extent_value(s, &gemm->m), n = extent_value(s, &gemm->n),
+           k = extent_value(s, &gemm->k);
     double times = 1;
     for (int32_t i = 0; i < gemm->n_loops; i++)
         times *= (double)program_size(s->program, gemm->loops[i], s->dims);
     return (StepCost){.flops = product_flops(&s->sizes, op),
                       .bytes = times * ((m * k + k * n) * (double)type_bytes(gemm->type) +
                                         m * n * (double)type_bytes(gemm->result)),
-                      .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
-                                            times > 1 ? arena_printf(arena, ", %g times", times)
-                                                      : "")};
+                      .shape =
+                          arena_printf(arena, "%g × %g × %g%s", m, n, k,
+                                       times > 1 ? arena_printf(arena, ", %g times", times) : "")};
 }
 
 /* The buffer that a product, a packing or a copy writes. */
@@ -123,7 +128,8 @@ static StepCost step_cost(const Sizing *s, const TfcStep *step, const Op *op, Ar
     if (step->kind == TFC_STEP_KERNEL)
         return kernel_cost(s, op, arena);
     const TfcBuffer *to = &s->program->buffers[written_by(step)];
-    double n = (double)program_size(s->program, to->size, s->dims), size = (double)type_bytes(to->type);
+    double n = (double)program_size(s->program, to->size, s->dims),
+           size = (double)type_bytes(to->type);
     return (StepCost){.bytes = n * size * (step->kind == TFC_STEP_ZERO ? 1 : 2),
                       .shape = arena_printf(arena, "%g elements", n)};
 }
@@ -135,7 +141,8 @@ static int32_t first_writer(const TfcProgram *program, int32_t buffer)
     for (int32_t s = 0; s < program->n_steps; s++) {
         const TfcStep *step = &program->steps[s];
         if (step->kind == TFC_STEP_KERNEL) {
-            for (int32_t v = step->kernel.n_views - step->kernel.n_results; v < step->kernel.n_views; v++)
+            for (int32_t v = step->kernel.n_views - step->kernel.n_results;
+                 v < step->kernel.n_views; v++)
                 if (step->kernel.views[v].buffer == buffer)
                     return s;
         } else if (written_by(step) == buffer)
@@ -158,8 +165,11 @@ static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
         bytes[b] = buffer_bytes(program, b, dims);
         if (buffer->first < 0)
             continue;
-        m->slab[m->n_slab++] = (SlabBuffer){.buffer = b, .first = buffer->first, .last = buffer->last,
-                                            .writer = first_writer(program, b), .bytes = bytes[b]};
+        m->slab[m->n_slab++] = (SlabBuffer){.buffer = b,
+                                            .first = buffer->first,
+                                            .last = buffer->last,
+                                            .writer = first_writer(program, b),
+                                            .bytes = bytes[b]};
         for (int32_t s = buffer->first; s <= buffer->last; s++)
             live[s] += bytes[b];
     }
@@ -169,7 +179,8 @@ static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
     m->slab_bytes = blocks.slab + blocks.kept;
     for (int32_t i = 0; i < m->n_slab; i++) {
         int32_t b = m->slab[i].buffer;
-        m->slab[i].offset = offsets[b] + (buffer_is_kept(program, &program->buffers[b]) ? blocks.slab : 0);
+        m->slab[i].offset =
+            offsets[b] + (buffer_is_kept(program, &program->buffers[b]) ? blocks.slab : 0);
     }
     for (int32_t s = 0; s <= program->n_steps; s++)
         if (live[s] > m->peak_bytes) {
@@ -192,7 +203,8 @@ bool measure_program(const Function *function, const TfcProgram *program, const 
                      const char *const *sizes, size_t n, Arena *arena, Measured *out,
                      Diagnostics *diags)
 {
-    *out = (Measured){.program = program, .origins = origins,
+    *out = (Measured){.program = program,
+                      .origins = origins,
                       .sizes = ARENA_ARRAY(arena, int64_t, program->n_dims + 1),
                       .steps = ARENA_ARRAY(arena, StepCost, program->n_steps + 1)};
     if (!read_sizes(out, sizes, n, diags))

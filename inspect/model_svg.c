@@ -1,6 +1,7 @@
-/* A model as boxes within boxes: its blocks that compute floats, in the order in which they come, with the shape of what each
- * gives and the numbers of its params; layers that are alike are one box. Params of no block stand above, counted once, and are
- * named where they are used. An arrow leads from an encoder to each block beside it that reads what it gives. */
+/* A model as boxes within boxes: its blocks that compute floats, in the order in which they come,
+ * with the shape of what each gives and the numbers of its params; layers that are alike are one
+ * box. Params of no block stand above, counted once, and are named where they are used. An arrow
+ * leads from an encoder to each block beside it that reads what it gives. */
 #include "inspect/picture_svg.h"
 
 #include "base/vec.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 2, WIDTH = 330, INDENT = 12, HEAD = 40, GAP = 14, MARGIN = 16, BETWEEN = 32, MOST_SHARED = 40 };
+enum { MOST_DEPTH = 2, WIDTH = 330, INDENT = 12, HEAD = 40, GAP = 14, MARGIN = 16, BETWEEN = 32 };
+enum { MOST_SHARED = 40 };
 
 /* Box: a block of the model, or a param of none, and those in it.
  *   copies    layers of this name: name.0, name.1, …
@@ -58,8 +60,10 @@ static Box *add_box(Box *parent, Arena *arena, const char *name, size_t length)
     return box;
 }
 
-/* Goes along a dotted name of `length` and adds to each box on its way, down to what layers are made of; the last box. */
-static Box *walk(Box *root, Arena *arena, const char *path, size_t length, int64_t numbers, const char *shape)
+/* Goes along a dotted name of `length` and adds to each box on its way, down to what layers are
+ * made of; the last box. */
+static Box *walk(Box *root, Arena *arena, const char *path, size_t length, int64_t numbers,
+                 const char *shape)
 {
     const char *end = path + length;
     Box *box = root;
@@ -93,9 +97,10 @@ static bool computes_floats(const Op *op)
 
 static void add_ops(Drawing *d)
 {
-    FOR_OPS(op, &module_function(d->module, "model")->body)
+    FOR_OPS (op, &module_function(d->module, "model")->body)
         if (op->scope && *op->scope && computes_floats(op))
-            walk(&d->blocks, d->arena, op->scope, strlen(op->scope), 0, ir_type_text(d->module, &op->results[0].type, d->arena));
+            walk(&d->blocks, d->arena, op->scope, strlen(op->scope), 0,
+                 ir_type_text(d->module, &op->results[0].type, d->arena));
 }
 
 /* The box of the op's block; the root where it has none. */
@@ -122,8 +127,8 @@ static void add_shared(Drawing *d, Box *box, const char *name)
     vec_push(d->arena, box->shared, name);
 }
 
-/* A param stands in the block of its name. One of no block stands in the block that uses it, or, where there are several, above
- * all of them. */
+/* A param stands in the block of its name. One of no block stands in the block that uses it, or,
+ * where there are several, above all of them. */
 static void add_param(Drawing *d, Op *param)
 {
     const ParamInfo *info = module_param(d->module, op_string(param, ATTR_name));
@@ -132,21 +137,23 @@ static void add_param(Drawing *d, Op *param)
     int64_t numbers = 1, uses = 0;
     for (int i = 0; i < info->type.rank; i++)
         numbers *= info->type.dims[i].size;
-    FOR_USES(use, op_result(param))
+    FOR_USES (use, op_result(param))
         uses++;
     const char *dot = strrchr(info->name, '.');
     size_t length = dot ? (size_t)(dot - info->name) : strlen(info->name);
-    Box *home = dot && find_box(&d->blocks, info->name, strcspn(info->name, ".")) ? &d->blocks : NULL;
+    Box *home =
+        dot && find_box(&d->blocks, info->name, strcspn(info->name, ".")) ? &d->blocks : NULL;
     const Op *user = uses == 1 ? op_result(param)->first_use->user : NULL;
     if (home)
         home = walk(&d->blocks, d->arena, info->name, length, numbers, NULL);
     else if (user && user->scope && *user->scope)
         home = walk(&d->blocks, d->arena, user->scope, strlen(user->scope), numbers, NULL);
     else {
-        home = walk(&d->params, d->arena, info->name, length, numbers, ir_type_text(d->module, &info->type, d->arena));
+        home = walk(&d->params, d->arena, info->name, length, numbers,
+                    ir_type_text(d->module, &info->type, d->arena));
         home->uses = uses;
     }
-    FOR_USES(use, op_result(param)) {
+    FOR_USES (use, op_result(param)) {
         Box *box = box_of(d, use->user);
         if (!is_within(box, home) && !is_within(home, box))
             add_shared(d, box, info->name);
@@ -155,7 +162,7 @@ static void add_param(Drawing *d, Op *param)
 
 static void add_params(Drawing *d)
 {
-    FOR_OPS(op, &module_function(d->module, "model")->body)
+    FOR_OPS (op, &module_function(d->module, "model")->body)
         if (op->kind == OP_param)
             add_param(d, op);
 }
@@ -193,14 +200,15 @@ static bool is_of_encoder(Drawing *d, const Op *op)
 
 static void find_readers(Drawing *d)
 {
-    FOR_OPS(op, &module_function(d->module, "model")->body) {
+    FOR_OPS (op, &module_function(d->module, "model")->body) {
         if (!computes_floats(op) || is_of_encoder(d, op))
             continue;
         Box *box = box_of(d, op);
         for (int i = 0; i < op->n_args && box->parent; i++) {
             const Op *from = op->args[i]->op;
-            box->reads_encoder = box->reads_encoder ||
-                                 (computes_floats(from) && op_family(from) != FAMILY_leaf && is_of_encoder(d, from));
+            box->reads_encoder =
+                box->reads_encoder ||
+                (computes_floats(from) && op_family(from) != FAMILY_leaf && is_of_encoder(d, from));
         }
     }
 }
@@ -261,7 +269,8 @@ static void put_params(const Box *box, Text *out)
 
 static void put_arrow(const char *path, Text *out)
 {
-    text_add(out, "<path d=\"%s\" fill=\"none\" stroke=\"#666\" marker-end=\"url(#arrow)\"/>\n", path);
+    text_add(out, "<path d=\"%s\" fill=\"none\" stroke=\"#666\" marker-end=\"url(#arrow)\"/>\n",
+             path);
 }
 
 static void put_boxes(const Drawing *d, const Box *parent, int depth, Text *out);
@@ -269,9 +278,14 @@ static void put_boxes(const Drawing *d, const Box *parent, int depth, Text *out)
 static void put_box(const Drawing *d, const Box *box, int depth, Text *out)
 {
     static const char *const fills[] = {"#f3f6fa", "#e3ebf5", "#ffffff"};
-    text_add(out, "<g data-params=\"%" PRId64 "\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"6\" fill=\"%s\" stroke=\"#8aa0bb\"/>\n",
-             box->numbers, box->x, box->y, box->width, box->height, fills[depth < 2 ? depth : 2]);
-    const char *name = box->copies > 1 ? arena_printf(d->arena, "%s × %" PRId64, box->name, box->copies) : box->name;
+    text_add(
+        out,
+        "<g data-params=\"%" PRId64
+        "\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"6\" fill=\"%s\" stroke=\"#8aa0bb\"/>\n",
+        box->numbers, box->x, box->y, box->width, box->height, fills[depth < 2 ? depth : 2]);
+    const char *name = box->copies > 1
+                           ? arena_printf(d->arena, "%s × %" PRId64, box->name, box->copies)
+                           : box->name;
     svg_text(box->x + 10, box->y + 17, "font-weight=\"bold\"", name, out);
     Text params = {0};
     put_params(box, &params);
@@ -279,7 +293,8 @@ static void put_box(const Drawing *d, const Box *box, int depth, Text *out)
         svg_text(box->x + 10, box->y + 32, "font-size=\"11\" fill=\"#555\"", params.data, out);
     text_free(&params);
     if (box->shape)
-        svg_text(box->x + box->width - 10, box->y + 17, "font-size=\"11\" fill=\"#555\" text-anchor=\"end\"", box->shape, out);
+        svg_text(box->x + box->width - 10, box->y + 17,
+                 "font-size=\"11\" fill=\"#555\" text-anchor=\"end\"", box->shape, out);
     put_boxes(d, box, depth + 1, out);
     text_string(out, "</g>\n");
 }
@@ -293,7 +308,9 @@ static void put_boxes(const Drawing *d, const Box *parent, int depth, Text *out)
         for (size_t k = 0; k < i && parent != &d->params; k++)
             above = parent->boxes.data[k]->x == box->x ? parent->boxes.data[k] : above;
         if (above)
-            put_arrow(arena_printf(d->arena, "M%.1f %.1fv%d", box->x + box->width / 2, box->y - GAP, GAP - 2), out);
+            put_arrow(arena_printf(d->arena, "M%.1f %.1fv%d", box->x + box->width / 2, box->y - GAP,
+                                   GAP - 2),
+                      out);
     }
 }
 
@@ -302,7 +319,9 @@ static void put_reads(const Drawing *d, const Box *encoder, const Box *box, Text
 {
     if (box->reads_encoder)
         put_arrow(arena_printf(d->arena, "M%.1f %.1fh%.1fV%.1fH%.1f", encoder->x + encoder->width,
-                               encoder->y + encoder->height - HEAD / 2, BETWEEN / 2.0, box->y + HEAD / 2, box->x - 2), out);
+                               encoder->y + encoder->height - HEAD / 2, BETWEEN / 2.0,
+                               box->y + HEAD / 2, box->x - 2),
+                  out);
     for (size_t i = 0; i < box->boxes.count; i++)
         put_reads(d, encoder, box->boxes.data[i], out);
 }
@@ -314,9 +333,11 @@ void picture_put_model(const Module *module, Arena *arena, Text *out)
     add_ops(&d);
     add_params(&d);
     place_all(&d, &width, &height);
-    svg_begin(NULL, width, height, 13,
-              "<marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" "
-              "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#666\"/></marker>", out);
+    svg_begin(
+        NULL, width, height, 13,
+        "<marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" "
+        "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#666\"/></marker>",
+        out);
     Text title = {0};
     text_add(&title, "%s: ", module->name);
     put_count(d.blocks.numbers + d.params.numbers, &title);

@@ -67,19 +67,22 @@ static void take_line(void *data, const LoFunction *function, int origin, Text *
     vec_push(lines->arena, lines->origins, origin);
 }
 
-/* The op that a number of a kernel's origins (origin_of, codegen/emit/emit.h) stands for, of one place. */
+/* The op that a number of a kernel's origins (origin_of, codegen/emit/emit.h) stands for, of one
+ * place. */
 static const Op *origin_op(const Op *place, const Body *body, int origin)
 {
     return origin == LO_ORIGIN_WHOLE ? place : body->ops[origin - LO_ORIGIN_PARTS].op;
 }
 
 /* [[op, …], …]: by the number of an origin the ops of all places of the kernel. */
-static void write_origins(const PageInput *input, int32_t kernel, int n_origins, Arena *arena, Text *out)
+static void write_origins(const PageInput *input, int32_t kernel, int n_origins, Arena *arena,
+                          Text *out)
 {
     const Measured *m = input->measured;
     VEC(const Op *) places = {0};
     for (int32_t s = 0; s < m->program->n_steps; s++)
-        if (m->program->steps[s].kind == TFC_STEP_KERNEL && m->program->steps[s].kernel.kernel == kernel)
+        if (m->program->steps[s].kind == TFC_STEP_KERNEL &&
+            m->program->steps[s].kernel.kernel == kernel)
             vec_push(arena, places, m->origins[s]);
     Body *bodies = ARENA_ARRAY(arena, Body, places.count + 1);
     for (size_t i = 0; i < places.count; i++)
@@ -105,7 +108,8 @@ static void write_loops(const PageInput *input, int32_t kernel, Arena *arena, Te
     quote_json(text.data, text.length, out);
     text_add(out, ",[");
     for (size_t i = 0, j; i < lines.origins.count; i = j) {
-        for (j = i + 1; j < lines.origins.count && lines.origins.data[j] == lines.origins.data[i]; j++)
+        for (j = i + 1; j < lines.origins.count && lines.origins.data[j] == lines.origins.data[i];
+             j++)
             continue;
         text_add(out, "%s%d,%zu", i ? "," : "", lines.origins.data[i], j - i);
     }
@@ -214,7 +218,8 @@ static void write_data(const PageInput *input, Arena *arena, Text *out)
 
 void page_fill(const PageParts *parts, const Text *data, Text *out)
 {
-    const FillPart lines[] = {{"css", parts->css}, {"js", parts->js}, {"data", data->data ? data->data : ""}};
+    const FillPart lines[] = {
+        {"css", parts->css}, {"js", parts->js}, {"data", data->data ? data->data : ""}};
     fill_template(parts->html, lines, sizeof lines / sizeof lines[0], out);
 }
 

@@ -1,4 +1,5 @@
-/* Pictures of what a model is before it has learnt: its positions, its masks, its rate, as SVG for papers. */
+/* Pictures of what a model is before it has learnt: its positions, its masks, its rate, as SVG for
+ * papers. */
 #ifndef INSPECT_PICTURE_SVG_H
 #define INSPECT_PICTURE_SVG_H
 
@@ -17,8 +18,10 @@ void picture_put_positions(const char *title, const PictureMap *maps, size_t n, 
 /* Of each mask its squares: rows look at columns where these are filled. */
 void picture_put_masks(const char *title, const PictureMap *maps, size_t n, Text *out);
 /* The rate of steps 1 to n; `warmup` is marked where it is within them. */
-void picture_put_schedule(const char *title, const double *rates, size_t n, int64_t warmup, Text *out);
-/* The blocks of the function "model", with shapes and params. `arena`: for scratch. (model_svg.c) */
+void picture_put_schedule(const char *title, const double *rates, size_t n, int64_t warmup,
+                          Text *out);
+/* The blocks of the function "model", with shapes and params. `arena`: for scratch.
+ * (model_svg.c) */
 void picture_put_model(const Module *module, Arena *arena, Text *out);
 
 #endif

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 520, HEIGHT = 270, LEFT = 62, RIGHT = 14, TOP = 34, BOTTOM = 40, DRAWN = 500, ROW = 16 };
+enum { WIDTH = 520, HEIGHT = 270, LEFT = 62, RIGHT = 14, TOP = 34, BOTTOM = 40, DRAWN = 500 };
+enum { ROW = 16 };
 
 /* Colours that stay apart for eyes that do not tell red from green (Okabe and Ito 2008). */
-static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
+static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#d55e00", "#009e73",
+                                                  "#cc79a7", "#e69f00", "#56b4e9"};
 
 /* Axis: values from low to high, of which these lie at multiples of step. */
 typedef struct Axis {
@@ -78,9 +80,11 @@ static double place(const Axis *axis, double value, double from, double to)
     return from + (value - axis->low) / (axis->high - axis->low) * (to - from);
 }
 
-static void put_label(const char *class, double x, double y, const char *anchor, const char *text, Text *out)
+static void put_label(const char *class, double x, double y, const char *anchor, const char *text,
+                      Text *out)
 {
-    text_add(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
+    text_add(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
+             anchor);
     text_markup(out, text);
     text_string(out, "</text>\n");
 }
@@ -105,8 +109,10 @@ static void put_axes(const Plot *plot, const Axis *x, const Axis *y, Text *out)
         text_add(out, "<path class=\"grid\" d=\"M%d %.1fH%.0f\"/>\n", LEFT, at, right);
         put_label("tick", LEFT - 6, at + 4, "end", tick_text(y, value, text), out);
     }
-    for (double value = ceil(x->low / x->step - 1e-9) * x->step; value <= x->high + x->step * 1e-9; value += x->step) {
-        put_label("tick", place(x, value, LEFT, right), bottom + 16, "middle", tick_text(x, value, text), out);
+    for (double value = ceil(x->low / x->step - 1e-9) * x->step; value <= x->high + x->step * 1e-9;
+         value += x->step) {
+        put_label("tick", place(x, value, LEFT, right), bottom + 16, "middle",
+                  tick_text(x, value, text), out);
     }
     text_add(out, "<path class=\"axis\" d=\"M%d %.0fH%.0f\"/>\n", LEFT, bottom, right);
     put_label("label", right, HEIGHT - 6, "end", plot->x_label, out);
@@ -140,7 +146,8 @@ static void put_line(const PlotLine *line, const Axis *x, const Axis *y, Text *o
         free(points);
         return;
     }
-    text_add(out, "<path class=\"line line%d%s\" d=\"", line->colour % PLOT_COLOURS, line->dashed ? " dashed" : "");
+    text_add(out, "<path class=\"line line%d%s\" d=\"", line->colour % PLOT_COLOURS,
+             line->dashed ? " dashed" : "");
     for (size_t i = 0; i < n; i++) {
         points[i].x = place(x, points[i].x, LEFT, WIDTH - RIGHT);
         points[i].y = place(y, points[i].y, HEIGHT - BOTTOM, y->top);
@@ -148,12 +155,15 @@ static void put_line(const PlotLine *line, const Axis *x, const Axis *y, Text *o
     }
     text_string(out, "\"/>\n");
     for (size_t i = 0; i < n && (line->marked || n == 1); i++)
-        text_add(out, "<circle class=\"dot%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\"/>\n", line->colour % PLOT_COLOURS,
-                 points[i].x, points[i].y);
+        text_add(out, "<circle class=\"dot%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.2\"/>\n",
+                 line->colour % PLOT_COLOURS, points[i].x, points[i].y);
     free(points);
 }
 
-static double legend_width(const PlotLine *line) { return line->name ? 6.4 * (double)text_letters(line->name) + 36 : 0; }
+static double legend_width(const PlotLine *line)
+{
+    return line->name ? 6.4 * (double)text_letters(line->name) + 36 : 0;
+}
 
 /* Beside the title where all names fit, else in rows below it; how many of these. */
 static int legend_rows(const Plot *plot)
@@ -189,8 +199,8 @@ static void put_legend(const Plot *plot, int rows, Text *out)
             x = LEFT;
             y += ROW;
         }
-        text_add(out, "<path class=\"line line%d%s\" d=\"M%.1f %.1fh18\"/>\n", line->colour % PLOT_COLOURS,
-                 line->dashed ? " dashed" : "", x, y - 4);
+        text_add(out, "<path class=\"line line%d%s\" d=\"M%.1f %.1fh18\"/>\n",
+                 line->colour % PLOT_COLOURS, line->dashed ? " dashed" : "", x, y - 4);
         put_label("label", x + 23, y, "start", line->name, out);
         x += width;
     }
@@ -198,9 +208,11 @@ static void put_legend(const Plot *plot, int rows, Text *out)
 
 static void put_style(Text *out)
 {
-    text_string(out, "<style>.plot text{font:11px Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#444}.plot .title{font-size:13px;"
-                     "font-weight:bold;fill:#000}.grid{stroke:#ddd;fill:none}.axis{stroke:#888;fill:none}"
-                     ".line{fill:none;stroke-width:1.6;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}");
+    text_string(
+        out,
+        "<style>.plot text{font:11px Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#444}.plot .title{font-size:13px;"
+        "font-weight:bold;fill:#000}.grid{stroke:#ddd;fill:none}.axis{stroke:#888;fill:none}"
+        ".line{fill:none;stroke-width:1.6;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}");
     for (int i = 0; i < PLOT_COLOURS; i++)
         text_add(out, ".line%d{stroke:%s}.dot%d{fill:%s}", i, colours[i], i, colours[i]);
     text_string(out, "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
@@ -210,7 +222,8 @@ void plot_put_svg(const Plot *plot, bool alone, Text *out)
 {
     PlotPoint low, high;
     find_range(plot, &low, &high);
-    Axis x = make_axis(low.x, high.x, 6), y = make_axis(plot->from_zero ? fmin(low.y, 0) : low.y, high.y, 5);
+    Axis x = make_axis(low.x, high.x, 6),
+         y = make_axis(plot->from_zero ? fmin(low.y, 0) : low.y, high.y, 5);
     /* The line ends where the data do, not at the next label. */
     if (low.x < high.x)
         x.low = low.x > x.step ? low.x : 0, x.high = high.x;
@@ -218,9 +231,11 @@ void plot_put_svg(const Plot *plot, bool alone, Text *out)
     y.top = TOP + rows * ROW;
     set_unit(&x, false);
     set_unit(&y, plot->is_bytes);
-    text_add(out, "<svg%s class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" data-x=\"%g %g %d %d\" data-y=\"%g %g %d %g\"",
-             alone ? " xmlns=\"http://www.w3.org/2000/svg\" width=\"520\" height=\"270\"" : "", WIDTH, HEIGHT, x.low, x.high,
-             LEFT, WIDTH - RIGHT, y.low, y.high, HEIGHT - BOTTOM, y.top);
+    text_add(
+        out,
+        "<svg%s class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" data-x=\"%g %g %d %d\" data-y=\"%g %g %d %g\"",
+        alone ? " xmlns=\"http://www.w3.org/2000/svg\" width=\"520\" height=\"270\"" : "", WIDTH,
+        HEIGHT, x.low, x.high, LEFT, WIDTH - RIGHT, y.low, y.high, HEIGHT - BOTTOM, y.top);
     text_string(out, " aria-label=\"");
     text_markup(out, plot->title);
     text_string(out, "\">\n");

@@ -1,5 +1,5 @@
-/* Plots: lines over an axis, as SVG. In a page they take its colours (classes plot, grid, line0 …); as a
- * file of their own they bring a style with them. */
+/* Plots: lines over an axis, as SVG. In a page they take its colours (classes plot, grid, line0 …);
+ * as a file of their own they bring a style with them. */
 #ifndef INSPECT_PLOT_H
 #define INSPECT_PLOT_H
 

@@ -65,8 +65,8 @@ static void report_lines(const Report *report, bool misses, Text *out)
         if (report_is_miss(line) != misses)
             continue;
         const char *text = any_layer(arena, line->text);
-        const char *key = arena_printf(arena, "%p %d %s", (const void *)line->loc.source,
-                                       line->loc.line, text);
+        const char *key =
+            arena_printf(arena, "%p %d %s", (const void *)line->loc.source, line->loc.line, text);
         Told *told = map_get(&seen, key);
         if (!told) {
             told = ARENA_NEW(arena, Told);
@@ -134,7 +134,8 @@ static void report_kernels(const Measured *m, Text *out)
     }
     text_add(out, "\nkernels and products: %d steps, %d kernels, %.4g GFLOP\n", m->program->n_steps,
              m->program->n_kernels, flops / 1e9);
-    text_add(out, "  %5s %10s %10s  %-28s %-26s first in\n", "steps", "MFLOP", "MB", "kernel", "shape");
+    text_add(out, "  %5s %10s %10s  %-28s %-26s first in\n", "steps", "MFLOP", "MB", "kernel",
+             "shape");
     if (sums)
         qsort(sums, (size_t)n, sizeof *sums, by_bytes);
     for (int i = 0; i < n; i++)
@@ -175,9 +176,11 @@ static void sum_held(Arena *arena, HeldSum *sums, int *n, const Measured *m, con
 
 static void report_slab(const Measured *m, Text *out)
 {
-    const char *at = m->peak_step < m->program->n_steps ? m->program->steps[m->peak_step].name : NULL;
+    const char *at =
+        m->peak_step < m->program->n_steps ? m->program->steps[m->peak_step].name : NULL;
     text_add(out, "\nslab: %.4g MB; %.4g MB live at the peak, step %d (%s)\n",
-             (double)m->slab_bytes / 1e6, (double)m->peak_bytes / 1e6, m->peak_step, at ? at : "the end");
+             (double)m->slab_bytes / 1e6, (double)m->peak_bytes / 1e6, m->peak_step,
+             at ? at : "the end");
     Arena *arena = arena_new();
     HeldSum *sums = ARENA_ARRAY(arena, HeldSum, m->n_slab + 1);
     int n = 0;
@@ -199,7 +202,8 @@ void inspect_report(const Report *report, const Measured *m, Text *out)
 {
     text_add(out, "%s at", m->program->name);
     for (int32_t d = 0; d < m->program->n_dims; d++)
-        text_add(out, "%s %s = %lld", d ? "," : "", m->program->dims[d].name, (long long)m->sizes[d]);
+        text_add(out, "%s %s = %lld", d ? "," : "", m->program->dims[d].name,
+                 (long long)m->sizes[d]);
     text_add(out, "\n\nfused\n");
     report_lines(report, false, out);
     text_add(out, "\nnear misses\n");

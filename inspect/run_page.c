@@ -11,7 +11,9 @@ extern const char run_html[], run_css[], run_js[];
 /* Names of params may break behind their dots. */
 static void put_breakable(const char *text, Text *out)
 {
-    for (const char *dot; (dot = strchr(text, '.')) && strchr("abcdefghijklmnopqrstuvwxyz_*", dot[1]) && dot[1]; text = dot + 1) {
+    for (const char *dot;
+         (dot = strchr(text, '.')) && strchr("abcdefghijklmnopqrstuvwxyz_*", dot[1]) && dot[1];
+         text = dot + 1) {
         Text part = {0};
         text_put(&part, text, (size_t)(dot + 1 - text));
         text_markup(out, part.data);
@@ -86,7 +88,9 @@ static bool differs(const RunView *runs, size_t n, const char *name)
 /* Rows in the order of the run that has the name first. */
 static void put_details(const RunView *runs, size_t n, Text *out)
 {
-    text_string(out, "<section id=\"runs\"><h2>Runs</h2>\n<div class=\"wide\"><table class=\"runs\"><thead><tr><th></th>");
+    text_string(
+        out,
+        "<section id=\"runs\"><h2>Runs</h2>\n<div class=\"wide\"><table class=\"runs\"><thead><tr><th></th>");
     for (size_t r = 0; r < n; r++) {
         text_add(out, "<th><span class=\"swatch dot%zu\"></span>", r % 6);
         text_markup(out, runs[r].name);
@@ -101,7 +105,10 @@ static void put_details(const RunView *runs, size_t n, Text *out)
                 is_shown = is_shown || value_of(&runs[before], detail->name);
             if (is_shown)
                 continue;
-            text_add(out, "<tr%s>", detail->is_told && n > 1 && differs(runs, n, detail->name) ? " class=\"differs\"" : "");
+            text_add(out, "<tr%s>",
+                     detail->is_told && n > 1 && differs(runs, n, detail->name)
+                         ? " class=\"differs\""
+                         : "");
             put_cell("th", detail->name, "", out);
             for (size_t c = 0; c < n; c++) {
                 const char *value = value_of(&runs[c], detail->name);
@@ -111,7 +118,8 @@ static void put_details(const RunView *runs, size_t n, Text *out)
         }
     text_string(out, "</tbody></table></div>\n");
     if (n > 1)
-        text_string(out, "<p class=\"note\">Marked rows are what these runs were told differently.</p>\n");
+        text_string(
+            out, "<p class=\"note\">Marked rows are what these runs were told differently.</p>\n");
     text_string(out, "</section>\n");
 }
 
@@ -170,7 +178,8 @@ static void put_made(const char *text, Text *out)
 /* Steps whose text is that of the step before are left out, but for the last. */
 static void put_sample(const RunSample *sample, Text *out)
 {
-    text_add(out, "<table class=\"sample\"><caption>line %lld</caption>\n", (long long)sample->line);
+    text_add(out, "<table class=\"sample\"><caption>line %lld</caption>\n",
+             (long long)sample->line);
     put_pair("prompt", sample->prompt, out);
     put_pair(sample->prompt ? "the line" : "source", sample->source, out);
     for (size_t i = 0; i < sample->n; i++) {
@@ -213,7 +222,9 @@ static void put_run(const RunView *run, Text *out)
     text_string(out, "<div class=\"tables\">\n");
     for (size_t i = 0; i < run->tables.count; i++)
         put_table(&run->tables.data[i], out);
-    text_string(out, "</div>\n<details><summary>The model</summary>\n<div class=\"both\"><pre class=\"model\">");
+    text_string(
+        out,
+        "</div>\n<details><summary>The model</summary>\n<div class=\"both\"><pre class=\"model\">");
     text_markup(out, run->model);
     text_string(out, "</pre>");
     text_string(out, run->drawing ? run->drawing : "");

@@ -1,6 +1,6 @@
-/* The report of training runs: one page with plots, tables, samples and models of several runs, and the
- * plots as files of their own. All of it stands in the page as HTML and SVG: scripts add what follows the
- * pointer, no more. */
+/* The report of training runs: one page with plots, tables, samples and models of several runs, and
+ * the plots as files of their own. All of it stands in the page as HTML and SVG: scripts add what
+ * follows the pointer, no more. */
 #ifndef INSPECT_RUN_PAGE_H
 #define INSPECT_RUN_PAGE_H
 
@@ -32,7 +32,8 @@ typedef struct RunDetail {
     bool is_told;
 } RunDetail;
 
-/* RunTable: a table about one run. Cells that begin with a digit, a minus or a dash stand to the right.
+/* RunTable: a table about one run. Cells that begin with a digit, a minus or a dash stand to the
+ * right.
  *   cells   a row after the other, heads.count each */
 typedef struct RunTable {
     const char *title, *note;
@@ -73,11 +74,12 @@ bool run_plot_has(const RunView *runs, size_t n, RunPlot plot);
 void run_plot_put(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, Text *out);
 /* A section of the page: all plots that have values. (run_plots.c) */
 void run_plots_put(const RunView *runs, size_t n, Text *out);
-/* One HTML file without any other. renew: seconds after which the page reads itself again; 0: never. */
+/* One HTML file without any other. renew: seconds after which the page reads itself again; 0:
+ * never. */
 void run_page_put(const RunView *runs, size_t n, int renew, Text *out);
 
-/* The lines of two texts that differ, with two lines around them, as HTML. (text_diff.c) False: there are
- * none. */
+/* The lines of two texts that differ, with two lines around them, as HTML. (text_diff.c) False:
+ * there are none. */
 bool text_diff_put(const char *a, const char *b, Text *out);
 
 #endif

@@ -12,7 +12,8 @@ typedef struct PlotInfo {
 } PlotInfo;
 
 static const PlotInfo infos[RUN_PLOTS] = {
-#define PLOT(name, title, from_zero, is_bytes) [RUN_PLOT_##name] = {#name, title, from_zero, is_bytes},
+#define PLOT(name, title, from_zero, is_bytes) \
+    [RUN_PLOT_##name] = {#name, title, from_zero, is_bytes},
 #include "inspect/run_plots.def"
 #undef PLOT
 };
@@ -33,7 +34,10 @@ static bool has_value(const RunSeries *series)
     return false;
 }
 
-static bool is_of(const RunSeries *series, RunPlot plot) { return series->plot == plot && has_value(series); }
+static bool is_of(const RunSeries *series, RunPlot plot)
+{
+    return series->plot == plot && has_value(series);
+}
 
 bool run_plot_has(const RunView *runs, size_t n, RunPlot plot)
 {
@@ -45,14 +49,15 @@ bool run_plot_has(const RunView *runs, size_t n, RunPlot plot)
 }
 
 /* Of several runs a line has the colour of its run, of one a colour of its own. */
-static PlotLine make_line(const RunView *run, size_t number, size_t runs, const RunSeries *series, size_t index,
-                          bool by_minutes, Text *name)
+static PlotLine make_line(const RunView *run, size_t number, size_t runs, const RunSeries *series,
+                          size_t index, bool by_minutes, Text *name)
 {
     PlotPoint *points = malloc((series->n + 1) * sizeof *points);
     if (!points)
         memory_end();
     for (size_t i = 0; i < series->n; i++)
-        points[i] = (PlotPoint){by_minutes ? series->minutes[i] : series->steps[i], series->values[i]};
+        points[i] =
+            (PlotPoint){by_minutes ? series->minutes[i] : series->steps[i], series->values[i]};
     if (runs > 1)
         text_string(name, run->name);
     if (series->name)
@@ -65,7 +70,8 @@ static PlotLine make_line(const RunView *run, size_t number, size_t runs, const 
                       .n = points ? series->n : 0};
 }
 
-static void put_plot(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, bool alone, Text *out)
+static void put_plot(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, bool alone,
+                     Text *out)
 {
     size_t most = 0, count = 0;
     for (size_t r = 0; r < n; r++)
@@ -77,7 +83,8 @@ static void put_plot(const RunView *runs, size_t n, RunPlot plot, bool by_minute
     for (size_t r = 0; r < n; r++)
         for (size_t i = 0, index = 0; i < runs[r].series.count; i++)
             if (is_of(&runs[r].series.data[i], plot)) {
-                lines[count] = make_line(&runs[r], r, n, &runs[r].series.data[i], index++, by_minutes, &names[count]);
+                lines[count] = make_line(&runs[r], r, n, &runs[r].series.data[i], index++,
+                                         by_minutes, &names[count]);
                 count++;
             }
     const PlotInfo *info = &infos[plot];
@@ -103,16 +110,18 @@ void run_plot_put(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, 
 
 void run_plots_put(const RunView *runs, size_t n, Text *out)
 {
-    text_string(out, "<section id=\"curves\"><h2>Curves</h2>\n<p class=\"switch\" role=\"group\" aria-label=\"axis\">"
-                     "<button data-axis=\"steps\" aria-pressed=\"true\">steps</button>"
-                     "<button data-axis=\"minutes\" aria-pressed=\"false\">minutes</button>"
-                     "<output id=\"readout\"></output></p>\n<div class=\"plots\">\n");
+    text_string(
+        out,
+        "<section id=\"curves\"><h2>Curves</h2>\n<p class=\"switch\" role=\"group\" aria-label=\"axis\">"
+        "<button data-axis=\"steps\" aria-pressed=\"true\">steps</button>"
+        "<button data-axis=\"minutes\" aria-pressed=\"false\">minutes</button>"
+        "<output id=\"readout\"></output></p>\n<div class=\"plots\">\n");
     for (int plot = 0; plot < RUN_PLOTS; plot++) {
         if (!run_plot_has(runs, n, (RunPlot)plot))
             continue;
         for (int minutes = 0; minutes < 2; minutes++) {
-            text_add(out, "<figure class=\"by-%s\" id=\"%s-%s\">\n", minutes ? "minutes" : "steps", infos[plot].name,
-                     minutes ? "minutes" : "steps");
+            text_add(out, "<figure class=\"by-%s\" id=\"%s-%s\">\n", minutes ? "minutes" : "steps",
+                     infos[plot].name, minutes ? "minutes" : "steps");
             put_plot(runs, n, (RunPlot)plot, minutes, false, out);
             text_string(out, "</figure>\n");
         }

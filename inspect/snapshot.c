@@ -95,7 +95,7 @@ static int take_op(Snapshots *s, const Module *module, const Op *op)
     Text text = {0}, types = {0}, attrs = {0};
     VEC(int) body = {0};
     if (op->body)
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             vec_push(s->arena, body, take_op(s, module, inner));
     for (int i = 0; i < op->n_results; i++) {
         text_add(&types, "%s", i ? ", " : "");
@@ -103,11 +103,13 @@ static int take_op(Snapshots *s, const Module *module, const Op *op)
     }
     ir_print_attrs(module, op, &attrs);
     text_add(&text, "[%d,%d,%d,%d,%d,%d,[", snapshots_op(s, op),
-             intern(&s->words, op_info[op->kind].name), intern(&s->words, types.data ? types.data : ""),
+             intern(&s->words, op_info[op->kind].name),
+             intern(&s->words, types.data ? types.data : ""),
              intern(&s->words, attrs.data ? attrs.data : ""), snapshots_place(s, op->loc),
              intern(&s->words, op->scope ? op->scope : ""));
     for (int i = 0; i < op->n_args; i++)
-        text_add(&text, "%s%d", i ? "," : "", snapshots_op(s, op->args[i]->op) + op->args[i]->index);
+        text_add(&text, "%s%d", i ? "," : "",
+                 snapshots_op(s, op->args[i]->op) + op->args[i]->index);
     text_add(&text, "],%d", op->n_results);
     if (op->body) {
         text_add(&text, ",");
@@ -124,7 +126,7 @@ static int take_op(Snapshots *s, const Module *module, const Op *op)
 void snapshots_take(Snapshots *s, const char *name, const char *help, const Function *function)
 {
     Stage stage = {.name = name, .help = help};
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         vec_push(s->arena, stage.records, take_op(s, function->module, op));
     vec_push(s->arena, s->stages, stage);
 }

@@ -3,12 +3,14 @@
 
 #include <math.h>
 
-void svg_begin(const char *title, double width, double height, int font, const char *defs, Text *out)
+void svg_begin(const char *title, double width, double height, int font, const char *defs,
+               Text *out)
 {
-    text_add(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"%d\">\n",
-             width, height, width, height, font);
+    text_add(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+        "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"%d\">\n",
+        width, height, width, height, font);
     if (title) {
         text_string(out, "<title>");
         text_markup(out, title);
@@ -33,7 +35,8 @@ void svg_text(double x, double y, const char *attributes, const char *text, Text
 
 void svg_text_upwards(double x, double y, const char *attributes, const char *text, Text *out)
 {
-    text_add(out, "<text transform=\"translate(%.1f %.1f) rotate(-90)\"%s%s>", x, y, *attributes ? " " : "", attributes);
+    text_add(out, "<text transform=\"translate(%.1f %.1f) rotate(-90)\"%s%s>", x, y,
+             *attributes ? " " : "", attributes);
     put_text(text, out);
 }
 

@@ -4,9 +4,10 @@
 
 #include "base/text.h"
 
-/* The beginning, up to white paper of that size, in pixels. title: NULL for none; defs: elements that others refer to, or
- * NULL. The figure ends with "</svg>\n". */
-void svg_begin(const char *title, double width, double height, int font, const char *defs, Text *out);
+/* The beginning, up to white paper of that size, in pixels. title: NULL for none; defs: elements
+ * that others refer to, or NULL. The figure ends with "</svg>\n". */
+void svg_begin(const char *title, double width, double height, int font, const char *defs,
+               Text *out);
 /* attributes: of the text element */
 void svg_text(double x, double y, const char *attributes, const char *text, Text *out);
 /* Text that runs upwards from (x, y). */

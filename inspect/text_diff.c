@@ -1,5 +1,5 @@
-/* Which lines of two texts differ: a longest common subsequence of lines (Hunt and McIlroy 1976), by a
- * table, as models are short. */
+/* Which lines of two texts differ: a longest common subsequence of lines (Hunt and McIlroy 1976),
+ * by a table, as models are short. */
 #include "inspect/run_page.h"
 
 #include <stdlib.h>
@@ -23,7 +23,8 @@ typedef struct Edit {
 static DiffText split(const char *text)
 {
     size_t length = strlen(text);
-    DiffText result = {.copy = malloc(length + 1), .lines = malloc(MOST_LINES * sizeof *result.lines)};
+    DiffText result = {.copy = malloc(length + 1),
+                       .lines = malloc(MOST_LINES * sizeof *result.lines)};
     if (!result.copy || !result.lines)
         memory_end();
     memcpy(result.copy, text, length + 1);
@@ -36,16 +37,18 @@ static DiffText split(const char *text)
     return result;
 }
 
-/* common[i * (m + 1) + j]: of the lines of a from i and of b from j, how many are in both, in order. */
+/* common[i * (m + 1) + j]: of the lines of a from i and of b from j, how many are in both, in
+ * order. */
 static int find_edits(const DiffText *a, const DiffText *b, short *common, Edit *edits)
 {
     int n = a->n, m = b->n, count = 0;
     for (int i = n - 1; i >= 0; i--)
         for (int j = m - 1; j >= 0; j--) {
             short down = common[(i + 1) * (m + 1) + j], right = common[i * (m + 1) + j + 1];
-            common[i * (m + 1) + j] = !strcmp(a->lines[i], b->lines[j]) ? (short)(common[(i + 1) * (m + 1) + j + 1] + 1)
-                                      : down > right                    ? down
-                                                                        : right;
+            common[i * (m + 1) + j] = !strcmp(a->lines[i], b->lines[j])
+                                          ? (short)(common[(i + 1) * (m + 1) + j + 1] + 1)
+                                      : down > right ? down
+                                                     : right;
         }
     for (int i = 0, j = 0; i < n || j < m;)
         if (i < n && j < m && !strcmp(a->lines[i], b->lines[j]))

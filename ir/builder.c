@@ -13,8 +13,8 @@ Builder builder_at_end(Function *function)
 
 Builder builder_before(Function *function, Block *block, Op *op)
 {
-    return (Builder){.function = function, .block = block, .before = op, .loc = op->loc,
-                     .scope = op->scope};
+    return (Builder){
+        .function = function, .block = block, .before = op, .loc = op->loc, .scope = op->scope};
 }
 
 Builder builder_behind(Function *function, Block *block, Op *op)
@@ -53,7 +53,8 @@ static Op *place(Builder *b, OpKind kind, int n_args, Value *const *args, int n_
     return op;
 }
 
-Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs, const Attr *attrs)
+Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
+             const Attr *attrs)
 {
     for (int i = 0; i < n_args; i++)
         if (!args[i])
@@ -82,7 +83,7 @@ Value *build_input(Builder *b, const char *name, Type type)
 
 Value *build_param(Builder *b, const ParamInfo *info)
 {
-    FOR_OPS(op, &b->function->body)
+    FOR_OPS (op, &b->function->body)
         if (op->kind == OP_param && !strcmp(op_string(op, ATTR_name), info->name))
             return op_result(op);
     return build_new_param(b, info);
@@ -193,7 +194,8 @@ Value *build_broadcast(Builder *b, Value *x, int rank, const Dim *dims)
 
 static Value *build_window(Builder *b, OpKind kind, Value *x, int axis, int64_t start, int64_t size)
 {
-    Attr attrs[] = {attr_int(ATTR_axis, axis), attr_int(ATTR_start, start), attr_int(ATTR_size, size)};
+    Attr attrs[] = {attr_int(ATTR_axis, axis), attr_int(ATTR_start, start),
+                    attr_int(ATTR_size, size)};
     return build(b, kind, 1, &x, 3, attrs);
 }
 
@@ -219,8 +221,8 @@ Value *build_flip(Builder *b, Value *x, int axis)
     return build(b, OP_flip, 1, &x, 1, &attr);
 }
 
-Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a, const int *batch_b,
-                 int n_contract, const int *contract_a, const int *contract_b)
+Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a,
+                 const int *batch_b, int n_contract, const int *contract_a, const int *contract_b)
 {
     Attr attrs[] = {
         attr_ints(ATTR_batch_a, n_batch, batch_a),
@@ -235,7 +237,7 @@ Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a
  * length 1, which come back after the product. A leading axis that both sides have is a batch
  * axis; one of a single side is a free axis of it. */
 typedef struct Matmul {
-    int n_lead; /* leading axes of the result */
+    int n_lead;                                                   /* leading axes of the result */
     enum { LEAD_BATCH, LEAD_X, LEAD_Y, LEAD_ONE } lead[MAX_RANK]; /* which side has each */
     Dim result[MAX_RANK];
     Dim x[MAX_RANK], y[MAX_RANK]; /* the sides as dot reads them */

@@ -8,8 +8,8 @@
 typedef struct Builder {
     Function *function;
     Block *block;
-    Op *before;        /* insert before this op; NULL: at the end */
-    Loc loc;           /* given to every new op */
+    Op *before; /* insert before this op; NULL: at the end */
+    Loc loc;    /* given to every new op */
     const char *scope;
 } Builder;
 
@@ -18,7 +18,8 @@ Builder builder_before(Function *function, Block *block, Op *op);
 Builder builder_behind(Function *function, Block *block, Op *op);
 
 /* Builds any op with one result. NULL if an operand is NULL (its error was reported). */
-Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs, const Attr *attrs);
+Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
+             const Attr *attrs);
 
 static inline Value *build_unary(Builder *b, OpKind kind, Value *x)
 {
@@ -29,10 +30,12 @@ static inline Value *build_binary(Builder *b, OpKind kind, Value *x, Value *y)
     return build(b, kind, 2, (Value *[]){x, y}, 0, NULL);
 }
 Value *build_input(Builder *b, const char *name, Type type);
-Value *build_param(Builder *b, const ParamInfo *info); /* returns the function's op of that param if there is one */
-Value *build_new_param(Builder *b, const ParamInfo *info); /* one that the function does not read yet */
-Value *build_const(Builder *b, DType dtype, double value);            /* scalar */
-Value *build_const_of(Builder *b, Type type, double value);           /* splat */
+/* Returns the function's op of that param if there is one */
+Value *build_param(Builder *b, const ParamInfo *info);
+/* One that the function does not read yet */
+Value *build_new_param(Builder *b, const ParamInfo *info);
+Value *build_const(Builder *b, DType dtype, double value);  /* scalar */
+Value *build_const_of(Builder *b, Type type, double value); /* splat */
 Value *build_iota(Builder *b, Dim dim);
 Value *build_size(Builder *b, DType dtype, int symbol);
 Value *build_lengths(Builder *b, DType dtype, int symbol);
@@ -48,8 +51,8 @@ Value *build_slice(Builder *b, Value *x, int axis, int64_t start, int64_t size);
 Value *build_pad(Builder *b, Value *x, int axis, int64_t start, int64_t size);
 Value *build_concat(Builder *b, int n, Value *const *xs, int axis);
 Value *build_flip(Builder *b, Value *x, int axis);
-Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a, const int *batch_b,
-                 int n_contract, const int *contract_a, const int *contract_b);
+Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a,
+                 const int *batch_b, int n_contract, const int *contract_a, const int *contract_b);
 /* numpy's matmul: the last axis of x against the last but one of y, leading axes
  * broadcast against each other (a transpose or reshape is added where needed). */
 Value *build_matmul(Builder *b, Value *x, Value *y);
@@ -63,7 +66,10 @@ Value *build_sum_to(Builder *b, Value *x, const Type *shape);
 
 static inline Attr attr_int(AttrName name, int64_t i) { return (Attr){.name = name, .i = i}; }
 static inline Attr attr_float(AttrName name, double f) { return (Attr){.name = name, .f = f}; }
-static inline Attr attr_string(AttrName name, const char *s) { return (Attr){.name = name, .s = s}; }
+static inline Attr attr_string(AttrName name, const char *s)
+{
+    return (Attr){.name = name, .s = s};
+}
 Attr attr_ints(AttrName name, int n, const int *ints);
 Attr attr_dims(AttrName name, int rank, const Dim *dims);
 

@@ -5,10 +5,7 @@
 #include <string.h>
 
 /* Nodes are ops; the printed ids belong to values. */
-static void add_node_name(const Op *op, Text *out)
-{
-    text_add(out, "op%d", op->id);
-}
+static void add_node_name(const Op *op, Text *out) { text_add(out, "op%d", op->id); }
 
 /* The scope is told once: by a region for what is in it, by a param in its name. */
 static void add_label(const Op *op, const char *scope_around, Text *out)
@@ -49,15 +46,16 @@ static void add_node(const Op *op, const char *scope, int depth, Text *out)
 /* A region is a cluster: its body, with the yield as the node that gives its results. */
 static void add_nodes(const Block *block, const char *scope, int depth, Text *out)
 {
-    FOR_OPS(op, block) {
+    FOR_OPS (op, block) {
         if (!op->body) {
             add_node(op, scope, depth, out);
             continue;
         }
-        text_add(out, "%*ssubgraph cluster_%d {\n%*slabel=", 2 * depth, "",
-                 op->id, 2 * depth + 2, "");
+        text_add(out, "%*ssubgraph cluster_%d {\n%*slabel=", 2 * depth, "", op->id, 2 * depth + 2,
+                 "");
         add_label(op, NULL, out);
-        text_add(out, ";\n%*slabeljust=l; style=filled; fillcolor=\"#f7fbf7\"; color=\"#7a9a7a\";\n",
+        text_add(out,
+                 ";\n%*slabeljust=l; style=filled; fillcolor=\"#f7fbf7\"; color=\"#7a9a7a\";\n",
                  2 * depth + 2, "");
         add_nodes(op->body, op->scope, depth + 1, out);
         text_add(out, "%*s}\n", 2 * depth, "");
@@ -66,7 +64,7 @@ static void add_nodes(const Block *block, const char *scope, int depth, Text *ou
 
 static void add_edges(const Module *module, const Block *block, Text *out)
 {
-    FOR_OPS(op, block) {
+    FOR_OPS (op, block) {
         if (op->body) {
             add_edges(module, op->body, out);
             continue;

@@ -1,4 +1,5 @@
-/* Modules, functions and ops: making and linking; the tables of ops and attributes; what uses what. */
+/* Modules, functions and ops: making and linking; the tables of ops and attributes; what uses
+ * what. */
 #include "ir/graph.h"
 
 #include <assert.h>
@@ -204,7 +205,7 @@ static void replace_in_region(Op *region, Value *from, Value *to)
     }
     if (listed)
         list_uses(region);
-    FOR_OPS(op, region->body)
+    FOR_OPS (op, region->body)
         op_replace_arg(op, from, to);
 }
 
@@ -235,7 +236,7 @@ int value_use_count(const Value *value)
 
 void function_order_uses(Function *function)
 {
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         unlist_uses(op);
         list_uses(op);
     }
@@ -272,7 +273,7 @@ void block_remove(Block *block, Op *op)
 
 static void number_block(Function *function, Block *block)
 {
-    FOR_OPS(op, block) {
+    FOR_OPS (op, block) {
         op->id = function->next_op++;
         for (int i = 0; i < op->n_results; i++)
             op->results[i].id = function->next_value++;
@@ -289,7 +290,7 @@ void function_number(Function *function)
 
 bool function_has(const Function *function, OpKind kind)
 {
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == kind)
             return true;
     return false;

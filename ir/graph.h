@@ -8,9 +8,9 @@
  * the body reads, each once, so that a walk over operands sees every use.
  *
  * Each value lists its uses: the operands of the ops in the function's body that read it. The
- * functions that change a body or an operand (block_*, op_set_arg, value_replace) update the lists, and
- * the verifier checks them. A pass keeps what it knows about values and ops in tables of its own
- * (ir/side.h). */
+ * functions that change a body or an operand (block_*, op_set_arg, value_replace) update the lists,
+ * and the verifier checks them. A pass keeps what it knows about values and ops in tables of its
+ * own (ir/side.h). */
 #ifndef IR_GRAPH_H
 #define IR_GRAPH_H
 
@@ -26,10 +26,12 @@ typedef enum OpKind {
     OP_COUNT
 } OpKind;
 
+/* clang-format off */
 typedef enum OpFamily {
     FAMILY_leaf, FAMILY_elementwise, FAMILY_reduce, FAMILY_norm, FAMILY_shape,
     FAMILY_matmul, FAMILY_index, FAMILY_loss, FAMILY_effect, FAMILY_region
 } OpFamily;
+/* clang-format on */
 
 typedef struct OpInfo {
     const char *name;
@@ -56,14 +58,14 @@ extern const AttrInfo attr_info[ATTR_COUNT];
 typedef struct Attr {
     AttrName name;
     union {
-        int64_t i;         /* INT; SYMBOL (index); TYPE (DType) */
-        double f;          /* FLOAT */
-        const char *s;     /* STRING */
-        struct {           /* INTS */
+        int64_t i;     /* INT; SYMBOL (index); TYPE (DType) */
+        double f;      /* FLOAT */
+        const char *s; /* STRING */
+        struct {       /* INTS */
             int n;
             int ints[MAX_RANK];
         };
-        struct {           /* DIMS */
+        struct { /* DIMS */
             int rank;
             Dim dims[MAX_RANK];
         };
@@ -104,8 +106,9 @@ struct Op {
     Attr *attrs;    /* sorted by name */
     Block *body;    /* regions only */
     Op *previous, *next;
-    Loc loc;             /* the place in the .tfg or .tir it came from */
-    const char *scope;   /* dotted name of the blocks around it ("encoder.layer.0"); "" at the top, NULL: unknown */
+    Loc loc; /* the place in the .tfg or .tir it came from */
+    /* dotted name of the blocks around it ("encoder.layer.0"); "" at the top, NULL: unknown */
+    const char *scope;
 };
 
 typedef struct Function {
@@ -135,11 +138,12 @@ typedef struct ParamInfo {
     Type type;
     ParamRole role;
     InitKind init;
-    double a, b;      /* constant: a; normal: mean a, deviation b; uniform: from a to b;
-                         xavier, kaiming, orthogonal: gain a */
+    /* constant: a; normal: mean a, deviation b; uniform: from a to b; xavier, kaiming, orthogonal:
+     * gain a */
+    double a, b;
     const char *file; /* INIT_FILE: path, and the tensor's name in it */
     const char *tensor;
-    bool decay;       /* weight decay applies */
+    bool decay; /* weight decay applies */
     Loc loc;
 } ParamInfo;
 
@@ -150,7 +154,7 @@ typedef struct Module {
     VEC(ParamInfo *) params; /* in order of declaration */
     Map param_by_name;       /* name → ParamInfo* */
     VEC(Function *) functions;
-    Diagnostics *diags;      /* where infer and verify report */
+    Diagnostics *diags; /* where infer and verify report */
 } Module;
 
 Module *module_new(Arena *arena, Diagnostics *diags, const char *name);
@@ -177,8 +181,8 @@ double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
-/* Whether the result can be the operand's own memory with other strides: true for all shape ops but those
- * that put operands into a larger tensor. */
+/* Whether the result can be the operand's own memory with other strides: true for all shape ops but
+ * those that put operands into a larger tensor. */
 static inline bool op_is_view(const Op *op)
 {
     return op_family(op) == FAMILY_shape && op->kind != OP_pad && op->kind != OP_concat;
@@ -200,12 +204,13 @@ void block_remove(Block *block, Op *op);
 
 /* Replaces an operand; for a region use op_replace_arg. */
 void op_set_arg(Op *op, int arg, Value *value);
-/* Makes the op, and its body, read `to` wherever it read `from`. A region still lists each value once. */
+/* Makes the op, and its body, read `to` wherever it read `from`. A region still lists each value
+ * once. */
 void op_replace_arg(Op *op, Value *from, Value *to);
 /* Replaces every use of `from` by `to`. */
 void value_replace(Value *from, Value *to);
 int value_use_count(const Value *value);
-#define FOR_USES(use, value) \
+#define FOR_USES(use, value)                                                       \
     for (Use *use = (value)->first_use, *use##_next = use ? use->next : NULL; use; \
          use = use##_next, use##_next = use ? use->next : NULL)
 /* Sorts the lists of uses by the order of the body, which changes do not preserve. */
@@ -215,7 +220,8 @@ void function_number(Function *function);
 /* Whether the body has such an op, regions aside. */
 bool function_has(const Function *function, OpKind kind);
 
-#define FOR_OPS(op, block) for (Op *op = (block)->first, *op##_next = op ? op->next : NULL; op; \
-                                op = op##_next, op##_next = op ? op->next : NULL)
+#define FOR_OPS(op, block)                                               \
+    for (Op *op = (block)->first, *op##_next = op ? op->next : NULL; op; \
+         op = op##_next, op##_next = op ? op->next : NULL)
 
 #endif

@@ -1,5 +1,5 @@
-/* SideTable: what a pass knows about values or ops, in a table by their ids. It belongs to the pass, and is
- * valid until function_number gives other ids. */
+/* SideTable: what a pass knows about values or ops, in a table by their ids. It belongs to the
+ * pass, and is valid until function_number gives other ids. */
 #ifndef IR_SIDE_H
 #define IR_SIDE_H
 
@@ -21,13 +21,22 @@ static inline void *side_get(const SideTable *side, int id)
 void side_set(SideTable *side, int id, void *entry);
 
 /* The entry; NULL or 0: none was set. */
-static inline void *side_of_value(const SideTable *side, const Value *value) { return side_get(side, value->id); }
+static inline void *side_of_value(const SideTable *side, const Value *value)
+{
+    return side_get(side, value->id);
+}
 static inline void side_set_value(SideTable *side, const Value *value, void *entry)
 {
     side_set(side, value->id, entry);
 }
-static inline void *side_of_op(const SideTable *side, const Op *op) { return side_get(side, op->id); }
-static inline void side_set_op(SideTable *side, const Op *op, void *entry) { side_set(side, op->id, entry); }
+static inline void *side_of_op(const SideTable *side, const Op *op)
+{
+    return side_get(side, op->id);
+}
+static inline void side_set_op(SideTable *side, const Op *op, void *entry)
+{
+    side_set(side, op->id, entry);
+}
 
 /* A number an op. */
 static inline int side_number(const SideTable *side, const Op *op)

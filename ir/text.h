@@ -7,7 +7,8 @@
 
 void ir_print_module(const Module *module, Text *out);
 void ir_print_function(const Function *function, Text *out);
-void ir_print_op(const Function *function, const Op *op, Text *out); /* one line; a region's body too */
+/* One line; a region's body too */
+void ir_print_op(const Function *function, const Op *op, Text *out);
 void ir_print_type(const Module *module, const Type *type, Text *out);
 /* " {name = …}": the attributes of an op; nothing where it has none. */
 void ir_print_attrs(const Module *module, const Op *op, Text *out);

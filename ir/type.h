@@ -50,7 +50,8 @@ static inline const char *dtype_name(DType t) { return element_info(t)->name; }
 bool dtype_parse(const char *name, DType *dtype);
 /* The least finite number of a float type. */
 double dtype_lowest(DType t);
-/* The only dimension that is not a constant 1, as in types of iota and lengths; -1: none or several. */
+/* The only dimension that is not a constant 1, as in types of iota and lengths; -1: none or
+ * several. */
 int type_long_dim(const Type *type);
 /* The first dimension of that symbol; -1: none. */
 int type_find_dim(const Type *type, int symbol);

@@ -17,7 +17,8 @@ double sizes_extent(const Sizes *sizes, Dim dim)
 
 double sizes_axis(const Sizes *sizes, const Axis *axis)
 {
-    return axis->batch_dim >= 0 ? sizes->totals[axis->extent.symbol] : sizes_extent(sizes, axis->extent);
+    return axis->batch_dim >= 0 ? sizes->totals[axis->extent.symbol]
+                                : sizes_extent(sizes, axis->extent);
 }
 
 double sizes_elements(const Sizes *sizes, const Type *type)
@@ -47,7 +48,7 @@ double product_flops(const Sizes *sizes, const Op *op)
 {
     double flops = op->kind == OP_dot ? dot_flops(sizes, op) : 0;
     if (op->body)
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             flops += product_flops(sizes, inner);
     return flops;
 }
@@ -56,7 +57,7 @@ static double element_flops(const Sizes *sizes, const Op *op)
 {
     double flops = 0;
     if (op->body)
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             flops += element_flops(sizes, inner);
     else if (op_family(op) == FAMILY_reduce)
         flops = sizes_elements(sizes, &op->args[0]->type);

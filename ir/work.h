@@ -23,10 +23,11 @@ double sizes_axis(const Sizes *sizes, const Axis *axis);
 double sizes_elements(const Sizes *sizes, const Type *type);
 double sizes_bytes(const Sizes *sizes, const Type *type);
 
-/* Floating-point operations of the products in an op or in its body; a multiply-add counts as two. */
+/* Floating-point operations of the products in an op or in its body; a multiply-add counts as
+ * two. */
 double product_flops(const Sizes *sizes, const Op *op);
-/* product_flops, plus one for each element that an elementwise op computes or a reduction reads. Moving
- * elements counts as nothing. */
+/* product_flops, plus one for each element that an elementwise op computes or a reduction reads.
+ * Moving elements counts as nothing. */
 double op_flops(const Sizes *sizes, const Op *op);
 
 #endif

@@ -336,7 +336,8 @@ static const Dense *own_top(const Dense *const *x)
     return x[1]->top_of == x[0] ? x[1] : x[0]->top_of == x[1] ? x[0] : NULL;
 }
 
-static Num compare_with_top(const Dense *const *x, const Dense *top, const OracleWalk *w, Num by_value)
+static Num compare_with_top(const Dense *const *x, const Dense *top, const OracleWalk *w,
+                            Num by_value)
 {
     int64_t at = top == x[0] ? w->at[0] : w->at[1];
     return by_value.e > 0 && by_value.v == 1 && top->sole[at] ? num_exact(1) : by_value;
@@ -345,10 +346,10 @@ static Num compare_with_top(const Dense *const *x, const Dense *top, const Oracl
 /* Whether programs round the op's result as the type does. */
 static bool is_written(const Interpreter *in, const Op *op, const Dense *out, const Rounding *to)
 {
-    bool ieee = op->kind == OP_add || op->kind == OP_sub || op->kind == OP_mul || op->kind == OP_div ||
-                op->kind == OP_sqrt;
-    return in->run->as_written && ieee && dtype_is_float(to->dtype) && to->dtype == op->results[0].type.dtype &&
-           !out->constant;
+    bool ieee = op->kind == OP_add || op->kind == OP_sub || op->kind == OP_mul ||
+                op->kind == OP_div || op->kind == OP_sqrt;
+    return in->run->as_written && ieee && dtype_is_float(to->dtype) &&
+           to->dtype == op->results[0].type.dtype && !out->constant;
 }
 
 void interpret_elementwise(Interpreter *in, const Op *op, Dense *out)

@@ -24,11 +24,12 @@ typedef struct OracleTensor {
     Type type;
     int64_t count; /* elements stored */
     double *data;  /* the elements, whatever their type */
-    double *error; /* of results: the bound of |program's element - data|, absolute, to first
-                      order. 0: exact. Of a truth value that may go either way 1; infinite where
-                      anything is right: NaN, overflow, a divisor or logarithm that may be of 0,
-                      the row of an index that may be another. Of what goes in: NULL, exact */
-    bool *exists;  /* false: past a sentence's length, where any value is right; NULL: all exist */
+    /* of results: the bound of |program's element - data|, absolute, to first order. 0: exact. Of a
+     * truth value that may go either way 1; infinite where anything is right: NaN, overflow, a
+     * divisor or logarithm that may be of 0, the row of an index that may be another. Of what goes
+     * in: NULL, exact */
+    double *error;
+    bool *exists; /* false: past a sentence's length, where any value is right; NULL: all exist */
 } OracleTensor;
 
 typedef VEC(OracleTensor) OracleTensors;
@@ -42,8 +43,9 @@ typedef struct OracleRun {
      * made in f32 of this function in f64, DT_BF16 where pass `precision` made one of bf16.
      * DT_F64: types are as they stand. */
     DType compute;
-    /* Sums, differences, products, quotients and roots of exact operands are exact, too: the number that
-     * the type rounds to, as IEEE has it. For what was made of this very function, ops and types. */
+    /* Sums, differences, products, quotients and roots of exact operands are exact, too: the number
+     * that the type rounds to, as IEEE has it. For what was made of this very function, ops and
+     * types. */
     bool as_written;
     const OracleTensor *given; /* every input and param that the function reads, by name */
     int n_given;

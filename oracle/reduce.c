@@ -34,7 +34,7 @@ static Reduction reduction_of_rows(const Interpreter *in, const Op *op)
 
 /* Existing elements of the slice at hand: FOR_SLICE(i, r) … r->x->x[i] */
 #define FOR_SLICE(i, r)                                                                         \
-    for (OracleWalk w_ = (r)->inner; w_.count > 0; w_.count--, walk_next(&w_))                        \
+    for (OracleWalk w_ = (r)->inner; w_.count > 0; w_.count--, walk_next(&w_))                  \
         for (int64_t i = (r)->outer.at[0] + w_.at[0], once_ = 1; once_ && dense_has((r)->x, i); \
              once_ = 0)
 
@@ -44,8 +44,8 @@ void interpret_reduce_sum(Interpreter *in, const Op *op, Dense *out)
     Rounding to = rounding_for(in, op), sums = rounding_of_sums(to.dtype);
     for (int64_t n = 0; n < r.outer.count; n++, walk_next(&r.outer)) {
         OracleSum sum = {0};
-        FOR_SLICE(i, &r)
-        sum_add(&sum, r.x->x[i]);
+        FOR_SLICE (i, &r)
+            sum_add(&sum, r.x->x[i]);
         out->x[n] = sum_end(&sum, 0, &sums, &to);
     }
 }
@@ -56,8 +56,7 @@ static Num greatest(const Reduction *r, double of_nothing, bool *sole)
     Num top = num_exact(of_nothing);
     double least = -INFINITY; /* it is at least this */
     bool any = false, nan = false;
-    FOR_SLICE(i, r)
-    {
+    FOR_SLICE (i, r) {
         Num x = r->x->x[i];
         nan |= isnan(x.v);
         if (!any || x.v > top.v)
@@ -66,8 +65,7 @@ static Num greatest(const Reduction *r, double of_nothing, bool *sole)
         any = true;
     }
     int candidates = 0;
-    FOR_SLICE(i, r)
-    {
+    FOR_SLICE (i, r) {
         Num x = r->x->x[i];
         if (!(x.v + x.e < least)) {
             top.e = fmax(top.e, x.e);
@@ -117,8 +115,8 @@ static bool row_sum(const Reduction *r, const Rounding *to, double *top, Num *su
     *sum = num_exact(0);
     if (m.v == -INFINITY)
         return false;
-    FOR_SLICE(i, r)
-    sum_add(&s, exponential(to, r->x->x[i], m.v));
+    FOR_SLICE (i, r)
+        sum_add(&s, exponential(to, r->x->x[i], m.v));
     *sum = m.e < INFINITY && isfinite(m.v) ? sum_end(&s, 1, &sums, to) : num_undecided(s.v);
     return true;
 }
@@ -138,8 +136,8 @@ void interpret_softmax(Interpreter *in, const Op *op, Dense *out)
         double top;
         Num sum;
         if (row_sum(&r, &to, &top, &sum))
-            FOR_SLICE(i, &r)
-        out->x[i] = quotient(&to, exponential(&to, r.x->x[i], top), sum);
+            FOR_SLICE (i, &r)
+                out->x[i] = quotient(&to, exponential(&to, r.x->x[i], top), sum);
     }
 }
 

@@ -1,6 +1,7 @@
-/* A forward pass that gives what its attentions look at, in the place of its outputs: of the last one
- * over the sources the mean over heads, which is how much each target token is made from each source
- * token (Bahdanau et al. 2015; of Transformers, Garg et al. 2019, section 3); or all of them, by heads. */
+/* A forward pass that gives what its attentions look at, in the place of its outputs: of the last
+ * one over the sources the mean over heads, which is how much each target token is made from each
+ * source token (Bahdanau et al. 2015; of Transformers, Garg et al. 2019, section 3); or all of
+ * them, by heads. */
 #include "passes/clone.h"
 #include "passes/pass.h"
 
@@ -8,8 +9,8 @@
 static bool is_attention(const Op *op, Dim over, Dim by)
 {
     const Type *type = &op->results[0].type;
-    return op->kind == OP_softmax && type->rank >= 3 && dim_equal(type->dims[type->rank - 1], over) &&
-           dim_equal(type->dims[type->rank - 2], by);
+    return op->kind == OP_softmax && type->rank >= 3 &&
+           dim_equal(type->dims[type->rank - 1], over) && dim_equal(type->dims[type->rank - 2], by);
 }
 
 static Value *mean_of_heads(Builder *b, Value *x)
@@ -32,10 +33,11 @@ Function *derive_alignment(Module *module, const char *source, const char *targe
     const Op *from = find_input(function, source), *to = find_input(function, target);
     Op *found = NULL;
     function->name = function_names()[FUNCTION_ALIGNMENT]; /* beside a forward of the module */
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op->kind == OP_output)
             block_remove(&function->body, op);
-        else if (from && to && is_attention(op, from->results[0].type.dims[1], to->results[0].type.dims[1]))
+        else if (from && to &&
+                 is_attention(op, from->results[0].type.dims[1], to->results[0].type.dims[1]))
             found = op;
     }
     if (!found)
@@ -82,7 +84,7 @@ size_t expose_attentions(Function *forward, const char *source, const char *targ
     Op *last = forward->body.last;
     Builder b = builder_at_end(forward);
     forward->name = "attention"; /* beside a forward of the module */
-    FOR_OPS(op, &forward->body) {
+    FOR_OPS (op, &forward->body) {
         AttentionKind kind;
         bool is_last = op == last; /* outputs of our own come behind it */
         if (op->kind == OP_output)

@@ -46,12 +46,12 @@ static void mark_needs(Grad *g, int n, Value *const *wrt)
 {
     const Function *function = g->b.function;
     Arena *arena = function->module->arena;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         for (int r = 0; r < op->n_results; r++)
             side_set_value(&g->needs, &op->results[r], ARENA_NEW(arena, Need));
     for (int i = 0; i < n; i++)
         need_of(g, wrt[i])->wanted = true;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         for (int a = 0; a < op->n_args && op->n_results; a++)
             if (grad_wanted(g, op, a) && rules[op->kind] != grad_zero &&
                 dtype_is_float(op->results[0].type.dtype))

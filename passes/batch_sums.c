@@ -1,5 +1,5 @@
-/* Finding sums over the rows of a batch: one walk over what the loss and the states' updates need. Ops that the walk
- * does not know need the whole batch. */
+/* Finding sums over the rows of a batch: one walk over what the loss and the states' updates need.
+ * Ops that the walk does not know need the whole batch. */
 #include "passes/batch_sums.h"
 
 #include "base/functions.h"
@@ -38,7 +38,10 @@ typedef struct Finder {
     int batch;               /* symbol */
 } Finder;
 
-static Fact *fact_of(const Finder *f, const Op *op, int arg) { return side_of_op(&f->facts, op->args[arg]->op); }
+static Fact *fact_of(const Finder *f, const Op *op, int arg)
+{
+    return side_of_op(&f->facts, op->args[arg]->op);
+}
 
 /* Axes of the batch; -1: one of a ragged dimension without it, whose length differs among rows. */
 static int batch_axes(const Finder *f, const Type *type)
@@ -78,7 +81,10 @@ static Kind read_total(Finder *f, Op *op, int arg)
     return is_early(x) ? SAME : LATE;
 }
 
-static bool adds(OpKind kind) { return kind == OP_add || kind == OP_sub || kind == OP_select || kind == OP_concat; }
+static bool adds(OpKind kind)
+{
+    return kind == OP_add || kind == OP_sub || kind == OP_select || kind == OP_concat;
+}
 
 /* Sums and what is the same, added: a sum. */
 static bool join_terms(Finder *f, Op *op)
@@ -99,7 +105,8 @@ static bool join_terms(Finder *f, Op *op)
     return true;
 }
 
-/* A sum times what is the same, or divided by it: a sum. Of two, the one that may be known early is a total. */
+/* A sum times what is the same, or divided by it: a sum. Of two, the one that may be known early is
+ * a total. */
 static bool scale_sum(Finder *f, Op *op)
 {
     const Fact *a = fact_of(f, op, 0), *b = fact_of(f, op, 1);
@@ -137,9 +144,13 @@ static bool is_sum(Finder *f, Op *op)
 /* ---- rows ---- */
 
 /* The axes of one row each are gone: a sum over all rows. */
-static Kind sum_over_rows(const Op *op) { return is_fixed(&op_result((Op *)op)->type) ? SUM : WHOLE; }
+static Kind sum_over_rows(const Op *op)
+{
+    return is_fixed(&op_result((Op *)op)->type) ? SUM : WHOLE;
+}
 
-/* Whether what goes along this axis meets several rows: the rows themselves, or positions up to the longest row's. */
+/* Whether what goes along this axis meets several rows: the rows themselves, or positions up to the
+ * longest row's. */
 static bool is_mixed_axis(const Finder *f, Dim dim, Kind x)
 {
     return dim.symbol == f->batch || (x != ROWS && symbol_is_ragged(f->module, dim.symbol));
@@ -165,7 +176,8 @@ static Kind leaf_kind(const Finder *f, const Op *op)
     case OP_input: return n == 1 ? ROWS : n == 0 ? SAME : WHOLE;
     case OP_size: {
         int symbol = (int)op_int(op, ATTR_dim);
-        return symbol == f->batch || symbol_is_ragged_over(f->module, symbol, f->batch) ? SUM : SAME;
+        return symbol == f->batch || symbol_is_ragged_over(f->module, symbol, f->batch) ? SUM
+                                                                                        : SAME;
     }
     case OP_lengths: return ROWS;
     case OP_iota: return n > 0 ? WHOLE : SAME;
@@ -185,7 +197,8 @@ static Kind rows_kind(const Finder *f, const Op *op, Kind all)
 {
     const Type *type = &op_result((Op *)op)->type;
     int n = batch_axes(f, type);
-    bool both = op->n_args > 1 && fact_of(f, op, 0)->kind == ROWS && fact_of(f, op, 1)->kind == ROWS;
+    bool both =
+        op->n_args > 1 && fact_of(f, op, 0)->kind == ROWS && fact_of(f, op, 1)->kind == ROWS;
     switch (op_family(op)) {
     case FAMILY_leaf: return leaf_kind(f, op);
     case FAMILY_reduce: return reduce_kind(f, op, all);
@@ -222,7 +235,8 @@ static Kind rows_kind(const Finder *f, const Op *op, Kind all)
 
 static bool is_trained(const Finder *f, const Op *op)
 {
-    return op->kind == OP_param && module_param(f->module, op_string(op, ATTR_name))->role == PARAM_TRAINED;
+    return op->kind == OP_param &&
+           module_param(f->module, op_string(op, ATTR_name))->role == PARAM_TRAINED;
 }
 
 static Fact find_fact(Finder *f, Op *op)
@@ -265,8 +279,8 @@ static bool is_batch(int *batch, int symbol)
     return *batch == symbol;
 }
 
-/* The dimension of the rows: that which all ragged ones are ragged over; where there is none, the first of all inputs.
- * NO_SYMBOL: there is none, or there are several. */
+/* The dimension of the rows: that which all ragged ones are ragged over; where there is none, the
+ * first of all inputs. NO_SYMBOL: there is none, or there are several. */
 static int find_batch(const Function *function)
 {
     const Module *module = function->module;
@@ -278,9 +292,10 @@ static int find_batch(const Function *function)
     }
     if (batch != NO_SYMBOL)
         return batch;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         const Type *type = op->kind == OP_input ? &op_result(op)->type : NULL;
-        if (type && type->rank && !dim_is_const(type->dims[0]) && !is_batch(&batch, type->dims[0].symbol))
+        if (type && type->rank && !dim_is_const(type->dims[0]) &&
+            !is_batch(&batch, type->dims[0].symbol))
             return NO_SYMBOL;
     }
     return batch;
@@ -321,13 +336,13 @@ BatchSums find_batch_sums(Function *function)
                 .batch = find_batch(function)};
     Op *loss = find_output(function, "loss");
     mark_needed(&f);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (side_number(&f.needed, op) && op_family(op) != FAMILY_effect) {
             Fact fact = find_fact(&f, op);
             side_set_op(&f.facts, op, arena_copy(arena, &fact, sizeof fact));
         }
     end_loss(&f, loss);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_assign)
             end_assign(&f, op);
     if (f.sums.whole) { /* all of the loss is shared, as it is in a piece */
@@ -353,7 +368,8 @@ void share_loss(const BatchSums *sums, Value *weight)
         Term term = sums->terms.data[i];
         Value *x = term.op->args[term.arg];
         Builder b = before(sums, term.op);
-        op_set_arg(term.op, term.arg, build_binary(&b, OP_mul, x, build_cast(&b, weight, x->type.dtype)));
+        op_set_arg(term.op, term.arg,
+                   build_binary(&b, OP_mul, x, build_cast(&b, weight, x->type.dtype)));
     }
 }
 

@@ -29,27 +29,27 @@ static bool implies_causal(const Value *mask, int time, int query, int key, int 
 {
     const Op *op = mask->op;
     switch (op->kind) {
-    case OP_broadcast:
-        return implies_causal(op->args[0], time, query, key, rank);
+    case OP_broadcast: return implies_causal(op->args[0], time, query, key, rank);
     case OP_reshape: { /* ones may come and go before both axes */
         const Value *x = op->args[0];
         int q = own_axis(x, query, rank), k = own_axis(x, key, rank);
-        return q >= 0 && k >= 0 && x->type.dims[q].symbol == time && x->type.dims[k].symbol == time &&
-               implies_causal(x, time, query, key, rank);
+        return q >= 0 && k >= 0 && x->type.dims[q].symbol == time &&
+               x->type.dims[k].symbol == time && implies_causal(x, time, query, key, rank);
     }
     case OP_and:
         return implies_causal(op->args[0], time, query, key, rank) ||
                implies_causal(op->args[1], time, query, key, rank);
-    case OP_le: case OP_lt:
-        return is_position(op->args[0], time, key, rank) && is_position(op->args[1], time, query, rank);
+    case OP_le:
+    case OP_lt:
+        return is_position(op->args[0], time, key, rank) &&
+               is_position(op->args[1], time, query, rank);
     case OP_not: {
         const Op *inner = op->args[0]->op;
         return (inner->kind == OP_le || inner->kind == OP_lt) &&
                is_position(inner->args[0], time, query, rank) &&
                is_position(inner->args[1], time, key, rank);
     }
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -72,15 +72,16 @@ static bool is_masked(const Value *v, int time, int query, int key)
     int rank = v->type.rank;
     switch (op->kind) {
     case OP_select:
-        return (is_minus_infinity(op->args[2]) && implies_causal(op->args[0], time, query, key, rank)) ||
+        return (is_minus_infinity(op->args[2]) &&
+                implies_causal(op->args[0], time, query, key, rank)) ||
                (is_minus_infinity(op->args[2]) && op->args[1]->type.rank == rank &&
                 is_masked(op->args[1], time, query, key));
-    case OP_add: case OP_sub:
+    case OP_add:
+    case OP_sub:
         return (op->args[0]->type.rank == rank && is_masked(op->args[0], time, query, key)) ||
                (op->kind == OP_add && op->args[1]->type.rank == rank &&
                 is_masked(op->args[1], time, query, key));
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -88,29 +89,27 @@ bool is_causal(const Value *v, int time, int query, int key)
 {
     const Op *op = v->op;
     switch (op->kind) {
-    case OP_softmax:
-        return key == v->type.rank - 1 && is_masked(op->args[0], time, query, key);
-    case OP_relu:
-        return is_masked(op->args[0], time, query, key);
+    case OP_softmax: return key == v->type.rank - 1 && is_masked(op->args[0], time, query, key);
+    case OP_relu: return is_masked(op->args[0], time, query, key);
     case OP_select:
         return is_zero(op->args[2]) && implies_causal(op->args[0], time, query, key, v->type.rank);
-    case OP_cast:
-        return is_causal(op->args[0], time, query, key);
-    case OP_mul: case OP_div:
-        return (op->args[0]->type.rank == v->type.rank && is_causal(op->args[0], time, query, key)) ||
+    case OP_cast: return is_causal(op->args[0], time, query, key);
+    case OP_mul:
+    case OP_div:
+        return (op->args[0]->type.rank == v->type.rank &&
+                is_causal(op->args[0], time, query, key)) ||
                (op->kind == OP_mul && op->args[1]->type.rank == v->type.rank &&
                 is_causal(op->args[1], time, query, key));
     case OP_reshape: { /* ones may come and go before both axes */
         const Value *x = op->args[0];
         int q = own_axis(x, query, v->type.rank), k = own_axis(x, key, v->type.rank);
-        return q >= 0 && k >= 0 && x->type.dims[q].symbol == time && x->type.dims[k].symbol == time &&
-               is_causal(x, time, q, k);
+        return q >= 0 && k >= 0 && x->type.dims[q].symbol == time &&
+               x->type.dims[k].symbol == time && is_causal(x, time, q, k);
     }
     case OP_transpose: {
         const Attr *perm = op_attr(op, ATTR_perm);
         return is_causal(op->args[0], time, perm->ints[query], perm->ints[key]);
     }
-    default:
-        return false;
+    default: return false;
     }
 }

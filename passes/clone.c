@@ -21,7 +21,7 @@ Op *clone_op(Function *into, const Op *op, SideTable *copies)
     }
     if (op->body) {
         copy->body = block_of_region(into->module->arena);
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             block_append(copy->body, clone_op(into, inner, copies));
     }
     return copy;
@@ -31,7 +31,7 @@ Function *clone_function(const Function *function, const char *name)
 {
     Function *copy = module_add_function(function->module, name);
     SideTable copies = side_new(function->module->arena);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         block_append(&copy->body, clone_op(copy, op, &copies));
     return copy;
 }
@@ -54,7 +54,7 @@ int remove_dead(Function *function)
 
 static Op *find_named(const Function *function, OpKind kind, const char *name)
 {
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == kind && !strcmp(op_string(op, ATTR_name), name))
             return op;
     return NULL;

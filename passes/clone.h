@@ -7,7 +7,8 @@
 
 /* A new function of that name with the same ops. */
 Function *clone_function(const Function *function, const char *name);
-/* Copies one op. `copies` maps values to the values that the copy reads instead, and gets the copy's results. */
+/* Copies one op. `copies` maps values to the values that the copy reads instead, and gets the
+ * copy's results. */
 Op *clone_op(Function *into, const Op *op, SideTable *copies);
 /* Removes ops without effects whose results have no uses; returns how many. */
 int remove_dead(Function *function);

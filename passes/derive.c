@@ -13,7 +13,7 @@
  * where a loss is computed. */
 static void settle_mode(Function *function, bool training, bool random)
 {
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         Builder b = builder_before(function, &function->body, op);
         if (op->kind == OP_training)
             value_replace(op_result(op), build_const(&b, DT_BOOL, training));
@@ -24,7 +24,10 @@ static void settle_mode(Function *function, bool training, bool random)
     }
 }
 
-bool is_loss(const Op *op) { return op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss"); }
+bool is_loss(const Op *op)
+{
+    return op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss");
+}
 
 Function *derive_named(Module *module, const char *name, bool training, Keep keep)
 {
@@ -32,7 +35,7 @@ Function *derive_named(Module *module, const char *name, bool training, Keep kee
     assert(model);
     Function *function = clone_function(model, name);
     settle_mode(function, training, keep == KEEP_LOSS);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if ((op->kind == OP_output && keep != KEEP_BOTH && is_loss(op) != (keep == KEEP_LOSS)) ||
             (op->kind == OP_assign && !training))
             block_remove(&function->body, op);
@@ -47,13 +50,16 @@ Function *derive(Module *module, ModelFunction which, bool training, Keep keep)
 
 void drop_effects(Function *function, bool (*is_dropped)(const Op *op))
 {
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (is_dropped(op))
             block_remove(&function->body, op);
     remove_dead(function);
 }
 
-Function *derive_forward(Module *module) { return derive(module, FUNCTION_FORWARD, false, KEEP_OUTPUTS); }
+Function *derive_forward(Module *module)
+{
+    return derive(module, FUNCTION_FORWARD, false, KEEP_OUTPUTS);
+}
 Function *derive_loss(Module *module) { return derive(module, FUNCTION_LOSS, false, KEEP_LOSS); }
 
 /* The params that the function reads: name → Value*. */
@@ -61,7 +67,7 @@ static Map params_read(const Function *function)
 {
     Map reads;
     map_init(&reads, function->module->arena);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_param)
             map_set(&reads, op_string(op, ATTR_name), op_result(op));
     return reads;
@@ -140,17 +146,20 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
     return function;
 }
 
-static bool rounds(const Op *op) { return op->kind == OP_cast && op_result((Op *)op)->type.dtype == DT_BF16; }
+static bool rounds(const Op *op)
+{
+    return op->kind == OP_cast && op_result((Op *)op)->type.dtype == DT_BF16;
+}
 
 bool reads_as_bf16(const Function *function, const char *param)
 {
     bool rounded = false;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op->kind != OP_param || strcmp(op_string(op, ATTR_name), param))
             continue;
         if (op_result(op)->type.dtype != DT_F32)
             return false;
-        FOR_USES(use, op_result(op)) {
+        FOR_USES (use, op_result(op)) {
             if (!rounds(use->user))
                 return false;
             rounded = true;

@@ -6,8 +6,8 @@
 
 typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS, KEEP_BOTH } Keep;
 
-/* A copy of the model in training mode or not, with the results that `keep` names. With `training` it assigns
- * states. */
+/* A copy of the model in training mode or not, with the results that `keep` names. With `training`
+ * it assigns states. */
 Function *derive(Module *module, ModelFunction which, bool training, Keep keep);
 Function *derive_named(Module *module, const char *name, bool training, Keep keep);
 bool is_loss(const Op *op); /* the output */

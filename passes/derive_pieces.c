@@ -1,5 +1,5 @@
-/* Functions of a training whose batches come in pieces (batch_sums.h): what gives a piece's part of loss and gradient,
- * what the pieces are added up for, and the update behind them. */
+/* Functions of a training whose batches come in pieces (batch_sums.h): what gives a piece's part of
+ * loss and gradient, what the pieces are added up for, and the update behind them. */
 #include "passes/batch_sums.h"
 #include "passes/clone.h"
 #include "passes/derive.h"
@@ -13,8 +13,9 @@ static Value *gradient_param(Builder *b, const char *name, Type type)
     Module *module = b->function->module;
     const ParamInfo *info = module_param(module, name);
     if (!info)
-        info = module_add_param(module, (ParamInfo){.name = name, .type = type,
-                                                    .role = PARAM_GRADIENT, .init = INIT_ZEROS});
+        info = module_add_param(
+            module,
+            (ParamInfo){.name = name, .type = type, .role = PARAM_GRADIENT, .init = INIT_ZEROS});
     return build_param(b, info);
 }
 
@@ -51,7 +52,8 @@ static Trained begin_accumulate(Module *module, Function **function)
 
 Function *derive_totals(Module *module, bool training)
 {
-    Function *function = derive_named(module, training ? "train_totals" : "totals", training, KEEP_LOSS);
+    Function *function =
+        derive_named(module, training ? "train_totals" : "totals", training, KEEP_LOSS);
     BatchSums sums = find_batch_sums(function);
     bool any = give_totals(&sums, false);
     drop_effects(function, is_assign);
@@ -63,7 +65,8 @@ Function *derive_totals(Module *module, bool training)
 
 Function *derive_loss_share(Module *module, bool outputs)
 {
-    Function *function = derive(module, FUNCTION_LOSS_SHARE, false, outputs ? KEEP_BOTH : KEEP_LOSS);
+    Function *function =
+        derive(module, FUNCTION_LOSS_SHARE, false, outputs ? KEEP_BOTH : KEEP_LOSS);
     BatchSums sums = find_batch_sums(function);
     take_share(&sums);
     remove_dead(function);
@@ -76,14 +79,16 @@ bool check_pieces(Module *module)
     BatchSums sums = find_batch_sums(function);
     module->functions.count--;
     if (sums.whole)
-        diag_note(module->diags, sums.whole->loc,
-                  "the loss is no sum over the rows of a batch because of this: it is computed for each piece of a batch "
-                  "apart and weighted by tokens, and depends on --shards and --accumulate");
+        diag_note(
+            module->diags, sums.whole->loc,
+            "the loss is no sum over the rows of a batch because of this: it is computed for each piece of a batch "
+            "apart and weighted by tokens, and depends on --shards and --accumulate");
     if (sums.refused) {
-        diag_error(module->diags, sums.refused->loc,
-                   "`%s` is updated once a step, from the whole batch, but a batch is computed in pieces: train with "
-                   "--shards 1 and --accumulate 1, in one process",
-                   op_string(sums.refused->args[0]->op, ATTR_name));
+        diag_error(
+            module->diags, sums.refused->loc,
+            "`%s` is updated once a step, from the whole batch, but a batch is computed in pieces: train with "
+            "--shards 1 and --accumulate 1, in one process",
+            op_string(sums.refused->args[0]->op, ATTR_name));
         diag_note(module->diags, sums.refused_for->loc, "here rows of the batch meet");
     }
     return !sums.refused;
@@ -134,7 +139,8 @@ Function *derive_accumulate_rows(Module *module)
         Value *whole = terms.dense ? terms.dense : terms.sparse;
         accumulate(function, t.params[i], whole, gradient_name(module->arena, param));
         if (terms.dense && terms.sparse)
-            accumulate(function, t.params[i], terms.sparse, gradient_rows_name(module->arena, param));
+            accumulate(function, t.params[i], terms.sparse,
+                       gradient_rows_name(module->arena, param));
     }
     remove_dead(function);
     return function;
@@ -143,7 +149,7 @@ Function *derive_accumulate_rows(Module *module)
 bool accumulates_rows(const Function *accumulate, const char *gradient)
 {
     SideTable sparse = find_sparse(accumulate);
-    FOR_OPS(op, &accumulate->body)
+    FOR_OPS (op, &accumulate->body)
         if (op->kind == OP_assign && !strcmp(op_string(op->args[0]->op, ATTR_name), gradient))
             return side_number(&sparse, op->args[1]->op->args[1]->op);
     return false;

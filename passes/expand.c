@@ -23,7 +23,8 @@ static Value *row_exponentials(Builder *b, Value *x, Value **shift)
 {
     int last = x->type.rank - 1;
     Value *top = build_reduce(b, OP_reduce_max, x, 1, &last);
-    *shift = build_binary(b, OP_max, top, build_const(b, x->type.dtype, dtype_lowest(x->type.dtype)));
+    *shift =
+        build_binary(b, OP_max, top, build_const(b, x->type.dtype, dtype_lowest(x->type.dtype)));
     return build_unary(b, OP_exp, build_binary(b, OP_sub, x, *shift));
 }
 
@@ -33,7 +34,8 @@ static Value *expand_softmax(Builder *b, Value *x)
     Value *shift, *e = row_exponentials(b, x, &shift);
     Value *sum = build_reduce(b, OP_reduce_sum, e, 1, &last);
     Value *some = build_binary(b, OP_max, sum, build_const(b, x->type.dtype, 1e-30));
-    return build_binary(b, OP_mul, e, build_binary(b, OP_div, build_const(b, x->type.dtype, 1), some));
+    return build_binary(b, OP_mul, e,
+                        build_binary(b, OP_div, build_const(b, x->type.dtype, 1), some));
 }
 
 static Value *expand_logsumexp(Builder *b, Value *x)
@@ -141,12 +143,12 @@ bool is_expanded(const Function *function)
 
 bool pass_expand(Function *function, PassContext *context)
 {
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         Builder b = builder_before(function, &function->body, op);
-        Value *by = op->kind == OP_softmax     ? expand_softmax(&b, op->args[0])
-                    : op->kind == OP_logsumexp ? expand_logsumexp(&b, op->args[0])
-                    : op->kind == OP_stop_gradient      ? op->args[0]
-                                               : NULL;
+        Value *by = op->kind == OP_softmax         ? expand_softmax(&b, op->args[0])
+                    : op->kind == OP_logsumexp     ? expand_logsumexp(&b, op->args[0])
+                    : op->kind == OP_stop_gradient ? op->args[0]
+                                                   : NULL;
         if (!by)
             continue;
         value_replace(op_result(op), by);
@@ -155,8 +157,8 @@ bool pass_expand(Function *function, PassContext *context)
     /* A second walk: a split reduction may have to be split again. */
     for (bool again = true; again;) {
         again = false;
-        FOR_OPS(op, &function->body) {
-                if (op_family(op) != FAMILY_reduce)
+        FOR_OPS (op, &function->body) {
+            if (op_family(op) != FAMILY_reduce)
                 continue;
             Builder b = builder_before(function, &function->body, op);
             Value *by = split_reduction(&b, op, context->diags);

@@ -21,7 +21,7 @@ static bool gives_sparse(const SideTable *sparse, const Op *op)
 SideTable find_sparse(const Function *function)
 {
     SideTable sparse = side_new(function->module->arena);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         side_set_number(&sparse, op, gives_sparse(&sparse, op));
     return sparse;
 }
@@ -30,8 +30,8 @@ SideTable find_sparse(const Function *function)
 static bool is_mixed(const SideTable *sparse, const Value *sum)
 {
     const Op *op = sum->op;
-    return op->kind == OP_add && !is_sparse(sparse, sum) && type_equal(&op->args[0]->type, &sum->type) &&
-           type_equal(&op->args[1]->type, &sum->type);
+    return op->kind == OP_add && !is_sparse(sparse, sum) &&
+           type_equal(&op->args[0]->type, &sum->type) && type_equal(&op->args[1]->type, &sum->type);
 }
 
 static bool has_sparse(const SideTable *sparse, const Value *sum)
@@ -43,7 +43,8 @@ static bool has_sparse(const SideTable *sparse, const Value *sum)
 }
 
 /* `at`: the op that added the term, NULL for the first. */
-static void add_term(Function *function, const SideTable *sparse, GradientTerms *terms, Value *term, Op *at)
+static void add_term(Function *function, const SideTable *sparse, GradientTerms *terms, Value *term,
+                     Op *at)
 {
     Value **sum = is_sparse(sparse, term) ? &terms->sparse : &terms->dense;
     if (!*sum) {

@@ -241,7 +241,10 @@ static int collect_terms(Value *v, bool root, Value **terms, int n, int most)
 
 enum { MOST_TERMS = 12 };
 
-static bool is_mergeable(const Value *term) { return is_backward_product(term) && is_used_once(term); }
+static bool is_mergeable(const Value *term)
+{
+    return is_backward_product(term) && is_used_once(term);
+}
 
 /* Places among the terms of the first one that may be merged and of all that go with it, in
  * `members`; how many, 0 where no two do. */
@@ -300,7 +303,7 @@ static bool merge_sum(Function *function, Op *add)
 /* Sums of two such products that stayed. */
 static void report_sums(Function *function, Report *report)
 {
-    FOR_OPS(add, &function->body) {
+    FOR_OPS (add, &function->body) {
         if (add->kind != OP_add || !is_backward_product(add->args[0]) ||
             !is_backward_product(add->args[1]))
             continue;
@@ -314,7 +317,8 @@ static void report_sums(Function *function, Report *report)
 
 bool pass_merge_products(Function *function, PassContext *context)
 {
-    Sharing sharing = {.context = context, .arena = function->module->arena,
+    Sharing sharing = {.context = context,
+                       .arena = function->module->arena,
                        .decodes = function_has(function, OP_append),
                        .search.visited = side_new(function->module->arena)};
     for (Op *op = function->body.first, *next; op; op = next) {

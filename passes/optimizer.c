@@ -11,15 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-
 typedef struct Update {
     Builder b;
     const OptimizerSpec *spec;
-    Value *rate;       /* scalar f64 */
-    Value *correct_m;  /* 1 / (1 - beta1^t), scalar f64 */
-    Value *correct_v;  /* 1 / sqrt(1 - beta2^t) */
-    Value *factor;     /* on every gradient, scalar f64: that of clipping, else 1 */
-    Value *finite;     /* whether loss and norm of the gradients are finite, scalar bool */
+    Value *rate;      /* scalar f64 */
+    Value *correct_m; /* 1 / (1 - beta1^t), scalar f64 */
+    Value *correct_v; /* 1 / sqrt(1 - beta2^t) */
+    Value *factor;    /* on every gradient, scalar f64: that of clipping, else 1 */
+    Value *finite;    /* whether loss and norm of the gradients are finite, scalar bool */
 } Update;
 
 static Value *constant(Update *u, Value *like, double value)
@@ -58,7 +57,10 @@ const char *optimizer_slot_name(Arena *arena, const char *kind, const char *para
     return arena_printf(arena, OPTIMIZER_SLOTS "%s.%s", kind, param);
 }
 
-bool optimizer_is_slot(const char *name) { return !strncmp(name, OPTIMIZER_SLOTS, strlen(OPTIMIZER_SLOTS)); }
+bool optimizer_is_slot(const char *name)
+{
+    return !strncmp(name, OPTIMIZER_SLOTS, strlen(OPTIMIZER_SLOTS));
+}
 
 static const ParamInfo *slot(Module *module, const char *kind, const Value *param)
 {
@@ -66,14 +68,16 @@ static const ParamInfo *slot(Module *module, const char *kind, const Value *para
     const ParamInfo *info = module_param(module, name);
     if (info)
         return info;
-    return module_add_param(module, (ParamInfo){.name = name, .type = param->type,
-                                                .role = PARAM_SLOT, .init = INIT_ZEROS});
+    return module_add_param(
+        module,
+        (ParamInfo){.name = name, .type = param->type, .role = PARAM_SLOT, .init = INIT_ZEROS});
 }
 
 /* Σ g² of the gradients of one type, from gradient `first` on, scalar f64: element by element
- * first, so that it is one reduction; in f64, where no square of an f32 overflows. `done` marks them. */
-static Value *sum_squares(Update *u, int n, Value *const *params, Value *const *gradients, int first,
-                          bool *done)
+ * first, so that it is one reduction; in f64, where no square of an f32 overflows. `done` marks
+ * them. */
+static Value *sum_squares(Update *u, int n, Value *const *params, Value *const *gradients,
+                          int first, bool *done)
 {
     const Type *type = &gradients[first]->type;
     Value *squares = NULL;
@@ -117,8 +121,9 @@ static Value *bias_correction(Update *u, Value *step, double beta)
     return sub(u, constant(u, step, 1), power);
 }
 
-/* The param or slot takes its new value, unless the loss, the gradient or what the update makes of it is not finite:
- * then all of them stay as they are, and the outputs loss and gradient_norm tell. */
+/* The param or slot takes its new value, unless the loss, the gradient or what the update makes of
+ * it is not finite: then all of them stay as they are, and the outputs loss and gradient_norm
+ * tell. */
 static void assign(Update *u, Value *param, Value *value)
 {
     build_assign(&u->b, param, build_select(&u->b, u->finite, value, param));
@@ -157,9 +162,9 @@ void hold_states(Function *function, Value *norm)
 
 static Value *both(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_and, x, y); }
 
-/* The largest number that an update makes of gradients of this norm on the way to what it adds to an element, as
- * multiples of the rate: all that momentum keeps of them; of Adam the mean, corrected, before it is divided, and the
- * change itself (Kingma & Ba 2015, section 2.1). */
+/* The largest number that an update makes of gradients of this norm on the way to what it adds to
+ * an element, as multiples of the rate: all that momentum keeps of them; of Adam the mean,
+ * corrected, before it is divided, and the change itself (Kingma & Ba 2015, section 2.1). */
 static Value *largest_change(Update *u, Value *norm)
 {
     const OptimizerSpec *spec = u->spec;
@@ -169,11 +174,12 @@ static Value *largest_change(Update *u, Value *norm)
     return build_binary(&u->b, OP_max, scale(u, norm, 1 / (1 - spec->beta1)), change);
 }
 
-/* Whether the update stays within f32: the norm as it is told, squares of clipped gradients as Adam keeps them, and
- * what is added to params. */
+/* Whether the update stays within f32: the norm as it is told, squares of clipped gradients as Adam
+ * keeps them, and what is added to params. */
 static Value *is_in_range(Update *u, Value *norm)
 {
-    const double largest = FLT_MAX, of_gradient = u->spec->kind == OPTIMIZER_SGD ? largest : sqrt(largest);
+    const double largest = FLT_MAX,
+                 of_gradient = u->spec->kind == OPTIMIZER_SGD ? largest : sqrt(largest);
     Value *clipped = mul(u, norm, u->factor);
     Value *change = mul(u, u->rate, largest_change(u, clipped));
     return both(u, is_below(u, norm, largest),
@@ -197,8 +203,8 @@ static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
     Value *m = build_new_param(&u->b, slot(module, "m", param));
     Value *v = build_new_param(&u->b, slot(module, "v", param));
     Value *new_m = add(u, scale(u, m, spec->beta1), scale(u, gradient, 1 - spec->beta1));
-    Value *new_v = add(u, scale(u, v, spec->beta2),
-                       scale(u, mul(u, gradient, gradient), 1 - spec->beta2));
+    Value *new_v =
+        add(u, scale(u, v, spec->beta2), scale(u, mul(u, gradient, gradient), 1 - spec->beta2));
     Value *root = mul(u, build_unary(&u->b, OP_sqrt, new_v),
                       build_cast(&u->b, u->correct_v, param->type.dtype));
     Value *step_size = build_cast(&u->b, mul(u, u->rate, u->correct_m), param->type.dtype);
@@ -229,7 +235,9 @@ static Value *clip_factor(Update *u, Value *norm)
     if (u->spec->clip_norm <= 0)
         return one;
     Value *sum = add(u, norm, constant(u, norm, 1e-6));
-    return build_binary(&u->b, OP_min, build_binary(&u->b, OP_div, constant(u, norm, u->spec->clip_norm), sum), one);
+    return build_binary(&u->b, OP_min,
+                        build_binary(&u->b, OP_div, constant(u, norm, u->spec->clip_norm), sum),
+                        one);
 }
 
 void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
@@ -246,8 +254,10 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
         u.factor = clip_factor(&u, norm);
         Value *in_range = is_in_range(&u, norm);
         u.finite = loss ? both(&u, in_range, is_finite(&u, loss->args[0])) : in_range;
-        norm = build_select(&u.b, in_range, norm, build_binary(&u.b, OP_max, norm, constant(&u, norm, INFINITY)));
-        if (spec->clip_norm <= 0) /* what slots become is computed behind the norm, in one region with the update */
+        norm = build_select(&u.b, in_range, norm,
+                            build_binary(&u.b, OP_max, norm, constant(&u, norm, INFINITY)));
+        if (spec->clip_norm <=
+            0) /* what slots become is computed behind the norm, in one region with the update */
             u.factor = build_cast(&u.b, u.finite, DT_F64);
         hold_assigns(&u);
         turn_to_all(&u);

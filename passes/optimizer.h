@@ -9,12 +9,13 @@
 
 /* Appends clipping by global norm and the update of n params from their
  * gradients. Adds inputs "rate" and "step" and output "gradient_norm"; slots
- * are params "optimizer.m.NAME", "optimizer.v.NAME". `norm`: the gradient's norm, a scalar f64; NULL:
- * it is computed. */
+ * are params "optimizer.m.NAME", "optimizer.v.NAME". `norm`: the gradient's norm, a scalar f64;
+ * NULL: it is computed. */
 void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
                      Value *const *gradients, Value *norm);
 
-/* Makes the function's assigns change nothing if the norm of the gradient, a scalar, is not finite. */
+/* Makes the function's assigns change nothing if the norm of the gradient, a scalar, is not
+ * finite. */
 void hold_states(Function *function, Value *norm);
 
 /* The kinds of slots that a param has, "m" and "v"; ends with NULL. */

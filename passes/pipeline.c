@@ -56,8 +56,8 @@ void report_miss(Report *report, const Op *op, Miss miss, const char *format, ..
     va_list args;
     va_start(args, format);
     const char *what = arena_vprintf(report->arena, format, args);
-    ReportLine line = {arena_printf(report->arena, "not fused: %s: %s", what, miss_text[miss]), miss,
-                       op->loc, op->scope};
+    ReportLine line = {arena_printf(report->arena, "not fused: %s: %s", what, miss_text[miss]),
+                       miss, op->loc, op->scope};
     vec_push(report->arena, report->lines, line);
     va_end(args);
 }
@@ -95,10 +95,12 @@ bool pipeline_check(const char *list, Diagnostics *diags)
         names[i] = pass_info[i].name;
     for (const char *at = list; at && *at;) {
         const char *end = strchrnul(at, ',');
-        const char *word = arena_strndup(diags->arena, at + (*at == '-'), (size_t)(end - at - (*at == '-')));
+        const char *word =
+            arena_strndup(diags->arena, at + (*at == '-'), (size_t)(end - at - (*at == '-')));
         if (*word && !pass_find(word)) {
             const char *hint = text_suggest(diags->arena, "'", word, names, (size_t)pass_count);
-            diag_error(diags, (Loc){0}, "no pass is called '%s'%s", word, *hint ? hint : "; tfc opt --list shows them");
+            diag_error(diags, (Loc){0}, "no pass is called '%s'%s", word,
+                       *hint ? hint : "; tfc opt --list shows them");
             return false;
         }
         at = *end ? end + 1 : end;
@@ -158,7 +160,8 @@ bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostic
                 options->observe(options->observer, &pass_info[i], function);
 #ifndef NDEBUG
             if (!ir_verify(function->module, diags)) {
-                diag_note(diags, (Loc){0}, "after pass %s over %s", pass_info[i].name, function->name);
+                diag_note(diags, (Loc){0}, "after pass %s over %s", pass_info[i].name,
+                          function->name);
                 return false;
             }
 #endif

@@ -1,6 +1,6 @@
-/* A forward pass that gives what a model adds or multiplies for positions: values made of positions and
- * params alone, one row a position, where they meet what depends on inputs (sinusoids of Vaswani et al.
- * 2017, section 3.5; angles of Su et al. 2021; learned tables). */
+/* A forward pass that gives what a model adds or multiplies for positions: values made of positions
+ * and params alone, one row a position, where they meet what depends on inputs (sinusoids of
+ * Vaswani et al. 2017, section 3.5; angles of Su et al. 2021; learned tables). */
 #include "passes/clone.h"
 #include "passes/pass.h"
 
@@ -21,8 +21,8 @@ static bool is_table(const Type *type)
             return false;
         found[sides++] = dim;
     }
-    return sides == 2 && dtype_is_float(type->dtype) && found[0]->symbol != NO_SYMBOL && found[1]->symbol == NO_SYMBOL &&
-           found[1]->size >= LEAST_WIDTH;
+    return sides == 2 && dtype_is_float(type->dtype) && found[0]->symbol != NO_SYMBOL &&
+           found[1]->symbol == NO_SYMBOL && found[1]->size >= LEAST_WIDTH;
 }
 
 static bool reads(const Op *op, const bool *depends)
@@ -57,18 +57,19 @@ size_t expose_positions(Function *forward, PositionOutput **outputs)
     VEC(Op *) tables = {0};
     int most = 0;
     function_number(forward);
-    FOR_OPS(op, &forward->body)
+    FOR_OPS (op, &forward->body)
         for (int i = 0; i < op->n_results; i++)
             most = op->results[i].id > most ? op->results[i].id : most;
     bool *depends = ARENA_ARRAY(arena, bool, most + 1);
-    FOR_OPS(op, &forward->body)
+    FOR_OPS (op, &forward->body)
         for (int i = 0; i < op->n_results; i++)
             depends[op->results[i].id] = reads(op, depends);
-    FOR_OPS(op, &forward->body) {
-        if (op->n_results == 1 && !depends[op->results[0].id] && is_table(&op->results[0].type) && meets_input(op, depends))
+    FOR_OPS (op, &forward->body) {
+        if (op->n_results == 1 && !depends[op->results[0].id] && is_table(&op->results[0].type) &&
+            meets_input(op, depends))
             vec_push(arena, tables, op);
     }
-    FOR_OPS(op, &forward->body)
+    FOR_OPS (op, &forward->body)
         if (op->kind == OP_output)
             block_remove(&forward->body, op);
     Builder b = builder_at_end(forward);

@@ -89,13 +89,13 @@ static Value *half_of(Precision *p, Value *value)
     return info->half;
 }
 
-/* In a decoding step, products by weights alone: caches are f32, and a step would cast all of one to
- * multiply by its rows. */
+/* In a decoding step, products by weights alone: caches are f32, and a step would cast all of one
+ * to multiply by its rows. */
 static void cast_products(Precision *p)
 {
     bool step = function_has(p->function, OP_append);
     SideTable made = find_made_of_params(p->function);
-    FOR_OPS(op, &p->function->body) {
+    FOR_OPS (op, &p->function->body) {
         if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 ||
             (step && !side_number(&made, op->args[1]->op)))
             continue;
@@ -123,14 +123,15 @@ static Op *first_reader(Op *op)
     return reader;
 }
 
-/* A param is rounded just before it is first read so: where other ranks send it meanwhile, each is waited for
- * by itself (runtime/train/parallel/overlap.h). */
+/* A param is rounded just before it is first read so: where other ranks send it meanwhile, each is
+ * waited for by itself (runtime/train/parallel/overlap.h). */
 static void cast_params_late(Precision *p)
 {
     Block *body = &p->function->body;
     VEC(Op *) casts = {0};
-    FOR_OPS(op, body)
-        if (op->kind == OP_cast && op_result(op)->type.dtype == DT_BF16 && op->args[0]->op->kind == OP_param)
+    FOR_OPS (op, body)
+        if (op->kind == OP_cast && op_result(op)->type.dtype == DT_BF16 &&
+            op->args[0]->op->kind == OP_param)
             vec_push(p->arena, casts, op);
     for (size_t i = 0; i < casts.count; i++) {
         Op *op = casts.data[i], *reader = first_reader(op);
@@ -154,9 +155,17 @@ static void mark_forward(Precision *p, const Op *loss)
 static bool passes_errors(const Op *op, const Value *from)
 {
     switch (op->kind) {
-    case OP_add: case OP_sub: case OP_neg: case OP_max: case OP_min: case OP_select: case OP_broadcast:
-    case OP_reshape: case OP_transpose: return true;
-    case OP_mul: return op->args[0] == from ? !is_activation(op->args[1]) : !is_activation(op->args[0]);
+    case OP_add:
+    case OP_sub:
+    case OP_neg:
+    case OP_max:
+    case OP_min:
+    case OP_select:
+    case OP_broadcast:
+    case OP_reshape:
+    case OP_transpose: return true;
+    case OP_mul:
+        return op->args[0] == from ? !is_activation(op->args[1]) : !is_activation(op->args[0]);
     default: return false;
     }
 }
@@ -193,7 +202,11 @@ static Value *source_of(Precision *p, Value *value)
     const Op *op = value->op;
     Value *source = NULL;
     switch (op->kind) {
-    case OP_add: case OP_sub: case OP_mul: case OP_neg: case OP_relu: break;
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+    case OP_neg:
+    case OP_relu: break;
     default: return NULL;
     }
     for (int i = 0; i < op->n_args; i++) {
@@ -244,7 +257,7 @@ static void keep_halves(Precision *p, Op *loss)
 
 static void read_halves(Precision *p)
 {
-    FOR_OPS(op, &p->function->body) {
+    FOR_OPS (op, &p->function->body) {
         if (op->kind != OP_reduce_sum || is_row_reduction(p->function->module, op) ||
             !info_of(p, op->args[0])->half)
             continue;

@@ -27,7 +27,7 @@ static bool is_made_of_params(const Op *op, const SideTable *made)
 SideTable find_made_of_params(const Function *function)
 {
     SideTable made = side_new(function->module->arena);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         side_set_number(&made, op, is_made_of_params(op, &made));
     return made;
 }
@@ -37,7 +37,7 @@ bool pass_prepack(Function *function, PassContext *context)
     if (!function_has(function, OP_append)) /* no caches: no decoding step */
         return true;
     SideTable made = find_made_of_params(function);
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op->kind != OP_dot || side_number(&made, op) || !side_number(&made, op->args[1]->op))
             continue;
         op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});

@@ -18,7 +18,7 @@ bool pass_repack(Function *function, PassContext *context);
 /* The param as bf16, or NULL. */
 static Value *half_of(const Value *param)
 {
-    FOR_USES(use, param)
+    FOR_USES (use, param)
         if (use->user->kind == OP_cast && op_result(use->user)->type.dtype == DT_BF16)
             return op_result(use->user);
     return NULL;
@@ -28,7 +28,7 @@ bool pass_repack(Function *function, PassContext *context)
 {
     if (context->budget)
         return true;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         Value *half = op->kind == OP_assign ? half_of(op->args[0]) : NULL;
         if (!half)
             continue;

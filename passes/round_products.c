@@ -39,7 +39,7 @@ static Op *product_of(Op *cast)
 bool pass_round_products(Function *function, PassContext *context)
 {
     (void)context;
-    FOR_OPS(cast, &function->body) {
+    FOR_OPS (cast, &function->body) {
         Op *product = product_of(cast);
         if (!product)
             continue;

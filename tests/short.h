@@ -1,5 +1,5 @@
-/* short_test: whether this run is to have the few cases that guard a change (the test NAME.short of tests/tiers.txt),
- * and not all of them. The shell tests read the same variable. */
+/* short_test: whether this run is to have the few cases that guard a change (the test NAME.short of
+ * tests/tiers.txt), and not all of them. The shell tests read the same variable. */
 #ifndef TESTS_SHORT_H
 #define TESTS_SHORT_H
 

@@ -18,8 +18,8 @@ typedef struct Bench {
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */
     bool json, report;
-    bool ranks;              /* predicts trainings by many ranks */
-    const char *network;     /* NULL: measured between ranks */
+    bool ranks;          /* predicts trainings by many ranks */
+    const char *network; /* NULL: measured between ranks */
     int64_t rank_tokens, machine_ranks, shards;
 } Bench;
 

@@ -1,5 +1,6 @@
 /* tfc bench --mode decode: a beam search of exactly target_length tokens for a batch of
- * sentences; --mode prefill: what comes before one, prompts of target_length tokens and the choice of the next. */
+ * sentences; --mode prefill: what comes before one, prompts of target_length tokens and the choice
+ * of the next. */
 #include "cli/bench/bench.h"
 #include "base/clock.h"
 #include "cli/progress.h"
@@ -34,12 +35,13 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
     settings.until_eos = false;
     Arena *arena = arena_new();
     const int64_t vocab = inference->stepper.vocab;
-    Tokens *sources = inference->ports.source ? make_texts(arena, lengths->batch, lengths->source, vocab) : NULL;
+    Tokens *sources =
+        inference->ports.source ? make_texts(arena, lengths->batch, lengths->source, vocab) : NULL;
     Tokens *prompts = prefill ? make_texts(arena, lengths->batch, lengths->target, vocab) : NULL;
     Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
     double start = clock_seconds();
-    bool ok = decode_batch(&inference->stepper, &settings, sources, prompts, NULL, (int32_t)lengths->batch, arena,
-                           results);
+    bool ok = decode_batch(&inference->stepper, &settings, sources, prompts, NULL,
+                           (int32_t)lengths->batch, arena, results);
     *seconds = clock_seconds() - start;
     arena_free(arena);
     return ok || job_no_memory(inference->job);
@@ -50,7 +52,8 @@ bool bench_decode(Session *session, const Bench *o, Store *store, BenchMeasured 
     Job *job = session->job;
     Inference inference;
     inference_init(&inference, session, store, NULL);
-    bool ok = inference_prepare_decode(&inference) && weights_initialise(job, session->model, store, 1);
+    bool ok =
+        inference_prepare_decode(&inference) && weights_initialise(job, session->model, store, 1);
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         Lengths lengths = bench_lengths(o, &inference.ports, i);
         double seconds;

@@ -155,9 +155,9 @@ bool bench_program(Session *session, const Bench *o, Store *store, BenchMeasured
     if (!store_add_program(store, program))
         return job_no_memory(job);
     Exec *exec = exec_new(program, store);
-    bool ok =
-        ((exec && reserve(job->arena, program, exec, all, n)) || job_no_memory(job)) &&
-        weights_initialise(job, session->model, store, 1) && run_inputs(session, o, program, exec, all, m);
+    bool ok = ((exec && reserve(job->arena, program, exec, all, n)) || job_no_memory(job)) &&
+              weights_initialise(job, session->model, store, 1) &&
+              run_inputs(session, o, program, exec, all, m);
     m->planned_bytes += store_bytes(store);
     exec_free(exec);
     return ok;

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes a second: between ranks of a machine; that a thread sends, receives and adds (measured on an
- * EPYC, Zen 5, by bench/scaling measured). */
+/* Bytes a second: between ranks of a machine; that a thread sends, receives and adds (measured on
+ * an EPYC, Zen 5, by bench/scaling measured). */
 static const double MEMORY = 20e9, HANDLING = 1.5e9;
 enum { MOST_RANKS = 1024 };
 
@@ -68,7 +68,8 @@ static bool read_network(Job *job, const char *text, Scaling *s)
     char *end = NULL, *last = NULL;
     double gbit = strtod(text, &end), delay = end && *end == ',' ? strtod(end + 1, &last) : -1;
     if (!(gbit > 0 && gbit <= 1e6 && delay >= 0 && delay <= 1e9 && last > end + 1 && !*last))
-        return job_error(job, "--network '%s': Gbit/s, a comma, and microseconds, such as 1,50", text);
+        return job_error(job, "--network '%s': Gbit/s, a comma, and microseconds, such as 1,50",
+                         text);
     s->speed = gbit * 1e9 / 8;
     s->delay = delay / 1e6;
     return true;
@@ -99,8 +100,8 @@ static bool measure_step(Session *session, Bench o, int64_t batch, BenchMeasured
     return ok;
 }
 
-/* The bytes of params that ranks send each other; the largest param is known. In a module of its own, as that of
- * the steps may have a function twice. */
+/* The bytes of params that ranks send each other; the largest param is known. In a module of its
+ * own, as that of the steps may have a function twice. */
 static bool count_given(const Session *steps, Scaling *s)
 {
     const ParamInfo **params;
@@ -128,7 +129,8 @@ static bool measure_steps(Session *session, const Bench *o, Scaling *s)
 {
     const ModelPorts ports = ports_of(session->model->module);
     Lengths n = bench_lengths(o, &ports, -1);
-    double row = (double)((ports.source ? n.source : 0) + (ports.target || !ports.source ? n.target : 0));
+    double row =
+        (double)((ports.source ? n.source : 0) + (ports.target || !ports.source ? n.target : 0));
     int64_t small = (o->batch + 3) / 4, large = 4 * small;
     BenchMeasured few, many;
     if (!measure_step(session, *o, small, &few, s) || !measure_step(session, *o, large, &many, s))
@@ -178,13 +180,14 @@ static void print_json(const Session *session, const Bench *o, const Scaling *s)
 static void print_text(const Bench *o, const Scaling *s, bool measured)
 {
     double one = scaling_rate(s, SCALING_HALVING, 1);
-    printf("network    %.3g Gbit/s each way, %.3g µs until a message arrives, %s\n", s->speed * 8 / 1e9,
-           s->delay * 1e6, measured ? "measured" : "as --network says");
-    printf("step       %.3g ms for 1,000 tokens and %.3g ms for the update; %s of params, ", 1e6 * s->token,
-           1e3 * s->rest, bytes_text((int64_t)s->bytes));
+    printf("network    %.3g Gbit/s each way, %.3g µs until a message arrives, %s\n",
+           s->speed * 8 / 1e9, s->delay * 1e6, measured ? "measured" : "as --network says");
+    printf("step       %.3g ms for 1,000 tokens and %.3g ms for the update; %s of params, ",
+           1e6 * s->token, 1e3 * s->rest, bytes_text((int64_t)s->bytes));
     printf("%s go to other ranks, %s\n", bytes_text((int64_t)s->given), o->common.dtype);
-    printf("then       tokens a second of all, and their share of N times one; %.0f a rank and step\n\n",
-           s->tokens);
+    printf(
+        "then       tokens a second of all, and their share of N times one; %.0f a rank and step\n\n",
+        s->tokens);
     printf("%6s", "ranks");
     for (int way = 0; way < N_SCALING_WAYS; way++)
         printf("  %18s", scaling_ways[way]);
@@ -208,7 +211,8 @@ bool bench_ranks(Session *session, const Bench *o)
                  .shards = o->shards,
                  .machine = o->machine_ranks};
     bool measured = !o->network;
-    bool ok = measured ? measure_network(session->job, ranks, &s) : read_network(session->job, o->network, &s);
+    bool ok = measured ? measure_network(session->job, ranks, &s)
+                       : read_network(session->job, o->network, &s);
     ok = ok && measure_steps(session, o, &s) && count_given(session, &s);
     if (!ok || ranks_mine(ranks))
         return ok;

@@ -1,16 +1,18 @@
-/* The formulas. With G bytes of gradients, P of params as they go to other ranks (as many, or fewer where some go
- * as bf16), N ranks, and a network that gives b bytes a second after l seconds (Thakur, Rabenseifner and Gropp 2005, table 1):
+/* The formulas. With G bytes of gradients, P of params as they go to other ranks (as many, or fewer
+ * where some go as bf16), N ranks, and a network that gives b bytes a second after l seconds
+ * (Thakur, Rabenseifner and Gropp 2005, table 1):
  *
  *              sum of gradients              params to all
  *   halving    l log2 N + G (1 - 1/N) / b    l (N - 1) + P (1 - 1/N) / b
  *   ring       l (N - 1) + G (1 - 1/N) / b   the same of P
  *   tree       log2 N (l + G / b)            the same of P
  *
- * Ranks send while they compute: gradients during the backward of the last shard, two thirds of its time,
- * and params during the next forward. Not so the largest param, mostly an embedding, which the forward needs
- * first, and those rows of its gradient that a batch has, which come last. Of n tokens so many rows follow from
- * the law of Heaps (1978), ROWS n^GROWTH, as in Multi30k's subwords: 1,152 of 3,125 tokens, 4,203 of 25,000.
- * What is sent and received takes the processor's time in any case. */
+ * Ranks send while they compute: gradients during the backward of the last shard, two thirds of its
+ * time, and params during the next forward. Not so the largest param, mostly an embedding, which
+ * the forward needs first, and those rows of its gradient that a batch has, which come last. Of n
+ * tokens so many rows follow from the law of Heaps (1978), ROWS n^GROWTH, as in Multi30k's
+ * subwords: 1,152 of 3,125 tokens, 4,203 of 25,000. What is sent and received takes the processor's
+ * time in any case. */
 #include "cli/bench/scaling.h"
 
 #include <math.h>
@@ -31,7 +33,8 @@ static Phases phases_of(const Scaling *s, ScalingWay way, double ranks, double s
     switch (way) {
     case SCALING_RING: return (Phases){s->delay * (ranks - 1) + sum, s->delay * (ranks - 1) + give};
     case SCALING_TREE:
-        return (Phases){steps * (s->delay + s->bytes / speed), steps * (s->delay + s->given / speed)};
+        return (Phases){steps * (s->delay + s->bytes / speed),
+                        steps * (s->delay + s->given / speed)};
     case SCALING_MACHINES:
     case SCALING_HALVING:
     case N_SCALING_WAYS: break;
@@ -43,7 +46,8 @@ static Phases phases_at(const Scaling *s, ScalingWay way, double ranks)
 {
     double here = fmin(ranks, (double)s->machine);
     if (way == SCALING_MACHINES) {
-        Phases in = phases_of(s, way, here, s->memory / here), out = phases_of(s, way, ranks / here, s->speed);
+        Phases in = phases_of(s, way, here, s->memory / here),
+               out = phases_of(s, way, ranks / here, s->speed);
         return (Phases){in.sum + out.sum, in.give + out.give};
     }
     return phases_of(s, way, ranks, (ranks > here ? s->speed : s->memory) / here);
@@ -61,7 +65,8 @@ static double share_of(const Scaling *s, double batches)
     return fmin(1, ROWS * pow(batches * s->tokens, GROWTH) / s->rows);
 }
 
-/* Of these the share in all that a rank sends: half of the elements first, then a quarter of a sum of two. */
+/* Of these the share in all that a rank sends: half of the elements first, then a quarter of a sum
+ * of two. */
 static double late_share(const Scaling *s, double ranks)
 {
     double late = 0, all = 0;
@@ -74,9 +79,10 @@ static double late_share(const Scaling *s, double ranks)
 
 static double waits_of(const Scaling *s, Phases phases, double ranks, double shard)
 {
-    return ranks > 1 ? left_of(phases.sum, late_share(s, ranks) * s->largest / s->bytes, shard * 2 / 3) +
-                           left_of(phases.give, s->first / s->given, shard / 3)
-                     : 0;
+    return ranks > 1
+               ? left_of(phases.sum, late_share(s, ranks) * s->largest / s->bytes, shard * 2 / 3) +
+                     left_of(phases.give, s->first / s->given, shard / 3)
+               : 0;
 }
 
 double scaling_rate(const Scaling *s, ScalingWay way, int64_t n)
@@ -85,5 +91,6 @@ double scaling_rate(const Scaling *s, ScalingWay way, int64_t n)
     double shard = compute / fmax(1, (double)s->shards / ranks);
     Phases phases = phases_at(s, way, ranks);
     double handles = 2 * (s->bytes + s->given) * (1 - 1 / ranks) / s->handling;
-    return ranks * s->tokens / (compute + s->rest / ranks + waits_of(s, phases, ranks, shard) + handles);
+    return ranks * s->tokens /
+           (compute + s->rest / ranks + waits_of(s, phases, ranks, shard) + handles);
 }

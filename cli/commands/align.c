@@ -23,8 +23,9 @@ static bool write_lexicon(Job *job, const Align *o, Lexicon *lexicon, const Voca
 }
 
 /* A line each, empty where a side is or the pair is too long. */
-static bool align_corpus(const Align *o, Attender *attender, const AlignBy *by, const Corpus *corpus,
-                         const Lines *source, const Lines *target, Lexicon *lexicon, FileWriter *file)
+static bool align_corpus(const Align *o, Attender *attender, const AlignBy *by,
+                         const Corpus *corpus, const Lines *source, const Lines *target,
+                         Lexicon *lexicon, FileWriter *file)
 {
     bool ok = true;
     for (int64_t line = 0, row = 0; ok && line < source->n; line++) {
@@ -35,7 +36,8 @@ static bool align_corpus(const Align *o, Attender *attender, const AlignBy *by, 
                 const float *weights = align_tokens(attender, by, corpus, row, arena);
                 ok = weights != NULL;
                 if (ok)
-                    align_words(corpus, row, weights, &source->at[line], &target->at[line], arena, &out);
+                    align_words(corpus, row, weights, &source->at[line], &target->at[line], arena,
+                                &out);
                 if (ok && o->shortlist)
                     lexicon_add(lexicon, corpus, row, weights);
             }
@@ -70,7 +72,8 @@ static bool align(Job *job, const void *record, RunFolder *run)
 {
     const Align *o = record;
     if (run->kind != CORPUS_PAIRS)
-        return job_error(job, "%s: the model has no attention of its target over a source", run->path);
+        return job_error(job, "%s: the model has no attention of its target over a source",
+                         run->path);
     text_files_look(job, &o->texts, "", TEXTS_PAIRS);
     Lines *target;
     const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
@@ -79,13 +82,15 @@ static bool align(Job *job, const void *record, RunFolder *run)
                                    .keep_all = true,
                                    .refuse_long = true,
                                    .same_lengths = feed_shares_lengths(&run->inference.feed)};
-    Corpus *corpus = source ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
+    Corpus *corpus =
+        source ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
     Attender attender = {0};
     AlignBy by;
     Lexicon lexicon;
     lexicon_init(&lexicon, job->arena);
     bool ok = corpus && attender_prepare(&attender, &run->inference, 1u << ATTENTION_CROSS) &&
-              run_folder_load(job, run, o->common.checkpoint) && choose(job, o, &attender, corpus, &by);
+              run_folder_load(job, run, o->common.checkpoint) &&
+              choose(job, o, &attender, corpus, &by);
     cli_flush(job);
     FileWriter *file = ok ? file_create(&job->diags, o->output ? o->output : "/dev/stdout") : NULL;
     ok = file && align_corpus(o, &attender, &by, corpus, source, target, &lexicon, file);
@@ -103,7 +108,8 @@ static int run_align(Job *job, void *record, const Arguments *arguments)
     const Align *o = record;
     const char *mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS);
     if (!mistake)
-        mistake = text_files_misfit(job->arena, &o->texts, "", TEXTS_PAIRS, arguments->words[0], true, true);
+        mistake = text_files_misfit(job->arena, &o->texts, "", TEXTS_PAIRS, arguments->words[0],
+                                    true, true);
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (o->head != MEAN_OF_HEADS && o->layer == BEST_LAYER)
@@ -142,8 +148,9 @@ const Command command_align = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Prints a line for each pair, SOURCE-TARGET for each word of the target, counted from 0\n"
-            "between blanks: \"0-0 2-1\". The word of the source is the one that the decoder looks at most.",
+    .text =
+        "Prints a line for each pair, SOURCE-TARGET for each word of the target, counted from 0\n"
+        "between blanks: \"0-0 2-1\". The word of the source is the one that the decoder looks at most.",
     COMMAND_OPTIONS(Align, options),
     .run = run_align,
 };

@@ -55,10 +55,10 @@ static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *t
     source->n = source->n < o->lines ? source->n : o->lines;
     if (target)
         target->n = source->n;
-    const CorpusOptions options = {.kind = target           ? CORPUS_PAIRS
-                                           : pairs          ? CORPUS_SOURCES
-                                           : ports->target  ? CORPUS_LINES
-                                                            : CORPUS_SENTENCES,
+    const CorpusOptions options = {.kind = target          ? CORPUS_PAIRS
+                                           : pairs         ? CORPUS_SOURCES
+                                           : ports->target ? CORPUS_LINES
+                                                           : CORPUS_SENTENCES,
                                    .max_length = inference_max_length(&run->inference),
                                    .keep_all = true,
                                    .refuse_long = true,
@@ -72,10 +72,12 @@ static bool decode(Job *job, const Attend *o, RunFolder *run, Texts *texts)
     DecodeSettings settings = inference_decode_settings(&run->inference);
     settings.beam = (int32_t)o->decoding.beam;
     texts->decoded = ARENA_ARRAY(job->arena, Decoded, texts->corpus->n + 1);
-    return inference_decode(&run->inference, texts->corpus, &settings, DECODE_TOKENS, job->arena, texts->decoded);
+    return inference_decode(&run->inference, texts->corpus, &settings, DECODE_TOKENS, job->arena,
+                            texts->decoded);
 }
 
-static const char *const *tokens_of(const Vocabulary *vocab, const int32_t *ids, int64_t n, Arena *arena)
+static const char *const *tokens_of(const Vocabulary *vocab, const int32_t *ids, int64_t n,
+                                    Arena *arena)
 {
     const char **tokens = ARENA_ARRAY(arena, const char *, n + 1);
     for (int64_t i = 0; i < n; i++)
@@ -97,8 +99,8 @@ static const char *name_of(const AttentionSentence *s, const char *scope, Arena 
     }
 }
 
-static void show_layers(const Attend *o, const Attender *attender, const AttentionMaps *maps, Arena *arena,
-                        AttentionSentence *s)
+static void show_layers(const Attend *o, const Attender *attender, const AttentionMaps *maps,
+                        Arena *arena, AttentionSentence *s)
 {
     int64_t numbers[ATTENTION_CROSS + 1] = {0};
     AttentionLayer *layers = ARENA_ARRAY(arena, AttentionLayer, attender->n);
@@ -121,14 +123,16 @@ static void show_layers(const Attend *o, const Attender *attender, const Attenti
 }
 
 /* One row; n_layers stays 0 where it has no tokens. */
-static bool attend_row(const Attend *o, Attender *attender, const Texts *texts, int64_t row, Arena *arena,
-                       AttentionSentence *s)
+static bool attend_row(const Attend *o, Attender *attender, const Texts *texts, int64_t row,
+                       Arena *arena, AttentionSentence *s)
 {
     const Corpus *corpus = texts->corpus;
     const Decoded *decoded = texts->decoded ? &texts->decoded[row] : NULL;
     const Hypothesis *best = decoded && decoded->n ? decoded->best : NULL;
     int64_t n = best ? best->n : rows_length(&corpus->target, row);
-    const int32_t *ids = best ? best->ids : corpus->target.n ? corpus->target.ids.data + corpus->target.start[row] : NULL;
+    const int32_t *ids = best               ? best->ids
+                         : corpus->target.n ? corpus->target.ids.data + corpus->target.start[row]
+                                            : NULL;
     AttentionMaps maps;
     *s = (AttentionSentence){.line = corpus->line[row]};
     bool both = attender->inference->ports.source && attender->inference->ports.target;
@@ -159,7 +163,9 @@ static bool check_choice(Job *job, const Attend *o, const Attender *attender)
     }
     if (o->layer >= layers)
         return attention_refuse(job, "--layer", o->layer, layers, "the model", "layer", "");
-    return o->head < heads || attention_refuse(job, "--head", o->head, heads, o->layer == ALL ? "a layer" : "the layer", "head", "");
+    return o->head < heads ||
+           attention_refuse(job, "--head", o->head, heads,
+                            o->layer == ALL ? "a layer" : "the layer", "head", "");
 }
 
 static bool write_npy(Job *job, const char *path, const AttentionView *view)
@@ -168,7 +174,8 @@ static bool write_npy(Job *job, const char *path, const AttentionView *view)
     for (size_t i = 0; i < view->n; i++)
         for (size_t l = 0; l < view->sentences[i].n_layers; l++) {
             const AttentionLayer *layer = &view->sentences[i].layers[l];
-            NpyArray array = {.name = arena_printf(job->arena, "%" PRId64 ".%s", view->sentences[i].line, layer->name),
+            NpyArray array = {.name = arena_printf(job->arena, "%" PRId64 ".%s",
+                                                   view->sentences[i].line, layer->name),
                               .rank = 3,
                               .dims = {layer->heads, layer->queries, layer->keys},
                               .data = layer->weights};
@@ -206,13 +213,15 @@ static bool attend(Job *job, const void *record, RunFolder *run)
     Attender attender = {0};
     bool ok = read_texts(job, o, run, &texts);
     bool translates = ok && texts.corpus->options.kind == CORPUS_SOURCES;
-    ok = ok && attender_prepare(&attender, &run->inference, kinds_of(o)) && check_choice(job, o, &attender) &&
+    ok = ok && attender_prepare(&attender, &run->inference, kinds_of(o)) &&
+         check_choice(job, o, &attender) &&
          (!translates || inference_prepare_decode(&run->inference)) &&
          run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && (!translates || decode(job, o, run, &texts));
     AttentionView view = {.title = arena_printf(job->arena, "%s", file_name(run->path))};
-    AttentionSentence *sentences = ok ? ARENA_ARRAY(job->arena, AttentionSentence, texts.corpus->n + 1) : NULL;
+    AttentionSentence *sentences =
+        ok ? ARENA_ARRAY(job->arena, AttentionSentence, texts.corpus->n + 1) : NULL;
     for (int64_t row = 0; ok && row < texts.corpus->n; row++) {
         ok = attend_row(o, &attender, &texts, row, job->arena, &sentences[view.n]);
         view.n += ok && sentences[view.n].n_layers;
@@ -233,7 +242,8 @@ static int run_attend(Job *job, void *record, const Arguments *arguments)
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (!o->page && !o->json && !o->npy && !o->svg)
-        return cli_usage_error("no output is named: give -o PAGE.html, --json FILE, --npy FILE or --svg FILE");
+        return cli_usage_error(
+            "no output is named: give -o PAGE.html, --json FILE, --npy FILE or --svg FILE");
     if (o->page && !ending_kind(job, "attend", o->page, NULL, NULL))
         return EXIT_USAGE;
     return common_run(job, &o->common, arguments->words[0], attend, o);
@@ -241,7 +251,8 @@ static int run_attend(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"source", "FILE", FIELD(Attend, texts.source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Attend, texts.target), 0, NULL, "target text, as many lines (translations by the model)"},
+    {"target", "FILE", FIELD(Attend, texts.target), 0, NULL,
+     "target text, as many lines (translations by the model)"},
     {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "the text of a model that reads one"},
     {"lines", "N", FIELD(Attend, lines), 1, "8", "the first lines of the text"},
     {"-o", "PAGE.html", OUTPUT(Attend, page), 0, NULL, "write a page with all heads"},
@@ -250,7 +261,8 @@ static const Option options[] = {
      "write a NumPy .npz with an array LINE.NAME a layer: [heads, queries, keys]"},
     {"svg", "FILE", OUTPUT(Attend, svg), 0, NULL,
      "write a figure of the first sentence: all heads, or one with its tokens"},
-    {"kind", "encoder|decoder|cross|all", FIELD(Attend, kind), 0, "all", "attentions of this kind alone"},
+    {"kind", "encoder|decoder|cross|all", FIELD(Attend, kind), 0, "all",
+     "attentions of this kind alone"},
     {"layer", "L", FIELD(Attend, layer), 0, "-1", "of each kind this layer alone, from 0 (all)"},
     {"head", "H", FIELD(Attend, head), 0, "-1", "this head alone, from 0 (all)"},
 #define RECORD Attend
@@ -275,8 +287,9 @@ const Command command_attend = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Shows the weights of every attention of a model, encoder, decoder and cross, for sentences:\n"
-            "as a page to look at, as JSON and NumPy arrays, and as a figure.",
+    .text =
+        "Shows the weights of every attention of a model, encoder, decoder and cross, for sentences:\n"
+        "as a page to look at, as JSON and NumPy arrays, and as a figure.",
     COMMAND_OPTIONS(Attend, options),
     .run = run_attend,
 };

@@ -48,24 +48,31 @@ static bool check_shapes(const Session *session, const Bench *o)
                      count, o->batch, o->source_length, o->target_length);
 }
 
-/* Whether the model has positions for so many tokens of an input (NULL: it has none). `option` names the length. */
-static bool check_length(const Session *session, const char *option, const char *input, int64_t length)
+/* Whether the model has positions for so many tokens of an input (NULL: it has none). `option`
+ * names the length. */
+static bool check_length(const Session *session, const char *option, const char *input,
+                         int64_t length)
 {
     const Module *module = session->model->module;
     Op *op = input ? find_input(module_function(module, "model"), input) : NULL;
     const Type *type = op ? &op_result(op)->type : NULL;
-    const char *dimension = type && type->rank > 1 && !dim_is_const(type->dims[1]) ? module->symbols.data[type->dims[1].symbol].name : NULL;
+    const char *dimension = type && type->rank > 1 && !dim_is_const(type->dims[1])
+                                ? module->symbols.data[type->dims[1].symbol].name
+                                : NULL;
     const PositionTable table = dimension ? position_table(module, dimension) : (PositionTable){0};
     return !table.length || length <= table.length ||
-           job_error(session->job, "%s %" PRId64 ": the model takes %" PRId64 " at most, the positions of '%s'", option, length,
-                     table.length, table.name);
+           job_error(session->job,
+                     "%s %" PRId64 ": the model takes %" PRId64 " at most, the positions of '%s'",
+                     option, length, table.length, table.name);
 }
 
 static bool check_lengths(const Session *session, const Bench *o)
 {
     const ModelPorts ports = ports_of(session->model->module);
-    return check_length(session, o->lengths ? "--lengths: a source of" : "--source-length", ports.source, o->source_length) &&
-           check_length(session, o->lengths ? "--lengths: a target of" : "--target-length", ports.target, o->target_length);
+    return check_length(session, o->lengths ? "--lengths: a source of" : "--source-length",
+                        ports.source, o->source_length) &&
+           check_length(session, o->lengths ? "--lengths: a target of" : "--target-length",
+                        ports.target, o->target_length);
 }
 
 /* The batches of --lengths, and the longest of each size that they ask for. */
@@ -159,8 +166,7 @@ static void print_text(const Session *session, const Bench *o, const BenchMeasur
     double median = m->seconds[o->steps / 2];
     printf("%s, %s, %d thread%s, %" PRId64 " x %" PRId64 " -> %" PRId64 " tokens\n",
            session->model->module->name, o->mode, exec_threads(),
-           text_plural(exec_threads(), "", "s"), o->batch, o->source_length,
-           o->target_length);
+           text_plural(exec_threads(), "", "s"), o->batch, o->source_length, o->target_length);
     printf("step             %.1f ms (fastest %.1f)\n", 1e3 * median, 1e3 * m->seconds[0]);
     printf("tokens/s         %.0f of the target", rate_of(o, m, m->tokens));
     if (m->first_rate > 0)
@@ -185,7 +191,10 @@ static void print_text(const Session *session, const Bench *o, const BenchMeasur
     }
 }
 
-static bool decodes(const Bench *o) { return !strcmp(o->mode, "decode") || !strcmp(o->mode, "prefill"); }
+static bool decodes(const Bench *o)
+{
+    return !strcmp(o->mode, "decode") || !strcmp(o->mode, "prefill");
+}
 
 static bool bench(Job *job, const Bench *o, const SessionOptions *options)
 {
@@ -226,7 +235,8 @@ static int check_usage(const Bench *o)
 {
     bool decode = decodes(o);
     int64_t longest = o->source_length > o->target_length ? o->source_length : o->target_length;
-    if (o->ranks && (strcmp(o->mode, "train") || o->shapes || o->lengths || o->report || o->common.trace))
+    if (o->ranks &&
+        (strcmp(o->mode, "train") || o->shapes || o->lengths || o->report || o->common.trace))
         return cli_usage_error("--ranks measures a step of training: leave --mode, --shapes, "
                                "--lengths, --report and --trace out");
     if (o->network && !o->ranks)
@@ -256,9 +266,10 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
     if (o->ranks && (status = cli_ranks_open(job, &o->common, arguments)))
         return cli_ranks_close(o->common.ranks, cli_finish(job, false));
     if (o->ranks && !o->network && ranks_count(o->common.ranks) < 2)
-        return cli_ranks_close(o->common.ranks,
-                               cli_usage_error("--ranks measures the network between ranks: start it "
-                                               "with mpirun -np 2, or say --network GBIT,MICROSECONDS"));
+        return cli_ranks_close(
+            o->common.ranks,
+            cli_usage_error("--ranks measures the network between ranks: start it "
+                            "with mpirun -np 2, or say --network GBIT,MICROSECONDS"));
     ModelArgument model;
     status = cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                  bench(job, o, &model.options));
@@ -283,8 +294,10 @@ static const Option options[] = {
      "of --ranks: this one instead: each way, and until a message arrives"},
     {"rank-tokens", "N", FIELD(Bench, rank_tokens), 1, "25000",
      "of --ranks: tokens of each rank in a step, source and target"},
-    {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1", "of --ranks: how many share a machine"},
-    {"shards", "N", FIELD(Bench, shards), 1, "8", "of --ranks: pieces of a batch, if there are no more ranks"},
+    {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1",
+     "of --ranks: how many share a machine"},
+    {"shards", "N", FIELD(Bench, shards), 1, "8",
+     "of --ranks: pieces of a batch, if there are no more ranks"},
     OPTION_RANK_TIMEOUT(Bench),
 #define RECORD Bench
 #define BEAM DECODING_OPTION

@@ -1,6 +1,6 @@
-/* tfc bug-report: what a report of a fault needs, as Markdown. No text that a model learnt from is in it, nor
- * params, nor logs; files stand in it by their names, without their folders, but where a message of tfc's
- * has the path that it was given. */
+/* tfc bug-report: what a report of a fault needs, as Markdown. No text that a model learnt from is
+ * in it, nor params, nor logs; files stand in it by their names, without their folders, but where a
+ * message of tfc's has the path that it was given. */
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "cli/commands/commands.h"
@@ -23,7 +23,9 @@ static void put_environment(Text *out)
     for (char **variable = environ; *variable; variable++)
         for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
             if (!strncmp(*variable, prefixes[i], strlen(prefixes[i])))
-                text_add(out, strchr(*variable, '/') ? "variable    %.*s (a path)\n" : "variable    %.*s%s\n",
+                text_add(out,
+                         strchr(*variable, '/') ? "variable    %.*s (a path)\n"
+                                                : "variable    %.*s%s\n",
                          (int)strcspn(*variable, "="), *variable, strchr(*variable, '='));
 }
 
@@ -42,7 +44,8 @@ static bool put_machine(Job *job, Text *out)
 static void put_block(const char *title, const char *text, Text *out)
 {
     const char *fence = strstr(text, "```") ? "~~~~" : "```";
-    text_add(out, "\n### %s\n\n%s\n%s%s%s\n", title, fence, text, text_ends(text, "\n") ? "" : "\n", fence);
+    text_add(out, "\n### %s\n\n%s\n%s%s%s\n", title, fence, text, text_ends(text, "\n") ? "" : "\n",
+             fence);
 }
 
 /* The model's file and what it uses of its own: the standard library is the version's. */
@@ -81,7 +84,8 @@ static bool put_model(Job *job, const Common *common, const char *path, Text *ou
         put_block("IR of the model", text.data, out);
         session_close(&session);
     } else {
-        const Source *file = file_read(&job->diags, job->arena, model.options.path, MODEL_MAX_BYTES);
+        const Source *file =
+            file_read(&job->diags, job->arena, model.options.path, MODEL_MAX_BYTES);
         if (!file)
             return false;
         put_block(file_name(file->path), file->text, out);
@@ -115,9 +119,10 @@ const Command command_bug_report = {
     .summary = "what a report of a fault needs: versions, machine, model and IR",
     .arguments = "[MODEL.tfg|RUN]",
     .max_arguments = 1,
-    .text = "Gathers, as Markdown, what a report of a fault needs: versions, the machine, the model's text and\n"
-            "settings and its IR, or what is said about a model with errors. No text of yours is in it beside\n"
-            "the model's, no params and no log. Read it before you send it.",
+    .text =
+        "Gathers, as Markdown, what a report of a fault needs: versions, the machine, the model's text and\n"
+        "settings and its IR, or what is said about a model with errors. No text of yours is in it beside\n"
+        "the model's, no params and no log. Read it before you send it.",
     COMMAND_OPTIONS(BugReport, options),
     .run = run_bug_report,
 };

@@ -6,9 +6,9 @@
 
 extern const Command command_train, command_translate, command_generate, command_score,
     command_eval, command_run, command_compile, command_dump, command_opt, command_check,
-    command_bench, command_tune, command_info, command_export,
-    command_import, command_launch, command_prepare, command_align, command_data,
-    command_attend, command_init, command_report, command_draw, command_bug_report;
+    command_bench, command_tune, command_info, command_export, command_import, command_launch,
+    command_prepare, command_align, command_data, command_attend, command_init, command_report,
+    command_draw, command_bug_report;
 
 /* All of them, in the order of tfc --help. (main.c) */
 extern const Command *const commands[];

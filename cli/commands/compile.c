@@ -11,7 +11,8 @@ typedef struct Compile {
 static int run_compile(Job *job, void *record, const Arguments *arguments)
 {
     Compile *compile = record;
-    if (!(compile->o.emit = ending_kind(job, "compile", compile->o.output, "--emit", compile->o.emit)))
+    if (!(compile->o.emit =
+              ending_kind(job, "compile", compile->o.output, "--emit", compile->o.emit)))
         return EXIT_USAGE;
     if (!compile->o.target && text_ends(compile->o.output, ".wasm"))
         compile->o.target = "wasm32-wasi";
@@ -23,7 +24,8 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE", OUTPUT(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
+    {"-o", "FILE", OUTPUT(Compile, o.output), 0, NULL,
+     "what to write; NAME.h, and of a library NAME.py, are put beside it"},
     {"emit", "so|obj|exe|c|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
      "library, object (to be linked with the runtime), program, C (one file, runtime included),\n"
      "text, bitcode, package of JavaScript (a folder), page (as FILE ends: .so, .o, none or\n"

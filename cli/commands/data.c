@@ -12,8 +12,8 @@ static const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
 typedef struct Data {
     Common common;
     SurveyOptions o;
-    TextFiles valid;  /* of --valid-source and so on */
-    TextList named;   /* --valid */
+    TextFiles valid; /* of --valid-source and so on */
+    TextList named;  /* --valid */
     bool json;
 } Data;
 
@@ -26,8 +26,10 @@ static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
         return cli_usage_error("FILES are in place of --source and --target, --data and --text");
     for (int i = 0; i < arguments->count; i++)
         if (file_is_folder(arguments->words[i]))
-            return cli_usage_error("%s is a folder: give the file of a text, as tfc data FILE, or of two, as tfc data SOURCE "
-                                   "TARGET", arguments->words[i]);
+            return cli_usage_error(
+                "%s is a folder: give the file of a text, as tfc data FILE, or of two, as tfc data SOURCE "
+                "TARGET",
+                arguments->words[i]);
     const char *first = arguments->words[0];
     bool pairs = text_ends(first, ".tsv") || tmx_is_name(first);
     TextList *list = arguments->count == 2 ? &train->source : pairs ? &train->data : &train->text;
@@ -42,19 +44,23 @@ static int check_usage(Job *job, const Data *command)
     const SurveyOptions *o = &command->o;
     const TextFiles *train = &o->train.files, *valid = &command->valid;
     if (!text_files_given(train))
-        return cli_usage_error("a text is needed: FILE, or SOURCE and TARGET, or %s", text_files_options(job->arena, "", kinds));
+        return cli_usage_error("a text is needed: FILE, or SOURCE and TARGET, or %s",
+                               text_files_options(job->arena, "", kinds));
     const char *mistake = text_files_mistake(job->arena, train, "", kinds);
     if (!mistake)
         mistake = text_files_mistake(job->arena, valid, "valid-", kinds);
     if (!mistake)
-        mistake = text_files_in_vain(job->arena, train, o->lines, o->languages, valid, &command->named);
+        mistake =
+            text_files_in_vain(job->arena, train, o->lines, o->languages, valid, &command->named);
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
         return cli_usage_error("pairs are compared with pairs, and a text with a text");
     if (!o->vocab.spec && (o->vocab.source || o->vocab.tokens.count || o->max_length))
         return cli_usage_error("%s is for tokens: --vocab is needed, too",
-                               o->max_length ? "--max-length" : o->vocab.source ? "--source-vocab" : "--token");
+                               o->max_length     ? "--max-length"
+                               : o->vocab.source ? "--source-vocab"
+                                                 : "--token");
     if (o->vocab.source && train->text.count)
         return cli_usage_error("--source-vocab is for pairs");
     return 0;
@@ -71,7 +77,8 @@ static int take_valid(Job *job, Data *command)
         if (!equals || equals == given || !equals[1])
             return cli_usage_error("--valid %s: expected NAME=FILE", given);
         SurveyText text = {.name = arena_strndup(job->arena, given, (size_t)(equals - given))};
-        vec_push(job->arena, *(o->train.files.text.count ? &text.files.text : &text.files.data), equals + 1);
+        vec_push(job->arena, *(o->train.files.text.count ? &text.files.text : &text.files.data),
+                 equals + 1);
         vec_push(job->arena, o->valid, text);
     }
     return 0;
@@ -103,13 +110,15 @@ static int run_data(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Data, o.train.files.source), 0, NULL, "source text, one sentence a line"},
+    {"source", "FILE", FIELD(Data, o.train.files.source), 0, NULL,
+     "source text, one sentence a line"},
     {"target", "FILE", FIELD(Data, o.train.files.target), 0, NULL, "target text, as many lines"},
     {"data", "FILE", FIELD(Data, o.train.files.data), 0, NULL,
      "… or both in one file: source, tab, target; or a translation memory, FILE.tmx"},
     {"languages", "A,B", FIELD(Data, o.languages), 0, NULL,
      "of translation memories: the sources' and the targets', such as en,de"},
-    {"text", "FILE", FIELD(Data, o.train.files.text), 0, NULL, "… or the text of a model with one input"},
+    {"text", "FILE", FIELD(Data, o.train.files.text), 0, NULL,
+     "… or the text of a model with one input"},
     {"lines", NULL, FIELD(Data, o.lines), 0, NULL,
      "each line of --text stands alone: empty lines and those that come again are faults"},
     {"valid-source", "FILE", FIELD(Data, valid.source), 0, NULL,
@@ -134,9 +143,10 @@ const Command command_data = {
     .name = "data",
     .summary = "look at a corpus before training: lengths, faults, overlap with tests",
     .arguments = "[TEXT | FILE.tsv | SOURCE TARGET]",
-    .text = "Tells what a corpus is like, and what of it a training should not learn: bytes that are not\n"
-            "UTF-8, text that was decoded wrongly, duplicates, copies, swapped sides, sides that do not\n"
-            "fit each other, lines that are in the validation text. Exit status 0, whatever it found.",
+    .text =
+        "Tells what a corpus is like, and what of it a training should not learn: bytes that are not\n"
+        "UTF-8, text that was decoded wrongly, duplicates, copies, swapped sides, sides that do not\n"
+        "fit each other, lines that are in the validation text. Exit status 0, whatever it found.",
     .max_arguments = 2,
     COMMAND_OPTIONS(Data, options),
     .run = run_data,

@@ -39,7 +39,8 @@ static const char *title_of(Job *job, const Draw *o, const char *path)
     return arena_printf(job->arena, "%s of %s", o->what, file_name(path));
 }
 
-static bool draw_tables(Job *job, const Draw *o, const ModelArgument *model, const char *path, Text *out)
+static bool draw_tables(Job *job, const Draw *o, const ModelArgument *model, const char *path,
+                        Text *out)
 {
     bool positions = !strcmp(o->what, "positions");
     int64_t usual = positions ? POSITIONS : TOKENS;
@@ -53,7 +54,8 @@ static bool draw_tables(Job *job, const Draw *o, const ModelArgument *model, con
     PictureTables tables;
     if (!(positions ? picture_positions : picture_masks)(job, &options, &tables))
         return false;
-    (positions ? picture_put_positions : picture_put_masks)(title_of(job, o, path), maps_of(job, &tables), tables.count, out);
+    (positions ? picture_put_positions : picture_put_masks)(
+        title_of(job, o, path), maps_of(job, &tables), tables.count, out);
     return true;
 }
 
@@ -65,11 +67,11 @@ static bool draw_schedule(Job *job, const Draw *o, const ModelArgument *model, T
     if (!session_open(&session, job, &model->options))
         return false;
     const TrainSpec *spec = &session.model->train;
-    int64_t steps = o->steps                ? o->steps
-                    : spec->rate_steps > 0  ? spec->rate_steps
-                    : spec->steps > 0       ? spec->steps
-                    : spec->warmup > 0      ? UNKNOWN_WARMUPS * spec->warmup
-                                            : UNKNOWN_STEPS;
+    int64_t steps = o->steps               ? o->steps
+                    : spec->rate_steps > 0 ? spec->rate_steps
+                    : spec->steps > 0      ? spec->steps
+                    : spec->warmup > 0     ? UNKNOWN_WARMUPS * spec->warmup
+                                           : UNKNOWN_STEPS;
     RateSettings rate = training_rate(spec, steps);
     double *rates = ARENA_ARRAY(job->arena, double, steps + 1);
     for (int64_t i = 0; i < steps; i++)
@@ -89,19 +91,23 @@ static bool draw_graph(Job *job, const ModelArgument *model, Text *out)
     return true;
 }
 
-static bool draw_any(Job *job, const Draw *o, const ModelArgument *model, const char *path, Text *out)
+static bool draw_any(Job *job, const Draw *o, const ModelArgument *model, const char *path,
+                     Text *out)
 {
     if (!strcmp(o->what, "graph"))
         return draw_graph(job, model, out);
-    return !strcmp(o->what, "schedule") ? draw_schedule(job, o, model, out) : draw_tables(job, o, model, path, out);
+    return !strcmp(o->what, "schedule") ? draw_schedule(job, o, model, out)
+                                        : draw_tables(job, o, model, path, out);
 }
 
 static int run_draw(Job *job, void *record, const Arguments *arguments)
 {
     const Draw *o = record;
     if (!o->what)
-        return cli_usage_error("--what is missing: positions, masks, schedule or graph, such as tfc draw %s --what graph -o "
-                               "graph.svg", arguments->words[0]);
+        return cli_usage_error(
+            "--what is missing: positions, masks, schedule or graph, such as tfc draw %s --what graph -o "
+            "graph.svg",
+            arguments->words[0]);
     if (!o->output)
         return cli_usage_error("-o FILE.svg is missing: the picture to write");
     if (!ending_kind(job, "draw", o->output, NULL, NULL))
@@ -109,8 +115,7 @@ static int run_draw(Job *job, void *record, const Arguments *arguments)
     const char *path = arguments->words[0];
     ModelArgument model;
     Text out = {0};
-    bool ok = common_model(job, &o->common, path, &model) &&
-              draw_any(job, o, &model, path, &out) &&
+    bool ok = common_model(job, &o->common, path, &model) && draw_any(job, o, &model, path, &out) &&
               cli_write(job, o->output, &out);
     text_free(&out);
     return cli_finish(job, ok);
@@ -120,10 +125,13 @@ static const Option options[] = {
     {"what", "positions|masks|schedule|graph", FIELD(Draw, what), 0, NULL,
      "vectors of positions, what each attention may look at, the learning rate, the model's blocks"},
     {"-o", "FILE.svg", OUTPUT(Draw, output), 0, NULL, "the picture"},
-    {"source-length", "N", FIELD(Draw, source_length), 1, NULL, "tokens of the source (64 positions; 12 of masks)"},
+    {"source-length", "N", FIELD(Draw, source_length), 1, NULL,
+     "tokens of the source (64 positions; 12 of masks)"},
     {"target-length", "N", FIELD(Draw, target_length), 1, NULL, "… and of the target"},
-    {"steps", "N", FIELD(Draw, steps), 1, NULL, "of the schedule (the train block's, else ten warm-ups)"},
-    {"weights", "FILE", FIELD(Draw, weights), 0, NULL, "params from here: learned positions (a run's best; initial values)"},
+    {"steps", "N", FIELD(Draw, steps), 1, NULL,
+     "of the schedule (the train block's, else ten warm-ups)"},
+    {"weights", "FILE", FIELD(Draw, weights), 0, NULL,
+     "params from here: learned positions (a run's best; initial values)"},
     OPTION_SET(Draw),
 };
 
@@ -133,8 +141,9 @@ const Command command_draw = {
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Draws, as SVG, what follows from a model's text: its blocks with shapes and params, the learning rate;\n"
-            "run on made-up tokens, what depends on positions alone, and what attentions may look at.",
+    .text =
+        "Draws, as SVG, what follows from a model's text: its blocks with shapes and params, the learning rate;\n"
+        "run on made-up tokens, what depends on positions alone, and what attentions may look at.",
     COMMAND_OPTIONS(Draw, options),
     .run = run_draw,
 };

@@ -53,7 +53,8 @@ static void limit_memory(Session *session, const Dump *dump)
         int batch = module->symbols.data[d].batch;
         dims[d].total = dims[d].extent * (batch == NO_SYMBOL ? 1 : dims[batch].extent);
     }
-    session->options.memory = (MemoryLimit){.bytes = dump->common.memory, .dims = dims, .n_dims = n_dims};
+    session->options.memory =
+        (MemoryLimit){.bytes = dump->common.memory, .dims = dims, .n_dims = n_dims};
 }
 
 static const char *default_function(const Dump *dump, const Session *session)
@@ -96,8 +97,8 @@ static void note_line(void *data, const LoFunction *function, int origin, Text *
         text_add(out, "  # %s:%d", file_name(loc->source->path), loc->line);
 }
 
-static bool dump_loops(const Dump *dump, const Function *function, const TargetOptions *target, Arena *arena,
-                       Text *out, Diagnostics *diags)
+static bool dump_loops(const Dump *dump, const Function *function, const TargetOptions *target,
+                       Arena *arena, Text *out, Diagnostics *diags)
 {
     LoFollow at = {0};
     LoModule *loops = codegen_loops(function, target, dump->after, arena, diags);
@@ -119,7 +120,8 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
         return true;
     }
     bool loops = !strcmp(dump->stage, "loops"); /* whose passes are others */
-    TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
+    TargetOptions target = {.cpu = session->job->cpu,
+                            .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
     if (!strcmp(dump->stage, "opencl"))
         return dump_opencl(session, function, out);
@@ -152,12 +154,12 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
                        Snapshots *snapshots, const Measured *measured, Text *out)
 {
     Diagnostics *diags = &session->job->diags;
-    TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
+    TargetOptions target = {.cpu = session->job->cpu,
+                            .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
     Text llvm = {0}, assembly = {0};
     LoModule *loops = codegen_loops(function, &target, NULL, session->job->arena, diags);
-    bool ok = loops &&
-              codegen_dump(function, &target, false, &llvm, diags) &&
+    bool ok = loops && codegen_dump(function, &target, false, &llvm, diags) &&
               codegen_dump(function, &target, true, &assembly, diags);
     if (ok) {
         PageInput input = {.title = session->model->path,
@@ -195,7 +197,8 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
                                 .observer = snapshots};
     const Op *const *origins;
     const TfcProgram *program = NULL;
-    if (pipeline_run(function, &pipeline, diags) && memory_fit(session->job, &session->options.memory, &session->report, function))
+    if (pipeline_run(function, &pipeline, diags) &&
+        memory_fit(session->job, &session->options.memory, &session->report, function))
         program = codegen_plan(function, arena, &origins, diags);
     Measured measured;
     if (!program || !measure_program(function, program, origins, dump->dims.data, dump->dims.count,
@@ -228,7 +231,8 @@ static int check_format(const Dump *dump)
         can_draw |= !strcmp(dump->stage, drawn[i]);
     if (dot && (!can_draw || dump->report))
         return cli_usage_error("--format dot is for the stages graph, grad, fused and plan");
-    if (dump->lines && (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
+    if (dump->lines &&
+        (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
         return cli_usage_error("--lines is for --stage loops");
     if (dump->report && strcmp(dump->format, "text"))
         return cli_usage_error("the page of --format html holds the report; "
@@ -239,7 +243,8 @@ static int check_format(const Dump *dump)
 static int run_dump(Job *job, void *record, const Arguments *arguments)
 {
     Dump *dump = record;
-    dump->format = ending_kind(job, "dump", dump->output ? dump->output : "", "--format", dump->format);
+    dump->format =
+        ending_kind(job, "dump", dump->output ? dump->output : "", "--format", dump->format);
     int status = check_format(dump);
     if (status)
         return status;
@@ -247,7 +252,8 @@ static int run_dump(Job *job, void *record, const Arguments *arguments)
     if (!common_model(job, &dump->common, arguments->words[0], &model))
         return cli_finish(job, false);
     Text out = {0};
-    bool text = is_word(dump->stage, "tokens", "ast") && !dump->report && strcmp(dump->format, "html");
+    bool text =
+        is_word(dump->stage, "tokens", "ast") && !dump->report && strcmp(dump->format, "html");
     bool ok = (text ? dump_text : dump_model)(job, dump, &model.options, &out);
     /* What was made before a mistake is printed, and puts nothing in a file's place. */
     ok = (ok || !dump->output) && cli_write(job, dump->output, &out) && ok;
@@ -256,15 +262,15 @@ static int run_dump(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"stage", "tokens|ast|graph|grad|fused|plan|loops|llvm|asm|opencl", FIELD(Dump, stage), 0, "graph",
-     "what to show"},
-    {"function", "NAME", FIELD(Dump, function), 0, NULL,
-     "model"
+    {"stage", "tokens|ast|graph|grad|fused|plan|loops|llvm|asm|opencl", FIELD(Dump, stage), 0,
+     "graph", "what to show"},
+    {"function", "NAME", FIELD(Dump, function), 0, NULL, "model"
 #define FUNCTION(NAME, name, needs_loss) ", " #name
 #define INNER_FUNCTION FUNCTION
 #include "base/functions.def"
     },
-    {"after", "PASS", FIELD(Dump, after), 0, NULL, "the function as it is after this pass; of loops after one of theirs, or built"},
+    {"after", "PASS", FIELD(Dump, after), 0, NULL,
+     "the function as it is after this pass; of loops after one of theirs, or built"},
     {"lines", NULL, FIELD(Dump, lines), 0, NULL, "of loops: comments name the model's lines"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
      "instead: what fused, near misses and why, kernels, work, memory"},

@@ -19,7 +19,8 @@ typedef struct Eval {
 } Eval;
 
 typedef struct Figures {
-    double loss, perplexity, model_loss; /* model_loss: as the model's `loss = …` says; NAN: not known */
+    /* model_loss: as the model's `loss = …` says; NAN: not known */
+    double loss, perplexity, model_loss;
     int64_t sentences, tokens;
     int64_t cut_sources, cut_targets, max_length; /* as Corpus counts them */
     bool decoded;
@@ -101,10 +102,11 @@ static void print_figures(const Figures *f)
     printf("sentences          %" PRId64 "\n", f->sentences);
     printf("tokens             %" PRId64 "\n", f->tokens);
     if (f->cut_sources)
-        printf("sources cut        %" PRId64 ", to %" PRId64 " tokens\n", f->cut_sources, f->max_length);
-    if (f->cut_targets)
-        printf("targets cut        %" PRId64 ", to %" PRId64 " tokens, for the loss alone\n", f->cut_targets,
+        printf("sources cut        %" PRId64 ", to %" PRId64 " tokens\n", f->cut_sources,
                f->max_length);
+    if (f->cut_targets)
+        printf("targets cut        %" PRId64 ", to %" PRId64 " tokens, for the loss alone\n",
+               f->cut_targets, f->max_length);
 }
 
 typedef struct Texts {
@@ -203,10 +205,11 @@ const Command command_eval = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Measures a run on given text: the loss without label smoothing, perplexity,\n"
-            "BLEU as sacrebleu counts it, and how many lines come out exactly right. Where the\n"
-            "model's own loss is another number (label smoothing, labels that do not count, further\n"
-            "terms), it is shown, too: of the whole text as of one batch.",
+    .text =
+        "Measures a run on given text: the loss without label smoothing, perplexity,\n"
+        "BLEU as sacrebleu counts it, and how many lines come out exactly right. Where the\n"
+        "model's own loss is another number (label smoothing, labels that do not count, further\n"
+        "terms), it is shown, too: of the whole text as of one batch.",
     COMMAND_OPTIONS(Eval, options),
     .run = run_eval,
 };

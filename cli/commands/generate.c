@@ -25,20 +25,26 @@ static DecodeSettings settings_of(const Generate *o, RunFolder *run)
     return settings;
 }
 
-/* Warns that the model sees only the end of a prompt longer than its context. False, with an error, where
- * --long-prompt refuses it. `line`: of --input, from 1; 0: the prompt is --prompt. */
-static bool check_length(Job *job, const Generate *o, RunFolder *run, const Continuation *text, int64_t line)
+/* Warns that the model sees only the end of a prompt longer than its context. False, with an error,
+ * where --long-prompt refuses it. `line`: of --input, from 1; 0: the prompt is --prompt. */
+static bool check_length(Job *job, const Generate *o, RunFolder *run, const Continuation *text,
+                         int64_t line)
 {
     DecodeSettings settings = settings_of(o, run);
     int64_t seen;
     if (text->left <= 0 || continuation_fits(&run->inference, &settings, text, &seen))
         return true;
-    const char *place = line ? arena_printf(job->arena, "line %lld", (long long)line) : "the prompt";
+    const char *place =
+        line ? arena_printf(job->arena, "line %lld", (long long)line) : "the prompt";
     long long longest = (long long)inference_max_length(&run->inference);
     if (o->long_prompt && !strcmp(o->long_prompt, "refuse"))
-        return job_error(job, "%s has %lld tokens, and the model takes %lld: shorten it, or --long-prompt cut has the "
-                              "model see its end", place, (long long)text->ids.count, longest);
-    diag_warning(&job->diags, (Loc){0}, "%s has %lld tokens, and the model takes %lld: it sees the last %lld", place,
+        return job_error(
+            job,
+            "%s has %lld tokens, and the model takes %lld: shorten it, or --long-prompt cut has the "
+            "model see its end",
+            place, (long long)text->ids.count, longest);
+    diag_warning(&job->diags, (Loc){0},
+                 "%s has %lld tokens, and the model takes %lld: it sees the last %lld", place,
                  (long long)text->ids.count, longest, (long long)seen);
     cli_flush(job);
     return true;
@@ -47,7 +53,8 @@ static bool check_length(Job *job, const Generate *o, RunFolder *run, const Cont
 /* ---- an answer ---- */
 
 /* line, prompt, text (what is behind the prompt), ids (of that), end: "stop" or "length". */
-static void put_json(Job *job, const Continuation *text, int64_t line, const char *whole, size_t behind, Text *out)
+static void put_json(Job *job, const Continuation *text, int64_t line, const char *whole,
+                     size_t behind, Text *out)
 {
     JsonWriter json = {.out = out};
     json_open(&json, NULL, '{');
@@ -101,7 +108,8 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
         text_string(&out, "\n");
     ok = ok && cli_write(job, o->output, &out);
     if (ok)
-        tell_replaced(job, has_replaced(whole.data ? whole.data + behind : "", whole.length - behind));
+        tell_replaced(job,
+                      has_replaced(whole.data ? whole.data + behind : "", whole.length - behind));
     text_free(&whole);
     text_free(&out);
     ids_free(&growing.ids);
@@ -110,7 +118,8 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 
 /* ---- a prompt a line ---- */
 
-static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text, TextStream *stream)
+static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text,
+                       TextStream *stream)
 {
     Text whole = {0}, out = {0};
     size_t behind = continuation_text(run->vocab, text, &o->stops, &whole);
@@ -181,7 +190,8 @@ static bool generate(Job *job, const void *record, RunFolder *run)
 {
     const Generate *o = record;
     if (!run->inference.ports.next)
-        return job_error(job, "%s: the loss of its model reads no next(…), so it predicts no token", run->path);
+        return job_error(job, "%s: the loss of its model reads no next(…), so it predicts no token",
+                         run->path);
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);
@@ -197,9 +207,11 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     if (!check_prompt(job, o))
         return false;
     bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&
-              inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->common.checkpoint);
+              inference_prepare_decode(&run->inference) &&
+              run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
-    ok = o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
+    ok =
+        o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
     decoding_tell_stuck(job, run->inference.n_stuck);
     return ok;
 }
@@ -212,8 +224,7 @@ static int run_generate(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"prompt", "TEXT", FIELD(Generate, prompt), 0, "", "what to go on with"},
-    {"input", "FILE", FIELD(Generate, input), 0, NULL,
-     "or prompts, one a line; -: standard input"},
+    {"input", "FILE", FIELD(Generate, input), 0, NULL, "or prompts, one a line; -: standard input"},
     {"output", "FILE", OUTPUT(Generate, output), 0, NULL, "where to write (standard output)"},
     OPTION_KEEP_GOING(Generate),
     OPTION_LINE_LIMIT(Generate),

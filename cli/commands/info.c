@@ -82,8 +82,11 @@ static const char *best_text(Job *job, const char *path)
 {
     RunRecord record;
     const char *by;
-    const TrainMeasure *measure = run_record_read(job, path, &record) ? training_recorded_best(&record, &by) : NULL;
-    return measure ? arena_printf(job->arena, ", of %s (--best %s)", train_measure_best(measure, job->arena), by) : "";
+    const TrainMeasure *measure =
+        run_record_read(job, path, &record) ? training_recorded_best(&record, &by) : NULL;
+    return measure ? arena_printf(job->arena, ", of %s (--best %s)",
+                                  train_measure_best(measure, job->arena), by)
+                   : "";
 }
 
 /* After the checkpoint `name`, which cannot be read: the newest step's that can. */
@@ -98,7 +101,9 @@ static void name_whole(Job *job, const char *folder, const char *name)
         if (!file)
             continue;
         st_close(file);
-        diag_note(&job->diags, (Loc){0}, "%s is whole: cp --remove-destination %s %s/%s.safetensors", path, path, folder, name);
+        diag_note(&job->diags, (Loc){0},
+                  "%s is whole: cp --remove-destination %s %s/%s.safetensors", path, path, folder,
+                  name);
         return;
     }
 }
@@ -112,8 +117,10 @@ static bool info_run(Job *job, const char *path)
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
-            printf("  set     %s\n", text_visible_name(job->arena, run.session.options.settings.data[i]));
-        bool last = print_checkpoint(job, path, "last", ""), best = print_checkpoint(job, path, "best", best_text(job, path));
+            printf("  set     %s\n",
+                   text_visible_name(job->arena, run.session.options.settings.data[i]));
+        bool last = print_checkpoint(job, path, "last", ""),
+             best = print_checkpoint(job, path, "best", best_text(job, path));
         ok = print_checkpoint(job, path, "average", "") && last && best;
         if (!last || !best)
             name_whole(job, path, last ? "best" : "last");
@@ -127,9 +134,11 @@ static bool info_prepared(Job *job, const char *path)
     const Prepared *p = prepared_open(&job->diags, job->arena, path);
     if (!p)
         return false;
-    printf("prepared data of %s: %" PRId64 " row%s of %" PRId64 " line%s\n", corpus_kind_name(p->kind),
-           p->rows, text_plural(p->rows, "", "s"), p->lines, text_plural(p->lines, "", "s"));
-    printf("  left out    %" PRId64 " with an empty side, %" PRId64 " too long\n", p->empty, p->long_);
+    printf("prepared data of %s: %" PRId64 " row%s of %" PRId64 " line%s\n",
+           corpus_kind_name(p->kind), p->rows, text_plural(p->rows, "", "s"), p->lines,
+           text_plural(p->lines, "", "s"));
+    printf("  left out    %" PRId64 " with an empty side, %" PRId64 " too long\n", p->empty,
+           p->long_);
     if (p->source.tokens)
         printf("  source      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->source.tokens,
                p->source.longest);
@@ -138,7 +147,8 @@ static bool info_prepared(Job *job, const char *path)
     printf("  vocabulary  %s\n", text_visible_name(job->arena, p->vocabulary));
     printf("  shards      %zu, windows of %" PRId64 " rows\n", p->shards.count, p->window_rows);
     for (size_t i = 0; i < p->texts.count; i++)
-        printf("  %-11s %s\n", p->texts.data[i].option, text_visible_name(job->arena, p->texts.data[i].file));
+        printf("  %-11s %s\n", p->texts.data[i].option,
+               text_visible_name(job->arena, p->texts.data[i].file));
     return true;
 }
 
@@ -159,8 +169,10 @@ static bool info_tensors(Job *job, const char *path)
 {
     bool is_foreign = !foreign_file_check(job, path);
     if (is_foreign)
-        diag_note(&job->diags, (Loc){0}, "tfc info tells of a model.tfg, the folder of a run, data of tfc prepare or a safetensors "
-                  "file; tfc data looks at texts");
+        diag_note(
+            &job->diags, (Loc){0},
+            "tfc info tells of a model.tfg, the folder of a run, data of tfc prepare or a safetensors "
+            "file; tfc data looks at texts");
     StFile *file = !is_foreign ? st_open(&job->diags, job->arena, path) : NULL;
     if (!file)
         return false;
@@ -172,13 +184,15 @@ static bool info_tensors(Job *job, const char *path)
                    text_visible_name(job->arena, file->meta_values[i]));
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
-        printf("  %-48s %s[", text_visible_name(job->arena, tensor->name), element_info(tensor->type)->name);
+        printf("  %-48s %s[", text_visible_name(job->arena, tensor->name),
+               element_info(tensor->type)->name);
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);
         printf("]\n");
         bytes += tensor->bytes;
     }
-    printf("%" PRId64 " tensor%s, %s\n", file->n, text_plural(file->n, "", "s"), bytes_text((int64_t)bytes));
+    printf("%" PRId64 " tensor%s, %s\n", file->n, text_plural(file->n, "", "s"),
+           bytes_text((int64_t)bytes));
     bool ok = check_sums(job, file);
     st_close(file);
     return ok;

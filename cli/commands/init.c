@@ -60,10 +60,12 @@ static ProjectKind ask_kind(Job *job)
 {
     fprintf(stderr, "What is it to be?\n");
     for (ProjectKind kind = 0; kind < PROJECT_KINDS; kind++)
-        fprintf(stderr, "  %d  %-15s %s\n", (int)kind + 1, project_kind(kind)->name, project_kind(kind)->summary);
+        fprintf(stderr, "  %d  %-15s %s\n", (int)kind + 1, project_kind(kind)->name,
+                project_kind(kind)->summary);
     for (const char *answer; (answer = ask_again(job, "Number or name:"));) {
         ProjectKind kind = project_kind_find(answer);
-        if (kind == PROJECT_KINDS && answer[0] >= '1' && answer[0] < '1' + (int)PROJECT_KINDS && !answer[1])
+        if (kind == PROJECT_KINDS && answer[0] >= '1' && answer[0] < '1' + (int)PROJECT_KINDS &&
+            !answer[1])
             kind = (ProjectKind)(answer[0] - '1');
         if (kind != PROJECT_KINDS)
             return kind;
@@ -87,7 +89,8 @@ static bool ask_data(Job *job, ProjectForm form, TextFiles *data)
     if (form == PROJECT_LABELS)
         return ask_file(job, "The file of texts and labels, a tab between them:", &data->data);
     TextList first = {0};
-    if (!ask_file(job, "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
+    if (!ask_file(job,
+                  "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
         return false;
     bool both = text_ends(first.data[0], ".tsv") || tmx_is_name(first.data[0]);
     *(both ? &data->data : &data->source) = first;
@@ -101,7 +104,10 @@ static const char *kind_names(Job *job)
     const char *names = "";
     for (ProjectKind kind = 0; kind < PROJECT_KINDS; kind++)
         names = arena_printf(job->arena, "%s%s%s", names,
-                             !kind ? "" : kind + 1 < PROJECT_KINDS ? ", " : " or ", project_kind(kind)->name);
+                             !kind                      ? ""
+                             : kind + 1 < PROJECT_KINDS ? ", "
+                                                        : " or ",
+                             project_kind(kind)->name);
     return names;
 }
 
@@ -118,50 +124,60 @@ static ProjectKind find_kind(Job *job, const Init *command)
     return kind;
 }
 
-static int check_data(Job *job, const TextFiles *data, const char *languages, const ProjectKindInfo *kind)
+static int check_data(Job *job, const TextFiles *data, const char *languages,
+                      const ProjectKindInfo *kind)
 {
-    const char *mistake = text_files_mistake(job->arena, data, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
+    const char *mistake =
+        text_files_mistake(job->arena, data, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
     if (!mistake)
         mistake = text_files_in_vain(job->arena, data, false, languages, NULL, NULL);
     bool has_text = data->text.count > 0, has_side = data->source.count || data->target.count;
-    bool pair = data->source.count && data->target.count && !data->data.count, one = data->data.count && !has_side;
+    bool pair = data->source.count && data->target.count && !data->data.count,
+         one = data->data.count && !has_side;
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (kind->form == PROJECT_TEXT && (!has_text || has_side || data->data.count))
         return cli_usage_error("a %s begins with --text F", kind->name);
     if (kind->form == PROJECT_LABELS && (!one || has_text))
-        return cli_usage_error("a %s begins with --data F.tsv, lines of text, tab and label", kind->name);
+        return cli_usage_error("a %s begins with --data F.tsv, lines of text, tab and label",
+                               kind->name);
     if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
-        return cli_usage_error("a %s begins with --source F and --target F, or --data F.tsv", kind->name);
+        return cli_usage_error("a %s begins with --source F and --target F, or --data F.tsv",
+                               kind->name);
     return 0;
 }
 
 /* ---- what it does ---- */
 
-static void print_project(Job *job, const Init *command, const char *folder, const ProjectOptions *o, const Project *p)
+static void print_project(Job *job, const Init *command, const char *folder,
+                          const ProjectOptions *o, const Project *p)
 {
     const ProjectSize *size = p->size;
     printf("\n%s: a %s\n", folder, project_kind(o->kind)->name);
-    printf("  data      %" PRId64 " lines to train on, %" PRId64 " to validate, %" PRId64 " to test", p->parts.train,
-           p->parts.valid, p->parts.test);
+    printf("  data      %" PRId64 " lines to train on, %" PRId64 " to validate, %" PRId64
+           " to test",
+           p->parts.train, p->parts.valid, p->parts.test);
     if (p->parts.left_out)
         printf("; %" PRId64 " left out (an empty side, or no text)", p->parts.left_out);
     if (p->parts.shared)
         printf("\n            %s", project_shared(job->arena, &p->parts));
-    printf("\n  model.tfg %d layer%s of %d, %d head%s: for so much text, and %d processor%s\n", size->layers,
-           text_plural(size->layers, "", "s"), size->d_model, size->heads, text_plural(size->heads, "", "s"), o->processors,
-           text_plural(o->processors, "", "s"));
+    printf("\n  model.tfg %d layer%s of %d, %d head%s: for so much text, and %d processor%s\n",
+           size->layers, text_plural(size->layers, "", "s"), size->d_model, size->heads,
+           text_plural(size->heads, "", "s"), o->processors, text_plural(o->processors, "", "s"));
     printf("  README.md the commands to go on, for %g minutes of training:\n\n", command->minutes);
     printf("cd %s\n%s", folder, p->commands);
 }
 
-static int create(Job *job, const Init *command, const char *folder, ProjectKind kind, const TextFiles *data)
+static int create(Job *job, const Init *command, const char *folder, ProjectKind kind,
+                  const TextFiles *data)
 {
     Survey found;
     Project project = {0};
     ProjectOptions o = {.folder = folder,
                         .kind = kind,
-                        .data = {.train = {.files = *data}, .languages = command->languages, .examples = EXAMPLES,
+                        .data = {.train = {.files = *data},
+                                 .languages = command->languages,
+                                 .examples = EXAMPLES,
                                  .line_limit = command->common.line_limit},
                         .minutes = command->minutes,
                         .processors = team_default()};
@@ -198,7 +214,8 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"kind", "KIND", FIELD(Init, kind), 0, NULL, "translator, pronouncer, language-model or classifier"},
+    {"kind", "KIND", FIELD(Init, kind), 0, NULL,
+     "translator, pronouncer, language-model or classifier"},
     {"source", "FILE", FIELD(Init, data.source), 0, NULL,
      "of a translator or pronouncer: sources, one a line, such as sentences or words"},
     {"target", "FILE", FIELD(Init, data.target), 0, NULL, "… and targets, as many lines"},
@@ -218,9 +235,10 @@ const Command command_init = {
     .arguments = "FOLDER",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Makes a folder with a model sized for the data and this machine, the data cut into what trains,\n"
-            "validates and tests, and a README.md with the commands to train, measure and use it. What no\n"
-            "option says is asked for on a terminal. The data are looked at as by tfc data.",
+    .text =
+        "Makes a folder with a model sized for the data and this machine, the data cut into what trains,\n"
+        "validates and tests, and a README.md with the commands to train, measure and use it. What no\n"
+        "option says is asked for on a terminal. The data are looked at as by tfc data.",
     COMMAND_OPTIONS(Init, options),
     .run = run_init,
 };

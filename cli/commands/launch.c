@@ -57,7 +57,8 @@ static int run_and_wait(char *const *words)
         return -1;
     if (!pid) {
         execvp(words[0], words);
-        fprintf(stderr, "error: cannot run %s: %s\n", words[0], errno == ENOENT ? "there is no such program" : strerror(errno));
+        fprintf(stderr, "error: cannot run %s: %s\n", words[0],
+                errno == ENOENT ? "there is no such program" : strerror(errno));
         _exit(127);
     }
     int status;
@@ -66,11 +67,12 @@ static int run_and_wait(char *const *words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Whether a list holds nothing that a shell, or the option of a program that it is given to, would take for anything else
- * than the names of machines. */
+/* Whether a list holds nothing that a shell, or the option of a program that it is given to, would
+ * take for anything else than the names of machines. */
 static bool are_hosts(const char *list)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@-";
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@-";
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
         if (*at == '-' || !strchr(",", at[strspn(at, letters)]))
             return false;
@@ -84,7 +86,8 @@ static const char *living_hosts(Job *job, const Launch *o)
     const char *living = "";
     for (char *host = strtok_r(list, ",", &rest); host; host = strtok_r(NULL, ",", &rest)) {
         const char *name = arena_strndup(job->arena, host, strcspn(host, ":"));
-        const char *ask = arena_printf(job->arena, "%s %s true </dev/null >/dev/null 2>&1", o->shell, name);
+        const char *ask =
+            arena_printf(job->arena, "%s %s true </dev/null >/dev/null 2>&1", o->shell, name);
         char *const words[] = {"sh", "-c", (char *)(uintptr_t)ask, NULL};
         if (!run_and_wait(words))
             living = arena_printf(job->arena, "%s%s%s", living, *living ? "," : "", host);
@@ -94,8 +97,8 @@ static const char *living_hosts(Job *job, const Launch *o)
     return living;
 }
 
-/* The command's words, HOSTS replaced, and --resume behind them if there is something to go on from.
- * NULL: no host is left. */
+/* The command's words, HOSTS replaced, and --resume behind them if there is something to go on
+ * from. NULL: no host is left. */
 static char **make_words(Job *job, const Launch *o, const Arguments *arguments)
 {
     char **words = ARENA_ARRAY(job->arena, char *, arguments->count + 2);
@@ -125,7 +128,8 @@ static pid_t start(char *const *words, const char *note)
         setpgid(0, 0);
         setenv(RANK_NOTE, note, 1);
         execvp(words[0], words);
-        fprintf(stderr, "error: cannot run %s: %s\n", words[0], errno == ENOENT ? "there is no such program" : strerror(errno));
+        fprintf(stderr, "error: cannot run %s: %s\n", words[0],
+                errno == ENOENT ? "there is no such program" : strerror(errno));
         _exit(127);
     }
     if (pid > 0)
@@ -134,8 +138,8 @@ static pid_t start(char *const *words, const char *note)
     return pid;
 }
 
-/* The exit status, 128 + that of a signal. Ranks that have ended by themselves get some seconds, then
- * mpirun is ended, too. */
+/* The exit status, 128 + that of a signal. Ranks that have ended by themselves get some seconds,
+ * then mpirun is ended, too. */
 static int wait_for(pid_t pid, const char *note)
 {
     const struct timespec pause = {0, 1000000000 / LOOKS_A_SECOND};
@@ -182,14 +186,16 @@ static int run_launch(Job *job, void *record, const Arguments *arguments)
 {
     const Launch *o = record;
     if (o->retries && !word_after(arguments->words, arguments->count, "--out"))
-        return cli_usage_error("the command names no --out: its checkpoints there are what a retry resumes from; add --out RUN to it, "
-                               "or give --retries 0");
+        return cli_usage_error(
+            "the command names no --out: its checkpoints there are what a retry resumes from; add --out RUN to it, "
+            "or give --retries 0");
     if (o->hosts && !word_after(arguments->words, arguments->count, "HOSTS") &&
         strcmp(arguments->words[arguments->count - 1], "HOSTS"))
         return cli_usage_error("--hosts is for a command with the word HOSTS");
     if (o->hosts && !are_hosts(o->hosts))
-        return cli_usage_error("--hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",
-                               o->hosts);
+        return cli_usage_error(
+            "--hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",
+            o->hosts);
     char *folder; /* of the note alone, so that nobody else can make it */
     if (!temporary_folder("/tmp/tfc-launch", 0700, &folder))
         return diag_errno(&job->diags, "write into", "/tmp", errno), cli_finish(job, false);
@@ -218,9 +224,10 @@ const Command command_launch = {
     .arguments = "-- COMMAND …",
     .min_arguments = 1,
     .max_arguments = 4096,
-    .text = "Runs a command such as mpirun … tfc train … --out RUN. Where it fails, because a\n"
-            "machine or a process was lost, it is run again with --resume. Ended well, by a signal\n"
-            "or by wrong usage, it is not.",
+    .text =
+        "Runs a command such as mpirun … tfc train … --out RUN. Where it fails, because a\n"
+        "machine or a process was lost, it is run again with --resume. Ended well, by a signal\n"
+        "or by wrong usage, it is not.",
     COMMAND_OPTIONS(Launch, options),
     .run = run_launch,
 };

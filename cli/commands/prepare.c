@@ -26,9 +26,11 @@ static int check_usage(Job *job, const PrepareOptions *o)
     if (!o->vocab.spec)
         return cli_usage_error(VOCAB_IS_MISSING);
     if (!text_files_given(texts))
-        return cli_usage_error("texts are needed: %s of a language model", text_files_options(job->arena, "", kinds));
+        return cli_usage_error("texts are needed: %s of a language model",
+                               text_files_options(job->arena, "", kinds));
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
-        return cli_usage_error("--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+        return cli_usage_error(
+            "--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
     if (!mistake)
         mistake = text_files_in_vain(job->arena, texts, o->lines, o->languages, NULL, NULL);
     if (mistake)
@@ -45,8 +47,8 @@ static int check_usage(Job *job, const PrepareOptions *o)
 static void tell_left_out(Job *job, const Prepared *p, int64_t n, const char *why)
 {
     if (n)
-        diag_warning(&job->diags, (Loc){0}, "%s: %" PRId64 " of %" PRId64 " line%s left out %s", p->folder, n, p->lines,
-                     text_plural(p->lines, "", "s"), why);
+        diag_warning(&job->diags, (Loc){0}, "%s: %" PRId64 " of %" PRId64 " line%s left out %s",
+                     p->folder, n, p->lines, text_plural(p->lines, "", "s"), why);
 }
 
 static void tell(Job *job, const PrepareResult *result)
@@ -55,22 +57,28 @@ static void tell(Job *job, const PrepareResult *result)
     int64_t n = (int64_t)p->shards.count;
     fprintf(stderr, "%s: ", p->folder);
     if (p->kind != CORPUS_STREAM)
-        fprintf(stderr, "%" PRId64 " %s%s of ", p->rows, p->kind == CORPUS_PAIRS ? "pair" : "line", text_plural(p->rows, "", "s"));
+        fprintf(stderr, "%" PRId64 " %s%s of ", p->rows, p->kind == CORPUS_PAIRS ? "pair" : "line",
+                text_plural(p->rows, "", "s"));
     fprintf(stderr, "%" PRId64 " line%s, ", p->lines, text_plural(p->lines, "", "s"));
     if (p->kind == CORPUS_PAIRS)
         fprintf(stderr, "%" PRId64 " + ", p->source.tokens);
     fprintf(stderr, "%" PRId64 " token%s, %" PRId64 " shard%s", p->target.tokens,
             text_plural(p->target.tokens, "", "s"), n, text_plural(n, "", "s"));
     if (result->kept)
-        fprintf(stderr, " (%" PRId64 " %s there)", result->kept, text_plural(result->kept, "was", "were"));
+        fprintf(stderr, " (%" PRId64 " %s there)", result->kept,
+                text_plural(result->kept, "was", "were"));
     fputc('\n', stderr);
-    tell_left_out(job, p, p->empty, p->kind == CORPUS_PAIRS ? "for an empty side" : "that are empty");
-    tell_left_out(job, p, p->long_, arena_printf(job->arena, "that are longer than %" PRId64 " tokens (--max-length)", p->max_length));
+    tell_left_out(job, p, p->empty,
+                  p->kind == CORPUS_PAIRS ? "for an empty side" : "that are empty");
+    tell_left_out(job, p, p->long_,
+                  arena_printf(job->arena, "that are longer than %" PRId64 " tokens (--max-length)",
+                               p->max_length));
 }
 
 static void show_progress(int64_t done, int64_t shards)
 {
-    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " shards%s", done, shards, done < shards ? "" : "\r\033[K");
+    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " shards%s", done, shards,
+            done < shards ? "" : "\r\033[K");
 }
 
 static int run_prepare(Job *job, void *record, const Arguments *arguments)
@@ -93,16 +101,15 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Prepare, o.texts.source), 0, NULL,
-     "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL, "target text, as many lines; as often"},
+    {"source", "FILE", FIELD(Prepare, o.texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL,
+     "target text, as many lines; as often"},
     {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
      "… or both in one file: source, tab, target; or a translation memory, FILE.tmx, which is\n"
      "read whole"},
     {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
      "of translation memories: the sources' and the targets', such as en,de"},
-    {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL,
-     "the text of a model with one input"},
+    {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL, "the text of a model with one input"},
     {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL, "each line of --text stands alone"},
     {"vocab", "V", FIELD(Prepare, o.vocab.spec), 0, NULL,
      "a SentencePiece model, tokenizer.json, the folder of a run, words:FILE; or auto:N,\n"
@@ -125,9 +132,10 @@ const Command command_prepare = {
     .name = "prepare",
     .summary = "make shards of ids from texts, for tfc train --prepared",
     .arguments = "-o FOLDER",
-    .text = "Turns texts into files of ids, for trainings whose data is larger than memory. Begins\n"
-            "where it was when it was killed: what is made already and is whole is kept. The result is\n"
-            "the same for any number of threads.",
+    .text =
+        "Turns texts into files of ids, for trainings whose data is larger than memory. Begins\n"
+        "where it was when it was killed: what is made already and is whole is kept. The result is\n"
+        "the same for any number of threads.",
     COMMAND_OPTIONS(Prepare, options),
     .run = run_prepare,
 };

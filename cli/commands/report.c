@@ -23,7 +23,8 @@ typedef struct ReportCommand {
     Decoding decoding;
 } ReportCommand;
 
-/* Tables need the model; a run of another program's weights, or of a text that is gone, has none. */
+/* Tables need the model; a run of another program's weights, or of a text that is gone, has
+ * none. */
 static bool add_study(Job *job, const ReportCommand *o, const RunReport *report, RunView *view)
 {
     RunFolder run;
@@ -33,14 +34,17 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
         if (report->text.source && scores)
             ok = study(job, &run, &report->text, &o->study, view);
         else if (report->text.source)
-            vec_push(job->arena, view->notes, "The model gives no probabilities of next tokens: nothing is said of single lines.");
+            vec_push(
+                job->arena, view->notes,
+                "The model gives no probabilities of next tokens: nothing is said of single lines.");
         if (ok) {
             vec_push(job->arena, view->tables, ((RunTable){0}));
             Text drawing = {0};
             picture_put_model(run.session.model->module, job->arena, &drawing);
             view->drawing = arena_strdup(job->arena, drawing.data);
             text_free(&drawing);
-            study_params(job, run.session.model->module, &view->tables.data[view->tables.count - 1]);
+            study_params(job, run.session.model->module,
+                         &view->tables.data[view->tables.count - 1]);
         }
     }
     run_folder_close(&run);
@@ -48,11 +52,12 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
 }
 
 /* `report` is filled; the first of several runs stands in `first`. */
-static bool make_view(Job *job, const ReportCommand *o, const char *path, bool studies, const RunReport *first,
-                      RunReport *report, RunView *view)
+static bool make_view(Job *job, const ReportCommand *o, const char *path, bool studies,
+                      const RunReport *first, RunReport *report, RunView *view)
 {
     *view = (RunView){0};
-    if (!report_read(job, path, report) || !report_read_texts(job, report, o->common.line_limit, view))
+    if (!report_read(job, path, report) ||
+        !report_read_texts(job, report, o->common.line_limit, view))
         return false;
     const char *units = report_units(job, first, report);
     if (units)
@@ -62,7 +67,8 @@ static bool make_view(Job *job, const ReportCommand *o, const char *path, bool s
 }
 
 /* `renew`: training goes on, so the page reads itself again. */
-static bool make_page(Job *job, const ReportCommand *o, const Arguments *arguments, bool studies, bool renew)
+static bool make_page(Job *job, const ReportCommand *o, const Arguments *arguments, bool studies,
+                      bool renew)
 {
     RunView *views = ARENA_ARRAY(job->arena, RunView, arguments->count);
     RunReport *reports = ARENA_ARRAY(job->arena, RunReport, arguments->count);
@@ -148,7 +154,8 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
     if (o->svg && run_plot_find(o->svg) == RUN_PLOTS)
         return cli_usage_error("--svg %s: there is no such plot", o->svg);
     if (!o->svg && !o->output)
-        return cli_usage_error("-o PAGE.html is needed, or one plot: --svg loss -o F.svg (" PLOTS ")");
+        return cli_usage_error("-o PAGE.html is needed, or one plot: --svg loss -o F.svg (" PLOTS
+                               ")");
     const char *kind = o->output ? ending_kind(job, "report", o->output, NULL, o->svg) : o->svg;
     if (!kind)
         return EXIT_USAGE;
@@ -166,13 +173,17 @@ static const Option options[] = {
     {"-o", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL, "the page, or the plot of --svg"},
     {"svg", PLOTS, FIELD(ReportCommand, svg), 0, NULL, "one plot instead, as SVG"},
     {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "of --svg"},
-    {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL, "write it again while the run trains; an open page renews itself"},
-    {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL, "what the log tells: the model is not run"},
-    {"sentences", "N", FIELD(ReportCommand, study.sentences), 1, "500", "of the validation text that the model is run on at most"},
+    {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL,
+     "write it again while the run trains; an open page renews itself"},
+    {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL,
+     "what the log tells: the model is not run"},
+    {"sentences", "N", FIELD(ReportCommand, study.sentences), 1, "500",
+     "of the validation text that the model is run on at most"},
 #define RECORD ReportCommand
 #define BEAM DECODING_OPTION
 #include "runtime/decode/settings.def"
-    {"checkpoint", "FILE", FIELD(ReportCommand, study.checkpoint), 0, NULL, "params from here (RUN's average, else best, else last)"},
+    {"checkpoint", "FILE", FIELD(ReportCommand, study.checkpoint), 0, NULL,
+     "params from here (RUN's average, else best, else last)"},
     OPTION_LINE_LIMIT(ReportCommand),
     OPTION_THREADS(ReportCommand),
     OPTION_GEMM(ReportCommand),
@@ -185,9 +196,10 @@ const Command command_report = {
     .arguments = "RUN…",
     .min_arguments = 1,
     .max_arguments = 16,
-    .text = "Writes one HTML file about training runs: loss, rate, speed and memory, the same sentences as\n"
-            "training went on, quality by length, rare words, tokens taken for others, the worst lines, and\n"
-            "what differs between several runs.",
+    .text =
+        "Writes one HTML file about training runs: loss, rate, speed and memory, the same sentences as\n"
+        "training went on, quality by length, rare words, tokens taken for others, the worst lines, and\n"
+        "what differs between several runs.",
     COMMAND_OPTIONS(ReportCommand, options),
     .run = run_report,
 };

@@ -106,7 +106,8 @@ static bool run_file(Job *job, const Run *run, const SessionOptions *options)
     Session session;
     bool is_foreign = !foreign_file_check(job, run->in);
     if (is_foreign)
-        diag_note(&job->diags, (Loc){0}, "tfc run computes with tensors; texts are for tfc translate and tfc generate");
+        diag_note(&job->diags, (Loc){0},
+                  "tfc run computes with tensors; texts are for tfc translate and tfc generate");
     StFile *in = !is_foreign ? st_open(&job->diags, job->arena, run->in) : NULL;
     Store *store = store_new();
     bool ok = in && session_open(&session, job, options);

@@ -55,11 +55,13 @@ static bool put_row(const Score *o, Aligner *aligner, const TextStream *stream, 
 static void put_nothing(const Score *o, const TextStream *stream, int64_t line, Text *out)
 {
     if (o->token_scores)
-        text_add(out, "{\"line\": %lld, \"log_probability\": null}", (long long)(stream->first + line));
+        text_add(out, "{\"line\": %lld, \"log_probability\": null}",
+                 (long long)(stream->first + line));
     text_string(out, "\n");
 }
 
-static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner, TextStream *stream)
+static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner,
+                         TextStream *stream)
 {
     Arena *arena = arena_new();
     double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
@@ -98,7 +100,8 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .keep_going = o->common.keep_going};
     TextStream stream;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference, false) &&
+    bool ok = stream_open(&stream, job, &options) &&
+              inference_prepare_score(&run->inference, false) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);

@@ -22,7 +22,8 @@ static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
     return training_prepared_kind(job, o, ports);
 }
 
-enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT, TRAIN_TEXTS = VALID_TEXTS | TEXTS_PREPARED };
+enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT };
+enum { TRAIN_TEXTS = VALID_TEXTS | TEXTS_PREPARED };
 
 /* Which texts the model wants, from its inputs, and whether they were given. */
 static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
@@ -33,9 +34,11 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     if (o->rows && !check_prepared(job, o, ports))
         return false;
     const bool pairs = o->kind == CORPUS_PAIRS;
-    const char *misfit = text_files_misfit(job->arena, &o->valid_texts, "valid-", VALID_TEXTS, o->model, pairs, false);
+    const char *misfit = text_files_misfit(job->arena, &o->valid_texts, "valid-", VALID_TEXTS,
+                                           o->model, pairs, false);
     if (!misfit)
-        misfit = text_files_misfit(job->arena, &o->texts, "", TRAIN_TEXTS, o->model, pairs, !o->rows);
+        misfit =
+            text_files_misfit(job->arena, &o->texts, "", TRAIN_TEXTS, o->model, pairs, !o->rows);
     text_files_look(job, &o->texts, "", TRAIN_TEXTS);
     text_files_look(job, &o->valid_texts, "valid-", VALID_TEXTS);
     return !misfit || cli_refuse(job, "%s", misfit);
@@ -49,10 +52,12 @@ static const char *options_in_vain(Job *job, const TrainOptions *o)
     TextList named = o->valid;
     for (size_t i = 0; i < o->mix.count; i++)
         vec_push(job->arena, named, o->mix.data[i]);
-    return text_files_in_vain(job->arena, &o->texts, o->lines, o->languages, &o->valid_texts, &named);
+    return text_files_in_vain(job->arena, &o->texts, o->lines, o->languages, &o->valid_texts,
+                              &named);
 }
 
-#define VALID_NEEDED "--valid-source and --valid-target, --valid-data, --valid or --valid-text are needed"
+#define VALID_NEEDED \
+    "--valid-source and --valid-target, --valid-data, --valid or --valid-text are needed"
 
 /* What contradicts itself before any file is read; 0 if nothing does. */
 static int check_usage(Job *job, const TrainOptions *o)
@@ -60,11 +65,15 @@ static int check_usage(Job *job, const TrainOptions *o)
     if (!o->model && !o->resume)
         return cli_usage_error("expected MODEL.tfg; see tfc train --help");
     if (o->resume && !o->out && !file_exists(o->model))
-        return cli_usage_error("there is nothing to resume: %s is not there; name the folder that tfc train --out has written", o->model);
+        return cli_usage_error(
+            "there is nothing to resume: %s is not there; name the folder that tfc train --out has written",
+            o->model);
     if (!o->out)
         return cli_usage_error("--out is needed: the folder to write the run to");
     if (o->resume && !file_exists(o->out))
-        return cli_usage_error("there is nothing to resume: %s is not there; name the folder that tfc train --out has written", o->out);
+        return cli_usage_error(
+            "there is nothing to resume: %s is not there; name the folder that tfc train --out has written",
+            o->out);
     if (o->resume && !o->model)
         return cli_usage_error("there is nothing to resume: %s has no run.json", o->out);
     if (o->prepared && vocabulary_is_chosen(&o->vocab))
@@ -76,7 +85,8 @@ static int check_usage(Job *job, const TrainOptions *o)
     if (!o->vocab.spec && !o->prepared)
         return cli_usage_error(VOCAB_IS_MISSING);
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
-        return cli_usage_error("--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+        return cli_usage_error(
+            "--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
     const char *mistake = o->prepared && text_files_given(&o->texts)
                               ? "--prepared is in place of --source and --target, --data and --text"
                               : text_files_mistake(job->arena, &o->texts, "", TRAIN_TEXTS);
@@ -91,18 +101,19 @@ static int check_usage(Job *job, const TrainOptions *o)
     if (o->validate_every > 0 && !validates)
         return cli_usage_error("--validate-every has nothing to validate on: " VALID_NEEDED);
     if (o->patience > 0 && !validates)
-        return cli_usage_error("--patience %lld has no validations to count: " VALID_NEEDED, (long long)o->patience);
+        return cli_usage_error("--patience %lld has no validations to count: " VALID_NEEDED,
+                               (long long)o->patience);
     if (o->best && !validates && (mistake = training_best_mistake(job->arena, o)))
         return cli_usage_error("%s", mistake);
     if (o->best && !validates)
         return cli_usage_error("--best %s has nothing to validate on: " VALID_NEEDED, o->best);
     if (best.measure && best.measure->answers && o->no_bleu)
-        return cli_usage_error("--best %s is counted on translations, and --no-bleu leaves them out", o->best);
-    if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
         return cli_usage_error(
-            "%s holds a training already; --resume goes on with it, another "
-            "--out begins a new one",
-            o->out);
+            "--best %s is counted on translations, and --no-bleu leaves them out", o->best);
+    if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
+        return cli_usage_error("%s holds a training already; --resume goes on with it, another "
+                               "--out begins a new one",
+                               o->out);
     return 0;
 }
 
@@ -133,8 +144,8 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     RunLock lock = {.fd = -1};
     bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training.ports) &&
               training_ranks_choose(job, ranks) &&
-              (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) && load_data(&training) &&
-              prepare(&training);
+              (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) &&
+              load_data(&training) && prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : cli_finish(job, false);
     bool together = status == EXIT_DONE || status == EXIT_INTERRUPTED;
@@ -168,7 +179,8 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
 
 /* -1: as the model says, or else what the help has in parentheses. */
 static const Option options[] = {
-    {"source", "FILE", FIELD(TrainCommand, o.texts.source), 0, NULL, "source text, one sentence a line"},
+    {"source", "FILE", FIELD(TrainCommand, o.texts.source), 0, NULL,
+     "source text, one sentence a line"},
     {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL, "target text, as many lines"},
     {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
      "… or both in one file: source, tab, target; further columns are ignored; or a translation\n"
@@ -178,7 +190,8 @@ static const Option options[] = {
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
      "mix in more pairs, as --data has them: WEIGHT of them to one of the main text, in each\n"
      "epoch others"},
-    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "the text of a model with one input"},
+    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL,
+     "the text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "each line of --text stands alone, with an end token"},
     {"prepared", "FOLDER", FIELD(TrainCommand, o.prepared), 0, NULL,
@@ -186,18 +199,21 @@ static const Option options[] = {
     {"valid-source", "FILE", FIELD(TrainCommand, o.valid_texts.source), 0, NULL,
      "to validate on: sources"},
     {"valid-target", "FILE", FIELD(TrainCommand, o.valid_texts.target), 0, NULL, "… and targets"},
-    {"valid-data", "FILE", FIELD(TrainCommand, o.valid_texts.data), 0, NULL, "… or both in one file"},
+    {"valid-data", "FILE", FIELD(TrainCommand, o.valid_texts.data), 0, NULL,
+     "… or both in one file"},
     {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL, "… or the one text"},
     {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
      "validate on more pairs, as --data has them (or a text), under a name"},
     {"best", "MEASURE", FIELD(TrainCommand, o.best), 0, NULL,
      "choose the best checkpoint, and count --patience, by this measure of validations:\n"
-#define FIGURE(name, measure, higher, answers, scale, decimals, unit, title, help) measure ": " help "\n"
+#define FIGURE(name, measure, higher, answers, scale, decimals, unit, title, help) \
+    measure ": " help "\n"
 #include "runtime/train/figures.def"
 #undef FIGURE
      "(bleu; errors where the median target has under four words; loss without translations).\n"
      "NAME:MEASURE, or NAME: of this --valid; mean: of all (the text without a name, or mean)"},
-    {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone: no translations, no continuations"},
+    {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL,
+     "validate by the loss alone: no translations, no continuations"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
     {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,
@@ -231,8 +247,9 @@ static const Option options[] = {
     OPTION_GEMM(TrainCommand),
     OPTION_CPU(TrainCommand),
     OPTION_PASSES(TrainCommand),
-#define TRAIN_SETTING(name, initial, block, least, most, option, help)                              \
-    {option, "N", FIELD(TrainCommand, o.name), least, "-1", initial < least ? help : help " (" #initial ")"},
+#define TRAIN_SETTING(name, initial, block, least, most, option, help) \
+    {option, "N",  FIELD(TrainCommand, o.name),                        \
+     least,  "-1", initial < least ? help : help " (" #initial ")"},
 #include "base/training_settings.def"
     {"gradients", "f32|bf16", FIELD(TrainCommand, o.gradients), 0, "f32",
      "between ranks; bf16 is half as much to send, but other bits with another number of ranks"},

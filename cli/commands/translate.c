@@ -30,16 +30,16 @@ static void print_json(const Translate *o, const Inference *inference, int64_t l
     json_put_number(&json, "score", h ? h->score : 0, RESULT_DIGITS);
     json_put_number(&json, "log_probability", h ? h->log_probability : 0, RESULT_DIGITS);
     if (o->token_scores)
-        put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0, vocab_rules(inference->vocab)->end,
-                         h ? h->each : NULL, h ? h->n_each : 0);
+        put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0,
+                         vocab_rules(inference->vocab)->end, h ? h->each : NULL, h ? h->n_each : 0);
     if (alignment)
         put_alignment(&json, inference->vocab, alignment);
     json_close(&json, '}');
     text_string(out, "\n");
 }
 
-/* Line i of the window: one line a result; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has
- * it. False after an error. */
+/* Line i of the window: one line a result; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses
+ * has it. False after an error. */
 static bool print_result(const Translate *o, Aligner *aligner, const TextStream *stream, int64_t i,
                          const Decoded *decoded, Arena *arena, Text *out)
 {
@@ -94,7 +94,8 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
     for (int64_t i = 0; i < out->lines->n; i++) {
         Ids ids = {0};
         if (!vocab_encode(run->vocab, out->lines->at[i].text, out->lines->at[i].length, &ids))
-            return job_error(job, "--prefix: %s: %s", lines_where(job->arena, out->lines, i), tokenizer_problem());
+            return job_error(job, "--prefix: %s: %s", lines_where(job->arena, out->lines, i),
+                             tokenizer_problem());
         int32_t n = (int32_t)ids.count;
         unknown_add(&unknown.target, ids.data, ids.count, vocab_rules(run->vocab)->unk);
         int32_t *copy = ARENA_ARRAY(job->arena, int32_t, n + 1);
@@ -103,34 +104,37 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
         out->tokens[i] = (Tokens){copy, n};
         free(ids.data);
         if (n > longest)
-            return job_error(job, "--prefix: %s has %d token%s, but the model takes %" PRId64 ": shorten it",
-                             lines_where(job->arena, out->lines, i), n, text_plural(n, "", "s"), longest);
+            return job_error(
+                job, "--prefix: %s has %d token%s, but the model takes %" PRId64 ": shorten it",
+                lines_where(job->arena, out->lines, i), n, text_plural(n, "", "s"), longest);
     }
     corpus_tell_unknown(&job->diags, CORPUS_LINES, &unknown, texts);
     run->inference.prefixes = out->tokens;
     return true;
 }
 
-static bool has_prefixes(Job *job, const Prefixes *prefixes,
-                         const TextStream *stream)
+static bool has_prefixes(Job *job, const Prefixes *prefixes, const TextStream *stream)
 {
     if (!prefixes->lines || stream->first + stream->n <= prefixes->lines->n)
         return true;
-    return job_error(job, "--prefix: %s has %" PRId64 " line%s, fewer than the text: a line for each is needed",
-                     prefixes->lines->source->path, prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"));
+    return job_error(
+        job, "--prefix: %s has %" PRId64 " line%s, fewer than the text: a line for each is needed",
+        prefixes->lines->source->path, prefixes->lines->n,
+        text_plural(prefixes->lines->n, "", "s"));
 }
 
 /* After the last window. */
-static bool used_prefixes(Job *job, const Prefixes *prefixes,
-                          const TextStream *stream)
+static bool used_prefixes(Job *job, const Prefixes *prefixes, const TextStream *stream)
 {
     if (!prefixes->lines || stream->failure || prefixes->lines->n <= stream->answered)
         return true;
-    return job_error(job, "--prefix: %s has %" PRId64 " line%s, but the text %" PRId64, prefixes->lines->source->path,
-                     prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"), stream->answered);
+    return job_error(job, "--prefix: %s has %" PRId64 " line%s, but the text %" PRId64,
+                     prefixes->lines->source->path, prefixes->lines->n,
+                     text_plural(prefixes->lines->n, "", "s"), stream->answered);
 }
 
-static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, TextStream *stream, Text *out)
+static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, TextStream *stream,
+                   Text *out)
 {
     static const Decoded nothing;
     Arena *arena = arena_new();
@@ -147,8 +151,8 @@ static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, TextStr
 }
 
 /* Windows are answered by one rank after the other, and written by the first. */
-static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner, TextStream *stream,
-                             int64_t window)
+static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner,
+                             TextStream *stream, int64_t window)
 {
     Ranks *ranks = o->common.ranks;
     int me = ranks_mine(ranks), by = (int)(window % ranks_count(ranks));
@@ -204,7 +208,8 @@ static bool translate(Job *job, const void *record, RunFolder *run)
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     for (int64_t window = 0; ok && stream_next(&stream); window++)
-        ok = has_prefixes(job, &prefixes, &stream) && translate_window(o, run, &aligner, &stream, window);
+        ok = has_prefixes(job, &prefixes, &stream) &&
+             translate_window(o, run, &aligner, &stream, window);
     aligner_free(&aligner);
     decoding_tell_stuck(job, run->inference.n_stuck);
     return stream_close(&stream, ok && used_prefixes(job, &prefixes, &stream));
@@ -267,11 +272,12 @@ const Command command_translate = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Translates text with a trained run: one line out for each line in, in order,\n"
-            "the same whatever the size of batches. It answers as it reads: a line written\n"
-            "into a pipe at once, a long text while it is being read. A line that is no text\n"
-            "or too long for the model ends it, once the lines before are written. Several results of\n"
-            "a line are a line each: NUMBER ||| TEXT ||| SCORE.",
+    .text =
+        "Translates text with a trained run: one line out for each line in, in order,\n"
+        "the same whatever the size of batches. It answers as it reads: a line written\n"
+        "into a pipe at once, a long text while it is being read. A line that is no text\n"
+        "or too long for the model ends it, once the lines before are written. Several results of\n"
+        "a line are a line each: NUMBER ||| TEXT ||| SCORE.",
     COMMAND_OPTIONS(Translate, options),
     .run = run_translate,
 };

@@ -29,10 +29,7 @@ static const int64_t term_ends[] = {
 #include "runtime/exec/shapes.def"
 };
 
-static Bin bin_of(const int64_t *ends, int i)
-{
-    return (Bin){i ? ends[i - 1] + 1 : 1, ends[i]};
-}
+static Bin bin_of(const int64_t *ends, int i) { return (Bin){i ? ends[i - 1] + 1 : 1, ends[i]}; }
 
 /* What a row of the table tells. */
 typedef struct Row {
@@ -46,11 +43,11 @@ static Row row_of(Tuning *tuning, int type, int class)
 {
     static const char *const types[TFC_BLAS_TYPES] = {"f32", "f64"};
     return (Row){.type = types[type],
-                  .rows = bin_of(row_ends, class / SHAPE_TERMS / SHAPE_COLUMNS),
-                  .columns = bin_of(column_ends, class / SHAPE_TERMS % SHAPE_COLUMNS),
-                  .terms = bin_of(term_ends, class % SHAPE_TERMS),
-                  .rate = tuning->rates[type][class],
-                  .blas = tuning_choose(tuning->rates).blas[type] >> class & 1};
+                 .rows = bin_of(row_ends, class / SHAPE_TERMS / SHAPE_COLUMNS),
+                 .columns = bin_of(column_ends, class / SHAPE_TERMS % SHAPE_COLUMNS),
+                 .terms = bin_of(term_ends, class % SHAPE_TERMS),
+                 .rate = tuning->rates[type][class],
+                 .blas = tuning_choose(tuning->rates).blas[type] >> class & 1};
 }
 
 static const char *bin_text(Arena *arena, Bin bin)
@@ -150,10 +147,11 @@ const Command command_tune = {
     .name = "tune",
     .summary = "tell which products --gemm auto leaves to OpenBLAS",
     .arguments = "",
-    .text = "Tells which shapes of products OpenBLAS multiplies and which native kernels do, in\n"
-            "training with --gemm auto, and the rates that decided it: of one thread, with operands\n"
-            "as they lie where OpenBLAS does worst. It must be faster by more than 5 %. They are\n"
-            "measured at first use and kept in the cache.",
+    .text =
+        "Tells which shapes of products OpenBLAS multiplies and which native kernels do, in\n"
+        "training with --gemm auto, and the rates that decided it: of one thread, with operands\n"
+        "as they lie where OpenBLAS does worst. It must be faster by more than 5 %. They are\n"
+        "measured at first use and kept in the cache.",
     COMMAND_OPTIONS(Tune, options),
     .run = run_tune,
 };

@@ -33,8 +33,8 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
 
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
 {
-    const char *misfit = text_files_misfit(job->arena, texts, "", TEXTS_PAIRS | TEXTS_TEXT, run->path,
-                                           run->kind == CORPUS_PAIRS, true);
+    const char *misfit = text_files_misfit(job->arena, texts, "", TEXTS_PAIRS | TEXTS_TEXT,
+                                           run->path, run->kind == CORPUS_PAIRS, true);
     text_files_look(job, texts, "", TEXTS_PAIRS | TEXTS_TEXT);
     return !misfit || cli_refuse(job, "%s", misfit);
 }
@@ -50,7 +50,8 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
                               .with = &common->with,
                               .dtype = common->dtype,
                               .keeps = true};
-    bool ok = run_folder_open(job, &source, &run) && tracing_open_ranks(job, common->trace, common->ranks, &trace);
+    bool ok = run_folder_open(job, &source, &run) &&
+              tracing_open_ranks(job, common->trace, common->ranks, &trace);
     if (ok && common->special)
         vocab_read_special(run.vocab, strcmp(common->special, "text"));
     if (ok) {

@@ -1,5 +1,6 @@
-/* Common: the options that several commands have, and the work that they need before a command does its own. The record
- * of every command has a Common; the command's table has a row for each of these options that it takes. */
+/* Common: the options that several commands have, and the work that they need before a command does
+ * its own. The record of every command has a Common; the command's table has a row for each of
+ * these options that it takes. */
 #ifndef CLI_OPTIONS_COMMON_H
 #define CLI_OPTIONS_COMMON_H
 
@@ -17,15 +18,16 @@ typedef struct Common {
     const char *weights;
     VocabularyChoice vocab;
     TextList with;
-    int64_t threads;    /* 0: all processors */
+    int64_t threads;      /* 0: all processors */
     int64_t rank_timeout; /* seconds (cli/ranks.h) */
-    int64_t memory;     /* bytes; 0: no limit */
-    int64_t line_limit; /* bytes; 0: LINE_LIMIT */
+    int64_t memory;       /* bytes; 0: no limit */
+    int64_t line_limit;   /* bytes; 0: LINE_LIMIT */
     bool keep_going;
     TextList settings; /* "NAME=VALUE" */
     Ranks *ranks;      /* that run the command together; NULL: one process (cli/ranks.h) */
 } Common;
 
+/* clang-format off */
 #define OPTION_GEMM(record)                                                                        \
     {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
      "products by OpenBLAS, kernels of our own, or, to train, the faster for each shape (auto)"}
@@ -114,16 +116,18 @@ typedef struct Common {
 
 #define OPTION_SET(record)                                                                         \
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
+/* clang-format on */
 
-/* Calls options_parse, then sets the number of threads and the job's options from --threads, --gemm, --cpu and
- * --passes. */
+/* Calls options_parse, then sets the number of threads and the job's options from --threads,
+ * --gemm, --cpu and --passes. */
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status);
 
 /* Reads a MODEL argument (model_argument.h), with --set, -O and --dtype; false after an error. */
 bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
 
-/* Whether texts of the kind that the run reads are named: pairs, or lines; a usage error tells if not. */
+/* Whether texts of the kind that the run reads are named: pairs, or lines; a usage error tells if
+ * not. */
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
 /* What a command does with a run, whose model and vocabulary are loaded; false after errors. */

@@ -9,11 +9,12 @@ const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Argum
     char *text = arena_alloc(arena, SETTINGS_TEXT);
     for (int row = 0; row < SETTINGS; row++)
         for (size_t i = 0; setting_help(row)->option && i < arguments->given.count; i++)
-            given[row] = given[row] || !strcmp(arguments->given.data[i].option->name, setting_help(row)->option);
+            given[row] = given[row] ||
+                         !strcmp(arguments->given.data[i].option->name, setting_help(row)->option);
     if (settings_given_conflict(given, decoding->sample, decoding->nbest, decoding->beam, text))
         return text;
-    const SettingConflict *conflict =
-        settings_conflict(decoding->sample, decoding->nbest, decoding->best_of, decoding->alternatives);
+    const SettingConflict *conflict = settings_conflict(decoding->sample, decoding->nbest,
+                                                        decoding->best_of, decoding->alternatives);
     return conflict ? conflict->options : NULL;
 }
 
@@ -36,8 +37,8 @@ void decoding_tell_stuck(Job *job, int64_t n)
 {
     if (n)
         diag_note(&job->diags, (Loc){0},
-                  "%lld answer%s early: --no-repeat-ngram left no token to go on with", (long long)n,
-                  n > 1 ? "s end" : " ends");
+                  "%lld answer%s early: --no-repeat-ngram left no token to go on with",
+                  (long long)n, n > 1 ? "s end" : " ends");
 }
 
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference)

@@ -1,6 +1,7 @@
-/* Decoding: the options for searching or drawing results (runtime/decode/settings.def), the same in each command that
- * has them. The record of such a command has a Decoding named `decoding`. Its table of options defines RECORD as the
- * record's type, defines the groups that it takes as DECODING_OPTION, and includes the rows. */
+/* Decoding: the options for searching or drawing results (runtime/decode/settings.def), the same in
+ * each command that has them. The record of such a command has a Decoding named `decoding`. Its
+ * table of options defines RECORD as the record's type, defines the groups that it takes as
+ * DECODING_OPTION, and includes the rows. */
 #ifndef CLI_OPTIONS_DECODING_H
 #define CLI_OPTIONS_DECODING_H
 
@@ -17,14 +18,15 @@ typedef struct Decoding {
 #include "runtime/decode/settings.def"
 } Decoding;
 
-#define DECODING_OPTION(kind, name, initial, least, most, option, value, help)                     \
+#define DECODING_OPTION(kind, name, initial, least, most, option, value, help) \
     {option, value, FIELD(RECORD, decoding.name), least, #initial, help},
 
 /* What is wrong with the options, a usage error in the arena; NULL: nothing. */
 const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Arguments *arguments);
 /* The settings of a translation; a setting without an option in the command has its default. */
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference);
-/* Adds a note about answers that --no-repeat-ngram ended (DecodeSettings.n_stuck), if there are any. */
+/* Adds a note about answers that --no-repeat-ngram ended (DecodeSettings.n_stuck), if there are
+ * any. */
 void decoding_tell_stuck(Job *job, int64_t n);
 /* Sets only the settings of the group ANY. */
 void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings);

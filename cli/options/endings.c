@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Ending: a command writes such files as the kind of this name, which is `what`. "" stands for a name without an
- * ending, "*" for any other. */
+/* Ending: a command writes such files as the kind of this name, which is `what`. "" stands for a
+ * name without an ending, "*" for any other. */
 typedef struct Ending {
     const char *ending, *command, *kind, *what;
 } Ending;
@@ -39,8 +39,8 @@ static const Ending endings[] = {
 };
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
 
-/* ".so" of "lib.d/x.so"; "" where there is none: no letter follows the last dot, or nothing stands before it,
- * or it is no regular file (/dev/stdout has none). */
+/* ".so" of "lib.d/x.so"; "" where there is none: no letter follows the last dot, or nothing stands
+ * before it, or it is no regular file (/dev/stdout has none). */
 static const char *ending_of(const char *path)
 {
     const char *name = file_name(path), *dot = strrchr(name, '.');
@@ -50,7 +50,8 @@ static const char *ending_of(const char *path)
 static const Ending *find_ending(const char *command, const char *ending)
 {
     for (int i = 0; i < ENDINGS; i++)
-        if ((!command || !strcmp(endings[i].command, command)) && !strcmp(endings[i].ending, ending))
+        if ((!command || !strcmp(endings[i].command, command)) &&
+            !strcmp(endings[i].ending, ending))
             return &endings[i];
     return NULL;
 }
@@ -83,15 +84,18 @@ static void refuse(Job *job, const char *command, const char *path, const char *
 {
     const char *ending = ending_of(path);
     const Ending *other = find_ending(NULL, ending);
-    const char *any = option ? arena_printf(job->arena, "; %s writes any kind under this name", option) : "";
+    const char *any =
+        option ? arena_printf(job->arena, "; %s writes any kind under this name", option) : "";
     for (size_t i = 0; i < sizeof foreign_endings / sizeof *foreign_endings; i++)
-        if (!strcmp(foreign_endings[i].ending, ending) && !strcmp(foreign_endings[i].command, command))
+        if (!strcmp(foreign_endings[i].ending, ending) &&
+            !strcmp(foreign_endings[i].command, command))
             any = arena_printf(job->arena, "; %s", foreign_endings[i].advice);
     if (other && strcmp(other->command, command))
-        cli_usage_error("-o %s: tfc %s writes %s, tfc %s %s%s", path, other->command, ending, command,
-                        list_endings(job, command), any);
+        cli_usage_error("-o %s: tfc %s writes %s, tfc %s %s%s", path, other->command, ending,
+                        command, list_endings(job, command), any);
     else
-        cli_usage_error("-o %s: there is no %s to write, but %s%s", path, ending, list_endings(job, command), any);
+        cli_usage_error("-o %s: there is no %s to write, but %s%s", path, ending,
+                        list_endings(job, command), any);
 }
 
 /* "x.so is a library, x.o an object file": what the endings of a command mean. */
@@ -100,12 +104,14 @@ static void refuse_none(Job *job, const char *command)
     const char *list = "";
     for (int i = 0; i < ENDINGS; i++)
         if (!strcmp(endings[i].command, command) && strcmp(endings[i].ending, "*"))
-            list = arena_printf(job->arena, "%s%s%s %s", list, *list ? ", " : "",
-                                *endings[i].ending ? endings[i].ending : "no ending", endings[i].what);
+            list =
+                arena_printf(job->arena, "%s%s%s %s", list, *list ? ", " : "",
+                             *endings[i].ending ? endings[i].ending : "no ending", endings[i].what);
     cli_usage_error("-o FILE is missing; its ending says what is written: %s", list);
 }
 
-const char *ending_kind(Job *job, const char *command, const char *path, const char *option, const char *chosen)
+const char *ending_kind(Job *job, const char *command, const char *path, const char *option,
+                        const char *chosen)
 {
     if (!path)
         return refuse_none(job, command), NULL;

@@ -4,10 +4,11 @@
 
 #include "cli/cli.h"
 
-/* What a command writes into `path`: `chosen`, the value of `option` ("--emit"), where it was given, else
- * what the ending says (endings.c). NULL, after a usage error, where the command does not write such files or the path
- * is NULL.
+/* What a command writes into `path`: `chosen`, the value of `option` ("--emit"), where it was
+ * given, else what the ending says (endings.c). NULL, after a usage error, where the command does
+ * not write such files or the path is NULL.
  * `option` may be NULL: the command writes one kind. */
-const char *ending_kind(Job *job, const char *command, const char *path, const char *option, const char *chosen);
+const char *ending_kind(Job *job, const char *command, const char *path, const char *option,
+                        const char *chosen);
 
 #endif

@@ -137,7 +137,10 @@ static bool names_path(const Option *option)
 }
 
 /* "" as a path would be the folder itself, or the file before a suffix. */
-static bool is_lost_path(const Option *option, const char *text) { return !*text && names_path(option); }
+static bool is_lost_path(const Option *option, const char *text)
+{
+    return !*text && names_path(option);
+}
 
 static const char *store_text(Job *job, const Option *option, const char *text, const char **field)
 {
@@ -157,12 +160,15 @@ static const char *store_size(Job *job, const Option *option, const char *text, 
     bool is_size = parse_bytes(text, &bytes);
     if (is_size && (double)bytes < option->least) {
         const bool has_unit = text[strspn(text, "0123456789.")];
-        const char *hint = has_unit ? "" : arena_printf(job->arena, "; for gigabytes write %sG", text);
-        return arena_printf(job->arena, "a size such as 800M or 1.5G: %s is %lld bytes, which is too little%s", text,
-                            (long long)bytes, hint);
+        const char *hint =
+            has_unit ? "" : arena_printf(job->arena, "; for gigabytes write %sG", text);
+        return arena_printf(job->arena,
+                            "a size such as 800M or 1.5G: %s is %lld bytes, which is too little%s",
+                            text, (long long)bytes, hint);
     }
     if (!is_size || (double)bytes > most)
-        return isinf(most) ? "a size such as 800M or 1.5G" : "a size such as 800k or 20M, at most 1G";
+        return isinf(most) ? "a size such as 800M or 1.5G"
+                           : "a size such as 800k or 20M, at most 1G";
     *field = bytes;
     return NULL;
 }
@@ -198,9 +204,12 @@ static const char *store_value(Job *job, const Option *option, const char *text,
     case OPTION_OUTPUT:
     case OPTION_TEXT: return store_text(job, option, text, field);
     case OPTION_INT:
-        return is_size(option) ? store_size(job, option, text, field) : store_number(job, option, text, field);
+        return is_size(option) ? store_size(job, option, text, field)
+                               : store_number(job, option, text, field);
     case OPTION_NUMBER: return store_number(job, option, text, field);
-    case OPTION_LIST: vec_push(job->arena, *(TextList *)field, text); return is_lost_path(option, text) ? "a path" : NULL;
+    case OPTION_LIST:
+        vec_push(job->arena, *(TextList *)field, text);
+        return is_lost_path(option, text) ? "a path" : NULL;
     }
     return NULL;
 }
@@ -274,7 +283,8 @@ static void unknown_option(Job *job, const Command *command, const char *word)
     names[n_names++] = "--help";
     const char *hint = option_hint(job->arena, command->name, word);
     if (!hint && !strncmp(command->arguments, "-- ", 3))
-        hint = arena_printf(job->arena, "; a command's own options stand behind --: tfc %s %s", command->name, command->arguments);
+        hint = arena_printf(job->arena, "; a command's own options stand behind --: tfc %s %s",
+                            command->name, command->arguments);
     if (!hint)
         hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
     if (!*hint)
@@ -321,9 +331,12 @@ const char *option_typed(Arena *arena, const Option *option)
 }
 
 /* What to type for a value that the option does not take; "". */
-static const char *value_hint(Job *job, const Command *command, const Option *option, const char *value)
+static const char *value_hint(Job *job, const Command *command, const Option *option,
+                              const char *value)
 {
-    const char *hint = option_hint(job->arena, command->name, arena_printf(job->arena, "%s %s", option_typed(job->arena, option), value));
+    const char *hint =
+        option_hint(job->arena, command->name,
+                    arena_printf(job->arena, "%s %s", option_typed(job->arena, option), value));
     return hint ? hint : "";
 }
 
@@ -349,29 +362,33 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
         value = arguments->argv[++*at];
     }
     if (!flag && option->kind != OPTION_LIST && is_given(arguments, option)) {
-        cli_usage_error("%s is given twice, the second time as '%s'; it may stand once", option_typed(job->arena, option), value);
+        cli_usage_error("%s is given twice, the second time as '%s'; it may stand once",
+                        option_typed(job->arena, option), value);
         return false;
     }
     const char *expected = store_value(job, option, value, record);
     if (expected)
-        cli_usage_error("%s is '%s'; expected %s%s", option_typed(job->arena, option), value, expected,
-                        value_hint(job, command, option, value));
+        cli_usage_error("%s is '%s'; expected %s%s", option_typed(job->arena, option), value,
+                        expected, value_hint(job, command, option, value));
     vec_push(job->arena, arguments->given, ((GivenOption){option, value}));
     return !expected;
 }
 
-static bool fits_place(const Command *command, const Arguments *arguments, const char *name, const char *after)
+static bool fits_place(const Command *command, const Arguments *arguments, const char *name,
+                       const char *after)
 {
     const Option *option = find_option(command, name, strlen(name));
     const Option *given = option && after ? find_option(command, after, strlen(after)) : NULL;
     const bool takes_texts = command->max_arguments > 1; /* as arguments */
-    return option && !takes_texts && (!after || (given && is_given(arguments, given) && !is_given(arguments, option)));
+    return option && !takes_texts &&
+           (!after || (given && is_given(arguments, given) && !is_given(arguments, option)));
 }
 
 /* By what option the word would be given. */
-static const char *place_hint(Arena *arena, const Command *command, const Arguments *arguments, const char *word)
+static const char *place_hint(Arena *arena, const Command *command, const Arguments *arguments,
+                              const char *word)
 {
-#define PLACE(option, after, hint) \
+#define PLACE(option, after, hint)                     \
     if (fits_place(command, arguments, option, after)) \
         return arena_printf(arena, ": " hint, word);
 #include "cli/options/hints.def"
@@ -382,17 +399,17 @@ static bool count_fits(Job *job, const Command *command, const Arguments *argume
 {
     if (arguments->count > command->max_arguments) {
         const char *word = arguments->words[command->max_arguments];
-        cli_usage_error("'%s' is one argument too many%s", word, place_hint(job->arena, command, arguments, word));
-    }
-    else if (arguments->count < command->min_arguments)
+        cli_usage_error("'%s' is one argument too many%s", word,
+                        place_hint(job->arena, command, arguments, word));
+    } else if (arguments->count < command->min_arguments)
         cli_usage_error("expected %s; see tfc %s --help", command->arguments, command->name);
     else
         return true;
     return false;
 }
 
-/* Whether the path stands in a value such as FILE, NAME=FILE, words:FILE, FILE:WEIGHT or FILE,FILE; or is the value's in
- * the folder of a run. */
+/* Whether the path stands in a value such as FILE, NAME=FILE, words:FILE, FILE:WEIGHT or FILE,FILE;
+ * or is the value's in the folder of a run. */
 static bool value_names(const char *value, const char *path)
 {
     static const char marks[] = "=:,";

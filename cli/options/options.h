@@ -11,34 +11,39 @@
 
 /* OptionKind: the type of an option's value, and of the field in which it is stored. */
 typedef enum OptionKind {
-    OPTION_FLAG,   /* bool */
-    OPTION_TEXT,   /* const char *; one of the words where `value` lists them: "f32|bf16" */
-    OPTION_OUTPUT, /* const char *, a file that the command writes, and so none that it reads (outputs.c) */
-    OPTION_INT,    /* int64_t, from `least` to what the name's row allows; a "SIZE" is bytes, such as 800M
-                      or 1.5G: of 10^6, of 10^9 */
+    OPTION_FLAG, /* bool */
+    OPTION_TEXT, /* const char *; one of the words where `value` lists them: "f32|bf16" */
+    /* const char *, a file that the command writes, and so none that it reads (outputs.c) */
+    OPTION_OUTPUT,
+    /* int64_t, from `least` to what the name's row allows; a "SIZE" is bytes, such as 800M or 1.5G:
+     * of 10^6, of 10^9 */
+    OPTION_INT,
     OPTION_NUMBER, /* double, alike (rows: base/limits.h, settings.def of decoding) */
     OPTION_LIST    /* TextList, in the order given */
 } OptionKind;
 
-/* Option: a row of a table. An option with one value may be given once; a second time is a usage error. A list's option
- * may be given several times, and a flag, too, with no further effect. */
+/* Option: a row of a table. An option with one value may be given once; a second time is a usage
+ * error. A list's option may be given several times, and a flag, too, with no further effect. */
 typedef struct Option {
     const char *name;  /* without the dashes; of one letter: "-O" */
     const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
     OptionKind kind;
     size_t at; /* of the field in the command's record */
     double least;
-    const char *initial; /* the value where the option is absent; NULL: 0, no text. One below
-                            `least` cannot be given, and --help does not show it. */
+    /* the value where the option is absent; NULL: 0, no text. One below `least` cannot be given,
+     * and --help does not show it. */
+    const char *initial;
     const char *help;
 } Option;
 
 /* The kind and the place of an option that is stored in a field of a record. */
+/* clang-format off */
 #define FIELD(record, field)                                                                       \
     _Generic(((record *)0)->field, bool : OPTION_FLAG, const char * : OPTION_TEXT,                 \
              int64_t : OPTION_INT, double : OPTION_NUMBER, TextList : OPTION_LIST),                \
         offsetof(record, field)
 #define OUTPUT(record, field) OPTION_OUTPUT, offsetof(record, field)
+/* clang-format on */
 
 typedef struct GivenOption {
     const Option *option;
@@ -67,19 +72,22 @@ typedef struct Command {
 } Command;
 
 /* The fields of a Command that say where its options go. */
-#define COMMAND_OPTIONS(type, table)                                                               \
-    .options = (table), .n_options = (int)(sizeof(table) / sizeof(table)[0]),                      \
+#define COMMAND_OPTIONS(type, table)                                          \
+    .options = (table), .n_options = (int)(sizeof(table) / sizeof(table)[0]), \
     .record = sizeof(type), .common = offsetof(type, common)
 
 /* Fills the record; an option that is not given gets its initial value. False: help or an error was
  * printed, and *status is the exit status. Texts are those of argv. */
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                    Arguments *arguments, int *status);
-/* Whether no output is a file that the command reads, another output's, or a run's own. (outputs.c) */
+/* Whether no output is a file that the command reads, another output's, or a run's own.
+ * (outputs.c) */
 bool options_check_outputs(Job *job, const Arguments *arguments);
-/* The remark of --help in parentheses: the default, or that the option may be given again; NULL: none. */
+/* The remark of --help in parentheses: the default, or that the option may be given again; NULL:
+ * none. */
 const char *option_remark(const Option *option);
-/* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row for it. */
+/* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row
+ * for it. */
 const char *option_hint(Arena *arena, const char *command, const char *word);
 /* CliFileNote with the Arguments: the option that has named the file, " (--input)". */
 const char *option_of_file(const void *arguments, Arena *arena, const char *path);

@@ -21,10 +21,10 @@ static bool is_among(const char *name, const char *const *names)
 }
 
 /* Of this call alone, not of the run. */
-static const char *const passing[] = {"out",   "resume",       "allow-change",
-                                      "trace", "json-summary", "set", "token", "best",
-                                      "no-bleu", /* these four are kept apart */
-                                      NULL};
+static const char *const passing[] = {
+    "out", "resume", "allow-change", "trace",   "json-summary",
+    "set", "token",  "best",         "no-bleu", /* these four are kept apart */
+    NULL};
 
 /* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
 static const char *absolute_value(Job *job, const Option *option, const char *value)
@@ -38,8 +38,8 @@ static const char *absolute_value(Job *job, const Option *option, const char *va
     const char *rest = strstr(option->value, "FILE:") ? strrchr(value, ':') : NULL;
     rest = rest ? rest : value + strlen(value);
     bool is_file = !strncmp(option->value, "FILE", 4) || !strcmp(option->value, "FOLDER");
-    char *real = is_file ? realpath(arena_strndup(job->arena, value, (size_t)(rest - value)), NULL)
-                         : NULL;
+    char *real =
+        is_file ? realpath(arena_strndup(job->arena, value, (size_t)(rest - value)), NULL) : NULL;
     const char *text = real ? arena_printf(job->arena, "%s%s", real, rest) : value;
     free(real);
     return text;
@@ -150,11 +150,12 @@ static void take_common(TrainCommand *command)
     command->o.settings = common->settings;
 }
 
-/* Options that say together which params train: what is given of them now takes the place of all. */
+/* Options that say together which params train: what is given of them now takes the place of
+ * all. */
 static const char *const choosing[] = {"freeze", "only", NULL};
 
-/* Whether the option is given now, and so replaces what the run remembers of it. --set and --token are
- * merged by name instead. */
+/* Whether the option is given now, and so replaces what the run remembers of it. --set and --token
+ * are merged by name instead. */
 static bool is_replaced(const Option *option, const Arguments *now)
 {
     static const char *const merged[] = {"set", "token", NULL};
@@ -187,8 +188,8 @@ static bool validates(const TextList *was, const Arguments *now)
     return false;
 }
 
-/* The words without what 0.2.0 took though it did nothing, and what is refused today: a time of 0, and counts of
- * validations where there are none. */
+/* The words without what 0.2.0 took though it did nothing, and what is refused today: a time of 0,
+ * and counts of validations where there are none. */
 static TextList without_idle(Job *job, const TextList *was, const Arguments *now)
 {
     static const char *const counts[] = {"--patience", "--validate-every", NULL};
@@ -196,7 +197,8 @@ static TextList without_idle(Job *job, const TextList *was, const Arguments *now
     const bool are_counted = validates(was, now);
     for (size_t i = 0; i < was->count; i++) {
         const char *word = was->data[i], *value = i + 1 < was->count ? was->data[i + 1] : NULL;
-        if (value && ((!strcmp(word, "--minutes") && !strtod(value, NULL)) || (!are_counted && is_among(word, counts))))
+        if (value && ((!strcmp(word, "--minutes") && !strtod(value, NULL)) ||
+                      (!are_counted && is_among(word, counts))))
             i++;
         else
             vec_push(job->arena, words, word);
@@ -248,8 +250,7 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
                                now->out, vocab, now->vocab.spec);
     const char *weights = word_value(&record->arguments, "--weights");
     if (now->weights && (!weights || strcmp(now->weights, weights)))
-        return cli_usage_error("%s goes on from its own checkpoint: leave --weights out",
-                               now->out);
+        return cli_usage_error("%s goes on from its own checkpoint: leave --weights out", now->out);
     return 0;
 }
 

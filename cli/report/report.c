@@ -14,7 +14,8 @@
 bool report_read(Job *job, const char *path, RunReport *report)
 {
     *report = (RunReport){.path = path};
-    return run_record_read(job, path, &report->record) && runlog_read(&job->diags, job->arena, path, &report->log);
+    return run_record_read(job, path, &report->record) &&
+           runlog_read(&job->diags, job->arena, path, &report->log);
 }
 
 /* ---- texts ---- */
@@ -42,11 +43,15 @@ TextFiles report_files(Job *job, const RunReport *report, const char *prefix)
     const struct {
         const char *name;
         TextList *list;
-    } lists[] = {{"source", &files.source}, {"target", &files.target}, {"data", &files.data}, {"text", &files.text}};
+    } lists[] = {{"source", &files.source},
+                 {"target", &files.target},
+                 {"data", &files.data},
+                 {"text", &files.text}};
     size_t length = strlen(prefix);
     for (size_t i = 0; i < report->record.texts.count; i++) {
         const RunText *text = &report->record.texts.data[i];
-        for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !strncmp(text->option, prefix, length); k++)
+        for (size_t k = 0;
+             k < sizeof lists / sizeof lists[0] && !strncmp(text->option, prefix, length); k++)
             if (!strcmp(text->option + length, lists[k].name))
                 vec_push(job->arena, *lists[k].list, text->file);
     }
@@ -59,14 +64,16 @@ static bool are_there(Job *job, const TextFiles *files, RunView *view)
     const TextList paths = text_files_paths(job->arena, files);
     for (size_t i = 0; i < paths.count; i++)
         if (!file_exists(paths.data[i])) {
-            vec_push(job->arena, view->notes, arena_printf(job->arena, "%s is not there any more.", paths.data[i]));
+            vec_push(job->arena, view->notes,
+                     arena_printf(job->arena, "%s is not there any more.", paths.data[i]));
             return false;
         }
     return paths.count > 0;
 }
 
 /* Lines of the files; *target NULL of a text with one side. */
-static Lines *read_files(Job *job, const RunReport *report, const TextFiles *files, int64_t limit, Lines **target)
+static Lines *read_files(Job *job, const RunReport *report, const TextFiles *files, int64_t limit,
+                         Lines **target)
 {
     return text_files_read(job, files, report_argument(report, "--languages"), limit, target);
 }
@@ -77,7 +84,8 @@ static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view
     TextFiles files = report_files(job, report, "valid-");
     const RunText *named = find_text(report, "valid");
     if (!text_files_given(&files) && named)
-        vec_push(job->arena, *(report->record.kind == CORPUS_PAIRS ? &files.data : &files.text), named->file);
+        vec_push(job->arena, *(report->record.kind == CORPUS_PAIRS ? &files.data : &files.text),
+                 named->file);
     if (!are_there(job, &files, view))
         return true;
     Lines *target;
@@ -100,7 +108,8 @@ static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view
     if (report->record.kind != CORPUS_PAIRS || !are_there(job, &files, view))
         return true;
     if (bytes > MOST_BYTES) {
-        vec_push(job->arena, view->notes, "Rare words are not counted: the training text is large.");
+        vec_push(job->arena, view->notes,
+                 "Rare words are not counted: the training text is large.");
         return true;
     }
     Lines *target, *first = read_files(job, report, &files, limit, &target);
@@ -113,7 +122,8 @@ bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView 
     if (!read_valid(job, report, line_limit, view))
         return false;
     if (!report->text.source)
-        vec_push(job->arena, view->notes, "There is no validation text, so nothing is said about single lines.");
+        vec_push(job->arena, view->notes,
+                 "There is no validation text, so nothing is said about single lines.");
     return !report->text.source || read_train(job, report, line_limit, view);
 }
 
@@ -126,28 +136,41 @@ static double loss_of(const TrainReport *r, int valid) { return r->loss; }
 enum { TELLING = -1 };
 static TrainFigures figures_of(const TrainReport *r, int valid)
 {
-    return valid == TELLING ? r->figures : valid < r->n_valid ? r->valid[valid].figures : train_no_figures();
+    return valid == TELLING     ? r->figures
+           : valid < r->n_valid ? r->valid[valid].figures
+                                : train_no_figures();
 }
 static double valid_loss_of(const TrainReport *r, int valid) { return figures_of(r, valid).loss; }
 static double bleu_of(const TrainReport *r, int valid) { return figures_of(r, valid).bleu; }
-static double lines_of(const TrainReport *r, int valid) { return 100 * figures_of(r, valid).line_error_rate; }
-static double symbols_of(const TrainReport *r, int valid) { return 100 * figures_of(r, valid).symbol_error_rate; }
+static double lines_of(const TrainReport *r, int valid)
+{
+    return 100 * figures_of(r, valid).line_error_rate;
+}
+static double symbols_of(const TrainReport *r, int valid)
+{
+    return 100 * figures_of(r, valid).symbol_error_rate;
+}
 static double rate_of(const TrainReport *r, int valid) { return r->rate; }
 static double norm_of(const TrainReport *r, int valid) { return r->gradient_norm; }
 static double speed_of(const TrainReport *r, int valid) { return r->tokens_per_second; }
-static double memory_of(const TrainReport *r, int valid) { return r->memory ? (double)r->memory : NAN; }
-
-static void add_series(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked, FigureOf *figure, int valid,
-                       RunView *view)
+static double memory_of(const TrainReport *r, int valid)
 {
-    double *steps = ARENA_ARRAY(job->arena, double, log->count + 1), *minutes = ARENA_ARRAY(job->arena, double, log->count + 1);
+    return r->memory ? (double)r->memory : NAN;
+}
+
+static void add_series(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked,
+                       FigureOf *figure, int valid, RunView *view)
+{
+    double *steps = ARENA_ARRAY(job->arena, double, log->count + 1),
+           *minutes = ARENA_ARRAY(job->arena, double, log->count + 1);
     double *values = ARENA_ARRAY(job->arena, double, log->count + 1);
     for (size_t i = 0; i < log->count; i++) {
         steps[i] = (double)log->data[i].step;
         minutes[i] = log->data[i].seconds / 60;
         values[i] = figure(&log->data[i], valid);
     }
-    vec_push(job->arena, view->series, ((RunSeries){plot, name, marked, steps, minutes, values, log->count}));
+    vec_push(job->arena, view->series,
+             ((RunSeries){plot, name, marked, steps, minutes, values, log->count}));
 }
 
 /* Validation texts with names, as the last validation has them. */
@@ -160,8 +183,10 @@ static void add_named(Job *job, const RunLog *log, RunView *view)
         const char *name = last->valid[v].name;
         add_series(job, log, RUN_PLOT_loss, name, true, valid_loss_of, v, view);
         add_series(job, log, RUN_PLOT_bleu, name, true, bleu_of, v, view);
-        add_series(job, log, RUN_PLOT_errors, arena_printf(job->arena, "%s, lines", name), true, lines_of, v, view);
-        add_series(job, log, RUN_PLOT_errors, arena_printf(job->arena, "%s, symbols", name), true, symbols_of, v, view);
+        add_series(job, log, RUN_PLOT_errors, arena_printf(job->arena, "%s, lines", name), true,
+                   lines_of, v, view);
+        add_series(job, log, RUN_PLOT_errors, arena_printf(job->arena, "%s, symbols", name), true,
+                   symbols_of, v, view);
     }
 }
 
@@ -194,7 +219,9 @@ static const char *median_speed(Job *job, const RunLog *log)
     for (size_t i = 0; i < log->count; i++)
         if (isfinite(log->data[i].tokens_per_second))
             speeds[n++] = log->data[i].tokens_per_second;
-    return n ? arena_printf(job->arena, "%.0f target tokens a second (median)", median_sort(speeds, n)) : NULL;
+    return n ? arena_printf(job->arena, "%.0f target tokens a second (median)",
+                            median_sort(speeds, n))
+             : NULL;
 }
 
 /* What best.safetensors is, and the figure that it was chosen by. */
@@ -207,39 +234,57 @@ static void add_best(Job *job, const RunReport *report, RunView *view)
         const TrainReport *r = &report->log.data[i];
         double figure = train_measure_figure(measure, &r->figures);
         if (r->step == step && isfinite(figure))
-            add_detail(job, view, "best checkpoint", arena_printf(job->arena, "step %" PRId64 ", by %s: %s", step, measure->title,
-                                                                  train_measure_text(measure, job->arena, figure)), false);
+            add_detail(job, view, "best checkpoint",
+                       arena_printf(job->arena, "step %" PRId64 ", by %s: %s", step, measure->title,
+                                    train_measure_text(measure, job->arena, figure)),
+                       false);
     }
 }
 
 /* What the log says of the best validations by each figure, and of the end. */
 static void add_figures(Job *job, const RunLog *log, RunView *view)
 {
-    const TrainReport *loss = NULL, *bleu = NULL, *errors = NULL, *last = log->count ? &log->data[log->count - 1] : NULL;
+    const TrainReport *loss = NULL, *bleu = NULL, *errors = NULL,
+                      *last = log->count ? &log->data[log->count - 1] : NULL;
     int64_t memory = 0;
     for (size_t i = 0; i < log->count; i++) {
         const TrainReport *r = &log->data[i];
         const TrainFigures *f = &r->figures;
         loss = isfinite(f->loss) && (!loss || f->loss < loss->figures.loss) ? r : loss;
         bleu = isfinite(f->bleu) && (!bleu || f->bleu > bleu->figures.bleu) ? r : bleu;
-        errors = isfinite(f->symbol_error_rate) && (!errors || f->symbol_error_rate < errors->figures.symbol_error_rate) ? r : errors;
+        errors = isfinite(f->symbol_error_rate) &&
+                         (!errors || f->symbol_error_rate < errors->figures.symbol_error_rate)
+                     ? r
+                     : errors;
         memory = r->memory > memory ? r->memory : memory;
     }
     if (last)
-        add_detail(job, view, "trained", arena_printf(job->arena, "%" PRId64 " step%s, epoch %" PRId64 ", %s", last->step,
-                                                     text_plural(last->step, "", "s"), last->epoch,
-                                                     duration_text(last->seconds)), false);
+        add_detail(job, view, "trained",
+                   arena_printf(job->arena, "%" PRId64 " step%s, epoch %" PRId64 ", %s", last->step,
+                                text_plural(last->step, "", "s"), last->epoch,
+                                duration_text(last->seconds)),
+                   false);
     if (loss)
-        add_detail(job, view, "least validation loss", arena_printf(job->arena, "%.4f at step %" PRId64, loss->figures.loss, loss->step), false);
+        add_detail(
+            job, view, "least validation loss",
+            arena_printf(job->arena, "%.4f at step %" PRId64, loss->figures.loss, loss->step),
+            false);
     if (bleu)
-        add_detail(job, view, "best BLEU", arena_printf(job->arena, "%.2f at step %" PRId64, bleu->figures.bleu, bleu->step), false);
+        add_detail(
+            job, view, "best BLEU",
+            arena_printf(job->arena, "%.2f at step %" PRId64, bleu->figures.bleu, bleu->step),
+            false);
     if (errors)
-        add_detail(job, view, "fewest errors", arena_printf(job->arena, "%.2f %% of symbols, %.2f %% of lines, at step %" PRId64,
-                                                            100 * errors->figures.symbol_error_rate,
-                                                            100 * errors->figures.line_error_rate, errors->step), false);
+        add_detail(job, view, "fewest errors",
+                   arena_printf(job->arena,
+                                "%.2f %% of symbols, %.2f %% of lines, at step %" PRId64,
+                                100 * errors->figures.symbol_error_rate,
+                                100 * errors->figures.line_error_rate, errors->step),
+                   false);
     add_detail(job, view, "speed", median_speed(job, log), false);
     if (memory)
-        add_detail(job, view, "memory", arena_printf(job->arena, "%s resident at most", bytes_text(memory)), false);
+        add_detail(job, view, "memory",
+                   arena_printf(job->arena, "%s resident at most", bytes_text(memory)), false);
 }
 
 static void add_told(Job *job, const RunReport *report, RunView *view)
@@ -250,7 +295,8 @@ static void add_told(Job *job, const RunReport *report, RunView *view)
     for (size_t i = 0; i < record->settings.count; i++)
         text_add(&settings, "%s%s", i ? ", " : "", record->settings.data[i]);
     add_detail(job, view, "model", record->model, true);
-    add_detail(job, view, "settings", arena_strdup(job->arena, settings.data ? settings.data : ""), true);
+    add_detail(job, view, "settings", arena_strdup(job->arena, settings.data ? settings.data : ""),
+               true);
     text_free(&settings);
     for (size_t i = 0; i < record->facts.count; i++) {
         const RunFact *fact = &record->facts.data[i];
@@ -262,8 +308,10 @@ static void add_told(Job *job, const RunReport *report, RunView *view)
     }
     for (size_t i = 0; i < record->texts.count; i++) {
         const RunText *text = &record->texts.data[i];
-        add_detail(job, view, text->option, arena_printf(job->arena, "%s, %" PRId64 " line%s", file_name(text->file), text->lines,
-                                                                 text_plural(text->lines, "", "s")), true);
+        add_detail(job, view, text->option,
+                   arena_printf(job->arena, "%s, %" PRId64 " line%s", file_name(text->file),
+                                text->lines, text_plural(text->lines, "", "s")),
+                   true);
     }
     add_detail(job, view, "processor", record->processor, true);
     add_detail(job, view, "tfc", record->version, true);
@@ -294,11 +342,17 @@ static bool is_validated_alike(const RunReport *a, const RunReport *b)
 const char *report_units(Job *job, const RunReport *first, const RunReport *other)
 {
     if (!is_same_fact(first, other, "vocabulary"))
-        return arena_printf(job->arena, "The vocabulary is another than that of %s: losses and shares of wrong symbols, which "
-                                        "are counted in tokens, do not compare.", first->path);
+        return arena_printf(
+            job->arena,
+            "The vocabulary is another than that of %s: losses and shares of wrong symbols, which "
+            "are counted in tokens, do not compare.",
+            first->path);
     if (!is_validated_alike(first, other) || !is_validated_alike(other, first))
-        return arena_printf(job->arena, "The validation text is another than that of %s: figures of validations do not "
-                                        "compare.", first->path);
+        return arena_printf(
+            job->arena,
+            "The validation text is another than that of %s: figures of validations do not "
+            "compare.",
+            first->path);
     return NULL;
 }
 
@@ -329,7 +383,8 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
         const TrainSample *kept = &last->samples[s];
         int64_t line = kept->line, *steps = ARENA_ARRAY(job->arena, int64_t, log->count);
         const char **texts = ARENA_ARRAY(job->arena, const char *, log->count);
-        RunSample sample = {.line = line + 1, .prompt = kept->prompt, .steps = steps, .texts = texts};
+        RunSample sample = {
+            .line = line + 1, .prompt = kept->prompt, .steps = steps, .texts = texts};
         for (size_t i = 0; i < log->count; i++)
             for (int k = 0; k < log->data[i].n_samples; k++)
                 if (log->data[i].samples[k].line == line) {
@@ -339,8 +394,11 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
         thin_sample(&sample, steps, texts);
         const StudyText *text = &report->text;
         if (text->source && line >= 0 && line < text->source->n) {
-            sample.source = arena_strndup(job->arena, text->source->at[line].text, text->source->at[line].length);
-            sample.target = text->target ? arena_strndup(job->arena, text->target->at[line].text, text->target->at[line].length) : NULL;
+            sample.source = arena_strndup(job->arena, text->source->at[line].text,
+                                          text->source->at[line].length);
+            sample.target = text->target ? arena_strndup(job->arena, text->target->at[line].text,
+                                                         text->target->at[line].length)
+                                         : NULL;
         }
         vec_push(job->arena, view->samples, sample);
     }
@@ -350,7 +408,8 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
 
 static const char *in_shell(Arena *arena, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
     if (*word && !word[strspn(word, plain)])
         return word;
     Text text = {0};
@@ -383,7 +442,10 @@ static void add_commands(Job *job, const RunReport *report, RunView *view)
         add_command(job, view, "tfc translate %s --input TEXT", path);
     else if (report->record.kind != CORPUS_SENTENCES)
         add_command(job, view, "tfc generate %s --prompt TEXT", path);
-    add_command(job, view, pairs ? "tfc attend %s --source TEXT -o attention.html" : "tfc attend %s --text TEXT -o attention.html", path);
+    add_command(job, view,
+                pairs ? "tfc attend %s --source TEXT -o attention.html"
+                      : "tfc attend %s --text TEXT -o attention.html",
+                path);
     add_command(job, view, "tfc compile %s -o model.so", path);
 }
 

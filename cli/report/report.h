@@ -16,17 +16,18 @@ typedef struct RunReport {
 
 /* Reads run.json and the log. False after errors. */
 bool report_read(Job *job, const char *path, RunReport *report);
-/* Reads the validation text of the run, and the words of its training text. Notes report files that are missing or have
- * changed. False after errors in texts that are there. */
+/* Reads the validation text of the run, and the words of its training text. Notes report files that
+ * are missing or have changed. False after errors in texts that are there. */
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view);
 /* The value of an option of the command that began the run; NULL: it was not given. */
 const char *report_argument(const RunReport *report, const char *option);
 /* The files that run.json names, of the options with this prefix: "", "valid-". */
 TextFiles report_files(Job *job, const RunReport *report, const char *prefix);
-/* Why the curves of two runs cannot be compared: their losses and error rates are per token of different vocabularies,
- * or of different validation texts. NULL: they can. */
+/* Why the curves of two runs cannot be compared: their losses and error rates are per token of
+ * different vocabularies, or of different validation texts. NULL: they can. */
 const char *report_units(Job *job, const RunReport *first, const RunReport *other);
-/* Adds the findings of tfc data in the training text, unless the text is large or missing. (report_survey.c) */
+/* Adds the findings of tfc data in the training text, unless the text is large or missing.
+ * (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
 /* Adds curves, details, commands and the samples of the log to the view. */
 void report_view(Job *job, const RunReport *report, RunView *view);

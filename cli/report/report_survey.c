@@ -13,8 +13,9 @@ enum { MOST_BYTES = 100000000 };
 static void put_findings(Job *job, const Survey *survey, RunTable *table)
 {
     static const char *const heads[] = {"what", "lines", "for instance"};
-    *table = (RunTable){.title = arena_printf(job->arena, "Training text: %" PRId64 " lines", survey->lines),
-                        .note = "By tfc data, which shows more lines of each and tells what to do."};
+    *table = (RunTable){
+        .title = arena_printf(job->arena, "Training text: %" PRId64 " lines", survey->lines),
+        .note = "By tfc data, which shows more lines of each and tells what to do."};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         vec_push(job->arena, table->heads, heads[i]);
     for (int i = 0; i < SURVEY_KINDS; i++) {
@@ -22,10 +23,12 @@ static void put_findings(Job *job, const Survey *survey, RunTable *table)
         if (!finding->lines)
             continue;
         const SurveyExample *example = finding->examples.count ? finding->examples.data : NULL;
-        const char *shown = example ? arena_printf(job->arena, "line %" PRId64 ": %s", example->line,
-                                                   example->sides[0] ? example->sides[0] : "")
-                                    : "";
-        const char *const row[] = {finding->title, arena_printf(job->arena, "%" PRId64, finding->lines), shown};
+        const char *shown = example
+                                ? arena_printf(job->arena, "line %" PRId64 ": %s", example->line,
+                                               example->sides[0] ? example->sides[0] : "")
+                                : "";
+        const char *const row[] = {finding->title,
+                                   arena_printf(job->arena, "%" PRId64, finding->lines), shown};
         for (size_t c = 0; c < sizeof row / sizeof row[0]; c++)
             vec_push(job->arena, table->cells, row[c]);
     }

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCORE_TOKENS = 2048, STREAM_TOKENS = 8192, DECODE_TOKENS = 1024, WINDOW = 128, SAMPLES = 6, SHORTEST_LINE = 4 };
+enum { SCORE_TOKENS = 2048, STREAM_TOKENS = 8192, DECODE_TOKENS = 1024, WINDOW = 128, SAMPLES = 6 };
+enum { SHORTEST_LINE = 4 };
 
 /* n of the lines at equal distances; all of them where there are no more. */
 static Lines *pick_lines(Arena *arena, const Lines *lines, int64_t n)
@@ -52,7 +53,8 @@ static void fill_wanted(Scored *s)
         int64_t from, n = corpus_predicted(c, row, &from), length = rows_length(&c->target, row);
         const int32_t *ids = c->target.ids.data + c->target.start[row];
         for (int64_t i = 0; i < n; i++)
-            s->wanted[score_place(c, row) + i] = i + from < length ? ids[i + from] : corpus_target_frame(c).after;
+            s->wanted[score_place(c, row) + i] =
+                i + from < length ? ids[i + from] : corpus_target_frame(c).after;
     }
 }
 
@@ -82,11 +84,15 @@ static double mean_loss(const double *tokens, int64_t n)
     return sum / (double)n;
 }
 
-static const char *copy_line(Arena *arena, const Line *line) { return arena_strndup(arena, line->text, line->length); }
+static const char *copy_line(Arena *arena, const Line *line)
+{
+    return arena_strndup(arena, line->text, line->length);
+}
 
 /* `total`: lines of the text that those of `source` were picked from. */
-static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const Lines *source, const Lines *target,
-                              int64_t total, const Decoded *decoded, StudyRow *rows)
+static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const Lines *source,
+                              const Lines *target, int64_t total, const Decoded *decoded,
+                              StudyRow *rows)
 {
     const Corpus *c = s->corpus;
     int64_t n = 0;
@@ -113,7 +119,8 @@ static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const L
 }
 
 /* Lines of a stream: what stands between two of its ends. */
-static int64_t rows_of_stream(Job *job, RunFolder *run, const Scored *s, StudyRow *rows, int64_t most)
+static int64_t rows_of_stream(Job *job, RunFolder *run, const Scored *s, StudyRow *rows,
+                              int64_t most)
 {
     const TokenRules *rules = vocab_rules(run->vocab);
     int32_t end = rules->text.newline >= 0 ? rules->text.newline : rules->end;
@@ -138,7 +145,8 @@ static int64_t rows_of_stream(Job *job, RunFolder *run, const Scored *s, StudyRo
 
 /* ---- the whole ---- */
 
-static void add_samples(Job *job, const RunFolder *run, const StudyRow *rows, int64_t n, RunView *view)
+static void add_samples(Job *job, const RunFolder *run, const StudyRow *rows, int64_t n,
+                        RunView *view)
 {
     int64_t count = n < SAMPLES ? n : SAMPLES;
     int64_t *step = ARENA_ARRAY(job->arena, int64_t, 1);
@@ -148,8 +156,12 @@ static void add_samples(Job *job, const RunFolder *run, const StudyRow *rows, in
         const char **text = ARENA_ARRAY(job->arena, const char *, 1);
         *text = row->output;
         vec_push(job->arena, view->samples,
-                 ((RunSample){.line = row->line + 1, .source = row->source, .target = row->target,
-                              .steps = step, .texts = text, .n = 1}));
+                 ((RunSample){.line = row->line + 1,
+                              .source = row->source,
+                              .target = row->target,
+                              .steps = step,
+                              .texts = text,
+                              .n = 1}));
     }
 }
 
@@ -159,8 +171,8 @@ static RunTable *add_table(Job *job, RunView *view)
     return &view->tables.data[view->tables.count - 1];
 }
 
-static void add_tables(Job *job, RunFolder *run, const StudyText *text, const Scored *s, const StudyRow *rows, int64_t n,
-                       RunView *view)
+static void add_tables(Job *job, RunFolder *run, const StudyText *text, const Scored *s,
+                       const StudyRow *rows, int64_t n, RunView *view)
 {
     BleuTokenize tokenize = inference_tokenize(&run->inference);
     if (run->kind == CORPUS_PAIRS) {
@@ -174,26 +186,32 @@ static void add_tables(Job *job, RunFolder *run, const StudyText *text, const Sc
     study_vocabulary(job, run->vocab, s->wanted, s->n, add_table(job, view));
 }
 
-static bool decode_all(Job *job, RunFolder *run, const StudyOptions *options, const Corpus *corpus, Decoded **decoded)
+static bool decode_all(Job *job, RunFolder *run, const StudyOptions *options, const Corpus *corpus,
+                       Decoded **decoded)
 {
     DecodeSettings settings = inference_decode_settings(&run->inference);
     settings.beam = (int32_t)options->beam;
     *decoded = ARENA_ARRAY(job->arena, Decoded, corpus->n + 1);
-    return inference_decode(&run->inference, corpus, &settings, DECODE_TOKENS, job->arena, *decoded);
+    return inference_decode(&run->inference, corpus, &settings, DECODE_TOKENS, job->arena,
+                            *decoded);
 }
 
-bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options, RunView *view)
+bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
+           RunView *view)
 {
     bool pairs = run->kind == CORPUS_PAIRS;
     if (!ports_predict(&run->inference.ports))
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
-    const Lines *source = pick_lines(job->arena, text->source, run->kind == CORPUS_STREAM ? INT64_MAX : options->sentences);
-    const Lines *target = text->target ? pick_lines(job->arena, text->target, options->sentences) : NULL;
+    const Lines *source = pick_lines(job->arena, text->source,
+                                     run->kind == CORPUS_STREAM ? INT64_MAX : options->sentences);
+    const Lines *target =
+        text->target ? pick_lines(job->arena, text->target, options->sentences) : NULL;
     Scored scored = {.corpus = make_corpus(job, run, source, target)};
     Decoded *decoded = NULL;
     bool ok = scored.corpus && inference_prepare_score(&run->inference, false) &&
-              (!pairs || inference_prepare_decode(&run->inference)) && run_folder_load(job, run, options->checkpoint) &&
-              score_all(job, run, &scored) && (!pairs || decode_all(job, run, options, scored.corpus, &decoded));
+              (!pairs || inference_prepare_decode(&run->inference)) &&
+              run_folder_load(job, run, options->checkpoint) && score_all(job, run, &scored) &&
+              (!pairs || decode_all(job, run, options, scored.corpus, &decoded));
     if (ok) {
         int64_t most = run->kind == CORPUS_STREAM ? source->n : scored.corpus->n;
         StudyRow *rows = ARENA_ARRAY(job->arena, StudyRow, most + 1);

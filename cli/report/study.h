@@ -1,5 +1,6 @@
-/* Study: how well a run does on its validation text, as tables for a report: quality by length, words by their
- * frequency, tokens that are confused, the best and the worst lines, the vocabulary. */
+/* Study: how well a run does on its validation text, as tables for a report: quality by length,
+ * words by their frequency, tokens that are confused, the best and the worst lines, the
+ * vocabulary. */
 #ifndef CLI_REPORT_STUDY_H
 #define CLI_REPORT_STUDY_H
 
@@ -31,22 +32,26 @@ typedef struct StudyRow {
     bool exact;
 } StudyRow;
 
-/* Compiles, loads the checkpoint, scores and decodes; then adds tables to the view, and samples where it
- * has none. Everything lives in the job's arena. False after errors. */
-bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options, RunView *view);
+/* Compiles, loads the checkpoint, scores and decodes; then adds tables to the view, and samples
+ * where it has none. Everything lives in the job's arena. False after errors. */
+bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
+           RunView *view);
 
 /* ---- study_tables.c ---- */
 
-void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tokenize, RunTable *table);
-/* A table of the targets' words by how often `train` has them, and how many of them are in the outputs. */
-void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train, BleuTokenize tokenize,
+void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tokenize,
                      RunTable *table);
+/* A table of the targets' words by how often `train` has them, and how many of them are in the
+ * outputs. */
+void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train,
+                     BleuTokenize tokenize, RunTable *table);
 /* A table of tokens for which the model thought another token more probable. */
-void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted, const int32_t *guesses, int64_t n,
-                      RunTable *table);
+void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted,
+                      const int32_t *guesses, int64_t n, RunTable *table);
 /* A table of lines by loss. `worst`: the greatest first, else the least. */
 void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTable *table);
-void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n, RunTable *table);
+void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n,
+                      RunTable *table);
 /* A table of the model's params, with those of equal layers in one row. */
 void study_params(Job *job, const Module *module, RunTable *table);
 

@@ -13,16 +13,21 @@
 
 enum { MOST_CONFUSIONS = 20, MOST_EXTREMES = 8, MOST_TOKENS = 40 };
 
-static void set_heads(Job *job, RunTable *table, const char *title, const char *note, const char *const *heads)
+static void set_heads(Job *job, RunTable *table, const char *title, const char *note,
+                      const char *const *heads)
 {
     *table = (RunTable){.title = title, .note = note};
     for (; *heads; heads++)
         vec_push(job->arena, table->heads, *heads);
 }
 
-#define SET_HEADS(job, table, title, note, ...) set_heads(job, table, title, note, (const char *const[]){__VA_ARGS__, NULL})
+#define SET_HEADS(job, table, title, note, ...) \
+    set_heads(job, table, title, note, (const char *const[]){__VA_ARGS__, NULL})
 
-static void add_cell(Job *job, RunTable *table, const char *cell) { vec_push(job->arena, table->cells, cell); }
+static void add_cell(Job *job, RunTable *table, const char *cell)
+{
+    vec_push(job->arena, table->cells, cell);
+}
 
 static void add_count(Job *job, RunTable *table, int64_t count)
 {
@@ -37,7 +42,8 @@ static void add_number(Job *job, RunTable *table, double value, int decimals)
 
 static void add_percent(Job *job, RunTable *table, int64_t part, int64_t whole)
 {
-    add_cell(job, table, whole ? arena_printf(job->arena, "%.1f %%", 100 * (double)part / (double)whole) : "–");
+    add_cell(job, table,
+             whole ? arena_printf(job->arena, "%.1f %%", 100 * (double)part / (double)whole) : "–");
 }
 
 /* A range of whole numbers from `least` to that of the next; the last has no end. */
@@ -66,7 +72,8 @@ typedef struct LengthBucket {
     Bleu bleu;
 } LengthBucket;
 
-void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tokenize, RunTable *table)
+void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tokenize,
+                     RunTable *table)
 {
     static const int64_t least[] = {1, 6, 11, 16, 21, 31, 51};
     enum { RANGES = sizeof least / sizeof least[0] };
@@ -79,8 +86,8 @@ void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tok
         b->loss += rows[i].loss * (double)(rows[i].tokens + 1);
         bleu_add(&b->bleu, tokenize, rows[i].output, &rows[i].target, 1);
     }
-    SET_HEADS(job, table, "Quality by length of the reference", "Loss in nats a token.", "tokens", "sentences", "BLEU",
-              "exactly right", "loss");
+    SET_HEADS(job, table, "Quality by length of the reference", "Loss in nats a token.", "tokens",
+              "sentences", "BLEU", "exactly right", "loss");
     for (int i = 0; i < RANGES; i++) {
         const LengthBucket *b = &buckets[i];
         if (!b->n)
@@ -96,7 +103,8 @@ void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tok
 /* ---- by rarity ---- */
 
 /* Words of a text, split as BLEU splits it, each counted in the map. */
-static void count_words(Map *counts, Arena *arena, BleuTokenize tokenize, const char *text, size_t length)
+static void count_words(Map *counts, Arena *arena, BleuTokenize tokenize, const char *text,
+                        size_t length)
 {
     Text split = {0};
     bleu_tokenize(tokenize, text, length, &split);
@@ -119,8 +127,8 @@ typedef struct RarityBucket {
 } RarityBucket;
 
 /* A word that the output has less often than the reference is found so often (clipped counts). */
-static void add_rarity(Map *train, const StudyRow *row, BleuTokenize tokenize, const int64_t *least, int ranges,
-                       RarityBucket *buckets)
+static void add_rarity(Map *train, const StudyRow *row, BleuTokenize tokenize, const int64_t *least,
+                       int ranges, RarityBucket *buckets)
 {
     Arena *arena = arena_new();
     Map wanted, given;
@@ -129,7 +137,8 @@ static void add_rarity(Map *train, const StudyRow *row, BleuTokenize tokenize, c
     count_words(&wanted, arena, tokenize, row->target, strlen(row->target));
     count_words(&given, arena, tokenize, row->output, strlen(row->output));
     for (size_t i = 0; i < wanted.count; i++) {
-        const int64_t *in_train = map_get(train, wanted.entries[i].key), *in_output = map_get(&given, wanted.entries[i].key);
+        const int64_t *in_train = map_get(train, wanted.entries[i].key),
+                      *in_output = map_get(&given, wanted.entries[i].key);
         int64_t count = *(int64_t *)wanted.entries[i].value, found = in_output ? *in_output : 0;
         RarityBucket *b = &buckets[find_range(least, ranges, in_train ? *in_train : 0)];
         b->words += count;
@@ -138,8 +147,8 @@ static void add_rarity(Map *train, const StudyRow *row, BleuTokenize tokenize, c
     arena_free(arena);
 }
 
-void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train, BleuTokenize tokenize,
-                     RunTable *table)
+void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train,
+                     BleuTokenize tokenize, RunTable *table)
 {
     static const int64_t least[] = {0, 1, 2, 5, 20, 100, 1000};
     enum { RANGES = sizeof least / sizeof least[0] };
@@ -152,8 +161,10 @@ void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *tra
     for (int64_t i = 0; i < n; i++)
         add_rarity(&counts, &rows[i], tokenize, least, RANGES, buckets);
     arena_free(arena);
-    SET_HEADS(job, table, "Rare words", "Words of the references, and how many of them stand in the translation of their line.",
-              "times in training", "words", "found");
+    SET_HEADS(
+        job, table, "Rare words",
+        "Words of the references, and how many of them stand in the translation of their line.",
+        "times in training", "words", "found");
     for (int i = 0; i < RANGES; i++) {
         if (!buckets[i].words)
             continue;
@@ -183,11 +194,12 @@ static int compare_counts(const void *a, const void *b)
     return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : compare_pairs(a, b);
 }
 
-void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted, const int32_t *guesses, int64_t n,
-                      RunTable *table)
+void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted,
+                      const int32_t *guesses, int64_t n, RunTable *table)
 {
     Confusion *pairs = ARENA_ARRAY(job->arena, Confusion, n + 1);
-    int64_t *times = ARENA_ARRAY(job->arena, int64_t, vocab_size(vocab) + 1), count = 0, kinds = 0, right = 0, all = 0;
+    int64_t *times = ARENA_ARRAY(job->arena, int64_t, vocab_size(vocab) + 1), count = 0, kinds = 0,
+            right = 0, all = 0;
     for (int64_t i = 0; i < n; i++) {
         if (guesses[i] < 0 || wanted[i] < 0 || wanted[i] >= vocab_size(vocab))
             continue;
@@ -204,11 +216,13 @@ void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted, 
         else
             pairs[kinds++] = pairs[i];
     qsort(pairs, (size_t)kinds, sizeof *pairs, compare_counts);
-    SET_HEADS(job, table, "Tokens taken for others",
-              arena_printf(job->arena,
-                           "With the text so far given, the most probable next token is the right one %.1f %% of the time.",
-                           all ? 100 * (double)right / (double)all : 0),
-              "token", "instead", "times", "of its");
+    SET_HEADS(
+        job, table, "Tokens taken for others",
+        arena_printf(
+            job->arena,
+            "With the text so far given, the most probable next token is the right one %.1f %% of the time.",
+            all ? 100 * (double)right / (double)all : 0),
+        "token", "instead", "times", "of its");
     for (int64_t i = 0; i < kinds && i < MOST_CONFUSIONS; i++) {
         add_cell(job, table, vocab_token(vocab, pairs[i].wanted));
         add_cell(job, table, vocab_token(vocab, pairs[i].guess));
@@ -217,7 +231,8 @@ void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted, 
     }
 }
 
-void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n, RunTable *table)
+void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n,
+                      RunTable *table)
 {
     int32_t size = vocab_size(vocab);
     Confusion *tokens = ARENA_ARRAY(job->arena, Confusion, size + 1);
@@ -253,7 +268,8 @@ void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int
 static int compare_losses(const void *a, const void *b)
 {
     const StudyRow *x = a, *y = b;
-    return x->loss != y->loss ? (x->loss > y->loss) - (x->loss < y->loss) : (x->line > y->line) - (x->line < y->line);
+    return x->loss != y->loss ? (x->loss > y->loss) - (x->loss < y->loss)
+                              : (x->line > y->line) - (x->line < y->line);
 }
 
 void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTable *table)
@@ -264,7 +280,8 @@ void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTa
     const char *title = worst ? "Lines of the greatest loss" : "Lines of the least loss";
     bool pairs = n && rows[0].output;
     if (pairs)
-        SET_HEADS(job, table, title, "Loss in nats a token.", "loss", "source", "reference", "translation");
+        SET_HEADS(job, table, title, "Loss in nats a token.", "loss", "source", "reference",
+                  "translation");
     else
         SET_HEADS(job, table, title, "Loss in nats a token.", "loss", "text");
     for (int64_t i = 0; i < n && i < MOST_EXTREMES; i++) {
@@ -313,7 +330,8 @@ void study_params(Job *job, const Module *module, RunTable *table)
         int64_t numbers = 1;
         for (int d = 0; d < info->type.rank; d++)
             numbers *= info->type.dims[d].size;
-        const char *shape = ir_type_text(module, &info->type, job->arena), *name = general_name(job->arena, info->name);
+        const char *shape = ir_type_text(module, &info->type, job->arena),
+                   *name = general_name(job->arena, info->name);
         const char *key = arena_printf(job->arena, "%s %s", name, shape);
         ParamGroup *group = map_get(&groups, key);
         if (!group)
@@ -323,11 +341,13 @@ void study_params(Job *job, const Module *module, RunTable *table)
         group->numbers += numbers;
         total += numbers;
     }
-    SET_HEADS(job, table, arena_printf(job->arena, "Params: %" PRId64 " numbers", total), NULL, "name", "shape", "tensors",
-              "numbers", "share");
+    SET_HEADS(job, table, arena_printf(job->arena, "Params: %" PRId64 " numbers", total), NULL,
+              "name", "shape", "tensors", "numbers", "share");
     for (size_t i = 0; i < groups.count; i++) {
         const ParamGroup *group = groups.entries[i].value;
-        add_cell(job, table, arena_strndup(job->arena, groups.entries[i].key, strcspn(groups.entries[i].key, " ")));
+        add_cell(
+            job, table,
+            arena_strndup(job->arena, groups.entries[i].key, strcspn(groups.entries[i].key, " ")));
         add_cell(job, table, group->shape);
         add_count(job, table, group->n);
         add_count(job, table, group->numbers);

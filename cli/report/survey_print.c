@@ -23,20 +23,23 @@ static const char *grouped(int64_t number, char out[32])
     return out;
 }
 
-static double share(int64_t part, int64_t all) { return all ? 100.0 * (double)part / (double)all : 0; }
+static double share(int64_t part, int64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
 
 static void put_lengths(Text *out, const char *side, const char *what, const SurveyLengths *l)
 {
     char number[32];
-    text_add(out, "%-7s %-10s %9.1f %7" PRId64 " %7" PRId64 " %7" PRId64 " %7" PRId64 " %14s\n", side, what,
-             l->mean, l->p50, l->p90, l->p99, l->most, grouped(l->total, number));
+    text_add(out, "%-7s %-10s %9.1f %7" PRId64 " %7" PRId64 " %7" PRId64 " %7" PRId64 " %14s\n",
+             side, what, l->mean, l->p50, l->p90, l->p99, l->most, grouped(l->total, number));
 }
 
 static void put_table(const Survey *s, Text *out)
 {
     static const char *const names[] = {"source", "target"};
-    text_add(out, "\n%-18s %9s %7s %7s %7s %7s %14s\n", "a line has", "mean", "50 %", "90 %", "99 %", "most",
-             "total");
+    text_add(out, "\n%-18s %9s %7s %7s %7s %7s %14s\n", "a line has", "mean", "50 %", "90 %",
+             "99 %", "most", "total");
     for (int k = 0; k < 1 + s->is_pairs; k++) {
         const SurveySide *side = &s->sides[k];
         const char *name = s->is_pairs ? names[k] : "";
@@ -46,7 +49,8 @@ static void put_table(const Survey *s, Text *out)
             put_lengths(out, "", "tokens", &side->coverage.tokens);
     }
     if (s->is_pairs && s->ratio > 0)
-        text_add(out, "\nA target typically has %.2f times the characters of its source.\n", s->ratio);
+        text_add(out, "\nA target typically has %.2f times the characters of its source.\n",
+                 s->ratio);
 }
 
 static void put_coverage(const Survey *s, Text *out)
@@ -55,9 +59,10 @@ static void put_coverage(const Survey *s, Text *out)
     for (int k = 0; s->has_tokens && k < 1 + s->is_pairs; k++) {
         const SurveyCoverage *c = &s->sides[k].coverage;
         int64_t words = s->sides[k].words.total;
-        text_add(out, "%s%s: %s of %s tokens used (%.1f %%); %.2f tokens a word; %s unknown (%.3f %%)\n",
-                 k ? "" : "\n", s->is_pairs ? k ? "Target" : "Source" : "Vocabulary", grouped(c->used, used),
-                 grouped(c->size, size), share(c->used, c->size),
+        text_add(out,
+                 "%s%s: %s of %s tokens used (%.1f %%); %.2f tokens a word; %s unknown (%.3f %%)\n",
+                 k ? "" : "\n", s->is_pairs ? k ? "Target" : "Source" : "Vocabulary",
+                 grouped(c->used, used), grouped(c->size, size), share(c->used, c->size),
                  words ? (double)c->tokens.total / (double)words : 0, grouped(c->unknown, unknown),
                  share(c->unknown, c->tokens.total));
         if (c->characters)
@@ -70,9 +75,9 @@ static void put_valid(const Survey *s, Text *out)
     for (size_t i = 0; i < s->valid.count; i++) {
         const SurveyValid *v = &s->valid.data[i];
         char lines[32];
-        text_add(out, "%sOf %s %s of %s, the training text has %" PRId64 " (%.2f %%)", i ? "" : "\n",
-                 grouped(v->lines, lines), s->is_pairs ? "pairs" : "lines", v->name ? v->name : "validation",
-                 v->whole, share(v->whole, v->lines));
+        text_add(out, "%sOf %s %s of %s, the training text has %" PRId64 " (%.2f %%)",
+                 i ? "" : "\n", grouped(v->lines, lines), s->is_pairs ? "pairs" : "lines",
+                 v->name ? v->name : "validation", v->whole, share(v->whole, v->lines));
         if (s->is_pairs)
             text_add(out, "; sources %" PRId64 ", targets %" PRId64, v->sides[0], v->sides[1]);
         text_string(out, ".\n");
@@ -99,7 +104,8 @@ static void put_findings(const Survey *s, bool faults, Text *out)
         if (!any)
             text_add(out, "\n%-54s %9s %8s\n", faults ? "Faults" : "To know", "lines", "share");
         any = true;
-        text_add(out, "%-54s %9s %6.2f %%\n", f->title, grouped(f->lines, lines), share(f->lines, s->lines));
+        text_add(out, "%-54s %9s %6.2f %%\n", f->title, grouped(f->lines, lines),
+                 share(f->lines, s->lines));
         for (size_t k = 0; k < f->examples.count; k++)
             put_example(&f->examples.data[k], out);
     }
@@ -134,8 +140,9 @@ static void put_advice(const Survey *s, Text *out)
     if (!any)
         text_string(out, "\nNothing to mend.\n");
     if (s->is_pairs && !s->knows_sides)
-        text_string(out, "The sides are too few or too alike to tell which is which: swapped ones were not "
-                         "looked for.\n");
+        text_string(
+            out, "The sides are too few or too alike to tell which is which: swapped ones were not "
+                 "looked for.\n");
 }
 
 void survey_print(const Survey *s, Text *out)

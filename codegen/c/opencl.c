@@ -17,7 +17,8 @@ static bool check_kernel(const KernelEntry *entry, Diagnostics *diags)
     OpKind kind = entry->op->kind;
     if (kind != OP_attention && kind != OP_append)
         return true;
-    diag_error(diags, entry->op->loc, "%s has no kernel for an OpenCL device yet%s", op_info[kind].name,
+    diag_error(diags, entry->op->loc, "%s has no kernel for an OpenCL device yet%s",
+               op_info[kind].name,
                kind == OP_attention ? "; --passes=" OPENCL_PASSES " makes none" : "");
     return false;
 }
@@ -28,7 +29,10 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
     for (size_t k = 0; k < set->list.count; k++)
         ok &= check_kernel(&set->list.data[k], diags);
     if (program->n_loops) {
-        diag_error(diags, (Loc){0}, "a loop over rows has no kernels for an OpenCL device yet; --passes=" OPENCL_PASSES " makes none");
+        diag_error(
+            diags, (Loc){0},
+            "a loop over rows has no kernels for an OpenCL device yet; --passes=" OPENCL_PASSES
+            " makes none");
         ok = false;
     }
     return ok;
@@ -39,7 +43,8 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
 static const char *product_name(const TfcGemmStep *gemm, Arena *arena)
 {
     return arena_printf(arena, "product_%s%s%s%s", element_info(gemm->type)->name,
-                        gemm->type == gemm->result ? "" : "_", gemm->type == gemm->result ? "" : element_info(gemm->result)->name,
+                        gemm->type == gemm->result ? "" : "_",
+                        gemm->type == gemm->result ? "" : element_info(gemm->result)->name,
                         gemm->accumulate ? "_add" : "");
 }
 
@@ -48,7 +53,8 @@ static const char *product_entry(LoModule *loops, const TfcGemmStep *gemm, Arena
 {
     const char *name = product_name(gemm, arena);
     if (!lo_find_function(loops, name))
-        emit_device_product(loops, &(DeviceProduct){gemm->type, gemm->result, gemm->accumulate}, name);
+        emit_device_product(loops, &(DeviceProduct){gemm->type, gemm->result, gemm->accumulate},
+                            name);
     return name;
 }
 

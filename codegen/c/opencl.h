@@ -8,8 +8,8 @@
 /* Passes, as --passes has them: without those that make what a device has no kernels for. */
 #define OPENCL_PASSES "-fuse_attention,-chunk_rows,-prepack"
 
-/* The program of a function after those passes. In the arena. False after errors, which name what a device has no
- * kernel for. */
+/* The program of a function after those passes. In the arena. False after errors, which name what a
+ * device has no kernel for. */
 bool opencl_program(const Function *function, Arena *arena, TfcDeviceCode *out, Diagnostics *diags);
 
 #endif

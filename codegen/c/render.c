@@ -27,8 +27,7 @@ enum { MOST_WEIGHT = 5 };
 
 static void count_uses(const CRender *r, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         for (int i = 0; i < op->n_args; i++)
             if (!lo_is_constant(op->args[i]))
                 c_note(r, op->args[i])->uses++;
@@ -62,8 +61,7 @@ static void fold_operands(const CRender *r, const LoOp *op, int stretch)
 static void note_block(CRender *r, const LoBlock *block)
 {
     int stretch = ++r->n_stretches;
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         fold_operands(r, op, stretch);
         if (op->type != lo_none) {
             c_note(r, op)->stretch = stretch;
@@ -117,12 +115,14 @@ static void put_scratch(CRender *r, const LoOp *op)
     int bytes = c_bytes(op->element), align = op->align ? op->align : bytes;
     r->op = NULL; /* the comment is what it is for */
     if (lo_is_int(n) && r->dialect->device)
-        put_line(r, "char %s[%" PRId64 "] __attribute__((aligned(%d))); /* %s */", name, n->number * bytes, align,
-                 about);
+        put_line(r, "char %s[%" PRId64 "] __attribute__((aligned(%d))); /* %s */", name,
+                 n->number * bytes, align, about);
     else if (r->dialect->device)
-        diag_error(r->diags, (Loc){0}, "OpenCL C has no room of a size that is known later: %s", about);
+        diag_error(r->diags, (Loc){0}, "OpenCL C has no room of a size that is known later: %s",
+                   about);
     else if (lo_is_int(n))
-        put_line(r, "_Alignas(%d) char %s[%" PRId64 "]; /* %s */", align, name, n->number * bytes, about);
+        put_line(r, "_Alignas(%d) char %s[%" PRId64 "]; /* %s */", align, name, n->number * bytes,
+                 about);
     else
         put_line(r, "char *%s = __builtin_alloca_with_align((size_t)(%s * %d), %d); /* %s */", name,
                  c_wrap(r, c_value(r, n), TIGHT_PRODUCT), bytes, 8 * align, about);
@@ -214,7 +214,8 @@ static void put_call(CRender *r, const LoOp *op)
     const char *head = arena_printf(r->arena, "head of %s", op->callee->name);
     if (!map_has(&r->seen, head)) {
         map_set(&r->seen, head, r);
-        text_add(&r->types, "static void %s(%s);\n", c_name(r->arena, op->callee->name), param_types(r, op->callee));
+        text_add(&r->types, "static void %s(%s);\n", c_name(r->arena, op->callee->name),
+                 param_types(r, op->callee));
     }
     text_add(&out, "%s(", c_name(r->arena, op->callee->name));
     for (int i = 0; i < op->n_args; i++)
@@ -248,7 +249,7 @@ static void put_op(CRender *r, const LoOp *op)
 static void put_block(CRender *r, const LoBlock *block)
 {
     r->indent++;
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         r->op = op;
         put_op(r, op);
         r->op = NULL;
@@ -276,7 +277,8 @@ static void put_params(CRender *r, const LoFunction *f, Text *out)
 
 static void put_head(CRender *r, const LoFunction *f, Text *out)
 {
-    text_add(out, "%s void %s(", r->dialect->device && f->is_kernel ? "kernel" : "static", c_name(r->arena, f->name));
+    text_add(out, "%s void %s(", r->dialect->device && f->is_kernel ? "kernel" : "static",
+             c_name(r->arena, f->name));
     put_params(r, f, out);
     text_add(out, ")");
 }
@@ -325,7 +327,6 @@ static void put_function(CRender *r, const LoFunction *f, const char *comment)
     put_block(r, f->body);
     text_add(&r->functions, "}\n\n");
     free(r->notes);
-
 }
 
 /* ---- records ---- */
@@ -333,23 +334,26 @@ static void put_function(CRender *r, const LoFunction *f, const char *comment)
 static void put_record(CRender *r, const LoRecord *record)
 {
     const char *name = c_name(r->arena, record->name);
-    text_add(&r->functions,
-             "static const struct {\n    i64 numbers[%d];\n    void (*functions[%d])(void);\n} %s = {\n    {",
-             record->n_numbers, record->n_functions, name);
+    text_add(
+        &r->functions,
+        "static const struct {\n    i64 numbers[%d];\n    void (*functions[%d])(void);\n} %s = {\n    {",
+        record->n_numbers, record->n_functions, name);
     for (int i = 0; i < record->n_numbers; i++)
         text_add(&r->functions, "%s%" PRId64, i ? ", " : "", record->numbers[i]);
     text_add(&r->functions, "},\n    {\n");
     for (int i = 0; i < record->n_functions; i++) {
         const LoFunction *f = record->functions[i];
         if (f)
-            text_add(&r->functions, "        [%d] = (void (*)(void))%s,\n", i, c_name(r->arena, f->name));
+            text_add(&r->functions, "        [%d] = (void (*)(void))%s,\n", i,
+                     c_name(r->arena, f->name));
     }
     text_add(&r->functions, "    }\n};\n\n");
 }
 
 /* ---- the module ---- */
 
-bool c_render(LoModule *module, const CDialect *dialect, const Map *comments, Text *out, Diagnostics *diags)
+bool c_render(LoModule *module, const CDialect *dialect, const Map *comments, Text *out,
+              Diagnostics *diags)
 {
     Arena *arena = arena_new();
     CRender r = {.arena = arena, .diags = diags, .dialect = dialect};

@@ -18,11 +18,12 @@ extern const CDialect c_gnu, c_opencl;
 /* A name of the IR as C can say it, in the arena. */
 const char *c_name(Arena *arena, const char *name);
 
-/* Writes what the types of a module after all passes need, its functions and its records. Before them
- * GNU C needs stdbool.h, stdint.h, math.h and the declaration of TfcKernelArgs; OpenCL C needs nothing, and
- * takes kernels for a device alone (CodeTarget.device). A function's
+/* Writes what the types of a module after all passes need, its functions and its records. Before
+ * them GNU C needs stdbool.h, stdint.h, math.h and the declaration of TfcKernelArgs; OpenCL C needs
+ * nothing, and takes kernels for a device alone (CodeTarget.device). A function's
  * comment is what `comments` has under its name, if anything. False after errors: an op that only
  * one processor has. */
-bool c_render(LoModule *module, const CDialect *dialect, const Map *comments, Text *out, Diagnostics *diags);
+bool c_render(LoModule *module, const CDialect *dialect, const Map *comments, Text *out,
+              Diagnostics *diags);
 
 #endif

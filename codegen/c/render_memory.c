@@ -15,7 +15,8 @@ int c_bytes(LoType element)
 /* Bytes of an element: a number, or of pointers what the system has. */
 static const char *element_size(CRender *r, LoType element)
 {
-    return element == lo_ptr ? "(i64)sizeof(char *)" : arena_printf(r->arena, "%d", c_bytes(element));
+    return element == lo_ptr ? "(i64)sizeof(char *)"
+                             : arena_printf(r->arena, "%d", c_bytes(element));
 }
 
 Expr c_render_at(CRender *r, const LoOp *op)
@@ -28,21 +29,24 @@ Expr c_render_at(CRender *r, const LoOp *op)
     if (is_number && op->element != lo_ptr) {
         int64_t offset = index->number * c_bytes(op->element);
         return c_expr(arena_printf(r->arena, "%s %c %" PRId64, c_wrap(r, base, TIGHT_SUM),
-                                 offset < 0 ? '-' : '+', offset < 0 ? -offset : offset),
-                    TIGHT_SUM);
+                                   offset < 0 ? '-' : '+', offset < 0 ? -offset : offset),
+                      TIGHT_SUM);
     }
     Expr i = c_value(r, index);
     if (lo_is_vector(op->type)) {
         if (lo_bits(lo_element(index->type)) != 64)
             i = c_convert(r, i, c_type(r, op->type));
         if (!lo_is_vector(op->args[0]->type))
-            base = c_expr(arena_printf(r->arena, "(i64)(intptr_t)%s", c_wrap(r, base, TIGHT_UNARY)), TIGHT_UNARY);
+            base = c_expr(arena_printf(r->arena, "(i64)(intptr_t)%s", c_wrap(r, base, TIGHT_UNARY)),
+                          TIGHT_UNARY);
     }
     if (c_bytes(op->element) > 1)
-        i = c_expr(arena_printf(r->arena, "%s * %s", c_wrap(r, i, TIGHT_PRODUCT), element_size(r, op->element)),
-                 TIGHT_PRODUCT);
-    return c_expr(arena_printf(r->arena, "%s + %s", c_wrap(r, base, TIGHT_SUM), c_wrap(r, i, TIGHT_PRODUCT)),
-                TIGHT_SUM);
+        i = c_expr(arena_printf(r->arena, "%s * %s", c_wrap(r, i, TIGHT_PRODUCT),
+                                element_size(r, op->element)),
+                   TIGHT_PRODUCT);
+    return c_expr(
+        arena_printf(r->arena, "%s + %s", c_wrap(r, base, TIGHT_SUM), c_wrap(r, i, TIGHT_PRODUCT)),
+        TIGHT_SUM);
 }
 
 /* What lies at the pointer, of an operand of a load or store. */
@@ -52,7 +56,8 @@ static const char *place(CRender *r, LoType type, int align, const LoOp *at)
     CSpace space = lo_is_constant(at) ? C_GIVEN : c_note(r, at)->space;
     size_t n = strlen(memory);
     if (n > 3 && !strcmp(memory + n - 3, "_at"))
-        return arena_printf(r->arena, "%s(%.*s, %s)", r->dialect->places[space], (int)n - 3, memory, pointer);
+        return arena_printf(r->arena, "%s(%.*s, %s)", r->dialect->places[space], (int)n - 3, memory,
+                            pointer);
     return arena_printf(r->arena, "*(%s *)(%s)", memory, pointer);
 }
 
@@ -71,8 +76,8 @@ Expr c_render_load(CRender *r, const LoOp *op)
         return c_call2(r, c_gathered(r, op->type, false), pointer, mask_or_all(r, op, 1, op->type));
     if (op->n_args == 2 && !lo_is_vector(op->type))
         return c_expr(arena_printf(r->arena, "%s ? %s : 0", c_wrap(r, c_arg(r, op, 1), TIGHT_UNARY),
-                                 place(r, op->type, op->align, op->args[0])),
-                    TIGHT_LOOSE);
+                                   place(r, op->type, op->align, op->args[0])),
+                      TIGHT_LOOSE);
     if (op->n_args == 2)
         return c_call2(r, c_masked(r, op->type, false), pointer, mask_or_all(r, op, 1, op->type));
     return c_expr(place(r, op->type, op->align, op->args[0]), TIGHT_NAME);

@@ -40,12 +40,13 @@ static Expr mask_logic(CRender *r, const LoOp *op, const char *operator)
 {
     int bits = c_note(r, op)->mask_bits;
     if (op->kind == LO_xor && lo_is_int(op->args[1]) && op->args[1]->number)
-        return c_expr(arena_printf(r->arena, "~%s", c_wrap(r, c_mask_as(r, op->args[0], bits), TIGHT_UNARY)),
-                    TIGHT_UNARY);
+        return c_expr(
+            arena_printf(r->arena, "~%s", c_wrap(r, c_mask_as(r, op->args[0], bits), TIGHT_UNARY)),
+            TIGHT_UNARY);
     return c_expr(arena_printf(r->arena, "%s %s %s",
-                             c_wrap(r, c_mask_as(r, op->args[0], bits), TIGHT_UNARY), operator,
-                             c_wrap(r, c_mask_as(r, op->args[1], bits), TIGHT_UNARY)),
-                TIGHT_LOOSE);
+                               c_wrap(r, c_mask_as(r, op->args[0], bits), TIGHT_UNARY), operator,
+                               c_wrap(r, c_mask_as(r, op->args[1], bits), TIGHT_UNARY)),
+                  TIGHT_LOOSE);
 }
 
 /* ---- arithmetic ---- */
@@ -79,7 +80,8 @@ static Expr infix(CRender *r, const Operator *o, Pair p)
     const char *b = c_wrap(r, p.b, right);
     if (*b == '-')
         b = arena_printf(r->arena, "(%s)", b);
-    return c_expr(arena_printf(r->arena, "%s %s %s", c_wrap(r, p.a, left), o->text, b), o->tightness);
+    return c_expr(arena_printf(r->arena, "%s %s %s", c_wrap(r, p.a, left), o->text, b),
+                  o->tightness);
 }
 
 /* Of the library's function of such numbers. */
@@ -120,8 +122,8 @@ static Expr render_binary(CRender *r, const LoOp *op)
 
 static Expr render_muladd(CRender *r, const LoOp *op)
 {
-    return c_expr(arena_printf(r->arena, "%s(%s, %s, %s)", c_muladd(r, op->type), c_arg(r, op, 0).text,
-                               c_arg(r, op, 1).text, c_arg(r, op, 2).text),
+    return c_expr(arena_printf(r->arena, "%s(%s, %s, %s)", c_muladd(r, op->type),
+                               c_arg(r, op, 0).text, c_arg(r, op, 1).text, c_arg(r, op, 2).text),
                   TIGHT_NAME);
 }
 
@@ -136,7 +138,8 @@ static Expr render_unordered(CRender *r, const LoOp *op)
     if (a == b || lo_is_constant(b))
         return c_cast(r, mask, one);
     const char *y = c_value(r, b).text;
-    return c_cast(r, mask, c_expr(arena_printf(r->arena, "(%s) | (%s != %s)", one.text, y, y), TIGHT_LOOSE));
+    return c_cast(r, mask,
+                  c_expr(arena_printf(r->arena, "(%s) | (%s != %s)", one.text, y, y), TIGHT_LOOSE));
 }
 
 static Expr render_select(CRender *r, const LoOp *op)
@@ -146,31 +149,33 @@ static Expr render_select(CRender *r, const LoOp *op)
         int bits = c_note(r, op)->mask_bits;
         const char *m = c_mask_as(r, condition, bits).text;
         return c_expr(arena_printf(r->arena, "(%s & %s) | (~%s & %s)", m,
-                                 c_wrap(r, c_mask_as(r, op->args[1], bits), TIGHT_UNARY), m,
-                                 c_wrap(r, c_mask_as(r, op->args[2], bits), TIGHT_UNARY)),
-                    TIGHT_LOOSE);
+                                   c_wrap(r, c_mask_as(r, op->args[1], bits), TIGHT_UNARY), m,
+                                   c_wrap(r, c_mask_as(r, op->args[2], bits), TIGHT_UNARY)),
+                      TIGHT_LOOSE);
     }
     if (c_is_mask(condition->type))
         return c_expr(arena_printf(r->arena, "%s(%s, %s, %s)", c_select(r, op->type),
-                                 c_mask_as(r, condition, lo_bits(lo_element(op->type))).text,
-                                 c_arg(r, op, 1).text, c_arg(r, op, 2).text),
-                    TIGHT_NAME);
-    Expr a = c_is_mask(op->type) ? c_mask_as(r, op->args[1], c_note(r, op)->mask_bits) : c_arg(r, op, 1);
-    Expr b = c_is_mask(op->type) ? c_mask_as(r, op->args[2], c_note(r, op)->mask_bits) : c_arg(r, op, 2);
+                                   c_mask_as(r, condition, lo_bits(lo_element(op->type))).text,
+                                   c_arg(r, op, 1).text, c_arg(r, op, 2).text),
+                      TIGHT_NAME);
+    Expr a =
+        c_is_mask(op->type) ? c_mask_as(r, op->args[1], c_note(r, op)->mask_bits) : c_arg(r, op, 1);
+    Expr b =
+        c_is_mask(op->type) ? c_mask_as(r, op->args[2], c_note(r, op)->mask_bits) : c_arg(r, op, 2);
     return c_expr(arena_printf(r->arena, "%s ? %s : %s", c_wrap(r, c_arg(r, op, 0), TIGHT_UNARY),
-                             c_wrap(r, a, TIGHT_UNARY), c_wrap(r, b, TIGHT_UNARY)),
-                TIGHT_LOOSE);
+                               c_wrap(r, a, TIGHT_UNARY), c_wrap(r, b, TIGHT_UNARY)),
+                  TIGHT_LOOSE);
 }
 
 /* A vector's bits joined with a number as integers. */
 static Expr sign_bits(CRender *r, Expr x, LoType type, bool keeps_sign)
 {
     bool wide = lo_bits(lo_element(type)) == 64;
-    const char *number = keeps_sign ? (wide ? "INT64_MIN" : "INT32_MIN")
-                                    : (wide ? "INT64_MAX" : "INT32_MAX");
+    const char *number =
+        keeps_sign ? (wide ? "INT64_MIN" : "INT32_MIN") : (wide ? "INT64_MAX" : "INT32_MAX");
     return c_expr(arena_printf(r->arena, "(%s)%s & %s", c_integers(r, type, true),
-                             c_wrap(r, x, TIGHT_UNARY), number),
-                TIGHT_LOOSE);
+                               c_wrap(r, x, TIGHT_UNARY), number),
+                  TIGHT_LOOSE);
 }
 
 static Expr render_abs(CRender *r, const LoOp *op)
@@ -184,8 +189,8 @@ static Expr render_abs(CRender *r, const LoOp *op)
                                      c_integers(r, op->type, false), x.text);
     if (lo_is_vector(op->type))
         return c_expr(arena_printf(r->arena, "%s((%s)(%s < 0), %s, %s)", c_select(r, op->type),
-                                 c_integers(r, op->type, true), x.text, minus, x.text),
-                    TIGHT_NAME);
+                                   c_integers(r, op->type, true), x.text, minus, x.text),
+                      TIGHT_NAME);
     return c_expr(arena_printf(r->arena, "%s < 0 ? %s : %s", x.text, minus, x.text), TIGHT_LOOSE);
 }
 
@@ -197,19 +202,20 @@ static Expr render_neg(CRender *r, const LoOp *op)
         return c_expr(arena_printf(r->arena, "-%s", text), TIGHT_UNARY);
     }
     return c_cast(r, c_type(r, op->type),
-                c_expr(arena_printf(r->arena, "0 - (%s)%s", c_integers(r, op->type, false),
-                                  c_wrap(r, x, TIGHT_UNARY)),
-                     TIGHT_SUM));
+                  c_expr(arena_printf(r->arena, "0 - (%s)%s", c_integers(r, op->type, false),
+                                      c_wrap(r, x, TIGHT_UNARY)),
+                         TIGHT_SUM));
 }
 
 static Expr render_copysign(CRender *r, const LoOp *op)
 {
     Expr a = c_arg(r, op, 0), b = c_arg(r, op, 1);
     if (!lo_is_vector(op->type))
-        return c_call2(r, arena_printf(r->arena, "copysign%s", suffix_of(r, op->type)), a.text, b.text);
+        return c_call2(r, arena_printf(r->arena, "copysign%s", suffix_of(r, op->type)), a.text,
+                       b.text);
     Expr size = sign_bits(r, a, op->type, false), sign = sign_bits(r, b, op->type, true);
     return c_cast(r, c_type(r, op->type),
-                c_expr(arena_printf(r->arena, "(%s) | (%s)", size.text, sign.text), TIGHT_LOOSE));
+                  c_expr(arena_printf(r->arena, "(%s) | (%s)", size.text, sign.text), TIGHT_LOOSE));
 }
 
 /* Of the C library, lane by lane. */
@@ -256,7 +262,7 @@ static Expr to_truth(CRender *r, const LoOp *op)
     if (!lo_is_vector(from))
         return one;
     return c_cast(r, c_mask_type(r, lo_bits(lo_element(from)), lo_lanes(from)),
-                c_expr(arena_printf(r->arena, "(%s) != 0", one.text), TIGHT_LOOSE));
+                  c_expr(arena_printf(r->arena, "(%s) != 0", one.text), TIGHT_LOOSE));
 }
 
 static Expr render_cast(CRender *r, const LoOp *op)
@@ -277,8 +283,9 @@ static Expr render_bitcast(CRender *r, const LoOp *op)
     LoType from = op->args[0]->type;
     assert(!c_is_mask(from) && !c_is_mask(op->type));
     Expr x = c_arg(r, op, 0);
-    return lo_is_vector(op->type) && lo_is_vector(from) ? c_cast(r, c_type(r, op->type), x)
-                                                        : c_call2(r, "BITS", c_type(r, op->type), x.text);
+    return lo_is_vector(op->type) && lo_is_vector(from)
+               ? c_cast(r, c_type(r, op->type), x)
+               : c_call2(r, "BITS", c_type(r, op->type), x.text);
 }
 
 /* ---- lanes ---- */
@@ -290,14 +297,16 @@ static Expr render_splat(CRender *r, const LoOp *op)
     LoType words = lo_like(op->type, lo_i32);
     assert(c_note(r, op)->mask_bits == 32);
     return c_call(r, c_splat(r, words),
-                 arena_printf(r->arena, "-(i32)%s", c_wrap(r, c_arg(r, op, 0), TIGHT_UNARY)));
+                  arena_printf(r->arena, "-(i32)%s", c_wrap(r, c_arg(r, op, 0), TIGHT_UNARY)));
 }
 
 static Expr render_extract(CRender *r, const LoOp *op)
 {
-    const char *lane = arena_printf(r->arena, "%s[%d]", c_wrap(r, c_arg(r, op, 0), TIGHT_NAME), op->order[0]);
-    return c_is_mask(op->args[0]->type) ? c_expr(arena_printf(r->arena, "%s != 0", lane), TIGHT_LOOSE)
-                                        : c_expr(lane, TIGHT_NAME);
+    const char *lane =
+        arena_printf(r->arena, "%s[%d]", c_wrap(r, c_arg(r, op, 0), TIGHT_NAME), op->order[0]);
+    return c_is_mask(op->args[0]->type)
+               ? c_expr(arena_printf(r->arena, "%s != 0", lane), TIGHT_LOOSE)
+               : c_expr(lane, TIGHT_NAME);
 }
 
 static Expr render_shuffle(CRender *r, const LoOp *op)
@@ -327,8 +336,8 @@ static const char *render_accumulate(CRender *r, const LoOp *op)
     if (!lo_is_vector(accumulator->type))
         return arena_printf(r->arena, "%s = %s > %s ? %s : %s", sum, sum, x.text, sum, x.text);
     const char *mask = c_integers(r, accumulator->type, true);
-    return arena_printf(r->arena, "%s = %s((%s)(%s > %s), %s, %s)", sum, c_select(r, accumulator->type), mask,
-                        sum, x.text, sum, x.text);
+    return arena_printf(r->arena, "%s = %s((%s)(%s > %s), %s, %s)", sum,
+                        c_select(r, accumulator->type), mask, sum, x.text, sum, x.text);
 }
 
 /* ---- which one ---- */
@@ -338,7 +347,8 @@ const char *c_statement(CRender *r, const LoOp *op)
     switch (op->kind) {
     case LO_store: return c_render_store(r, op);
     case LO_accumulate: return render_accumulate(r, op);
-    case LO_prefetch: return arena_printf(r->arena, "__builtin_prefetch(%s, 0, 2)", c_arg(r, op, 0).text);
+    case LO_prefetch:
+        return arena_printf(r->arena, "__builtin_prefetch(%s, 0, 2)", c_arg(r, op, 0).text);
     case LO_prefetch_write:
         return arena_printf(r->arena, "__builtin_prefetch(%s, 1, 3)", c_arg(r, op, 0).text);
     default: return NULL;
@@ -365,7 +375,8 @@ Expr c_expression(CRender *r, const LoOp *op)
     case LO_fcast:
     case LO_from_int:
     case LO_from_uint: return render_cast(r, op);
-    case LO_to_int: return c_call(r, c_to_int(r, op->type, op->args[0]->type), c_arg(r, op, 0).text);
+    case LO_to_int:
+        return c_call(r, c_to_int(r, op->type, op->args[0]->type), c_arg(r, op, 0).text);
     case LO_bitcast: return render_bitcast(r, op);
     case LO_splat: return render_splat(r, op);
     case LO_extract: return render_extract(r, op);

@@ -24,8 +24,8 @@ typedef enum CSpace { C_GIVEN, C_SCRATCH, C_SPACES } CSpace;
  *   suffix     of the library's functions of f32
  *   unordered  the function that tells whether one of two floats is NaN
  *   nan, inf   of f32, of f64
- *   device     kernels are a device's (runtime/exec/device.h): a unit a call, one number at a time, scratch of
- *              sizes that are known here */
+ *   device     kernels are a device's (runtime/exec/device.h): a unit a call, one number at a time,
+ *              scratch of sizes that are known here */
 struct CDialect {
     const char *pointers[C_SPACES], *places[C_SPACES];
     const char *suffix, *unordered, *nan[2], *inf[2];

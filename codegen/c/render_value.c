@@ -13,7 +13,10 @@ const char *c_wrap(CRender *r, Expr x, Tightness most)
     return x.tightness <= most ? x.text : arena_printf(r->arena, "(%s)", x.text);
 }
 
-Expr c_expr(const char *text, Tightness tightness) { return (Expr){.text = text, .tightness = tightness}; }
+Expr c_expr(const char *text, Tightness tightness)
+{
+    return (Expr){.text = text, .tightness = tightness};
+}
 
 Expr c_call(CRender *r, const char *function, const char *a)
 {
@@ -44,12 +47,13 @@ static Expr real_constant(CRender *r, const LoOp *x)
     if (isnan(x->real))
         return c_expr(r->dialect->nan[!single], TIGHT_NAME);
     if (isinf(x->real))
-        return c_expr(arena_printf(r->arena, "%s%s", x->real < 0 ? "-" : "", r->dialect->inf[!single]),
-                    x->real < 0 ? TIGHT_UNARY : TIGHT_NAME);
+        return c_expr(
+            arena_printf(r->arena, "%s%s", x->real < 0 ? "-" : "", r->dialect->inf[!single]),
+            x->real < 0 ? TIGHT_UNARY : TIGHT_NAME);
     char *digits = arena_printf(r->arena, single ? "%.9g" : "%.17g", x->real);
     bool whole = !strpbrk(digits, ".e");
     return c_expr(arena_printf(r->arena, "%s%s%s", digits, whole ? ".0" : "", suffix),
-                signbit(x->real) ? TIGHT_UNARY : TIGHT_NAME);
+                  signbit(x->real) ? TIGHT_UNARY : TIGHT_NAME);
 }
 
 static Expr int_constant(CRender *r, const LoOp *x)
@@ -74,7 +78,7 @@ static Expr scalar_constant(CRender *r, const LoOp *x)
 
 static const char *name_of(CRender *r, const LoOp *x)
 {
-    static const char letters[] = {[LO_I1] = 'm', [LO_I8] = 'n',  [LO_I16] = 'n', [LO_I32] = 'n',
+    static const char letters[] = {[LO_I1] = 'm',  [LO_I8] = 'n',  [LO_I16] = 'n', [LO_I32] = 'n',
                                    [LO_I64] = 'n', [LO_F32] = 'x', [LO_F64] = 'x', [LO_PTR] = 'p'};
     if (x->kind == LO_for)
         return arena_printf(r->arena, "k%d", x->id); /* i8 … are types */
@@ -137,10 +141,12 @@ int c_choose_mask_bits(const CRender *r, const LoOp *op)
     enum { ANY = 32 };
     if (!c_is_mask(op->type))
         return 0;
-    for (int i = op->kind == LO_select && c_is_mask(op->args[0]->type) ? 1 : 0; i < op->n_args; i++) {
+    for (int i = op->kind == LO_select && c_is_mask(op->args[0]->type) ? 1 : 0; i < op->n_args;
+         i++) {
         LoType type = op->args[i]->type;
-        int bits = c_is_mask(type) ? mask_bits_of(r, op->args[i])
-                   : lo_is_vector(type) ? lo_bits(lo_element(type)) : 0;
+        int bits = c_is_mask(type)      ? mask_bits_of(r, op->args[i])
+                   : lo_is_vector(type) ? lo_bits(lo_element(type))
+                                        : 0;
         if (bits)
             return bits;
     }

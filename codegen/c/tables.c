@@ -46,12 +46,12 @@ static const char *double_text(const Tables *t, const void *value)
     return number == 0 ? "0" : arena_printf(t->arena, "%.17g", number);
 }
 
-#define INTEGER_TEXT(name, T)                                              \
-    static const char *name##_text(const Tables *t, const void *value)     \
-    {                                                                      \
-        T number;                                                          \
-        memcpy(&number, value, sizeof number);                             \
-        return arena_printf(t->arena, "%" PRId64, (int64_t)number);        \
+#define INTEGER_TEXT(name, T)                                          \
+    static const char *name##_text(const Tables *t, const void *value) \
+    {                                                                  \
+        T number;                                                      \
+        memcpy(&number, value, sizeof number);                         \
+        return arena_printf(t->arena, "%" PRId64, (int64_t)number);    \
     }
 INTEGER_TEXT(bool, bool)
 INTEGER_TEXT(uint8, uint8_t)
@@ -63,7 +63,8 @@ static const char *int64_text(const Tables *t, const void *value)
 {
     int64_t number;
     memcpy(&number, value, sizeof number);
-    return arena_printf(t->arena, number == (int32_t)number ? "%" PRId64 : "INT64_C(%" PRId64 ")", number);
+    return arena_printf(t->arena, number == (int32_t)number ? "%" PRId64 : "INT64_C(%" PRId64 ")",
+                        number);
 }
 
 static const char *factor_text(const Tables *t, const void *value)
@@ -75,10 +76,12 @@ static const char *factor_text(const Tables *t, const void *value)
                         factor->quantity == TFC_TOTAL ? "TFC_TOTAL" : "TFC_EXTENT");
 }
 
+/* clang-format off */
 #define TEXT_OF(type)                                                                             \
     _Generic((type){0}, double: double_text, bool: bool_text, uint8_t: uint8_text,                \
              uint16_t: uint16_text, uint32_t: uint32_text, int32_t: int32_text, int64_t: int64_text, \
              TfcFactor: factor_text)
+/* clang-format on */
 
 typedef const char *ValueText(const Tables *t, const void *value);
 
@@ -142,7 +145,8 @@ static void put_pointer(Tables *t, const char *name, size_t at)
     if (pointer->to == TABLE_text)
         put_string(t, pointer);
     else if (pointer->offset)
-        text_add(t->out, "%s + %zu", array_name(t, pointer->to), pointer->offset / sizes[pointer->to]);
+        text_add(t->out, "%s + %zu", array_name(t, pointer->to),
+                 pointer->offset / sizes[pointer->to]);
     else
         text_add(t->out, "%s", array_name(t, pointer->to));
     text_add(t->out, ", ");
@@ -153,34 +157,35 @@ static void put_products(Tables *t)
     text_add(t->out, ".products = {.native = {");
     for (int type = 0; type < TFC_PRODUCT_TYPES; type++)
         if (program_has_product(t->program, (TfcType)type, t->gemm))
-            text_add(t->out, "[%d] = (const TfcForm *)&%s, ", type,
-                     c_name(t->arena, arena_printf(t->arena, "%s%s", t->prefix, product_names[type])));
+            text_add(
+                t->out, "[%d] = (const TfcForm *)&%s, ", type,
+                c_name(t->arena, arena_printf(t->arena, "%s%s", t->prefix, product_names[type])));
     text_add(t->out, "}}, ");
 }
 
 /* ---- records: one function each ---- */
 
-#define RECORD(T)                                        \
+#define RECORD(T)                                          \
     static void put_##T(Tables *t, size_t at, const T *in) \
-    {                                                    \
-        typedef T Record;                                \
-        (void)sizeof(Record);                            \
+    {                                                      \
+        typedef T Record;                                  \
+        (void)sizeof(Record);                              \
         (void)at;
 #define END(T) }
 #define VALUE(type, name) put_value(t, #name, TEXT_OF(type), &in->name);
 #define VALUES(type, name, n) put_values(t, #name, TEXT_OF(type), in->name, n, sizeof(type));
 #define PLACE(name) (at + offsetof(Record, name))
-#define PART(T, name)                        \
-    text_add(t->out, ".%s = {", #name);      \
-    put_##T(t, PLACE(name), &in->name);      \
+#define PART(T, name)                   \
+    text_add(t->out, ".%s = {", #name); \
+    put_##T(t, PLACE(name), &in->name); \
     text_add(t->out, "}, ");
-#define PARTS(T, name, n)                                     \
-    text_add(t->out, ".%s = {", #name);                       \
-    for (size_t i = 0; i < n; i++) {                          \
-        text_add(t->out, "{");                                \
+#define PARTS(T, name, n)                                      \
+    text_add(t->out, ".%s = {", #name);                        \
+    for (size_t i = 0; i < n; i++) {                           \
+        text_add(t->out, "{");                                 \
         put_##T(t, PLACE(name) + i * sizeof(T), &in->name[i]); \
-        text_add(t->out, "}, ");                              \
-    }                                                         \
+        text_add(t->out, "}, ");                               \
+    }                                                          \
     text_add(t->out, "}, ");
 #define TEXT(name) put_pointer(t, #name, PLACE(name));
 #define NUMBERS(type, name, count) put_pointer(t, #name, PLACE(name));
@@ -204,10 +209,13 @@ static void put_records(Tables *t, RecordTableId id)
         void *record = arena_copy(t->arena, table->bytes.data + at, sizes[id]); /* aligned */
         text_add(t->out, "    {");
         switch (id) {
-#define CASE_OF(T) case TABLE_##T: put_##T(t, at, record); break;
+#define CASE_OF(T) \
+    case TABLE_##T: put_##T(t, at, record); break;
+            /* clang-format off */
         CASE_OF(TfcProgramDim) CASE_OF(TfcSize) CASE_OF(TfcBuffer) CASE_OF(TfcView)
         CASE_OF(TfcStep) CASE_OF(TfcLoop) CASE_OF(TfcPort) CASE_OF(TfcTensor)
-        default: break;
+                /* clang-format on */
+                default : break;
         }
         text_add(t->out, "},\n");
     }
@@ -262,7 +270,8 @@ static void put_array(Tables *t, RecordTableId id)
 
 void c_tables(const TfcProgram *program, const char *prefix, GemmChoice gemm, Text *out)
 {
-    Tables t = {.arena = arena_new(), .program = program, .prefix = prefix, .gemm = gemm, .out = out};
+    Tables t = {
+        .arena = arena_new(), .program = program, .prefix = prefix, .gemm = gemm, .out = out};
     records_of(&t.records, program, t.arena);
     for (int id = TABLE_texts; id < TABLE_TfcProgram; id++)
         put_array(&t, (RecordTableId)id);

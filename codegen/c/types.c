@@ -68,7 +68,8 @@ const char *c_memory_type(CRender *r, LoType type, int align)
     const char *name = loose ? arena_printf(r->arena, "%s_at%d", plain, align)
                              : arena_printf(r->arena, "%s_at", plain);
     if (r->dialect->device && loose)
-        diag_error(r->diags, (Loc){0}, "OpenCL C has no %s at a multiple of %d bytes", plain, align);
+        diag_error(r->diags, (Loc){0}, "OpenCL C has no %s at a multiple of %d bytes", plain,
+                   align);
     if (r->dialect->device || !is_new(r, name))
         return name;
     if (element == lo_ptr)
@@ -91,7 +92,8 @@ const char *c_memory_type(CRender *r, LoType type, int align)
 const char *c_splat(CRender *r, LoType type)
 {
     const char *vector = c_type(r, type);
-    const bool is_ptr = lo_element(type) == lo_ptr; /* vectors of pointers are vectors of integers */
+    /* vectors of pointers are vectors of integers */
+    const bool is_ptr = lo_element(type) == lo_ptr;
     const char *name = arena_printf(r->arena, "splat_%s%s", is_ptr ? "ptr_" : "", vector);
     if (!is_new(r, name))
         return name;
@@ -143,13 +145,14 @@ static void add_x86_masked(CRender *r, const char *name, LoType type, bool store
     const char *mm = total == 128 ? "_mm" : arena_printf(r->arena, "_mm%d", total);
     const char *mask = arena_printf(r->arena, "(__m%di)(mask)", total);
     const char *bit = arena_printf(r->arena, "%s_movepi%d_mask(%s)", mm, bits, mask);
-    text_add(&r->types, "#if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)\n");
+    text_add(&r->types,
+             "#if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)\n");
     if (stores)
-        text_add(&r->types, "#define %s(x, p, mask) %s_mask_storeu_epi%d(p, %s, (__m%di)(x))\n", name,
-                 mm, bits, bit, total);
+        text_add(&r->types, "#define %s(x, p, mask) %s_mask_storeu_epi%d(p, %s, (__m%di)(x))\n",
+                 name, mm, bits, bit, total);
     else
-        text_add(&r->types, "#define %s(p, mask) ((%s)%s_maskz_loadu_epi%d(%s, p))\n", name, vector, mm,
-                 bits, bit);
+        text_add(&r->types, "#define %s(p, mask) ((%s)%s_maskz_loadu_epi%d(%s, p))\n", name, vector,
+                 mm, bits, bit);
     bool by_sign = total <= 256 && bits >= 32;
     if (by_sign)
         text_add(&r->types, "#elif defined(__AVX2__)\n");
@@ -158,30 +161,32 @@ static void add_x86_masked(CRender *r, const char *name, LoType type, bool store
                  "#define %s(x, p, mask) %s_maskstore_epi%d((%s *)(void *)(p), %s, (__m%di)(x))\n",
                  name, mm, bits, word, mask, total);
     else if (by_sign)
-        text_add(&r->types, "#define %s(p, mask) ((%s)%s_maskload_epi%d((%s *)(void *)(p), %s))\n", name,
-                 vector, mm, bits, word, mask);
+        text_add(&r->types, "#define %s(p, mask) ((%s)%s_maskload_epi%d((%s *)(void *)(p), %s))\n",
+                 name, vector, mm, bits, word, mask);
     text_add(&r->types, "#else\n");
 }
 
 /* Lane by lane; `place` is where lane l_ lies. */
-static void add_by_lanes(CRender *r, const char *name, LoType type, bool stores, const char *address,
-                         const char *declare, const char *place)
+static void add_by_lanes(CRender *r, const char *name, LoType type, bool stores,
+                         const char *address, const char *declare, const char *place)
 {
     const char *vector = c_type(r, type), *words = c_integers(r, type, true);
     const char *element = c_memory_type(r, lo_element(type), 0);
     if (stores)
-        text_add(&r->types,
-                 "#define %s(x, %s, mask) \\\n"
-                 "    __extension__({ %s x_ = (x); %s; %s m_ = (mask); \\\n"
-                 "        for (int l_ = 0; l_ < %d; l_++) { if (m_[l_]) *(%s *)(%s) = x_[l_]; } })\n",
-                 name, address, vector, declare, words, lo_lanes(type), element, place);
+        text_add(
+            &r->types,
+            "#define %s(x, %s, mask) \\\n"
+            "    __extension__({ %s x_ = (x); %s; %s m_ = (mask); \\\n"
+            "        for (int l_ = 0; l_ < %d; l_++) { if (m_[l_]) *(%s *)(%s) = x_[l_]; } })\n",
+            name, address, vector, declare, words, lo_lanes(type), element, place);
     else
-        text_add(&r->types,
-                 "#define %s(%s, mask) \\\n"
-                 "    __extension__({ %s x_ = {0}; %s; %s m_ = (mask); \\\n"
-                 "        for (int l_ = 0; l_ < %d; l_++) { if (m_[l_]) x_[l_] = *(%s *)(%s); } \\\n"
-                 "        x_; })\n",
-                 name, address, vector, declare, words, lo_lanes(type), element, place);
+        text_add(
+            &r->types,
+            "#define %s(%s, mask) \\\n"
+            "    __extension__({ %s x_ = {0}; %s; %s m_ = (mask); \\\n"
+            "        for (int l_ = 0; l_ < %d; l_++) { if (m_[l_]) x_[l_] = *(%s *)(%s); } \\\n"
+            "        x_; })\n",
+            name, address, vector, declare, words, lo_lanes(type), element, place);
 }
 
 const char *c_masked(CRender *r, LoType type, bool stores)
@@ -190,8 +195,7 @@ const char *c_masked(CRender *r, LoType type, bool stores)
         arena_printf(r->arena, "%s_%s", stores ? "store_some" : "load_some", c_type(r, type));
     if (!is_new(r, name))
         return name;
-    const char *place =
-        arena_printf(r->arena, "p_ + %d * l_", lo_bits(lo_element(type)) / 8);
+    const char *place = arena_printf(r->arena, "p_ + %d * l_", lo_bits(lo_element(type)) / 8);
     c_integers(r, type, true);
     c_memory_type(r, lo_element(type), 0);
     if (has_x86_masked(type))
@@ -239,7 +243,8 @@ const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, 
     return name;
 }
 
-/* Fused multiply-adds of vectors of 16, 32 and 64 bytes: names of the compilers' functions for f32 and f64. */
+/* Fused multiply-adds of vectors of 16, 32 and 64 bytes: names of the compilers' functions for f32
+ * and f64. */
 static const struct {
     int bytes;
     const char *condition, *names[2], *order;
@@ -258,8 +263,9 @@ const char *c_muladd(CRender *r, LoType type)
         return name;
     for (size_t i = 0; i < sizeof fused / sizeof *fused; i++)
         if (fused[i].bytes == bytes)
-            text_add(&r->types, "#%s defined(%s)\n#define %s(a, b, c) ((%s)%s(%s))\n", n++ ? "elif" : "if",
-                     fused[i].condition, name, c, fused[i].names[lo_element(type) == lo_f64], fused[i].order);
+            text_add(&r->types, "#%s defined(%s)\n#define %s(a, b, c) ((%s)%s(%s))\n",
+                     n++ ? "elif" : "if", fused[i].condition, name, c,
+                     fused[i].names[lo_element(type) == lo_f64], fused[i].order);
     text_add(&r->types, "%s#define %s(a, b, c) ((a) * (b) + (c))\n%s", n ? "#else\n" : "", name,
              n ? "#endif\n" : "");
     return name;

@@ -78,7 +78,8 @@ static void emit_products(LoModule *loops, const CodeTarget *target, const Objec
     TfcType types[TFC_PRODUCT_TYPES];
     int n = products_needed(set->programs, set->n_programs, gemm, types);
     for (int i = 0; i < n; i++)
-        emit_gemm(loops, target, types[i], arena_printf(arena, "%s%s", prefix, product_names[types[i]]));
+        emit_gemm(loops, target, types[i],
+                  arena_printf(arena, "%s%s", prefix, product_names[types[i]]));
 }
 
 bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
@@ -95,7 +96,10 @@ bool c_programs(const Function *const *functions, int n, const TargetOptions *op
     const char **symbols = ARENA_ARRAY(arena, const char *, n + 1);
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
-    *out = (ObjectSet){.n_programs = n, .n_kernels = (int)set.list.count, .programs = programs, .symbols = symbols};
+    *out = (ObjectSet){.n_programs = n,
+                       .n_kernels = (int)set.list.count,
+                       .programs = programs,
+                       .symbols = symbols};
     CodeTarget target = in_c(&named, arena);
     LoModule *loops = lo_module_new(arena);
     map_init(&comments, arena);

@@ -6,13 +6,14 @@
 
 /* Writes kernels, native products and tables of the functions' programs (after the passes), all of
  * them static, as C that needs runtime/exec/program.h before it. A program is the constant
- * `TfcProgram` under the symbol "<prefix><function name>". Sets out->programs and out->symbols, in the arena. Only the
- * target's width of vectors and number of registers are used. False after errors. */
+ * `TfcProgram` under the symbol "<prefix><function name>". Sets out->programs and out->symbols, in
+ * the arena. Only the target's width of vectors and number of registers are used. False after
+ * errors. */
 bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
                 const char *prefix, Arena *arena, ObjectSet *out, Text *text, Diagnostics *diags);
 
-/* Adds a comment for each kernel of the set to `comments`, under the prefix and the kernel's name: the lines of the
- * model from which its ops come, "model.tfg:12, …". */
+/* Adds a comment for each kernel of the set to `comments`, under the prefix and the kernel's name:
+ * the lines of the model from which its ops come, "model.tfg:12, …". */
 void c_note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena);
 
 #endif

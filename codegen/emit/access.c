@@ -12,7 +12,8 @@
 
 /* ---- addresses ---- */
 
-/* Sum: Σ coordinate × stride, of coordinates that do not move with the column, and of those that do. */
+/* Sum: Σ coordinate × stride, of coordinates that do not move with the column, and of those that
+ * do. */
 typedef struct Sum {
     LoValue fixed, moving; /* NULL: 0 */
 } Sum;

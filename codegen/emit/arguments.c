@@ -43,9 +43,11 @@ LoValue argument_stride(Emit *e, int buffer, int axis)
 {
     int64_t word = (int64_t)buffer * TFC_MAX_AXES + axis;
     emit_at_entry(e);
-    LoValue stride = e->target->device
-                         ? load_word(e, e->args, words_of(e).strides + word, lo_i64)
-                         : load_word(e, load_word(e, e->args, TFC_WORD(TfcKernelArgs, strides), lo_ptr), word, lo_i64);
+    LoValue stride =
+        e->target->device
+            ? load_word(e, e->args, words_of(e).strides + word, lo_i64)
+            : load_word(e, load_word(e, e->args, TFC_WORD(TfcKernelArgs, strides), lo_ptr), word,
+                        lo_i64);
     lo_resume(&e->lo);
     return stride;
 }

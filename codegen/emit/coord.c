@@ -8,7 +8,10 @@
 
 Coord coord_of(LoValue base) { return (Coord){.base = base}; }
 
-Coord coord_const(Emit *e, int64_t value) { return coord_of(value ? lo_i64_of(&e->lo, value) : NULL); }
+Coord coord_const(Emit *e, int64_t value)
+{
+    return coord_of(value ? lo_i64_of(&e->lo, value) : NULL);
+}
 
 Coord coord_add(Emit *e, Coord a, Coord b)
 {

@@ -17,8 +17,8 @@
 typedef struct Coord {
     LoValue base; /* NULL: 0, or the column of a loop that is not open yet */
     bool varies;  /* with the column */
-    int token;    /* 1 + the ragged symbol of a tokens axis: this is its sentence or position;
-                      0: neither */
+    /* 1 + the ragged symbol of a tokens axis: this is its sentence or position; 0: neither */
+    int token;
 } Coord;
 
 typedef struct Place {
@@ -59,11 +59,11 @@ typedef struct Emit {
     const Signature *signature;
     const CodeTarget *target;
     Body body;
-    int n_values; /* inputs and body ops */
-    int vector;           /* lanes that loops over columns are to become; 1: none */
+    int n_values;             /* inputs and body ops */
+    int vector;               /* lanes that loops over columns are to become; 1: none */
     LoValue args, begin, end; /* units of this call; end NULL: the one `begin` */
-    LoValue table;       /* of buffers; NULL: they are arguments */
-    LoOp *entry;         /* what is computed once a call goes before it */
+    LoValue table;            /* of buffers; NULL: they are arguments */
+    LoOp *entry;              /* what is computed once a call goes before it */
     int n_buffers;
     Buffer *buffers;
     LoValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
@@ -80,11 +80,11 @@ typedef struct Emit {
 } Emit;
 
 /* ---- element types, and code at the entry (value.c) ---- */
-void emit_at_entry(Emit *e); /* the builder goes there, until lo_resume */
+void emit_at_entry(Emit *e);                    /* the builder goes there, until lo_resume */
 LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
-/* emit_type: an element type in registers; emit_memory_type: in memory. A bool is i1 in registers, i8 in memory. bf16
- * is an f32 in registers, which is rounded as soon as it is computed, so that storing it changes no bit, and i16 in
- * memory. */
+/* emit_type: an element type in registers; emit_memory_type: in memory. A bool is i1 in registers,
+ * i8 in memory. bf16 is an f32 in registers, which is rounded as soon as it is computed, so that
+ * storing it changes no bit, and i16 in memory. */
 LoType emit_type(Emit *e, DType dtype);
 LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
@@ -95,7 +95,8 @@ LoValue argument_buffer(Emit *e, int buffer);                     /* here */
 LoValue argument_stride(Emit *e, int buffer, int axis);
 LoValue argument_dim(Emit *e, int number, DimField field); /* i64, or a table's pointer */
 LoValue argument_int(Emit *e, int number);                 /* here */
-LoValue argument_random(Emit *e);                          /* here: pointer to the generator's state */
+/* here: pointer to the generator's state */
+LoValue argument_random(Emit *e);
 /* Narrows a row's columns to those in the arguments of an epilogue. */
 void argument_columns(Emit *e, LoValue *start, LoValue *limit);
 
@@ -104,9 +105,9 @@ Coord coord_const(Emit *e, int64_t value);
 Coord coord_of(LoValue base);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
-LoValue coord_value(Emit *e, const Coord *c, LoType element);    /* as i32 or i64 */
-LoValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
-LoValue extent_of(Emit *e, const Axis *axis);                /* at entry */
+LoValue coord_value(Emit *e, const Coord *c, LoType element); /* as i32 or i64 */
+LoValue dim_field(Emit *e, int symbol, DimField field);       /* at entry: i64, or a table */
+LoValue extent_of(Emit *e, const Axis *axis);                 /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 /* The place of an operand whose type is right-aligned with that of a result at `place`. */
@@ -130,7 +131,7 @@ LoValue element_number(Emit *e, const Type *type, const Place *place);
 LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
 LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
 LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
-const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */
+const BodyOp *random_first(const Emit *e, const BodyOp *op); /* of the body to draw its words */
 /* Makes the words of columns [start, start + count) of the row ready for random_word,
  * in memory from random_scratch with room for as many columns. */
 void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch);
@@ -141,14 +142,17 @@ LoValue random_scratch(Emit *e, LoValue columns);
 void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
                        LoValue strip, LoValue pitch);
 int random_lanes(const Emit *e);
-/* The place of its operand that a shape op reads for a place of its result. *inside, an i1: whether the operand is
- * there, else the result is 0; NULL: it always is. */
+/* The place of its operand that a shape op reads for a place of its result. *inside, an i1: whether
+ * the operand is there, else the result is 0; NULL: it always is. */
 Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside);
 
 /* ---- origins ---- */
 
 /* The op of a value (by its number) as a number in the function's origins. */
-static inline int origin_of(const Emit *e, int number) { return LO_ORIGIN_PARTS + number - e->body.n_inputs; }
+static inline int origin_of(const Emit *e, int number)
+{
+    return LO_ORIGIN_PARTS + number - e->body.n_inputs;
+}
 /* Sets the origin of the ops built from here on: this value's op, or the kernel as a whole. */
 static inline void emit_from(Emit *e, int number) { e->lo.origin = origin_of(e, number); }
 static inline void emit_from_whole(Emit *e) { e->lo.origin = LO_ORIGIN_WHOLE; }
@@ -166,8 +170,8 @@ void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
 /* A loop over the units of this call. */
 LoLoop units_open(Emit *e, const char *name);
 void units_close(Emit *e, LoLoop *loop);
-/* RowLoop: the loop over the units of a row kernel. rows_open opens it and sets e->space to the current row, if that
- * exists. */
+/* RowLoop: the loop over the units of a row kernel. rows_open opens it and sets e->space to the
+ * current row, if that exists. */
 typedef struct RowLoop {
     LoLoop loop;
     LoIf some, exists;
@@ -180,14 +184,15 @@ RowLoop rows_open(Emit *e);
 void rows_close(Emit *e, RowLoop *rows);
 /* Sets the column of the space's last axis; NULL: a later loop sets it. */
 void stand_at_column(Emit *e, LoValue column);
-/* row_exists: whether the row's positions exist, an i1; NULL: they always do. `bound`: logical dimensions that loops
- * keep within lengths. column_limit: how many columns the row has. */
+/* row_exists: whether the row's positions exist, an i1; NULL: they always do. `bound`: logical
+ * dimensions that loops keep within lengths. column_limit: how many columns the row has. */
 LoValue row_exists(Emit *e, const bool *bound);
 Coord column_limit(Emit *e);
-/* How many positions the space's dimension has: the length of the current sentence, if the dimension is ragged, the
- * sentence is known and the space is not at one of its tokens. */
+/* How many positions the space's dimension has: the length of the current sentence, if the
+ * dimension is ragged, the sentence is known and the space is not at one of its tokens. */
 Coord dim_length(Emit *e, int dim);
-/* Calls body for the columns [start, limit), in a loop that becomes vectors; limit NULL: for `start` alone. */
+/* Calls body for the columns [start, limit), in a loop that becomes vectors; limit NULL: for
+ * `start` alone. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
 

@@ -1,5 +1,5 @@
-/* Kernels that move rows: scatter_add, append, concat. Rows of a table at indices, op gather, are read in value.c
- * (value_gather). */
+/* Kernels that move rows: scatter_add, append, concat. Rows of a table at indices, op gather, are
+ * read in value.c (value_gather). */
 #include "codegen/emit/region/columns.h"
 
 #include <assert.h>

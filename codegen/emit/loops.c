@@ -42,8 +42,7 @@ LoValue row_exists(Emit *e, const bool *bound)
         return exists; /* tokens alone: all exist, and no row says of which sentence */
     for (int i = 0; i < e->signature->space.rank; i++) {
         Coord length, c = e->space.at[i];
-        if ((bound && bound[i]) || c.varies || ends_by_column(e, i) ||
-            !length_here(e, i, &length))
+        if ((bound && bound[i]) || c.varies || ends_by_column(e, i) || !length_here(e, i, &length))
             continue;
         LoValue at = coord_value(e, &c, lo_i64), n = coord_value(e, &length, lo_i64);
         exists = val_and(e, exists, lo_lt(lo, at, n));

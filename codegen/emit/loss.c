@@ -74,8 +74,7 @@ static LoValue class_of(Ctc *c, LoValue state)
     LoValue n = extent_of(e, &(Axis){2, -1, classes});
     LoValue odd = lo_trunc(lo, state, lo_i1);
     LoValue at = lo_ashr(lo, state, lo_i64_of(lo, 1));
-    Place place = {
-        .rank = 2, .at = {c->sentence, coord_of(at)}, .valid = odd};
+    Place place = {.rank = 2, .at = {c->sentence, coord_of(at)}, .valid = odd};
     LoValue label = emit_load_at(e, 1, &place);
     LoValue wide = lo_sext(lo, label, lo_i64);
     LoValue fits = lo_ult(lo, wide, n);
@@ -97,8 +96,7 @@ static LoValue may_skip(Ctc *c, LoValue state)
 
 static Place frame_place(Ctc *c, LoValue t, LoValue k)
 {
-    return (Place){.rank = 3,
-                   .at = {c->sentence, coord_of(t), coord_of(k)}};
+    return (Place){.rank = 3, .at = {c->sentence, coord_of(t), coord_of(k)}};
 }
 
 static LoValue log_prob(Ctc *c, LoValue t, LoValue state)

@@ -251,7 +251,8 @@ void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride,
 {
     Lo *lo = &e->lo;
     LoFunction *fill = strip_function(e, e->vector);
-    LoValue args[] = {strip, pitch, first, stride, steps, argument_random(e), argument_int(e, op->random)};
+    LoValue args[] = {
+        strip, pitch, first, stride, steps, argument_random(e), argument_int(e, op->random)};
     lo_call(lo, fill, 7, args);
 }
 

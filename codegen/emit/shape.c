@@ -62,7 +62,8 @@ static Place shape_broadcast(Emit *e, const Op *op, const Place *place, LoValue 
 static Coord coord_divide(Emit *e, const Coord *c, int64_t divisor, bool remainder)
 {
     Lo *lo = &e->lo;
-    LoType narrow = c->varies && e->vector > 1 ? lo_i32 : lo_i64; /* vectors have no wide quotient */
+    /* vectors have no wide quotient */
+    LoType narrow = c->varies && e->vector > 1 ? lo_i32 : lo_i64;
     LoValue x = coord_value(e, c, narrow), d = lo_int(lo, narrow, divisor);
     x = remainder ? lo_urem(lo, x, d) : lo_udiv(lo, x, d);
     return (Coord){.base = narrow == lo_i64 ? x : lo_zext(lo, x, lo_i64), .varies = c->varies};

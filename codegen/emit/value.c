@@ -2,8 +2,8 @@
  * block (the memo).
  *
  * Which rule computes an op comes from ops.def: a LEAF, SHAPE or ELEMENTWISE row
- * without its rule here, in shape.c or in region/elementwise.c does not compile. gather, an embedding's row of a
- * token, is value_gather. */
+ * without its rule here, in shape.c or in region/elementwise.c does not compile. gather, an
+ * embedding's row of a token, is value_gather. */
 #include "codegen/emit/emit.h"
 
 #include "base/bf16.h"
@@ -22,10 +22,7 @@ void memo_forget(Emit *e)
 
 void emit_at_entry(Emit *e) { lo_before(&e->lo, e->entry); }
 
-LoValue val_and(Emit *e, LoValue a, LoValue b)
-{
-    return a && b ? lo_and(&e->lo, a, b) : a ? a : b;
-}
+LoValue val_and(Emit *e, LoValue a, LoValue b) { return a && b ? lo_and(&e->lo, a, b) : a ? a : b; }
 
 LoType emit_type(Emit *e, DType dtype)
 {
@@ -69,7 +66,8 @@ static LoValue value_const(Emit *e, const BodyOp *b, const Place *place)
         return lo_int(&e->lo, type, value != 0);
     if (dtype == DT_BF16)
         value = bf16_to_float(bf16_from_float((float)value));
-    return dtype_is_float(dtype) ? lo_real(&e->lo, type, value) : lo_int(&e->lo, type, (int64_t)value);
+    return dtype_is_float(dtype) ? lo_real(&e->lo, type, value)
+                                 : lo_int(&e->lo, type, (int64_t)value);
 }
 
 /* Where a leaf with ones around its dimension stands along that dimension. */

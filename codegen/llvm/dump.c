@@ -29,7 +29,8 @@ static bool print_module(const LlvmTarget *target, LLVMModuleRef module, bool as
 }
 
 /* Native products go with the kernels where they are asked for. */
-static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const LlvmTarget *target, Arena *arena)
+static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const LlvmTarget *target,
+                          Arena *arena)
 {
     LoModule *loops = lo_module_new(arena);
     emit_kernels(loops, set, 0, (int)set->list.count, "", &target->code);
@@ -63,12 +64,13 @@ bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetO
 static bool unknown_pass(const char *name, Diagnostics *diags)
 {
     const char *hint = text_suggest(diags->arena, "'", name, lo_pass_names, (size_t)lo_n_passes);
-    diag_error(diags, (Loc){0}, "loop IR has no pass '%s'%s", name, *hint ? hint : "; tfc opt --list shows them");
+    diag_error(diags, (Loc){0}, "loop IR has no pass '%s'%s", name,
+               *hint ? hint : "; tfc opt --list shows them");
     return false;
 }
 
-LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after, Arena *arena,
-                        Diagnostics *diags)
+LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after,
+                        Arena *arena, Diagnostics *diags)
 {
     KernelSet set;
     LlvmTarget target = {0};
@@ -84,8 +86,8 @@ LoModule *codegen_loops(const Function *function, const TargetOptions *options, 
     return loops;
 }
 
-static bool run_passes(LoModule *loops, const CodeTarget *target, const char *passes, bool each, Text *out,
-                       Diagnostics *diags)
+static bool run_passes(LoModule *loops, const CodeTarget *target, const char *passes, bool each,
+                       Text *out, Diagnostics *diags)
 {
     for (const char *at = passes; *at;) {
         size_t length = strcspn(at, ",");
@@ -101,8 +103,8 @@ static bool run_passes(LoModule *loops, const CodeTarget *target, const char *pa
     return true;
 }
 
-bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options, bool each,
-                       Text *out, Diagnostics *diags)
+bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options,
+                       bool each, Text *out, Diagnostics *diags)
 {
     Arena *arena = arena_new();
     LlvmTarget target = {0};

@@ -20,8 +20,8 @@ static void add_text(Sha256 *sha, const char *text, size_t length)
     sha256_add(sha, text, length);
 }
 
-/* Of the files that codegen and what it stands on are compiled from (CMakeLists.txt): any other edit leaves what is
- * kept as good as it was. */
+/* Of the files that codegen and what it stands on are compiled from (CMakeLists.txt): any other
+ * edit leaves what is kept as good as it was. */
 extern const char compiler_digest[];
 
 /* The same for all keys of a process: without LLVM's build id its whole file is read. */
@@ -120,7 +120,9 @@ static void put_attr(Bytes *out, const Attr *attr)
 {
     put_number(out, attr->name);
     switch (attr_info[attr->name].kind) {
-    case INT: case TYPE: case SYMBOL: put_number(out, attr->i); break;
+    case INT:
+    case TYPE:
+    case SYMBOL: put_number(out, attr->i); break;
     case FLOAT: put_bytes(out, &attr->f, sizeof attr->f); break;
     case STRING: put_text(out, attr->s); break;
     case DIMS: put_dims(out, attr->rank, attr->dims); break;
@@ -224,7 +226,8 @@ ProgramKey key_of(const TargetOptions *target, const Function *function, const c
     return end_key(&sha);
 }
 
-ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n, const char *prefix)
+ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n,
+                          const char *prefix)
 {
     Sha256 sha = begin_key();
     add_target(&sha, target);

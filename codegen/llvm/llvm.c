@@ -13,15 +13,10 @@ static const LibraryFunction functions[] = {
 #undef FUNCTION
 };
 
-static Library library = {.path = TFC_LLVM,
-                          .name = TFC_LLVM_NAME,
-                          .package = "libllvm19",
-                          LIBRARY_TABLE(functions)};
+static Library library = {
+    .path = TFC_LLVM, .name = TFC_LLVM_NAME, .package = "libllvm19", LIBRARY_TABLE(functions)};
 
-bool llvm_load(Diagnostics *diags)
-{
-    return library_load(&library, diags);
-}
+bool llvm_load(Diagnostics *diags) { return library_load(&library, diags); }
 
 void llvm_add_build(Sha256 *sha)
 {

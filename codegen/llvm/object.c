@@ -21,8 +21,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Kernels an object file: where programs share them one, else some, which spares the cost that LLVM has for each module and
- * functions that kernels have in common. */
+/* Kernels an object file: where programs share them one, else some, which spares the cost that LLVM
+ * has for each module and functions that kernels have in common. */
 enum { KERNELS_A_FILE = 6 };
 
 /* ---- one file ---- */
@@ -33,7 +33,8 @@ typedef struct Job {
     const TfcProgram *const *programs;
     const char *prefix;
     const TargetOptions *options;
-    Cache *cache; /* of kernels and products one by one; NULL: none, and a file has KERNELS_A_FILE */
+    /* of kernels and products one by one; NULL: none, and a file has KERNELS_A_FILE */
+    Cache *cache;
 } Job;
 
 static LLVMModuleRef emit_tables(const Job *job, const LlvmTarget *target, LLVMContextRef context)
@@ -57,27 +58,31 @@ static LoModule *emit_loops(const Job *job, int file, const LlvmTarget *target, 
 {
     LoModule *loops = lo_module_new(arena);
     if (file < first_product(job)) {
-        int begin = (file - 1) * kernels_a_file(job), end = begin + kernels_a_file(job), n = (int)job->set->list.count;
+        int begin = (file - 1) * kernels_a_file(job), end = begin + kernels_a_file(job),
+            n = (int)job->set->list.count;
         emit_kernels(loops, job->set, begin, end < n ? end : n, job->prefix, &target->code);
     } else {
         TfcType types[TFC_PRODUCT_TYPES];
         products_needed(job->programs, job->n_programs, target->gemm, types);
         TfcType type = types[file - first_product(job)];
-        emit_gemm(loops, &target->code, type, arena_printf(arena, "%s%s", job->prefix, product_names[type]));
+        emit_gemm(loops, &target->code, type,
+                  arena_printf(arena, "%s%s", job->prefix, product_names[type]));
     }
     lo_run_passes(loops, &target->code);
     return loops;
 }
 
-static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops, const LlvmTarget *target,
-                                  LLVMContextRef context, Diagnostics *diags)
+static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops,
+                                  const LlvmTarget *target, LLVMContextRef context,
+                                  Diagnostics *diags)
 {
-    return render_module(loops, target, context, file < first_product(job) ? "kernels" : "products", diags);
+    return render_module(loops, target, context, file < first_product(job) ? "kernels" : "products",
+                         diags);
 }
 
 /* NULL after errors. */
-static LLVMModuleRef emit_file(const Job *job, int file, const LlvmTarget *target, LLVMContextRef context,
-                               Diagnostics *diags)
+static LLVMModuleRef emit_file(const Job *job, int file, const LlvmTarget *target,
+                               LLVMContextRef context, Diagnostics *diags)
 {
     if (file == 0)
         return emit_tables(job, target, context);
@@ -95,7 +100,8 @@ typedef struct CompiledFile {
     bool is_new;
 } CompiledFile;
 
-static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *arena, ProgramKey *key)
+static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *arena,
+                                       ProgramKey *key)
 {
     Text text = {0};
     ObjectFile kept;
@@ -107,7 +113,8 @@ static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *a
                : NULL;
 }
 
-static CompiledFile compile_file(const Job *job, int file, const LlvmTarget *target, Diagnostics *diags)
+static CompiledFile compile_file(const Job *job, int file, const LlvmTarget *target,
+                                 Diagnostics *diags)
 {
     CompiledFile out = {0};
     Arena *arena = arena_new();
@@ -174,7 +181,8 @@ static void compile_files(const Job *job, int n_files, CompiledFile *compiled, D
     team_each(threads, threads < n_files ? threads : n_files, take_files, &files);
 }
 
-static bool collect_files(const Job *job, int n_files, const CompiledFile *compiled, Arena *arena, ObjectSet *out)
+static bool collect_files(const Job *job, int n_files, const CompiledFile *compiled, Arena *arena,
+                          ObjectSet *out)
 {
     bool ok = true;
     ObjectFile *files = ARENA_ARRAY(arena, ObjectFile, n_files);
@@ -230,8 +238,9 @@ bool kernels_compile(const KernelSet *set, const TargetOptions *options, const c
     return compile_job(&(Job){.set = set, .prefix = prefix, .options = options}, arena, out, diags);
 }
 
-bool object_compile(const Function *const *functions, int n, const TargetOptions *target, const char *prefix,
-                    Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out, Diagnostics *diags)
+bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
+                    const char *prefix, Cache *cache, const ProgramKey *key, Arena *arena,
+                    ObjectSet *out, Diagnostics *diags)
 {
     KernelSet set;
     ProgramKey own;
@@ -249,10 +258,16 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
-    bool ok = is_kept || compile_job(&(Job){&set, n, programs, prefix, target, *prefix ? NULL : cache}, arena, out, diags);
+    bool ok =
+        is_kept || compile_job(&(Job){&set, n, programs, prefix, target, *prefix ? NULL : cache},
+                               arena, out, diags);
     if (is_kept)
-        *out = (ObjectSet){.n_files = kept.n_files, .files = kept.files, .n_programs = n,
-                           .n_kernels = (int)set.list.count, .n_kept = (int)set.list.count, .is_kept = true,
+        *out = (ObjectSet){.n_files = kept.n_files,
+                           .files = kept.files,
+                           .n_programs = n,
+                           .n_kernels = (int)set.list.count,
+                           .n_kept = (int)set.list.count,
+                           .is_kept = true,
                            .programs = programs};
     out->symbols = symbols;
     if (ok && cache && !is_kept)
@@ -284,13 +299,14 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
     Arena *arena = arena_new();
     KernelSet set;
     LlvmTarget target = {0};
-    const TfcProgram *const *programs = target_init(&target, options, true, diags)
-                                            ? plan_programs(functions, n, options, &set, arena, diags)
-                                            : NULL;
+    const TfcProgram *const *programs =
+        target_init(&target, options, true, diags)
+            ? plan_programs(functions, n, options, &set, arena, diags)
+            : NULL;
     LLVMContextRef context = programs ? LLVMContextCreate() : NULL;
-    LLVMModuleRef module =
-        programs ? link_files(&(Job){&set, n, programs, prefix, options, NULL}, &target, context, diags)
-                 : NULL;
+    LLVMModuleRef module = programs ? link_files(&(Job){&set, n, programs, prefix, options, NULL},
+                                                 &target, context, diags)
+                                    : NULL;
     if (module) {
         LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(module);
         text_put(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));

@@ -101,8 +101,7 @@ static void render_call(Render *r, const LoOp *op)
 
 static void render_block(Render *r, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         switch (op->kind) {
         case LO_for: render_for(r, op); break;
         case LO_while: render_while(r, op); break;

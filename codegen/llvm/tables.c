@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static_assert(sizeof(void *) == 8, "programs are compiled on systems with 64-bit pointers, for any");
+static_assert(sizeof(void *) == 8,
+              "programs are compiled on systems with 64-bit pointers, for any");
 
 typedef struct Tables {
     Arena *arena;
@@ -92,7 +93,8 @@ static void point_products(Tables *t, Pointers *out)
         else if (native < 0 && t->program->products.blas[i])
             product = external(t, blas[i], "p");
         if (product)
-            add_pointer(t, out, offsetof(TfcProgram, products) + (size_t)i * t->pointer_bytes, product);
+            add_pointer(t, out, offsetof(TfcProgram, products) + (size_t)i * t->pointer_bytes,
+                        product);
     }
 }
 
@@ -147,12 +149,14 @@ static LlValue table_constant(Tables *t, RecordTableId id)
     const RecordTable *table = &t->records.tables[id];
     Pointers pointers = {0};
     for (size_t i = 0; i < table->pointers.count; i++)
-        add_pointer(t, &pointers, table->pointers.data[i].at, target_of(t, &table->pointers.data[i]));
+        add_pointer(t, &pointers, table->pointers.data[i].at,
+                    target_of(t, &table->pointers.data[i]));
     if (id == TABLE_functions)
         point_kernels(t, &pointers);
     if (id == TABLE_TfcProgram)
         point_products(t, &pointers);
-    return holds_pointers(id) ? pointers_constant(t, &pointers) : records_constant(t, table, &pointers);
+    return holds_pointers(id) ? pointers_constant(t, &pointers)
+                              : records_constant(t, table, &pointers);
 }
 
 static LlValue add_constant(Tables *t, LlValue value, const char *name)

@@ -42,14 +42,14 @@ static const CpuInfo cpus[] = {
 };
 enum { N_CPUS = sizeof cpus / sizeof cpus[0] };
 
-#define INITIALISE(llvm)                                                                           \
-    static void initialise_##llvm(void)                                                            \
-    {                                                                                              \
-        LLVMInitialize##llvm##TargetInfo();                                                        \
-        LLVMInitialize##llvm##Target();                                                            \
-        LLVMInitialize##llvm##TargetMC();                                                          \
-        LLVMInitialize##llvm##AsmPrinter();                                                        \
-        LLVMInitialize##llvm##AsmParser();                                                         \
+#define INITIALISE(llvm)                    \
+    static void initialise_##llvm(void)     \
+    {                                       \
+        LLVMInitialize##llvm##TargetInfo(); \
+        LLVMInitialize##llvm##Target();     \
+        LLVMInitialize##llvm##TargetMC();   \
+        LLVMInitialize##llvm##AsmPrinter(); \
+        LLVMInitialize##llvm##AsmParser();  \
     }
 INITIALISE(X86)
 INITIALISE(AArch64)
@@ -162,7 +162,8 @@ static void set_host(LlvmTarget *target, const Arch *arch, const char *name, boo
     char *found = LLVMGetHostCPUFeatures();
     const Processor *processor = processor_here(arch, found, amx);
     Text features = {0};
-    text_add(&features, "%s%s%s", found, *found && *processor->features ? "," : "", processor->features);
+    text_add(&features, "%s%s%s", found, *found && *processor->features ? "," : "",
+             processor->features);
     set_cpu(target, processor, name, features.data);
     text_free(&features);
     LLVMDisposeMessage(found);
@@ -204,7 +205,8 @@ bool target_settle(TargetOptions *options, Diagnostics *diags)
     return ok;
 }
 
-static void report_other_cpu(const Arch *arch, const char *host, const char *name, Diagnostics *diags)
+static void report_other_cpu(const Arch *arch, const char *host, const char *name,
+                             Diagnostics *diags)
 {
     char level[32] = "";
     if (arch->level && cpu_level())
@@ -214,8 +216,8 @@ static void report_other_cpu(const Arch *arch, const char *host, const char *nam
     diag_note(diags, (Loc){0}, "its own code is that for \"native\"");
 }
 
-static bool choose_cpu(LlvmTarget *target, const Arch *arch, const TargetOptions *options, bool foreign,
-                       Diagnostics *diags)
+static bool choose_cpu(LlvmTarget *target, const Arch *arch, const TargetOptions *options,
+                       bool foreign, Diagnostics *diags)
 {
     const char *name = options ? options->cpu : NULL;
     const bool general = !name && options && options->triple;
@@ -274,14 +276,16 @@ static const Arch *choose_arch(const char *triple, bool here, Diagnostics *diags
     diag_error(diags, (Loc){0}, "there is no code generator for %s\"%s\"%s",
                here ? "this machine, " : "", triple, hint);
     if (here)
-        diag_note(diags, (Loc){0}, "tfc trains and computes on x86_64, aarch64 and riscv64; its compile "
-                                   "--target writes libraries for other systems");
+        diag_note(diags, (Loc){0},
+                  "tfc trains and computes on x86_64, aarch64 and riscv64; its compile "
+                  "--target writes libraries for other systems");
     else if (!*hint)
         diag_note(diags, (Loc){0}, "targets begin with x86_64, aarch64, riscv64 or wasm32");
     return NULL;
 }
 
-static bool make_machine(LlvmTarget *target, const Arch *arch, const char *triple, Diagnostics *diags)
+static bool make_machine(LlvmTarget *target, const Arch *arch, const char *triple,
+                         Diagnostics *diags)
 {
     char *message = NULL;
     LLVMTargetRef llvm_target;
@@ -297,8 +301,8 @@ static bool make_machine(LlvmTarget *target, const Arch *arch, const char *tripl
     LLVMTargetMachineOptionsSetFeatures(o, target->features);
     if (arch->abi)
         LLVMTargetMachineOptionsSetABI(o, arch->abi);
-    LLVMTargetMachineOptionsSetCodeGenOptLevel(
-        o, optimise ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone);
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(o, optimise ? LLVMCodeGenLevelDefault
+                                                           : LLVMCodeGenLevelNone);
     LLVMTargetMachineOptionsSetRelocMode(o, arch->relocations);
     target->machine = LLVMCreateTargetMachineWithOptions(llvm_target, triple, o);
     LLVMDisposeTargetMachineOptions(o);
@@ -353,9 +357,9 @@ static void tell_lengths(const LlvmTarget *target, LLVMModuleRef module)
         return;
     static const char name[] = "vscale_range";
     uint64_t least = (uint64_t)(target->code.processor->vector_bits / target->granule);
-    LLVMAttributeRef range =
-        LLVMCreateEnumAttribute(LLVMGetModuleContext(module),
-                                LLVMGetEnumAttributeKindForName(name, sizeof name - 1), least << 32);
+    LLVMAttributeRef range = LLVMCreateEnumAttribute(
+        LLVMGetModuleContext(module), LLVMGetEnumAttributeKindForName(name, sizeof name - 1),
+        least << 32);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, range);
@@ -408,8 +412,8 @@ static const char *name_processor(const void *options, Arena *arena, Diagnostics
     LlvmTarget target;
     const char *name = NULL;
     if (target_init(&target, options, false, diags)) {
-        name = arena_printf(arena, "%s, %d bits%s", target.cpu,
-                            target.code.processor->vector_bits, pairs[target.code.processor->pairs]);
+        name = arena_printf(arena, "%s, %d bits%s", target.cpu, target.code.processor->vector_bits,
+                            pairs[target.code.processor->pairs]);
         target_dispose(&target);
     }
     return name;
@@ -420,8 +424,9 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     TargetOptions settled = *options;
     if (!target_settle(&settled, diags))
         return NULL;
-    ProgramKey key = key_of_text(arena_printf(arena, "processor %s scalar %d", settled.cpu ? settled.cpu : "",
-                                              settled.scalar), NULL);
+    ProgramKey key = key_of_text(arena_printf(arena, "processor %s scalar %d",
+                                              settled.cpu ? settled.cpu : "", settled.scalar),
+                                 NULL);
     return cache_made_text(&key, name_processor, &settled, arena, diags);
 }
 

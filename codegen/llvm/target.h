@@ -10,9 +10,9 @@
 #include <llvm-c/TargetMachine.h>
 
 typedef struct LlvmTarget {
-    char *cpu, *features;  /* LLVM's names; owned */
+    char *cpu, *features; /* LLVM's names; owned */
     CodeTarget code;
-    int granule;           /* see Arch */
+    int granule; /* see Arch */
     int opt_level;
     GemmChoice gemm;
     TfcChoice choice;
@@ -21,7 +21,8 @@ typedef struct LlvmTarget {
 
 /* `foreign`: the code will not run here, so any known CPU will do; otherwise one
  * that this machine cannot run is refused. False after errors. */
-bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign, Diagnostics *diags);
+bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign,
+                 Diagnostics *diags);
 void target_dispose(LlvmTarget *target);
 /* A module for this target: triple and data layout are set. */
 LLVMModuleRef target_new_module(const LlvmTarget *target, LLVMContextRef context, const char *name);

@@ -11,13 +11,14 @@ static Arena *arena_of(const Lo *lo) { return lo->module->arena; }
 
 void lo_begin(Lo *lo, LoModule *module, LoFunction *function)
 {
-    *lo = (Lo){.module = module, .function = function, .block = function->body, .at = function->body};
+    *lo =
+        (Lo){.module = module, .function = function, .block = function->body, .at = function->body};
 }
 
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before)
 {
-    *lo = (Lo){.module = module, .function = function, .block = before->block, .home = before->block, .stop = before,
-               .origin = before->origin};
+    *lo = (Lo){.module = module, .function = function, .stop = before, .origin = before->origin};
+    lo->block = lo->home = before->block;
     lo_resume(lo);
 }
 
@@ -168,13 +169,14 @@ static bool fold(LoKind kind, LoType type, int64_t a, int64_t b, int64_t *out)
 /* Whether the result is the left operand: x + 0, x - 0, x << 0, x · 1 of integers. */
 static bool keeps_left(LoKind kind, const LoOp *b)
 {
-    switch (kind) {
-    case LO_add: case LO_sub: case LO_iadd: case LO_isub: case LO_or: case LO_xor: case LO_shl:
-    case LO_lshr: case LO_ashr:
-        return lo_is_int(b) && b->number == 0;
-    case LO_mul: case LO_imul: return lo_is_int(b) && b->number == 1;
-    default: return false;
-    }
+    static const bool zeros[] = {
+        [LO_add] = true, [LO_sub] = true, [LO_iadd] = true, [LO_isub] = true, [LO_or] = true,
+        [LO_xor] = true, [LO_shl] = true, [LO_lshr] = true, [LO_ashr] = true};
+    if (!lo_is_int(b))
+        return false;
+    if (kind == LO_mul || kind == LO_imul)
+        return b->number == 1;
+    return kind < sizeof zeros && zeros[kind] && b->number == 0;
 }
 
 /* Whether it is the right one: 0 + x, 1 · x. */
@@ -202,7 +204,8 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     assert(a->type == b->type || kind == LO_copysign);
     if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
         return lo_int(lo, type, number);
-    if (a == b && lo_info[kind].result == LO_RESULT_TRUTH && !lo_is_float(a->type) && lo_element(a->type) != lo_ptr &&
+    if (a == b && lo_info[kind].result == LO_RESULT_TRUTH && !lo_is_float(a->type) &&
+        lo_element(a->type) != lo_ptr &&
         fold(kind, a->type, 0, 0, &number)) /* a number and itself */
         return lo_int(lo, type, number);
     if (lo_is_int(b) && !b->number && divides(kind))
@@ -238,7 +241,8 @@ LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b)
     assert(a->type == b->type && lo_element(condition->type) == lo_i1);
     if (lo_is_int(condition))
         return condition->number ? a : b;
-    return lo_append(lo, (LoOp){.kind = LO_select, .type = a->type}, 3, (LoValue[]){condition, a, b});
+    return lo_append(lo, (LoOp){.kind = LO_select, .type = a->type}, 3,
+                     (LoValue[]){condition, a, b});
 }
 
 LoValue lo_min(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_lt(lo, a, b), a, b); }
@@ -414,7 +418,8 @@ LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index)
 
 LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align)
 {
-    return lo_append(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1, &pointer);
+    return lo_append(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1,
+                     &pointer);
 }
 
 LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
@@ -424,22 +429,26 @@ LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
 
 void lo_store(Lo *lo, LoValue value, LoValue pointer, int align)
 {
-    lo_append(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2, (LoValue[]){value, pointer});
+    lo_append(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2,
+              (LoValue[]){value, pointer});
 }
 
 LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align)
 {
     return lo_append(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 2,
-               (LoValue[]){pointer, mask});
+                     (LoValue[]){pointer, mask});
 }
 
 void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align)
 {
     lo_append(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3,
-        (LoValue[]){value, pointer, mask});
+              (LoValue[]){value, pointer, mask});
 }
 
-void lo_prefetch(Lo *lo, LoValue pointer) { lo_append(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
+void lo_prefetch(Lo *lo, LoValue pointer)
+{
+    lo_append(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer);
+}
 
 void lo_prefetch_write(Lo *lo, LoValue pointer)
 {
@@ -463,7 +472,8 @@ LoJoin lo_join_of(const LoOp *accumulator)
 
 LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first)
 {
-    return lo_append(lo, (LoOp){.kind = LO_accumulator, .type = first->type, .name = joins[by]}, 1, &first);
+    return lo_append(lo, (LoOp){.kind = LO_accumulator, .type = first->type, .name = joins[by]}, 1,
+                     &first);
 }
 
 void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x)
@@ -536,8 +546,8 @@ static void leave(Lo *lo, const LoOp *parent)
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name)
 {
     lo_resume(lo);
-    LoOp *loop = lo_append(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name}, 2,
-                     (LoValue[]){start, end});
+    LoOp *loop = lo_append(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name},
+                           2, (LoValue[]){start, end});
     loop->body = enter(lo, loop);
     return (LoLoop){loop, lo_i64_of(lo, step)};
 }

@@ -13,9 +13,9 @@ typedef struct Lo {
     LoBlock *block; /* where straight-line code goes on, at its end */
     LoBlock *at;    /* where the next op goes: before `before`, or at the end where that is NULL */
     LoOp *before;
-    LoBlock *home;  /* of lo_reopen: there straight-line code goes on before `stop` */
+    LoBlock *home; /* of lo_reopen: there straight-line code goes on before `stop` */
     LoOp *stop;
-    int origin;     /* of the ops to come */
+    int origin; /* of the ops to come */
 } Lo;
 
 /* Opens a function without ops. */
@@ -23,8 +23,8 @@ void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
 /* The function goes on before this op, with its origin. */
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before);
 
-/* The op with these operands at the place, as it is: nothing is folded. Its origin is the builder's; before
- * a seam it is the seam's. */
+/* The op with these operands at the place, as it is: nothing is folded. Its origin is the
+ * builder's; before a seam it is the seam's. */
 LoOp *lo_append(Lo *lo, LoOp op, int n, LoValue const *args);
 
 static inline LoType lo_type(LoValue x) { return x->type; }
@@ -43,15 +43,17 @@ bool lo_is_visible(const Lo *lo, LoValue x);
 /* ---- arithmetic ---- */
 #define LO_UNARY(name) LoValue lo_##name(Lo *lo, LoValue a);
 #define LO_BINARY(name) LoValue lo_##name(Lo *lo, LoValue a, LoValue b);
-#define LO_OPERATIONS                                                                            \
-    LO_UNARY(neg)                                                                                \
-    LO_UNARY(sqrt) LO_UNARY(floor) LO_UNARY(abs) LO_BINARY(add) LO_BINARY(sub) LO_BINARY(mul)    \
-        LO_BINARY(div) LO_BINARY(rem) LO_BINARY(udiv) LO_BINARY(urem) LO_BINARY(iadd)            \
-            LO_BINARY(isub) LO_BINARY(imul) LO_BINARY(copysign) LO_BINARY(scale2) LO_BINARY(and) \
-                LO_BINARY(or) LO_BINARY(xor) LO_BINARY(shl) LO_BINARY(lshr) LO_BINARY(ashr)      \
-                    LO_BINARY(lt) LO_BINARY(le) LO_BINARY(gt) LO_BINARY(ge) LO_BINARY(eq)        \
-                        LO_BINARY(ne) LO_BINARY(ult) LO_BINARY(ule) LO_BINARY(uge)               \
-                            LO_BINARY(unordered)
+/* clang-format off */
+#define LO_OPERATIONS                                                                    \
+    LO_UNARY(neg) LO_UNARY(sqrt) LO_UNARY(floor) LO_UNARY(abs)                           \
+    LO_BINARY(add) LO_BINARY(sub) LO_BINARY(mul) LO_BINARY(div) LO_BINARY(rem)           \
+    LO_BINARY(udiv) LO_BINARY(urem) LO_BINARY(iadd) LO_BINARY(isub) LO_BINARY(imul)      \
+    LO_BINARY(copysign) LO_BINARY(scale2)                                                \
+    LO_BINARY(and) LO_BINARY(or) LO_BINARY(xor)                                          \
+    LO_BINARY(shl) LO_BINARY(lshr) LO_BINARY(ashr)                                       \
+    LO_BINARY(lt) LO_BINARY(le) LO_BINARY(gt) LO_BINARY(ge) LO_BINARY(eq) LO_BINARY(ne)  \
+    LO_BINARY(ult) LO_BINARY(ule) LO_BINARY(uge) LO_BINARY(unordered)
+/* clang-format on */
 LO_OPERATIONS
 #undef LO_UNARY
 #undef LO_BINARY
@@ -116,7 +118,8 @@ typedef enum LoJoin { LO_JOIN_ADD, LO_JOIN_MAX } LoJoin;
 LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first);
 void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x);
 LoValue lo_total(Lo *lo, LoValue accumulator);
-/* What joining leaves as it is; a joined with b (a NaN in b is kept, as maxps keeps its second operand). */
+/* What joining leaves as it is; a joined with b (a NaN in b is kept, as maxps keeps its second
+ * operand). */
 LoValue lo_identity(Lo *lo, LoJoin by, LoType type);
 LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b);
 LoJoin lo_join_of(const LoOp *accumulator);
@@ -133,10 +136,12 @@ typedef struct LoLoop {
     LoValue index, step;
 } LoLoop;
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name);
-LoLoop lo_vector_open(Lo *lo, LoValue start, LoValue end, LoVector vector, const char *name); /* step 1 */
+/* Step 1 */
+LoLoop lo_vector_open(Lo *lo, LoValue start, LoValue end, LoVector vector, const char *name);
 void lo_for_close(Lo *lo, LoLoop *loop);
 /* while (*left >= step): every value is in the loop what it was before or at the end of the turn
- * before, and after the loop what it was last. The caller gives n values; `left` becomes one more. */
+ * before, and after the loop what it was last. The caller gives n values; `left` becomes one
+ * more. */
 enum { LO_MAX_CARRIED = 72 };
 typedef struct LoWhile {
     LoValue *values[LO_MAX_CARRIED], carries[LO_MAX_CARRIED];

@@ -103,8 +103,7 @@ const Loc *lo_follow(LoFollow *at, const LoFunction *f, int origin)
 
 static void number_block(LoFunction *f, LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         if (op->type != lo_none)
             op->id = f->n_ids++;
         if (op->body)

@@ -78,9 +78,9 @@ enum {
 
 /* ---- origins ---- */
 
-/* What of the source an op comes from (LoOp.origin), as a number of its function's list `origins`: the
- * function as a whole, or one of the parts that it computes, from LO_ORIGIN_PARTS on. The text form is
- * without them. */
+/* What of the source an op comes from (LoOp.origin), as a number of its function's list `origins`:
+ * the function as a whole, or one of the parts that it computes, from LO_ORIGIN_PARTS on. The text
+ * form is without them. */
 enum { LO_ORIGIN_NONE, LO_ORIGIN_WHOLE, LO_ORIGIN_PARTS };
 
 /* ---- ops ---- */
@@ -132,15 +132,16 @@ extern const LoInfo lo_info[LO_KINDS];
  * it as often as it does; such memory that is also there whatever the ifs around say. */
 typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
-/* LoVector: how a loop's turns are to become lanes (pass vectorise), or of one lane side by side (pass jam).
- * Turns are independent but for accumulators; 0 lanes: they stay as they are. */
+/* LoVector: how a loop's turns are to become lanes (pass vectorise), or of one lane side by side
+ * (pass jam). Turns are independent but for accumulators; 0 lanes: they stay as they are. */
 enum { LO_MAX_JAM = 8, LO_MAX_UNROLL = 16 };
 
 typedef struct LoVector {
     uint8_t lanes;
-    uint8_t jam;   /* vectors that go through the body together; 0 is 1 */
-    bool whole;    /* the number of turns is a multiple of lanes × jam */
-    bool masked;   /* one loop under a mask, where the last vector may be partial; else whole vectors first */
+    uint8_t jam; /* vectors that go through the body together; 0 is 1 */
+    bool whole;  /* the number of turns is a multiple of lanes × jam */
+    /* one loop under a mask, where the last vector may be partial; else whole vectors first */
+    bool masked;
 } LoVector;
 
 typedef struct LoOp LoOp;
@@ -155,10 +156,10 @@ typedef struct LoBlock {
 
 struct LoOp {
     LoKind kind;
-    LoType type;    /* lo_none: no value */
+    LoType type;     /* lo_none: no value */
     LoMemory memory; /* load */
-    uint16_t align; /* load, store, scratch: bytes */
-    LoType element; /* at, scratch */
+    uint16_t align;  /* load, store, scratch: bytes */
+    LoType element;  /* at, scratch */
     int n_args, n_order;
     int id;           /* of the value in the text; lo_number gives them */
     int line, column; /* in the module's source; 0: it was not read */
@@ -167,8 +168,8 @@ struct LoOp {
     int *order;            /* extract, shuffle */
     const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
     LoFunction *callee;    /* call */
-    LoVector vector;      /* for */
-    int unroll;           /* while: turns that are to become one (pass unroll); 0 is 1 */
+    LoVector vector;       /* for */
+    int unroll;            /* while: turns that are to become one (pass unroll); 0 is 1 */
     LoBlock *body, *other; /* for, while, if; `other`: else, or NULL */
     union {
         int64_t number; /* int; param: which; for: the step */
@@ -188,7 +189,7 @@ struct LoFunction {
     VEC(LoValue) constants; /* each once */
     uint32_t *constant_slots;
     size_t n_constant_slots;
-    int n_ids; /* values that have a number */
+    int n_ids;           /* values that have a number */
     const Loc **origins; /* by number, each perhaps without a place; NULL: unknown */
     int n_origins;
 };

@@ -175,15 +175,13 @@ static void verify_op(LoVerifier *v, const LoOp *op)
 
 static void verify_block(LoVerifier *v, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         if (op->block != block)
             lo_broken(v, op, "it does not know its block");
         if (has_room(v))
             verify_op(v, op);
     }
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         if (op->kind == LO_carry && !lo_is_seen(v, op) && has_room(v))
             lo_broken(v, op, "no while of its block carries it");
         see(v, op, NULL);

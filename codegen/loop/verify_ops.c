@@ -16,8 +16,8 @@ static bool has_type(LoVerifier *v, const LoOp *op, int i, LoType type)
 
 static bool gives(LoVerifier *v, const LoOp *op, LoType type)
 {
-    return op->type == type ||
-           lo_broken(v, op, "it gives %s, but %s is stated", text_of(v, type), text_of(v, op->type));
+    return op->type == type || lo_broken(v, op, "it gives %s, but %s is stated", text_of(v, type),
+                                         text_of(v, op->type));
 }
 
 static bool counts(LoVerifier *v, const LoOp *op, int least, int most)
@@ -151,8 +151,8 @@ static bool check_at(LoVerifier *v, const LoOp *op)
     LoType shape = lo_is_vector(pointer) ? pointer : index;
     if (lo_is_vector(pointer) && !has_type(v, op, 1, lo_like(pointer, lo_i64)))
         return false;
-    return has_type(v, op, 0, lo_like(pointer, lo_ptr)) && has_type(v, op, 1, lo_like(index, lo_i64)) &&
-           gives(v, op, lo_like(shape, lo_ptr));
+    return has_type(v, op, 0, lo_like(pointer, lo_ptr)) &&
+           has_type(v, op, 1, lo_like(index, lo_i64)) && gives(v, op, lo_like(shape, lo_ptr));
 }
 
 /* Of a value of this type; the pointer is operand i, and a mask may follow. */
@@ -271,12 +271,15 @@ static bool check_unroll(LoVerifier *v, const LoOp *op)
 {
     int n = op->n_args - 1;
     const LoOp *after = op->body->last->args[n - 1];
-    FOR_LOOP_OPS(inner, op->body)
+    FOR_LOOP_OPS (inner, op->body)
         if (inner->body)
             return lo_broken(v, op, "of a loop that is unrolled the block has no others in it");
     bool counts = after && after->kind == LO_isub && after->args[0] == op->args[n - 1] &&
                   after->args[1] == op->args[n] && lo_is_int(op->args[n]);
-    return counts || lo_broken(v, op, "of a loop that is unrolled a turn takes the step, a constant, from the last of its carries");
+    return counts ||
+           lo_broken(
+               v, op,
+               "of a loop that is unrolled a turn takes the step, a constant, from the last of its carries");
 }
 
 static bool check_while(LoVerifier *v, const LoOp *op)

@@ -1,5 +1,5 @@
-/* Rules of loops whose turns become vectors, or go side by side (LoVector): what jam and vectorise cannot do is
- * refused here; see verify.h. */
+/* Rules of loops whose turns become vectors, or go side by side (LoVector): what jam and vectorise
+ * cannot do is refused here; see verify.h. */
 #include "codegen/loop/build.h"
 #include "codegen/loop/passes/passes.h"
 #include "codegen/loop/verify.h"
@@ -29,11 +29,13 @@ static bool check_while(const Turns *t, const LoOp *op)
 {
     int n = op->n_args - 1, carried = 0;
     if (differs(t, op->args[n - 1]) || differs(t, op->args[n]))
-        return lo_broken(t->v, op, "in a loop that becomes vectors it has as many turns for all lanes");
+        return lo_broken(t->v, op,
+                         "in a loop that becomes vectors it has as many turns for all lanes");
     for (int i = 0; i < n; i++)
         carried += differs(t, op->args[i]) ? t->copies : 1;
     return carried <= LO_MAX_CARRIED ||
-           lo_broken(t->v, op, "as vectors it carries %d values, more than %d", carried, LO_MAX_CARRIED);
+           lo_broken(t->v, op, "as vectors it carries %d values, more than %d", carried,
+                     LO_MAX_CARRIED);
 }
 
 static bool check_accumulate(const Turns *t, const LoOp *op)
@@ -51,21 +53,30 @@ static bool check_op(const Turns *t, const LoOp *op)
                lo_broken(t->v, op, "in a loop that becomes vectors it is a scalar");
     switch (op->kind) {
     case LO_for:
-        return !any || lo_broken(t->v, op, "in a loop that becomes vectors its bounds are the same for all lanes");
+        return !any ||
+               lo_broken(t->v, op,
+                         "in a loop that becomes vectors its bounds are the same for all lanes");
     case LO_while: return check_while(t, op);
-    case LO_if: return !any || !op->other || lo_broken(t->v, op, "it has no else where lanes differ");
+    case LO_if:
+        return !any || !op->other || lo_broken(t->v, op, "it has no else where lanes differ");
     case LO_store:
-        return differs(t, op->args[1]) || lo_broken(t->v, op, "turns that store to one place are not independent");
+        return differs(t, op->args[1]) ||
+               lo_broken(t->v, op, "turns that store to one place are not independent");
     case LO_accumulate: return check_accumulate(t, op);
-    case LO_prefetch: case LO_prefetch_write: case LO_next: return true;
-    default: return !any || lo_broken(t->v, op, "in a loop that becomes vectors its operands are the same for all lanes");
+    case LO_prefetch:
+    case LO_prefetch_write:
+    case LO_next: return true;
+    default:
+        return !any ||
+               lo_broken(t->v, op,
+                         "in a loop that becomes vectors its operands are the same for all lanes");
     }
 }
 
 static bool check_block(Turns t, const LoBlock *block)
 {
     bool fits = true;
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         Turns inner = t;
         fits &= check_op(&t, op);
         if (op->kind == LO_for && op->vector.jam) {
@@ -86,16 +97,19 @@ static bool check_vector(LoVerifier *v, const LoOp *loop)
     if (!is_power_of_two(vector.lanes))
         return lo_broken(v, loop, "lanes are a power of two, not %d", vector.lanes);
     return vector.lanes == 1 || vector.whole || is_power_of_two(vector.jam) ||
-           lo_broken(v, loop, "vectors that go together are a power of two where one may be partial, not %d", vector.jam);
+           lo_broken(v, loop,
+                     "vectors that go together are a power of two where one may be partial, not %d",
+                     vector.jam);
 }
 
 void lo_verify_turns(LoVerifier *v, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         if (op->kind == LO_for && op->vector.lanes && check_vector(v, op)) {
             bool *varies = ARENA_ARRAY(v->arena, bool, v->function->n_ids + 1);
             lo_mark_varying(op, varies);
-            check_block((Turns){v, varies, op->vector.lanes, op->vector.jam ? op->vector.jam : 1}, op->body);
+            check_block((Turns){v, varies, op->vector.lanes, op->vector.jam ? op->vector.jam : 1},
+                        op->body);
         }
         if (op->body)
             lo_verify_turns(v, op->body);

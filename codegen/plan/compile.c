@@ -20,7 +20,7 @@ static int add_dim(Plan *plan, int symbol)
 
 static void collect_dims(Plan *plan, const Block *block)
 {
-    FOR_OPS(op, block) {
+    FOR_OPS (op, block) {
         for (int r = 0; r < op->n_results; r++)
             for (int i = 0; i < op->results[r].type.rank; i++)
                 if (!dim_is_const(op->results[r].type.dims[i]))
@@ -125,9 +125,16 @@ static const TfcProgram *plan_with(Plan *plan)
 
 static Plan new_plan(const Function *function, KernelSet *set, Arena *arena, Diagnostics *diags)
 {
-    return (Plan){.set = set, .scratch = *function, .function = function, .module = function->module,
-                  .arena = arena, .placements = side_new(arena), .reads = side_new(arena),
-                  .diags = diags, .position = -1, .chunk = NO_CHUNK,
+    return (Plan){.set = set,
+                  .scratch = *function,
+                  .function = function,
+                  .module = function->module,
+                  .arena = arena,
+                  .placements = side_new(arena),
+                  .reads = side_new(arena),
+                  .diags = diags,
+                  .position = -1,
+                  .chunk = NO_CHUNK,
                   .rows = {.symbol = NO_SYMBOL}};
 }
 
@@ -138,8 +145,8 @@ const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *
     return plan_with(&plan);
 }
 
-const TfcProgram *codegen_plan(const Function *function, Arena *arena,
-                               const Op *const **origins, Diagnostics *diags)
+const TfcProgram *codegen_plan(const Function *function, Arena *arena, const Op *const **origins,
+                               Diagnostics *diags)
 {
     KernelSet set;
     kernels_init(&set, arena);

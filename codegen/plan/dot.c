@@ -8,7 +8,8 @@
 static TfcExtent extent_of(Plan *plan, const DotForm *form, int label)
 {
     if (label == NO_LABEL)
-        return (TfcExtent){.kind = TFC_EXTENT_SIZE, .size = size_ref(plan, size_const(1)), .dim = -1};
+        return (TfcExtent){
+            .kind = TFC_EXTENT_SIZE, .size = size_ref(plan, size_const(1)), .dim = -1};
     const Label *l = &form->labels[label];
     if (l->length_dim >= 0)
         return (TfcExtent){.kind = TFC_EXTENT_LENGTH, .dim = l->length_dim};
@@ -85,7 +86,8 @@ static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENS
     for (*copies = 0; *copies < 4; (*copies)++) {
         View used[DOT_TENSORS];
         for (int t = 0; t < DOT_TENSORS; t++)
-            used[t] = *copies >> t & 1 ? view_contiguous(plan, &op->args[t]->type, NO_BUFFER) : views[t];
+            used[t] =
+                *copies >> t & 1 ? view_contiguous(plan, &op->args[t]->type, NO_BUFFER) : views[t];
         const char *problem = label_dot(plan, op, used, form);
         if (problem)
             return problem;
@@ -110,14 +112,16 @@ static const char *past_ends(const Plan *plan, const Type *x, const Attr *contra
     for (int i = 0; i < contracted->n; i++) {
         int summed = x->dims[contracted->ints[i]].symbol;
         for (int k = 0; summed != NO_SYMBOL && k < x->rank; k++) {
-            int other = x->dims[k].symbol, ragged = symbol_is_ragged_over(plan->module, other, summed) ? other : summed;
+            int other = x->dims[k].symbol,
+                ragged = symbol_is_ragged_over(plan->module, other, summed) ? other : summed;
             int batch = ragged == other ? summed : other;
             if (batch != front && symbol_is_ragged_over(plan->module, ragged, batch))
-                return arena_printf(plan->arena,
-                                    "it sums over %s, in which %s~ has a length of its own each time; "
-                                    "sum a product of elements instead",
-                                    plan->module->symbols.data[batch].name,
-                                    plan->module->symbols.data[ragged].name);
+                return arena_printf(
+                    plan->arena,
+                    "it sums over %s, in which %s~ has a length of its own each time; "
+                    "sum a product of elements instead",
+                    plan->module->symbols.data[batch].name,
+                    plan->module->symbols.data[ragged].name);
         }
     }
     return NULL;
@@ -128,8 +132,9 @@ static const char *past_ends(const Plan *plan, const Type *x, const Attr *contra
 static bool is_rounded_apart(const Plan *plan, const TfcGemmStep *gemm)
 {
     const TfcSize *terms = &plan->sizes.data[gemm->k.size];
-    return gemm->result == TFC_BF16 && (gemm->accumulate || gemm->k.kind != TFC_EXTENT_SIZE ||
-                                        !size_is_const(terms) || terms->coefficient > TFC_ROUNDED_K);
+    return gemm->result == TFC_BF16 &&
+           (gemm->accumulate || gemm->k.kind != TFC_EXTENT_SIZE || !size_is_const(terms) ||
+            terms->coefficient > TFC_ROUNDED_K);
 }
 
 /* Where the product goes; apart if it is summed up in a part of another buffer. */
@@ -149,7 +154,8 @@ static bool has_elements(const Plan *plan, const Type *type)
 /* NULL of a side that is as long as a sentence, or not there. */
 static const TfcSize *side_extent(const DotForm *form, int label)
 {
-    return label == NO_LABEL || form->labels[label].length_dim >= 0 ? NULL : &form->labels[label].extent;
+    return label == NO_LABEL || form->labels[label].length_dim >= 0 ? NULL
+                                                                    : &form->labels[label].extent;
 }
 
 static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
@@ -169,7 +175,8 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
     View result = result_view(plan, op, &type, gemm.accumulate);
     if (result.buffer != placed.buffer) { /* the sum is made apart: its strides are its own */
         View views[DOT_TENSORS] = {form->views[DOT_A], form->views[DOT_B], result};
-        if (label_dot(plan, op, views, form) || !choose_sides(form) || !gemm_of(plan, op, form, &gemm))
+        if (label_dot(plan, op, views, form) || !choose_sides(form) ||
+            !gemm_of(plan, op, form, &gemm))
             return fail(plan, op, "no side of a matrix is contiguous");
         gemm.result = (TfcType)type.dtype;
     }
@@ -183,14 +190,16 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
     vec_push(plan->arena, plan->steps, step);
     if (result.buffer == placed.buffer)
         return true;
-    return type.dtype == op->results[0].type.dtype ? add_copy(plan, &type, &result, &placed)
-                                                   : add_cast(plan, &type, &result, DT_BF16, &placed);
+    return type.dtype == op->results[0].type.dtype
+               ? add_copy(plan, &type, &result, &placed)
+               : add_cast(plan, &type, &result, DT_BF16, &placed);
 }
 
 bool lower_dot(Plan *plan, Op *op)
 {
     const Type *type = &op->results[0].type;
-    const View *a = view_of_value(plan, op->args[0]), *b = a ? view_of_value(plan, op->args[1]) : NULL;
+    const View *a = view_of_value(plan, op->args[0]),
+               *b = a ? view_of_value(plan, op->args[1]) : NULL;
     if (!b)
         return false;
     place_results(plan, op);

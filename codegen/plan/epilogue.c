@@ -15,7 +15,8 @@ static bool has_whole_rows(const Plan *plan, const TfcGemmStep *gemm, const Type
 {
     Layout layout = layout_of(plan->module, type);
     TfcSize columns = axis_size(plan, &layout.axes[layout.n - 1]);
-    return !gemm->accumulate && gemm->n.kind == TFC_EXTENT_SIZE && size_equal(&plan->sizes.data[gemm->n.size], &columns) &&
+    return !gemm->accumulate && gemm->n.kind == TFC_EXTENT_SIZE &&
+           size_equal(&plan->sizes.data[gemm->n.size], &columns) &&
            size_equal(&plan->sizes.data[gemm->c.row_stride], &columns) &&
            size_is(&plan->sizes.data[gemm->c.column_stride], 1);
 }
@@ -37,12 +38,13 @@ void join_epilogue(Plan *plan, const Op *op)
         return;
     TfcStep *row = &vec_last(plan->steps), *dot = row - 1;
     if (dot->kind != TFC_STEP_GEMM || dot->gemm.c.buffer != placed->view.buffer ||
-        !view_is_whole(plan, &product->type, &placed->view) ||
-        dot->rows != TFC_ROWS_NONE || row->rows != TFC_ROWS_NONE ||
-        !has_whole_rows(plan, &dot->gemm, &product->type) || writes_operand(&row->kernel, &dot->gemm))
+        !view_is_whole(plan, &product->type, &placed->view) || dot->rows != TFC_ROWS_NONE ||
+        row->rows != TFC_ROWS_NONE || !has_whole_rows(plan, &dot->gemm, &product->type) ||
+        writes_operand(&row->kernel, &dot->gemm))
         return;
     row->kernel.epilogue = true;
-    dot->name = arena_printf(plan->arena, "%s, %s", dot->name,
-                             op->scope && *op->scope ? row->name + strlen(op->scope) + 1 : row->name);
+    dot->name =
+        arena_printf(plan->arena, "%s, %s", dot->name,
+                     op->scope && *op->scope ? row->name + strlen(op->scope) + 1 : row->name);
     row->name = arena_printf(plan->arena, "%s of each part", row->name);
 }

@@ -74,7 +74,8 @@ static void find_strides(const Plan *plan, DotForm *form)
         Layout layout = layout_of(plan->module, form->types[t]);
         form->ragged_dim[t] = -1;
         for (int i = 0; i < layout.n; i++)
-            form->labels[label_of(form, t, layout.axes[i].dim)].strides[t] = form->views[t].strides[i];
+            form->labels[label_of(form, t, layout.axes[i].dim)].strides[t] =
+                form->views[t].strides[i];
     }
     for (int i = 0; i < form->n; i++)
         form->labels[i].extent = axis_size(plan, &(Axis){0, -1, form->labels[i].dim});
@@ -100,7 +101,8 @@ static bool sums_within_sentence(const Plan *plan, const DotForm *form, Tokens t
 /* Whether sentence and position are one row of tokens in every tensor that has either. */
 static bool are_one(const Plan *plan, const DotForm *form, Tokens tokens)
 {
-    const Label *position = &form->labels[tokens.position], *sentence = &form->labels[tokens.sentence];
+    const Label *position = &form->labels[tokens.position],
+                *sentence = &form->labels[tokens.sentence];
     if (position->role != sentence->role || sums_within_sentence(plan, form, tokens))
         return false;
     for (int t = 0; t < DOT_TENSORS; t++) {
@@ -151,7 +153,8 @@ static const char *find_sentences(const Plan *plan, DotForm *form)
     }
     for (int i = 0; i < form->n; i++) {
         Label *label = &form->labels[i];
-        if (symbol_is_ragged_over(plan->module, label->dim.symbol, form->labels[sentences].dim.symbol))
+        if (symbol_is_ragged_over(plan->module, label->dim.symbol,
+                                  form->labels[sentences].dim.symbol))
             label->length_dim = plan->program_dim[label->dim.symbol];
     }
     return NULL;
@@ -169,8 +172,8 @@ static void drop_ones(DotForm *form)
 /* Whether `outer` followed by `inner` steps through memory as one dimension. */
 static bool lie_as_one(const Label *outer, const Label *inner)
 {
-    if (outer->role != inner->role || outer->sentences || inner->sentences || outer->length_dim >= 0 ||
-        inner->length_dim >= 0)
+    if (outer->role != inner->role || outer->sentences || inner->sentences ||
+        outer->length_dim >= 0 || inner->length_dim >= 0)
         return false;
     for (int t = 0; t < DOT_TENSORS; t++) {
         if (label_is(outer, t) != label_is(inner, t))

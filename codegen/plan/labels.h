@@ -12,10 +12,10 @@ typedef enum Role { ROLE_BATCH, ROLE_FREE_A, ROLE_FREE_B, ROLE_CONTRACT } Role;
 typedef struct Label {
     Role role;
     Dim dim;
-    int dims[DOT_TENSORS];       /* its logical dimension in each tensor, or -1 */
+    int dims[DOT_TENSORS]; /* its logical dimension in each tensor, or -1 */
     TfcSize extent;
-    int length_dim;              /* >= 0: as long as the sentence; a ragged program dimension */
-    bool sentences;              /* runs over the sentences of packed tensors */
+    int length_dim;               /* >= 0: as long as the sentence; a ragged program dimension */
+    bool sentences;               /* runs over the sentences of packed tensors */
     TfcSize strides[DOT_TENSORS]; /* 0 where absent, and of sentences in packed tensors */
 } Label;
 
@@ -23,11 +23,12 @@ typedef struct DotForm {
     const Type *types[DOT_TENSORS];
     View views[DOT_TENSORS];
     bool tokens_joined[DOT_TENSORS]; /* its packed tokens are one label */
-    int ragged_dim[DOT_TENSORS]; /* program dimension whose offsets say where a sentence begins, or -1 */
+    /* program dimension whose offsets say where a sentence begins, or -1 */
+    int ragged_dim[DOT_TENSORS];
     TfcSize ragged_stride[DOT_TENSORS];
     int n;
     Label labels[MAX_LABELS];
-    int m, n_side, k;            /* labels that are matrix sides, or NO_LABEL */
+    int m, n_side, k; /* labels that are matrix sides, or NO_LABEL */
 } DotForm;
 
 /* Finds the labels for operands and result seen through `views`: packed tokens that

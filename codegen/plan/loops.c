@@ -78,7 +78,7 @@ static bool open_loop(Plan *plan, Op *op)
                     .quantity = packed ? TFC_TOTAL : TFC_EXTENT,
                     .chunk = chunk_rows(&layout)};
     plan->rows = (LoopRows){symbol, packed ? plan->module->symbols.data[symbol].batch : NO_SYMBOL,
-                        axis_size(plan, &layout.axes[0])};
+                            axis_size(plan, &layout.axes[0])};
     vec_push(plan->arena, plan->loops, loop);
     return true;
 }
@@ -122,7 +122,8 @@ static bool sums_rows(const Plan *plan, const Body *body, const Signature *s)
 
 /* Bit i: the rows of view i are those of the space, and read or written there only.
  * False if a view has the rows, but other ones. */
-static bool find_along(const Plan *plan, const Op *op, const Body *body, Lead space, uint32_t *along)
+static bool find_along(const Plan *plan, const Op *op, const Body *body, Lead space,
+                       uint32_t *along)
 {
     bool all = true;
     for (int v = 0; v < op->n_args + op->n_results; v++) {
@@ -138,7 +139,8 @@ static bool find_along(const Plan *plan, const Op *op, const Body *body, Lead sp
 void loop_kernel(Plan *plan, const Op *op, const Signature *s, TfcStep *step)
 {
     TfcSize units = plan->sizes.data[step->kernel.range];
-    if (plan->rows.symbol == NO_SYMBOL || op_is_own_kernel(op) || op->n_args + op->n_results > MOST_VIEWS)
+    if (plan->rows.symbol == NO_SYMBOL || op_is_own_kernel(op) ||
+        op->n_args + op->n_results > MOST_VIEWS)
         return;
     Body body = body_of(plan->arena, op);
     Lead space = lead_of(plan, &s->space);
@@ -223,7 +225,8 @@ static Touches touches_of(const Plan *plan, const TfcLoop *loop, TfcSize rows, i
             touches.n++;
             touches.written += accesses[i].written;
             touches.along &= accesses[i].along && size_equal(&reach, &size);
-            touches.summed |= accesses[i].written && (step->rows == TFC_ROWS_SUM || step->rows == TFC_ROWS_K);
+            touches.summed |=
+                accesses[i].written && (step->rows == TFC_ROWS_SUM || step->rows == TFC_ROWS_K);
         }
     }
     return touches;

@@ -8,7 +8,8 @@ static TfcShape shape_of(const Plan *plan, const Type *type)
     TfcShape shape = {.rank = type->rank};
     for (int i = 0; i < type->rank; i++) {
         shape.dims[i].size = type->dims[i].size;
-        shape.dims[i].dim = dim_is_const(type->dims[i]) ? -1 : plan->program_dim[type->dims[i].symbol];
+        shape.dims[i].dim =
+            dim_is_const(type->dims[i]) ? -1 : plan->program_dim[type->dims[i].symbol];
     }
     return shape;
 }
@@ -39,8 +40,10 @@ static void lower_param(Plan *plan, Op *op)
     const char *name = op_string(op, ATTR_name);
     const ParamInfo *info = module_param(plan->module, name);
     int32_t buffer = add_buffer(plan, TFC_BUFFER_TENSOR, type, (int32_t)plan->tensors.count);
-    TfcTensor tensor = {.name = copy_text(plan, name), .type = (TfcType)type->dtype,
-                        .shape = shape_of(plan, type), .buffer = buffer};
+    TfcTensor tensor = {.name = copy_text(plan, name),
+                        .type = (TfcType)type->dtype,
+                        .shape = shape_of(plan, type),
+                        .buffer = buffer};
     if (info) {
         tensor.role = (TfcRole)info->role;
         tensor.init = (TfcInit)info->init;
@@ -93,7 +96,8 @@ static bool lower_concat(Plan *plan, Op *op)
         place_results(plan, op);
     name_steps(plan, op);
     const View target = placement(plan, whole)->view;
-    if (op->n_args > 1 && !view_part(plan, &whole->type, &target, axis, 1, &part)) /* no constant stride */
+    if (op->n_args > 1 &&
+        !view_part(plan, &whole->type, &target, axis, 1, &part)) /* no constant stride */
         return add_op_kernel(plan, op);
     int64_t start = 0;
     for (int i = 0; i < op->n_args; i++) {
@@ -116,7 +120,8 @@ static bool lower_output(Plan *plan, Op *op)
         return false;
     int32_t buffer = from->buffer, index = (int32_t)plan->outputs.count;
     name_steps(plan, op);
-    if (plan->buffers.data[buffer].kind == TFC_BUFFER_SLAB && view_is_whole(plan, &value->type, from)) {
+    if (plan->buffers.data[buffer].kind == TFC_BUFFER_SLAB &&
+        view_is_whole(plan, &value->type, from)) {
         plan->buffers.data[buffer].kind = TFC_BUFFER_OUTPUT;
         plan->buffers.data[buffer].index = index;
     } else {
@@ -153,8 +158,11 @@ static bool lower_op(Plan *plan, Op *op)
     switch (op->kind) {
     case OP_input: lower_input(plan, op); return true;
     case OP_param: lower_param(plan, op); return true;
-    case OP_const: case OP_iota: case OP_size: case OP_lengths: case OP_random:
-        return true; /* computed when first needed */
+    case OP_const:
+    case OP_iota:
+    case OP_size:
+    case OP_lengths:
+    case OP_random: return true; /* computed when first needed */
     case OP_concat: return lower_concat(plan, op);
     case OP_dot: return lower_dot(plan, op);
     case OP_scatter_add: return lower_scatter(plan, op);
@@ -191,7 +199,8 @@ static bool finish_assigns(Plan *plan)
         Assign *assign = &plan->assigns.data[i];
         const Type *type = &assign->value->type;
         plan->name = assign->name;
-        if (is_written(plan, assign) || plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
+        if (is_written(plan, assign) ||
+            plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
             continue;
         View saved = view_contiguous(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
         if (!add_copy(plan, type, &assign->view, &saved))
@@ -201,8 +210,8 @@ static bool finish_assigns(Plan *plan)
     for (size_t i = 0; i < plan->assigns.count; i++) {
         const Assign *assign = &plan->assigns.data[i];
         plan->name = assign->name;
-        if (!is_written(plan, assign) &&
-            !add_copy(plan, &assign->value->type, &assign->view, &placement(plan, assign->param)->view))
+        if (!is_written(plan, assign) && !add_copy(plan, &assign->value->type, &assign->view,
+                                                   &placement(plan, assign->param)->view))
             return false;
     }
     return true;
@@ -216,7 +225,7 @@ static void note_origin(Plan *plan, const Op *op)
 
 bool lower_function(Plan *plan)
 {
-    FOR_OPS(op, &plan->function->body) {
+    FOR_OPS (op, &plan->function->body) {
         plan->position++;
         if (!loop_enter(plan, op) || !lower_op(plan, op))
             return false;

@@ -51,7 +51,8 @@ static bool is_space(const Op *op, const Type *type)
             return false;
     for (const Op *inner = op->body ? op->body->first : NULL; inner; inner = inner->next)
         for (int r = 0; r < inner->n_results; r++)
-            if (!shape_broadcast(&inner->results[r].type, type, &both) || !type_same_shape(&both, type))
+            if (!shape_broadcast(&inner->results[r].type, type, &both) ||
+                !type_same_shape(&both, type))
                 return false;
     return true;
 }
@@ -83,7 +84,8 @@ static bool place_in_param(Plan *plan, Op *op, Value *value)
     const Placement *p = placement(plan, param);
     if (!p->placed || !type_equal(&param->type, &value->type) ||
         plan->buffers.data[p->view.buffer].kind == TFC_BUFFER_SLAB ||
-        plan->needed.data[p->view.buffer] > plan->position || !may_overwrite(plan, op, value, p->view.buffer))
+        plan->needed.data[p->view.buffer] > plan->position ||
+        !may_overwrite(plan, op, value, p->view.buffer))
         return false;
     place_at(plan, value, &p->view);
     placement(plan, value)->in_param = true;
@@ -110,10 +112,12 @@ static bool concat_view(Plan *plan, Value *value, View *view)
         int axis = (int)op_int(home, ATTR_axis);
         if (!placement(plan, whole)->placed)
             place_results(plan, home);
-        return view_part(plan, &whole->type, &placement(plan, whole)->view, axis, part_start(home, value, axis), view);
+        return view_part(plan, &whole->type, &placement(plan, whole)->view, axis,
+                         part_start(home, value, axis), view);
     }
     View result;
-    return concat_view(plan, op_result(home), &result) && view_back_through(plan, home, &result, view);
+    return concat_view(plan, op_result(home), &result) &&
+           view_back_through(plan, home, &result, view);
 }
 
 static bool place_in_concat(Plan *plan, Value *value)
@@ -155,10 +159,12 @@ void place_results(Plan *plan, Op *op)
         if (placement(plan, value)->placed || (whole && place_in_param(plan, op, value)) ||
             place_in_concat(plan, value) || (whole && place_over_operand(plan, op, value)))
             continue;
-        View view = view_contiguous(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
+        View view =
+            view_contiguous(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
         place_at(plan, value, &view);
     }
     for (int r = 0; r < op->n_results; r++)
         if (placement(plan, &op->results[r])->kept)
-            plan->buffers.data[placement(plan, &op->results[r])->view.buffer].kind = TFC_BUFFER_KEPT;
+            plan->buffers.data[placement(plan, &op->results[r])->view.buffer].kind =
+                TFC_BUFFER_KEPT;
 }

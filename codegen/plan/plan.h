@@ -34,12 +34,13 @@ typedef struct View {
 /* What the plan knows of a value of the function. */
 typedef struct Placement {
     bool placed;
-    View view;     /* strides per storage axis of the value's layout */
-    int last_use;     /* position of the last op that needs these elements, through views too */
-    Op *home;         /* a concat that it is part of, or the reshape or transpose on the way to one */
-    Op *assign;       /* the first op that assigns it to a param, or keeps it */
-    bool in_param;    /* it was written straight there */
-    bool kept;        /* for the next run */
+    View view;    /* strides per storage axis of the value's layout */
+    int last_use; /* position of the last op that needs these elements, through views too */
+    /* a concat that it is part of, or the reshape or transpose on the way to one */
+    Op *home;
+    Op *assign;         /* the first op that assigns it to a param, or keeps it */
+    bool in_param;      /* it was written straight there */
+    bool kept;          /* for the next run */
     int32_t contiguous; /* buffer of a contiguous copy, or NO_BUFFER */
 } Placement;
 
@@ -59,18 +60,18 @@ typedef struct LoopRows {
 
 typedef struct Plan {
     KernelSet *set;
-    Function scratch;        /* a copy of the function, to make ops of our own in */
+    Function scratch; /* a copy of the function, to make ops of our own in */
     const Function *function;
     const Module *module;
     Arena *arena;
-    SideTable placements;    /* value → its Placement */
-    SideTable reads;         /* op_result_reads' own */
+    SideTable placements; /* value → its Placement */
+    SideTable reads;      /* op_result_reads' own */
     Diagnostics *diags;
-    int *program_dim;        /* module symbol → program dimension, or -1 */
+    int *program_dim; /* module symbol → program dimension, or -1 */
     VEC(TfcProgramDim) dims;
-    VEC(TfcSize) sizes;      /* of the program, each once */
+    VEC(TfcSize) sizes; /* of the program, each once */
     VEC(TfcBuffer) buffers;
-    VEC(int) needed;         /* of each buffer: position of the last op that needs it */
+    VEC(int) needed; /* of each buffer: position of the last op that needs it */
     VEC(TfcStep) steps;
     VEC(const Op *) origins; /* of each step: the op that it was made for */
     VEC(int) kernels;        /* numbers in the set */
@@ -78,12 +79,12 @@ typedef struct Plan {
     VEC(TfcTensor) tensors;
     VEC(Assign) assigns;
     VEC(TfcLoop) loops;
-    int32_t n_prepared;      /* steps */
-    bool trains;             /* a param is written */
-    int chunk;               /* of the op being lowered, or NO_CHUNK */
-    LoopRows rows;               /* the loop's being made */
-    int position;            /* of the op being lowered */
-    const char *name;        /* of the steps being made */
+    int32_t n_prepared; /* steps */
+    bool trains;        /* a param is written */
+    int chunk;          /* of the op being lowered, or NO_CHUNK */
+    LoopRows rows;      /* the loop's being made */
+    int position;       /* of the op being lowered */
+    const char *name;   /* of the steps being made */
 } Plan;
 
 static inline Placement *placement(const Plan *plan, const Value *value)
@@ -98,8 +99,8 @@ bool loop_enter(Plan *plan, Op *op);
 /* How a step made in a loop goes through its rows. */
 void loop_kernel(Plan *plan, const Op *op, const Signature *signature, TfcStep *step);
 void loop_gemm(Plan *plan, const TfcSize *m, const TfcSize *n, const TfcSize *k, TfcStep *step);
-/* Drops each loop whose chunks would not compute the same as its steps over all rows, and finds the buffers that
- * need to hold only a chunk. After plan_uses: it reads lifetimes. */
+/* Drops each loop whose chunks would not compute the same as its steps over all rows, and finds the
+ * buffers that need to hold only a chunk. After plan_uses: it reads lifetimes. */
 void settle_loops(Plan *plan);
 
 /* ---- uses.c ---- */

@@ -135,9 +135,7 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     if (gemm->type == TFC_BF16)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
-    Type type = {.dtype = (DType)gemm->type,
-                 .rank = 2,
-                 .dims = {dim_const(k), dim_const(n)}};
+    Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
 
@@ -229,8 +227,8 @@ static int64_t packed_elements(const Plan *plan, size_t s)
     return plan->sizes.data[gemm->n.size].coefficient * plan->sizes.data[gemm->k.size].coefficient;
 }
 
-/* Each matrix is packed right behind the step that makes it, the largest first: so few of them, and of the params
- * that they are made of, are in memory at once beside the panels. */
+/* Each matrix is packed right behind the step that makes it, the largest first: so few of them, and
+ * of the params that they are made of, are in memory at once beside the panels. */
 static void put_packed(Order *order)
 {
     const Plan *plan = order->plan;
@@ -238,7 +236,8 @@ static void put_packed(Order *order)
         size_t largest = plan->steps.count;
         for (size_t s = 0; s < plan->steps.count; s++)
             if (plan->steps.data[s].kind == TFC_STEP_PACK && order->moved[s] < 0 &&
-                (largest == plan->steps.count || packed_elements(plan, s) > packed_elements(plan, largest)))
+                (largest == plan->steps.count ||
+                 packed_elements(plan, s) > packed_elements(plan, largest)))
                 largest = s;
         if (largest == plan->steps.count)
             return;

@@ -11,8 +11,8 @@ static void print_size(const TfcProgram *program, TfcSizeRef ref, Text *out)
     for (int i = 0; i < size->n_factors; i++) {
         const TfcProgramDim *dim = &program->dims[size->factors[i].dim];
         bool total = size->factors[i].quantity == TFC_TOTAL;
-        text_add(out, "%s%s%s%s", i || size->coefficient != 1 ? "·" : "", total ? "Σ" : "", dim->name,
-                 dim->batch >= 0 && !total ? "max" : "");
+        text_add(out, "%s%s%s%s", i || size->coefficient != 1 ? "·" : "", total ? "Σ" : "",
+                 dim->name, dim->batch >= 0 && !total ? "max" : "");
     }
 }
 
@@ -46,7 +46,8 @@ static void print_kernel(const TfcProgram *program, const TfcKernelStep *step, T
     print_size(program, step->range, out);
 }
 
-static void print_matrix(const TfcProgram *program, const TfcGemmStep *gemm, const TfcMatrix *matrix, Text *out)
+static void print_matrix(const TfcProgram *program, const TfcGemmStep *gemm,
+                         const TfcMatrix *matrix, Text *out)
 {
     text_add(out, "#%d", matrix->buffer);
     if (matrix->offset)
@@ -141,14 +142,16 @@ void plan_print(const TfcProgram *program, Text *out)
     text_add(out, "program %s\n\nbuffers\n", program->name);
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        text_add(out, "  #%d %s %s × ", b, buffer_kinds[buffer->kind], element_info(buffer->type)->name);
+        text_add(out, "  #%d %s %s × ", b, buffer_kinds[buffer->kind],
+                 element_info(buffer->type)->name);
         print_size(program, buffer->size, out);
         if (buffer->kind == TFC_BUFFER_SLAB && buffer->first >= 0)
             text_add(out, ", steps %d to %d", buffer->first, buffer->last);
         else if (buffer->kind == TFC_BUFFER_SLAB)
             text_add(out, ", unused");
         text_add(out, buffer->loop ? ", a chunk of it" : "");
-        text_add(out, "%s%s\n", *buffer_name(program, buffer) ? " " : "", buffer_name(program, buffer));
+        text_add(out, "%s%s\n", *buffer_name(program, buffer) ? " " : "",
+                 buffer_name(program, buffer));
     }
     text_add(out, program->n_prepared ? "\nsteps, once for the same params\n" : "\nsteps\n");
     for (int32_t s = 0; s < program->n_steps; s++) {

@@ -24,8 +24,8 @@ TfcSize size_product(TfcSize a, TfcSize b)
     assert(a.n_factors + b.n_factors <= TFC_MAX_FACTORS);
     int i = 0, j = 0;
     while (i < a.n_factors || j < b.n_factors) {
-        bool from_a = j == b.n_factors ||
-                      (i < a.n_factors && !factor_before(b.factors[j], a.factors[i]));
+        bool from_a =
+            j == b.n_factors || (i < a.n_factors && !factor_before(b.factors[j], a.factors[i]));
         out.factors[out.n_factors++] = from_a ? a.factors[i++] : b.factors[j++];
     }
     return out;
@@ -38,7 +38,8 @@ bool size_equal(const TfcSize *a, const TfcSize *b)
     if (a->coefficient != b->coefficient || a->n_factors != b->n_factors)
         return false;
     for (int i = 0; i < a->n_factors; i++)
-        if (a->factors[i].dim != b->factors[i].dim || a->factors[i].quantity != b->factors[i].quantity)
+        if (a->factors[i].dim != b->factors[i].dim ||
+            a->factors[i].quantity != b->factors[i].quantity)
             return false;
     return true;
 }

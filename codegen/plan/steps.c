@@ -15,7 +15,7 @@ static const char *step_name(Plan *plan, const Op *op)
     text_add(&text, "%s", op_info[op->kind].name);
     int n = 0;
     if (op->body) {
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             if (op_family(inner) != FAMILY_leaf && inner->kind != OP_yield && n++ < 6)
                 text_add(&text, "%s%s", n == 1 ? "(" : " ", op_info[inner->kind].name);
         text_add(&text, n > 6 ? " …)" : n ? ")" : "");
@@ -107,8 +107,9 @@ bool add_kernel(Plan *plan, const Op *op, const View *views)
     int n = op->n_args + op->n_results;
     BufferForm *forms = ARENA_ARRAY(plan->arena, BufferForm, n);
     for (int i = 0; i < n; i++)
-        forms[i] = view_form(plan, i < op->n_args ? &op->args[i]->type : &op->results[i - op->n_args].type,
-                             &views[i]);
+        forms[i] =
+            view_form(plan, i < op->n_args ? &op->args[i]->type : &op->results[i - op->n_args].type,
+                      &views[i]);
     Signature s = signature_of(plan->module, op, forms);
     int kernel = kernels_add(plan->set, plan->module, op, &s);
     TfcView *records = ARENA_ARRAY(plan->arena, TfcView, n);
@@ -141,7 +142,7 @@ enum { MAX_STRIDED = 64 };
 static bool in_product(const Op *op, const Value *value)
 {
     if (op->kind == OP_attention)
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             if (inner->kind == OP_dot && (inner->args[0] == value || inner->args[1] == value))
                 return true;
     return false;
@@ -154,7 +155,8 @@ static bool operand_view(Plan *plan, const Op *op, int index, View *view)
     if (!placed)
         return false;
     *view = *placed;
-    if ((index < MAX_STRIDED && !in_product(op, value)) || view_form(plan, &value->type, view) != FORM_STRIDED)
+    if ((index < MAX_STRIDED && !in_product(op, value)) ||
+        view_form(plan, &value->type, view) != FORM_STRIDED)
         return true;
     return contiguous_view(plan, value, view);
 }
@@ -165,7 +167,8 @@ static View written_view(Plan *plan, const Op *op, const Value *result)
     View view = placement(plan, result)->view;
     if (op->kind != OP_attention || view_form(plan, &result->type, &view) != FORM_STRIDED)
         return view;
-    return view_contiguous(plan, &result->type, add_buffer(plan, TFC_BUFFER_SLAB, &result->type, 0));
+    return view_contiguous(plan, &result->type,
+                           add_buffer(plan, TFC_BUFFER_SLAB, &result->type, 0));
 }
 
 bool add_op_kernel(Plan *plan, Op *op)
@@ -255,7 +258,8 @@ bool contiguous_view(Plan *plan, Value *value, View *view)
     bool made = p->contiguous != NO_BUFFER;
     if (!made) {
         p->contiguous = add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0);
-        plan->needed.data[p->contiguous] = AT_END; /* never written over; its life ends with its last step */
+        /* never written over; its life ends with its last step */
+        plan->needed.data[p->contiguous] = AT_END;
     }
     *view = view_contiguous(plan, &value->type, p->contiguous);
     return made || add_copy(plan, &value->type, &p->view, view);

@@ -4,7 +4,7 @@
 
 static void make_placements(Plan *plan)
 {
-    FOR_OPS(op, &plan->function->body)
+    FOR_OPS (op, &plan->function->body)
         for (int r = 0; r < op->n_results; r++) {
             Placement *p = ARENA_NEW(plan->arena, Placement);
             p->contiguous = NO_BUFFER;
@@ -21,7 +21,8 @@ static void note_uses(const Plan *plan, const Op *op, int position)
     int until = position;
     if (may_share(op) && placement(plan, &op->results[0])->last_use > until)
         until = placement(plan, &op->results[0])->last_use;
-    bool gives = op->kind == OP_assign || op->kind == OP_keep; /* they do not read what takes the value */
+    /* they do not read what takes the value */
+    bool gives = op->kind == OP_assign || op->kind == OP_keep;
     if (op->kind == OP_output || gives)
         until = AT_END;
     for (int i = gives; i < op->n_args; i++) {
@@ -37,7 +38,8 @@ static void note_homes(const Plan *plan, Op *op)
 {
     bool moves = op->kind == OP_reshape || op->kind == OP_transpose;
     for (int i = 0; i < op->n_args; i++)
-        if (op->kind == OP_concat || (moves && placement(plan, &op->results[0])->home && !placement(plan, op->args[i])->home))
+        if (op->kind == OP_concat || (moves && placement(plan, &op->results[0])->home &&
+                                      !placement(plan, op->args[i])->home))
             placement(plan, op->args[i])->home = op;
 }
 
@@ -45,7 +47,7 @@ void plan_uses(Plan *plan)
 {
     make_placements(plan);
     int position = 0;
-    FOR_OPS(op, &plan->function->body)
+    FOR_OPS (op, &plan->function->body)
         position++;
     for (Op *op = plan->function->body.last; op; op = op->previous) {
         note_uses(plan, op, --position);
@@ -72,7 +74,7 @@ bool op_is_one_sweep(const Op *op)
 {
     if (op->kind != OP_row)
         return op_family(op) == FAMILY_elementwise;
-    FOR_OPS(inner, op->body) {
+    FOR_OPS (inner, op->body) {
         if (!stays_in_place(inner) && !is_reduction(inner) && inner->kind != OP_yield)
             return false;
         for (int i = 0; i < inner->n_args && inner->kind != OP_yield; i++)
@@ -102,7 +104,7 @@ bool op_result_reads(Plan *plan, const Op *op, int result, const Value *operand)
 {
     if (!op->body)
         return true;
-    FOR_OPS(inner, op->body)
+    FOR_OPS (inner, op->body)
         for (int r = 0; r < inner->n_results; r++) {
             bool depends = false;
             for (int i = 0; i < inner->n_args; i++)

@@ -5,7 +5,8 @@ TfcSize axis_size(const Plan *plan, const Axis *axis)
 {
     if (dim_is_const(axis->extent))
         return size_const(axis->extent.size);
-    return size_dim(plan->program_dim[axis->extent.symbol], axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT);
+    return size_dim(plan->program_dim[axis->extent.symbol],
+                    axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT);
 }
 
 TfcSize type_size(const Plan *plan, const Type *type)
@@ -34,7 +35,8 @@ bool view_is_contiguous(const Plan *plan, const Type *type, const View *view)
     Layout layout = layout_of(plan->module, type);
     View contiguous = view_contiguous(plan, type, view->buffer);
     for (int i = 0; i < layout.n; i++)
-        if (!dim_is_one(layout.axes[i].extent) && !size_equal(&contiguous.strides[i], &view->strides[i]))
+        if (!dim_is_one(layout.axes[i].extent) &&
+            !size_equal(&contiguous.strides[i], &view->strides[i]))
             return false;
     return true;
 }
@@ -158,15 +160,18 @@ static bool view_reshape(const Plan *plan, const Op *op, const View *from, View 
 static bool same_tokens(const Layout *a, const Layout *b, int dim_in_a, int batch_in_a)
 {
     return layout_is_packed(a) == layout_is_packed(b) &&
-           (!layout_is_packed(a) || (a->axes[0].dim == dim_in_a && a->axes[0].batch_dim == batch_in_a));
+           (!layout_is_packed(a) ||
+            (a->axes[0].dim == dim_in_a && a->axes[0].batch_dim == batch_in_a));
 }
 
 static bool view_transpose(const Plan *plan, const Op *op, const View *from, View *to)
 {
-    Layout a = layout_of(plan->module, &op->args[0]->type), b = layout_of(plan->module, &op->results[0].type);
+    Layout a = layout_of(plan->module, &op->args[0]->type),
+           b = layout_of(plan->module, &op->results[0].type);
     const int *perm = op_attr(op, ATTR_perm)->ints;
     bool packed = layout_is_packed(&b);
-    if (!same_tokens(&a, &b, packed ? perm[b.axes[0].dim] : -1, packed ? perm[b.axes[0].batch_dim] : -1))
+    if (!same_tokens(&a, &b, packed ? perm[b.axes[0].dim] : -1,
+                     packed ? perm[b.axes[0].batch_dim] : -1))
         return false;
     *to = (View){.buffer = from->buffer, .n_axes = b.n, .offset = from->offset};
     for (int i = 0; i < b.n; i++)
@@ -176,7 +181,8 @@ static bool view_transpose(const Plan *plan, const Op *op, const View *from, Vie
 
 static bool transpose_back(const Plan *plan, const Op *op, const View *to, View *from)
 {
-    Layout a = layout_of(plan->module, &op->args[0]->type), b = layout_of(plan->module, &op->results[0].type);
+    Layout a = layout_of(plan->module, &op->args[0]->type),
+           b = layout_of(plan->module, &op->results[0].type);
     const int *perm = op_attr(op, ATTR_perm)->ints;
     View ignored;
     if (!view_transpose(plan, op, to, &ignored))

@@ -25,13 +25,16 @@ static FramedPair framed_pair(const Inference *inference, const Corpus *corpus, 
 {
     const TokenRules *rules = vocab_rules(inference->vocab);
     const SourceFrame frame = corpus_target_frame(corpus);
-    int32_t last = frame.after >= 0 ? frame.after : rules->end >= 0 ? rules->end : rules->text.start;
+    int32_t last = frame.after >= 0  ? frame.after
+                   : rules->end >= 0 ? rules->end
+                                     : rules->text.start;
     FramedPair pair = {0};
     int64_t n_next, from = frame.before < 0 && n > 0;
     if (inference->ports.source) {
         SourceFrame around = corpus_source_frame(corpus, row);
-        pair.source = framed(arena, around.before, corpus->source.ids.data + corpus->source.start[row],
-                             rows_length(&corpus->source, row), around.after, &pair.n_source);
+        pair.source =
+            framed(arena, around.before, corpus->source.ids.data + corpus->source.start[row],
+                   rows_length(&corpus->source, row), around.after, &pair.n_source);
     }
     if (inference->ports.target) {
         pair.fed = framed(arena, frame.before, ids, n, -1, &pair.n_target);
@@ -74,9 +77,10 @@ bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds)
     attender->n = expose_attentions(forward, ports->source, ports->target, kinds, &outputs);
     attender->outputs = outputs;
     if (!attender->n)
-        return job_error(job, kinds == 1u << ATTENTION_CROSS
-                                  ? "the model has no attention of its target over a source"
-                                  : "the model has no attention that is a softmax of tokens over tokens");
+        return job_error(
+            job, kinds == 1u << ATTENTION_CROSS
+                     ? "the model has no attention of its target over a source"
+                     : "the model has no attention that is a softmax of tokens over tokens");
     attender->program = inference_add_program(inference, forward);
     return attender->program != NULL;
 }
@@ -85,7 +89,7 @@ bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds)
 static const float *by_heads(const float *stored, int64_t heads, int64_t queries, int64_t keys,
                              Arena *arena)
 {
-    float *weights = ARENA_ARRAY(arena, float, heads * queries * keys + 1);
+    float *weights = ARENA_ARRAY(arena, float, heads *queries *keys + 1);
     for (int64_t h = 0; h < heads; h++)
         for (int64_t q = 0; q < queries; q++)
             memcpy(weights + (h * queries + q) * keys, stored + (q * heads + h) * keys,
@@ -93,8 +97,8 @@ static const float *by_heads(const float *stored, int64_t heads, int64_t queries
     return weights;
 }
 
-bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const int32_t *ids, int64_t n,
-                  Arena *arena, AttentionMaps *out)
+bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const int32_t *ids,
+                  int64_t n, Arena *arena, AttentionMaps *out)
 {
     out->pair = framed_pair(attender->inference, corpus, row, ids, n, arena);
     out->weights = ARENA_ARRAY(arena, const float *, attender->n);
@@ -150,10 +154,10 @@ bool aligner_run(Aligner *aligner, const Corpus *corpus, int64_t row, const int3
 
 void aligner_free(Aligner *aligner) { exec_free(aligner->exec); }
 
-bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, const char *whose, const char *what,
-                      const char *that)
+bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, const char *whose,
+                      const char *what, const char *that)
 {
     const char *most = n > 1 ? arena_printf(job->arena, " to %" PRId64, n - 1) : "";
-    return job_error(job, "%s %" PRId64 ": %s has %" PRId64 " %s%s%s: give 0%s", option, number, whose, n, what,
-                     text_plural(n, "", "s"), that, most);
+    return job_error(job, "%s %" PRId64 ": %s has %" PRId64 " %s%s%s: give 0%s", option, number,
+                     whose, n, what, text_plural(n, "", "s"), that, most);
 }

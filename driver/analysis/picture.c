@@ -27,7 +27,8 @@ static bool run(Pictured *p, Function *function)
     if (!store_add_program(p->store, p->program))
         return job_no_memory(job);
     if (!weights_initialise(job, p->session.model, p->store, 1) ||
-        (p->options->weights && !weights_load(job, p->session.model, p->store, p->options->weights, NULL)))
+        (p->options->weights &&
+         !weights_load(job, p->session.model, p->store, p->options->weights, NULL)))
         return false;
     p->binding = (Binding){.job = job, .module = module};
     synthetic_inputs(&p->binding, module,
@@ -38,7 +39,8 @@ static bool run(Pictured *p, Function *function)
     p->exec = exec_new(p->program, p->store);
     if (!p->exec)
         return job_no_memory(job);
-    return tensors_bind(&p->binding, p->program, p->exec) && (exec_run(p->exec) || job_no_memory(job));
+    return tensors_bind(&p->binding, p->program, p->exec) &&
+           (exec_run(p->exec) || job_no_memory(job));
 }
 
 static StTensor output_of(Pictured *p, const char *name)
@@ -46,7 +48,8 @@ static StTensor output_of(Pictured *p, const char *name)
     int i = 0;
     while (strcmp(p->program->outputs[i].name, name))
         i++;
-    return tensors_output(&p->binding, p->program, &p->program->outputs[i], exec_output(p->exec, name));
+    return tensors_output(&p->binding, p->program, &p->program->outputs[i],
+                          exec_output(p->exec, name));
 }
 
 /* The earlier table that is the same; NULL: there is none. */
@@ -55,8 +58,8 @@ static PictureTable *find_same(const PictureTables *tables, const PictureTable *
     size_t bytes = (size_t)(table->rows * table->columns) * sizeof(float);
     for (size_t i = 0; i < tables->count; i++) {
         PictureTable *other = &tables->data[i];
-        if (other->kind == table->kind && other->rows == table->rows && other->columns == table->columns &&
-            !memcmp(other->values, table->values, bytes))
+        if (other->kind == table->kind && other->rows == table->rows &&
+            other->columns == table->columns && !memcmp(other->values, table->values, bytes))
             return other;
     }
     return NULL;
@@ -80,20 +83,24 @@ static void add_positions(Pictured *p, const PositionOutput *output, PictureTabl
     for (int i = 0; i < tensor.rank; i++)
         if (tensor.dims[i] != 1 && n < 2)
             sides[n++] = tensor.dims[i];
-    add_table(p, &(PictureTable){output->scope, output->made_by, sides[0], sides[1], 1, 0, tensor.data}, tables);
+    add_table(
+        p, &(PictureTable){output->scope, output->made_by, sides[0], sides[1], 1, 0, tensor.data},
+        tables);
 }
 
 static void add_mask(Pictured *p, const AttentionOutput *output, PictureTables *tables)
 {
     StTensor tensor = output_of(p, output->output);
-    int64_t rows = tensor.dims[tensor.rank - 2], columns = tensor.dims[tensor.rank - 1], n = rows * columns;
+    int64_t rows = tensor.dims[tensor.rank - 2], columns = tensor.dims[tensor.rank - 1],
+            n = rows * columns;
     const float *weights = tensor.data;
     float *seen = ARENA_ARRAY(p->job->arena, float, n + 1);
     for (int64_t i = 0; i < n; i++)
         for (int64_t h = 0; h < output->heads; h++)
             if (weights[h * n + i] != 0)
                 seen[i] = 1;
-    add_table(p, &(PictureTable){output->scope, NULL, rows, columns, 1, output->kind, seen}, tables);
+    add_table(p, &(PictureTable){output->scope, NULL, rows, columns, 1, output->kind, seen},
+              tables);
 }
 
 static bool make_positions(Pictured *p, PictureTables *tables)
@@ -102,7 +109,8 @@ static bool make_positions(Pictured *p, PictureTables *tables)
     PositionOutput *outputs;
     size_t n = forward ? expose_positions(forward, &outputs) : 0;
     if (forward && !n)
-        return job_error(p->job, "%s: the model has no vectors of positions", p->session.options.path);
+        return job_error(p->job, "%s: the model has no vectors of positions",
+                         p->session.options.path);
     if (!forward || !run(p, forward))
         return false;
     for (size_t i = 0; i < n; i++)
@@ -117,7 +125,8 @@ static bool make_masks(Pictured *p, PictureTables *tables)
     AttentionOutput *outputs;
     size_t n = forward ? expose_attentions(forward, ports.source, ports.target, ~0u, &outputs) : 0;
     if (forward && !n)
-        return job_error(p->job, "%s: the model has no attention that is a softmax of tokens over tokens",
+        return job_error(p->job,
+                         "%s: the model has no attention that is a softmax of tokens over tokens",
                          p->session.options.path);
     if (!forward || !run(p, forward))
         return false;
@@ -126,7 +135,8 @@ static bool make_masks(Pictured *p, PictureTables *tables)
     return true;
 }
 
-static bool picture(Job *job, const PictureOptions *options, bool (*make)(Pictured *, PictureTables *), PictureTables *tables)
+static bool picture(Job *job, const PictureOptions *options,
+                    bool (*make)(Pictured *, PictureTables *), PictureTables *tables)
 {
     Pictured p = {.job = job, .options = options, .store = store_new()};
     *tables = (PictureTables){0};

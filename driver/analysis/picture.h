@@ -1,4 +1,5 @@
-/* What tfc draw computes: a model's tables of positions and its masks. It runs the model on made-up tokens. */
+/* What tfc draw computes: a model's tables of positions and its masks. It runs the model on made-up
+ * tokens. */
 #ifndef DRIVER_ANALYSIS_PICTURE_H
 #define DRIVER_ANALYSIS_PICTURE_H
 
@@ -7,7 +8,7 @@
 
 typedef struct PictureOptions {
     SessionOptions model;
-    const char *weights; /* as weights_load takes them; NULL: initial values */
+    const char *weights;                  /* as weights_load takes them; NULL: initial values */
     int64_t source_length, target_length; /* tokens */
 } PictureOptions;
 
@@ -25,11 +26,11 @@ typedef struct PictureTable {
 
 typedef VEC(PictureTable) PictureTables;
 
-/* Appends the model's tables of positions; of equal ones the first. False after errors; a model without such a table is
- * one. */
+/* Appends the model's tables of positions; of equal ones the first. False after errors; a model
+ * without such a table is one. */
 bool picture_positions(Job *job, const PictureOptions *options, PictureTables *tables);
-/* Appends the masks of the model's attentions: where weights over made-up tokens are not 0. Of equal ones the first.
- * False after errors; a model without attention is one. */
+/* Appends the masks of the model's attentions: where weights over made-up tokens are not 0. Of
+ * equal ones the first. False after errors; a model without attention is one. */
 bool picture_masks(Job *job, const PictureOptions *options, PictureTables *tables);
 
 #endif

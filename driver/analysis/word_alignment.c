@@ -10,9 +10,12 @@ bool align_check(const Attender *attender, const AlignBy *by)
 {
     Job *job = attender->inference->job;
     if (by->layer >= (int64_t)attender->n)
-        return attention_refuse(job, "--layer", by->layer, (int64_t)attender->n, "the model", "layer", attender->n == 1 ? " that attends to its source" : " that attend to its source");
+        return attention_refuse(
+            job, "--layer", by->layer, (int64_t)attender->n, "the model", "layer",
+            attender->n == 1 ? " that attends to its source" : " that attend to its source");
     int64_t heads = by->layer < 0 ? INT64_MAX : attender->outputs[by->layer].heads;
-    return by->head < heads || attention_refuse(job, "--head", by->head, heads, "the layer", "head", "");
+    return by->head < heads ||
+           attention_refuse(job, "--head", by->head, heads, "the layer", "head", "");
 }
 
 static const int32_t *target_ids(const Corpus *corpus, int64_t row)
@@ -23,13 +26,13 @@ static const int32_t *target_ids(const Corpus *corpus, int64_t row)
 static bool run_row(Attender *attender, const Corpus *corpus, int64_t row, Arena *arena,
                     AttentionMaps *maps)
 {
-    return attender_run(attender, corpus, row, target_ids(corpus, row), rows_length(&corpus->target, row),
-                        arena, maps);
+    return attender_run(attender, corpus, row, target_ids(corpus, row),
+                        rows_length(&corpus->target, row), arena, maps);
 }
 
 /* Weight of query i on key j, of a head or in the mean of all. */
-static double weight_at(const AttentionOutput *output, const AttentionMaps *maps, const float *weights,
-                        int64_t head, int64_t i, int64_t j)
+static double weight_at(const AttentionOutput *output, const AttentionMaps *maps,
+                        const float *weights, int64_t head, int64_t i, int64_t j)
 {
     int64_t keys = maps->pair.n_source, area = maps->pair.n_target * keys;
     if (head >= 0)
@@ -48,8 +51,8 @@ static int64_t step_of(const AttentionMaps *maps, int64_t token, bool is_read)
 }
 
 /* Sums over the target's tokens of the greatest weight, nothing where that is the source's end. */
-static double confident(const AttentionOutput *output, const AttentionMaps *maps, const float *weights,
-                        int64_t tokens, int64_t end, bool is_read)
+static double confident(const AttentionOutput *output, const AttentionMaps *maps,
+                        const float *weights, int64_t tokens, int64_t end, bool is_read)
 {
     double sum = 0;
     for (int64_t t = 0; t < tokens; t++) {
@@ -105,11 +108,12 @@ const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *c
         return NULL;
     int64_t n = rows_length(&corpus->target, row), m = rows_length(&corpus->source, row);
     int64_t begin = corpus_source_frame(corpus, row).before >= 0;
-    float *weights = ARENA_ARRAY(arena, float, n * m + 1);
+    float *weights = ARENA_ARRAY(arena, float, n *m + 1);
     for (int64_t t = 0; t < n; t++)
         for (int64_t s = 0; s < m; s++)
-            weights[t * m + s] = (float)weight_at(&attender->outputs[by->layer], &maps, maps.weights[by->layer],
-                                                  by->head, step_of(&maps, t, by->is_read), begin + s);
+            weights[t * m + s] =
+                (float)weight_at(&attender->outputs[by->layer], &maps, maps.weights[by->layer],
+                                 by->head, step_of(&maps, t, by->is_read), begin + s);
     return weights;
 }
 
@@ -118,8 +122,9 @@ void align_words(const Corpus *corpus, int64_t row, const float *weights, const 
 {
     int64_t n = rows_length(&corpus->target, row), m = rows_length(&corpus->source, row);
     int64_t *from = ARENA_ARRAY(arena, int64_t, m + 1), *to = ARENA_ARRAY(arena, int64_t, n + 1);
-    int64_t n_from = vocab_token_words(vocab_source(corpus->vocab), source,
-                                       corpus->source.ids.data + corpus->source.start[row], m, from);
+    int64_t n_from =
+        vocab_token_words(vocab_source(corpus->vocab), source,
+                          corpus->source.ids.data + corpus->source.start[row], m, from);
     int64_t n_to = vocab_token_words(corpus->vocab, target, target_ids(corpus, row), n, to);
     double *sums = ARENA_ARRAY(arena, double, n_from + 1);
     const char *blank = "";
@@ -195,7 +200,8 @@ void lexicon_put(Lexicon *lexicon, const Vocabulary *vocab, Text *out)
             const char *source = vocab_token(vocab_source(vocab), pairs[i]->source),
                        *target = vocab_token(vocab, pairs[i]->target);
             if (!strpbrk(source, " \t\n\r") && !strpbrk(target, " \t\n\r"))
-                text_add(out, "%s %s %.7f\n", target, source, (double)pairs[i]->count / (double)total);
+                text_add(out, "%s %s %.7f\n", target, source,
+                         (double)pairs[i]->count / (double)total);
         }
     }
 }

@@ -14,7 +14,7 @@ enum { MAX_CPUS = 8, MAX_MEMBERS = 64 };
 
 typedef struct CompiledCpu {
     const char *name; /* NULL: the target's general one */
-    int level; /* x86-64 level that the processor must have; 0: another architecture's */
+    int level;        /* x86-64 level that the processor must have; 0: another architecture's */
     ObjectSet objects;
 } CompiledCpu;
 
@@ -23,50 +23,52 @@ typedef struct CompileTarget {
     const char *compiler; /* links for the target on another system, unless $CC is set */
     const char *packages; /* Debian's packages with this compiler */
     const char *const *options, *const *link; /* of the compiler; NULL-terminated */
-    bool has_levels; /* x86-64: a file may hold code for several levels */
+    bool has_levels;                          /* x86-64: a file may hold code for several levels */
     bool is_wasm;
 } CompileTarget;
 
 typedef struct Artifact {
     Job *job;
     Session session;
-    const char *output, *emit;    /* so, obj, exe, c, llvm, asm, bc, js, html */
-    const char *name;             /* the model's own name as a C identifier: the prefix of all names */
+    const char *output, *emit; /* so, obj, exe, c, llvm, asm, bc, js, html */
+    /* the model's own name as a C identifier: the prefix of all names */
+    const char *name;
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
     Function *functions[TFC_N_FUNCTIONS];
     const TfcProgram *programs[TFC_N_FUNCTIONS]; /* tables, the same for every CPU */
     const CompileTarget *target;
-    CompiledCpu cpus[MAX_CPUS];   /* the most demanding first */
+    CompiledCpu cpus[MAX_CPUS]; /* the most demanding first */
     int n_cpus;
     GemmChoice gemm;
     TfcChoice choice; /* of GEMM_AUTO: this machine's, for all cpus */
     ModelPorts ports;
-    Vocabulary *vocab;            /* NULL: none is known */
-    TokenRules rules;             /* the vocabulary's; without one, all -1 */
-    CorpusKind kind;              /* of the text that the model is for */
-    Text code;                    /* programs as C */
-    bool has_text;                /* the vocabulary is put inside */
-    bool has_json;                /* the vocabulary, or the source's, is a tokenizer.json */
-    Store *weights;               /* to be put inside; NULL: none */
-    RunFolder *members;           /* n_members further members of an ensemble */
+    Vocabulary *vocab;  /* NULL: none is known */
+    TokenRules rules;   /* the vocabulary's; without one, all -1 */
+    CorpusKind kind;    /* of the text that the model is for */
+    Text code;          /* programs as C */
+    bool has_text;      /* the vocabulary is put inside */
+    bool has_json;      /* the vocabulary, or the source's, is a tokenizer.json */
+    Store *weights;     /* to be put inside; NULL: none */
+    RunFolder *members; /* n_members further members of an ensemble */
     int n_members;
-    uint64_t version;             /* of the header */
+    uint64_t version; /* of the header */
 } Artifact;
 
 /* ExportWhen: when a function is exported that does not depend on one of TfcFunction. */
 typedef enum ExportWhen {
     ALWAYS = -1,
-    DECODES_ALONE = -2,  /* a decoder without an encoder */
+    DECODES_ALONE = -2,   /* a decoder without an encoder */
     TRANSLATES_TEXT = -3, /* text, by an encoder and a decoder */
-    GENERATES_TEXT = -4, /* text, by a decoder alone */
-    HAS_TEXT = -5        /* a vocabulary inside */
+    GENERATES_TEXT = -4,  /* text, by a decoder alone */
+    HAS_TEXT = -5         /* a vocabulary inside */
 } ExportWhen;
 
-/* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the glue defines. */
+/* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the
+ * glue defines. */
 typedef struct LibraryExport {
     const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
-    int when;          /* exported with this TfcFunction, or by ExportWhen */
-    bool takes_model;  /* tfc_model_NAME takes the constant first */
+    int when;         /* exported with this TfcFunction, or by ExportWhen */
+    bool takes_model; /* tfc_model_NAME takes the constant first */
     const char *help;
 } LibraryExport;
 extern const LibraryExport exports[];
@@ -90,7 +92,8 @@ extern const GenerationField generation_fields[];
 extern const int generation_field_count;
 
 /* Sets target, cpus and gemm from the options; NULL: not given. False after errors. */
-bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
+bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus,
+                            const char *gemm);
 /* Whether the output is WebAssembly with JavaScript: --emit js and html. */
 bool artifact_is_script(const Artifact *artifact);
 /* Whether the output is a C file: --emit c. */
@@ -102,10 +105,11 @@ const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
-/* Opens the further runs of an ensemble. `first`: the name of the artifact's own model, which has its functions
- * already. False after errors. (members.c, as the next two) */
+/* Opens the further runs of an ensemble. `first`: the name of the artifact's own model, which has
+ * its functions already. False after errors. (members.c, as the next two) */
 bool compile_members(Artifact *artifact, const char *first, const TextList *with);
-/* Loads their weights, after there are programs and the first model's weights. False after errors. */
+/* Loads their weights, after there are programs and the first model's weights. False after
+ * errors. */
 bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
 
@@ -113,22 +117,23 @@ void compile_close_members(Artifact *artifact);
 void compile_header(Artifact *artifact, Text *out);
 /* After the header: writes NAME.py, a Python module that loads the library beside it. */
 void compile_python(const Artifact *artifact, Text *out);
-/* Writes the C file that defines the exports and the model's constant. The assembler reads weights and vocabularies
- * from files, which compile_blobs writes into the folder. */
+/* Writes the C file that defines the exports and the model's constant. The assembler reads weights
+ * and vocabularies from files, which compile_blobs writes into the folder. */
 void compile_glue(const Artifact *artifact, Text *out);
 typedef const char *NewFile(void *context, const char *name);
 bool compile_blobs(const Artifact *artifact, NewFile *path_of, void *context);
 /* Writes a package or a page (script.c); false after errors, and nothing new is left. */
 bool compile_script(const Artifact *artifact, const char *header);
-/* Writes the C file, and beside it the header and files of its weights and vocabularies (c_file.c); false
- * after errors, and nothing new is left. */
+/* Writes the C file, and beside it the header and files of its weights and vocabularies (c_file.c);
+ * false after errors, and nothing new is left. */
 bool compile_c(const Artifact *artifact, const char *header);
-/* Checks that files beside the output, or in its folder, which would be replaced are tfc's own. False after an error.
- * (link.c, as the next two) */
+/* Checks that files beside the output, or in its folder, which would be replaced are tfc's own.
+ * False after an error. (link.c, as the next two) */
 bool compile_check_files(const Artifact *artifact);
 /* The folder of the runtime's C files, and its files; NULL after an error. */
 const char *compile_runtime_files(Job *job, TextList *files);
-/* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and nothing is left. */
+/* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and
+ * nothing is left. */
 bool compile_link(const Artifact *artifact, const char *header);
 
 #endif

@@ -1,6 +1,6 @@
-/* A model as one C file: the runtime that it needs, its kernels and tables, and what joins them. Beside
- * it lie the header and, where params or vocabularies are inside, files of their bytes, which the
- * assembler reads by the C file's own path. */
+/* A model as one C file: the runtime that it needs, its kernels and tables, and what joins them.
+ * Beside it lie the header and, where params or vocabularies are inside, files of their bytes,
+ * which the assembler reads by the C file's own path. */
 #include "driver/compile/artifact.h"
 #include "driver/compile/one_file.h"
 
@@ -17,17 +17,18 @@
 
 static void put_opening(const Artifact *a, const char *cpu, Text *out)
 {
-    text_add(out,
-             "/* %s, compiled by tfc to C; %s.h tells what there is to call.\n"
-             " *\n"
-             " *   cc -O2 -march=native -ffp-contract=off -fopenmp-simd -pthread main.c %s -lm\n"
-             " *\n"
-             " * gcc from 12 on or clang. It needs the C library alone, and its threads where the system has them.\n"
-             " * Its loops are cut for the vectors of %s; other processors run them, too, slower. Not for -ffast-math.\n"
-             " *\n"
-             " * The order: the runtime, a file after the other; kernels, each with the lines of the model that it is\n"
-             " * for; the programs' tables; the functions of the header. */\n",
-             a->name, a->name, text_visible_name(a->job->arena, file_name(a->output)), cpu);
+    text_add(
+        out,
+        "/* %s, compiled by tfc to C; %s.h tells what there is to call.\n"
+        " *\n"
+        " *   cc -O2 -march=native -ffp-contract=off -fopenmp-simd -pthread main.c %s -lm\n"
+        " *\n"
+        " * gcc from 12 on or clang. It needs the C library alone, and its threads where the system has them.\n"
+        " * Its loops are cut for the vectors of %s; other processors run them, too, slower. Not for -ffast-math.\n"
+        " *\n"
+        " * The order: the runtime, a file after the other; kernels, each with the lines of the model that it is\n"
+        " * for; the programs' tables; the functions of the header. */\n",
+        a->name, a->name, text_visible_name(a->job->arena, file_name(a->output)), cpu);
 }
 
 static void put_settings(Text *out)
@@ -45,8 +46,8 @@ static void put_settings(Text *out)
              "#endif\n");
 }
 
-/* Files of the runtime are here whole, whatever of them this model calls; loops are marked for -fopenmp-simd,
- * which a compiler may not heed. */
+/* Files of the runtime are here whole, whatever of them this model calls; loops are marked for
+ * -fopenmp-simd, which a compiler may not heed. */
 static void put_pragmas(Text *out)
 {
     text_add(out, "%s",
@@ -66,7 +67,8 @@ static bool write_code(const Artifact *a, Text *out)
     Text glue = {0}, runtime = {0};
     const char *folder = compile_runtime_files(job, &files);
     compile_glue(a, &glue);
-    bool ok = folder && one_file(job, file_in(job->arena, folder, "one_file.parts"), glue.data, &runtime);
+    bool ok =
+        folder && one_file(job, file_in(job->arena, folder, "one_file.parts"), glue.data, &runtime);
     if (ok) {
         put_opening(a, a->cpus[0].name ? a->cpus[0].name : a->target->triple, out);
         put_settings(out);
@@ -121,11 +123,13 @@ bool compile_c(const Artifact *a, const char *header)
         return diag_errno(&a->job->diags, "write", a->output, errno), false;
     Text code = {0};
     bool ok = write_code(a, &code);
-    ok = ok && compile_blobs(a, new_output, &o) &&
-         file_write_all(&a->job->diags, new_output(&o, arena_printf(a->job->arena, "%s.h", a->name)), header,
-                        strlen(header)) &&
-         file_write_all(&a->job->diags, new_output(&o, file_name(a->output)), code.data, code.length) &&
-         put_in_place(&o);
+    ok =
+        ok && compile_blobs(a, new_output, &o) &&
+        file_write_all(&a->job->diags, new_output(&o, arena_printf(a->job->arena, "%s.h", a->name)),
+                       header, strlen(header)) &&
+        file_write_all(&a->job->diags, new_output(&o, file_name(a->output)), code.data,
+                       code.length) &&
+        put_in_place(&o);
     file_remove_tree(o.folder);
     free(o.folder);
     text_free(&code);

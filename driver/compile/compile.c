@@ -96,7 +96,8 @@ static bool check_ensemble(Artifact *a)
 {
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->names[f] && f != TFC_ENCODE && f != TFC_DECODE_STEP)
-            return job_error(a->job, "--with: an ensemble decodes, it has no function '%s'", a->names[f]);
+            return job_error(a->job, "--with: an ensemble decodes, it has no function '%s'",
+                             a->names[f]);
     return true;
 }
 
@@ -115,8 +116,9 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
         if (!add_named(a, name))
             return false;
     if (alone && !a->names[TFC_DECODE_STEP])
-        return job_error(a->job, "a program of its own, or an ensemble, decodes: it needs the function "
-                                 "decode_step");
+        return job_error(a->job,
+                         "a program of its own, or an ensemble, decodes: it needs the function "
+                         "decode_step");
     return true;
 }
 
@@ -139,10 +141,11 @@ static bool compile_objects(Artifact *a)
         TargetOptions target = artifact_target(a, c);
         const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
         Cache *cache = cache_open(a->job->arena, NULL, CACHE_BYTES);
-        bool ok = artifact_is_c(a) ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
-                                                &a->code, &a->job->diags)
-                                   : object_compile(list, n, &target, prefix, cache, NULL, a->job->arena,
-                                                    &a->cpus[c].objects, &a->job->diags);
+        bool ok = artifact_is_c(a)
+                      ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
+                                   &a->code, &a->job->diags)
+                      : object_compile(list, n, &target, prefix, cache, NULL, a->job->arena,
+                                       &a->cpus[c].objects, &a->job->diags);
         cache_close(cache);
         if (!ok)
             return false;
@@ -165,8 +168,8 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     return weights_load(a->job, a->session.model, a->weights, path, NULL);
 }
 
-/* Params rounded to bf16. They stay f32 for the kernels; half of their bytes are zeros, which compression
- * takes away. */
+/* Params rounded to bf16. They stay f32 for the kernels; half of their bytes are zeros, which
+ * compression takes away. */
 static void round_params(Store *store)
 {
     for (int64_t i = 0; i < store_count(store); i++) {
@@ -203,8 +206,8 @@ static bool read_vocabulary(Artifact *a, const CompileOptions *o)
     if (!o->vocab.spec && vocabulary_is_chosen(&o->vocab))
         return job_error(a->job, "%s goes with --vocab",
                          o->vocab.source ? "--source-vocab" : "--token");
-    a->rules = (TokenRules){-1, -1, -1, -1, -1, -1, 0, -1,
-                            .text = {-1, -1, -1, 0, .forbidden = {-1, -1, -1, -1}}};
+    a->rules = (TokenRules){
+        -1, -1, -1, -1, -1, -1, 0, -1, .text = {-1, -1, -1, 0, .forbidden = {-1, -1, -1, -1}}};
     a->vocab = find_vocabulary(a, o);
     if (!a->vocab)
         return !o->vocab.spec && !o->run;
@@ -218,15 +221,20 @@ static void choose_text(Artifact *a)
 {
     if (!a->vocab || !a->names[TFC_DECODE_STEP])
         return;
-    a->has_json = vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
+    a->has_json =
+        vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
     /* What reads it is an archive for this system. */
     a->has_text = !a->has_json || !(artifact_is_foreign(a) || artifact_is_c(a));
     if (!a->has_text)
-        diag_note(&a->job->diags, (Loc){0},
-                  "functions of text are left out: a tokenizer.json is put inside what is for this system alone");
+        diag_note(
+            &a->job->diags, (Loc){0},
+            "functions of text are left out: a tokenizer.json is put inside what is for this system alone");
 }
 
-static bool is_text(const Artifact *a) { return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"); }
+static bool is_text(const Artifact *a)
+{
+    return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm");
+}
 
 /* LLVM IR or assembly of every function's kernels; or the programs as bitcode. */
 static bool put_code(Artifact *a, Text *out)
@@ -249,8 +257,8 @@ static bool write_code(Artifact *a)
     if (a->n_cpus > 1)
         return job_error(a->job, "%s is for one CPU: --cpu names %d", what, a->n_cpus);
     Text code = {0};
-    bool ok = put_code(a, &code) &&
-              file_write_all(&a->job->diags, a->output, code.data, code.length);
+    bool ok =
+        put_code(a, &code) && file_write_all(&a->job->diags, a->output, code.data, code.length);
     text_free(&code);
     return ok;
 }
@@ -261,12 +269,18 @@ static bool compile(Artifact *a, const CompileOptions *o)
     a->ports = ports_of(module);
     a->name = artifact_model_name(a->job->arena, module->name);
     if (!strncmp(a->name, "tfc_", 4))
-        return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
+        return job_error(a->job,
+                         "the model is called %s: names that begin with tfc_ are the runtime's",
+                         a->name);
     if (is_rounded(o) && !artifact_is_script(a))
-        return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s", a->emit);
+        return job_error(
+            a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s",
+            a->emit);
     bool averages = o->with->count > 0;
-    if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
-        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
+    if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) ||
+        !read_vocabulary(a, o) ||
+        !add_functions(a, o->functions,
+                       averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
                        !averages && artifact_is_script(a)) ||
         (averages && !check_ensemble(a)))
         return false;
@@ -293,9 +307,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
 
 bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options)
 {
-    Artifact artifact = {.job = job,
-                         .output = options->output,
-                         .emit = options->emit};
+    Artifact artifact = {.job = job, .output = options->output, .emit = options->emit};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
     compile_close_members(&artifact);
     text_free(&artifact.code);

@@ -13,11 +13,12 @@ typedef struct CompileOptions {
     const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
     const char *store;     /* params of a page or package: "f32", or rounded to "bf16"; NULL: f32 */
     VocabularyChoice vocab; /* to be put inside; not chosen: the run's, or none */
-    const char *target;    /* triple; NULL: this system */
-    const char *cpus;      /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
-    const char *gemm;      /* "native", "blas", "auto"; NULL: native */
-    const char *run;       /* the model's run, a folder; NULL: it has none */
-    const TextList *with;  /* folders of further runs, for an ensemble */
+    const char *target;     /* triple; NULL: this system */
+    /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
+    const char *cpus;
+    const char *gemm;     /* "native", "blas", "auto"; NULL: native */
+    const char *run;      /* the model's run, a folder; NULL: it has none */
+    const TextList *with; /* folders of further runs, for an ensemble */
 } CompileOptions;
 
 /* Writes the output; false after errors, and nothing is left. */

@@ -2,8 +2,8 @@
 #include "driver/compile/artifact.h"
 
 #define SESSION "@_session *session"
-#define TEXT_ARGUMENTS                                                                            \
-    SESSION ", const @_generation *settings, const char *utf8, int64_t length, "                  \
+#define TEXT_ARGUMENTS                                                           \
+    SESSION ", const @_generation *settings, const char *utf8, int64_t length, " \
             "const char **text, int64_t *text_length"
 #define TEXT_VALUES "session, settings, utf8, length, text, text_length"
 
@@ -31,10 +31,11 @@ const LibraryExport exports[] = {
      " * error."},
     {"parameter_count", "int64_t", "@ *model", "model", ALWAYS, false,
      "How many parameters there are; -1 after an error."},
-    {"parameter", "int", "@ *model, int64_t index, @_parameter_info *info", "model, index, info", -1,
-     false, "Describes one of them: 0 ≤ index < @_parameter_count."},
+    {"parameter", "int", "@ *model, int64_t index, @_parameter_info *info", "model, index, info",
+     -1, false, "Describes one of them: 0 ≤ index < @_parameter_count."},
     {"parameter_named", "int", "@ *model, const char *name, @_parameter_info *info",
-     "model, name, info", ALWAYS, false, "The same by name; one that no parameter has is an error."},
+     "model, name, info", ALWAYS, false,
+     "The same by name; one that no parameter has is an error."},
     {"set_threads", "int", "int n", "n", ALWAYS, false,
      "Threads of every call from now on, in all models of this library, from 1 to @_MOST_THREADS;\n"
      " * at first OMP_NUM_THREADS or all processors. Where the system makes fewer, a call\n"

@@ -31,7 +31,8 @@ static bool is_inside(const StoreTensor *tensor)
 
 static int64_t padded_bytes(const StoreTensor *tensor)
 {
-    return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
+    return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN *
+           WEIGHT_ALIGN;
 }
 
 /* The stores whose weights are inside: none, one, or an ensemble's. */
@@ -99,13 +100,14 @@ bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
     for (int i = 0; ok && i < n; i++) {
         size_t size;
         const char *bytes = vocab_bytes(sides[i], &size);
-        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])), bytes, size);
+        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])), bytes,
+                            size);
     }
     return ok;
 }
 
-/* A file of bytes as the symbol NAME_X_inside; of a model as C it lies beside the C file. WebAssembly's
- * assembler wants other flags of a section, and no return to where it was. */
+/* A file of bytes as the symbol NAME_X_inside; of a model as C it lies beside the C file.
+ * WebAssembly's assembler wants other flags of a section, and no return to where it was. */
 static void put_blob(const Artifact *a, const char *name, int align, int64_t size, Text *out)
 {
     const char *symbol = arena_printf(a->job->arena, "%s_%s_inside", a->name, name);
@@ -172,7 +174,8 @@ static void put_variants(const Artifact *a, Text *out)
         int p = 0;
         text_add(out, "    {%d, {", a->cpus[c].level);
         for (int f = 0; f < TFC_N_FUNCTIONS; f++)
-            text_add(out, a->names[f] ? "&%s, " : "%s, ", a->names[f] ? a->cpus[c].objects.symbols[p++] : "0");
+            text_add(out, a->names[f] ? "&%s, " : "%s, ",
+                     a->names[f] ? a->cpus[c].objects.symbols[p++] : "0");
         text_add(out, "}},\n");
     }
     text_add(out, "};\n");
@@ -198,7 +201,8 @@ static int put_ids(const Artifact *a, Text *out)
     return n;
 }
 
-/* The dimensions along which the model has tables of positions, with the lengths that they allow; how many. */
+/* The dimensions along which the model has tables of positions, with the lengths that they allow;
+ * how many. */
 static int put_lengths(const Artifact *a, Text *out)
 {
     const Module *module = a->session.model->module;
@@ -234,8 +238,8 @@ static void put_text(const Artifact *a, Text *out)
     }
     text_add(out, "static const TfcText text_constant = {");
     for (int i = 0; i < n; i++)
-        text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name, side_names[i],
-                 sizes[i]);
+        text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name,
+                 side_names[i], sizes[i]);
     text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", n == 1 ? "{0, 0, 0}, " : "",
              a->rules.source_begin, a->rules.source_end);
 }
@@ -250,8 +254,8 @@ static void put_ints(const int32_t *values, int n, Text *out)
 
 static void put_rule(const TextRule *rule, Text *out)
 {
-    text_add(out, "{%" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", ", rule->begin, rule->end,
-             rule->newline, rule->start, rule->n_stops);
+    text_add(out, "{%" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", ", rule->begin,
+             rule->end, rule->newline, rule->start, rule->n_stops);
     put_ints(rule->stops, TEXT_STOPS, out);
     text_string(out, ", ");
     put_ints(rule->forbidden, TEXT_FORBIDDEN, out);
@@ -262,16 +266,17 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
 {
     Arena *arena = a->job->arena;
     const ModelPorts *ports = &a->ports;
-    text_add(out,
-             "static const TfcModel model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
-             ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
-             ", %d, ids, %d, lengths, %s, ",
-             TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus,
-             n_stores(a), n_stores(a) ? "members" : "0", c_string(arena, ports->source),
-             c_string(arena, ports->target), c_string(arena, ports->next),
-             c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end,
-             a->rules.pad, a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
-             a->has_text ? "&text_constant" : "0");
+    text_add(
+        out,
+        "static const TfcModel model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
+        ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
+        ", %d, ids, %d, lengths, %s, ",
+        TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus, n_stores(a),
+        n_stores(a) ? "members" : "0", c_string(arena, ports->source),
+        c_string(arena, ports->target), c_string(arena, ports->next),
+        c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end, a->rules.pad,
+        a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
+        a->has_text ? "&text_constant" : "0");
     put_rule(&a->rules.text, out);
     text_string(out, "};\n\n");
 }
@@ -291,7 +296,8 @@ static const char *passed(Arena *arena, const char *arguments, const char *value
     Text out = {0};
     for (const char *type = arguments, *name = values; *name;) {
         size_t n = strcspn(name, ","), m = strcspn(type, ",");
-        text_add(&out, "%s%s%.*s", out.length ? ", " : "", memchr(type, '*', m) ? "(void *)" : "", (int)n, name);
+        text_add(&out, "%s%s%.*s", out.length ? ", " : "", memchr(type, '*', m) ? "(void *)" : "",
+                 (int)n, name);
         name += n + strspn(name + n, ", ");
         type += m + strspn(type + m, ", ");
     }
@@ -308,8 +314,8 @@ static void put_export(const Artifact *a, const LibraryExport *e, Text *out)
     if (!artifact_is_c(a))
         text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
                  e->takes_model ? "const void *constant, " : "", arguments);
-    text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
-             gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "",
+    text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name,
+             arguments, gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "",
              passed(a->job->arena, arguments, e->values));
 }
 
@@ -358,11 +364,14 @@ void compile_glue(const Artifact *a, Text *out)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);
     if (!strcmp(a->emit, "exe"))
-        text_add(out, "extern HIDDEN int tfc_model_main(const void *constant, int argc, char **argv);\n"
-                      "int main(int argc, char **argv)\n"
-                      "{\n    return tfc_model_main(&model_constant, argc, argv);\n}\n");
+        text_add(out,
+                 "extern HIDDEN int tfc_model_main(const void *constant, int argc, char **argv);\n"
+                 "int main(int argc, char **argv)\n"
+                 "{\n    return tfc_model_main(&model_constant, argc, argv);\n}\n");
     if (artifact_is_script(a))
-        text_add(out, "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n"
-                      "__attribute__((export_name(\"answer\"))) const char *answer(const char *request, int length)\n"
-                      "{\n    return tfc_model_script(&model_constant, request, length);\n}\n");
+        text_add(
+            out,
+            "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n"
+            "__attribute__((export_name(\"answer\"))) const char *answer(const char *request, int length)\n"
+            "{\n    return tfc_model_script(&model_constant, request, length);\n}\n");
 }

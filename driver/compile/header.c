@@ -33,53 +33,61 @@ static bool is_among(const char *name, const char *const *words, size_t n)
 const char *artifact_model_name(Arena *arena, const char *name)
 {
     static const char *const taken[] = {
-        /* a program's own, and what the headers declare that most programs include: NAME is a type */
-        "main",   "abort",  "abs",    "acos",   "asin",   "atan",   "atexit",  "atof",   "atoi",   "atol",
-        "bsearch", "calloc", "ceil",  "clock",  "cos",    "cosh",   "ctime",   "difftime", "div",  "environ", "errno",
-        "exit",   "exp",    "fabs",   "fclose", "feof",   "fflush", "fgets",   "floor",  "fmod",   "fopen",   "fputs",
-        "fread",  "free",   "fseek",  "ftell",  "fwrite", "getc",   "getenv",  "index",  "labs",   "ldiv",    "log",
-        "malloc", "memchr", "memcmp", "memcpy", "memmove", "memset", "mktime", "modf",   "offsetof", "perror", "pow",
-        "printf", "putc",   "puts",   "qsort",  "raise",  "rand",   "read",    "realloc", "remove", "rename", "rewind",
-        "rindex", "round",  "scanf",  "signal", "sin",    "sinh",   "sqrt",    "srand",  "sscanf", "stderr",  "stdin",
-        "stdout", "strcat", "strchr", "strcmp", "strcpy", "strdup", "strlen",  "strstr", "strtod", "strtok",  "strtol",
-        "system", "tan",    "tanh",   "time",   "tmpfile", "truncate", "ungetc", "write",
+        /* a program's own, and what the headers declare that most programs include: NAME is a
+         * type */
+        "main", "abort", "abs", "acos", "asin", "atan", "atexit", "atof", "atoi", "atol", "bsearch",
+        "calloc", "ceil", "clock", "cos", "cosh", "ctime", "difftime", "div", "environ", "errno",
+        "exit", "exp", "fabs", "fclose", "feof", "fflush", "fgets", "floor", "fmod", "fopen",
+        "fputs", "fread", "free", "fseek", "ftell", "fwrite", "getc", "getenv", "index", "labs",
+        "ldiv", "log", "malloc", "memchr", "memcmp", "memcpy", "memmove", "memset", "mktime",
+        "modf", "offsetof", "perror", "pow", "printf", "putc", "puts", "qsort", "raise", "rand",
+        "read", "realloc", "remove", "rename", "rewind", "rindex", "round", "scanf", "signal",
+        "sin", "sinh", "sqrt", "srand", "sscanf", "stderr", "stdin", "stdout", "strcat", "strchr",
+        "strcmp", "strcpy", "strdup", "strlen", "strstr", "strtod", "strtok", "strtol", "system",
+        "tan", "tanh", "time", "tmpfile", "truncate", "ungetc", "write",
         /* functions of the runtime are called as NAME_encode and the like would be */
-        "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team", "texts", "tokenizer", "walk",
-        "words",
+        "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team",
+        "texts", "tokenizer", "walk", "words",
         /* modules that model.py imports: NAME.py would be found in their place */
         "ctypes", "numpy", "os", "warnings"};
     const char *plain = artifact_c_name(arena, name);
-    return is_among(plain, taken, sizeof taken / sizeof *taken) ? arena_printf(arena, "%s_", plain) : plain;
+    return is_among(plain, taken, sizeof taken / sizeof *taken) ? arena_printf(arena, "%s_", plain)
+                                                                : plain;
 }
 
 const char *artifact_c_name(Arena *arena, const char *name)
 {
     static const char *const words[] = {
         /* C */
-        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
-        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
-        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
-        "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
-        "_Static_assert", "_Thread_local",
+        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+        "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+        "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+        "union", "unsigned", "void", "volatile", "while", "_Alignas", "_Alignof", "_Atomic",
+        "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert",
+        "_Thread_local",
         /* C23 and stdbool.h */
-        "alignas", "alignof", "asm", "bool", "constexpr", "false", "nullptr", "static_assert", "thread_local", "true",
-        "typeof", "typeof_unqual",
+        "alignas", "alignof", "asm", "bool", "constexpr", "false", "nullptr", "static_assert",
+        "thread_local", "true", "typeof", "typeof_unqual",
         /* C++ */
-        "and", "and_eq", "bitand", "bitor", "catch", "char8_t", "char16_t", "char32_t", "class", "co_await",
-        "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constinit", "decltype", "delete",
-        "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace", "new", "noexcept", "not", "not_eq",
-        "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_cast",
-        "template", "this", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+        "and", "and_eq", "bitand", "bitor", "catch", "char8_t", "char16_t", "char32_t", "class",
+        "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval",
+        "constinit", "decltype", "delete", "dynamic_cast", "explicit", "export", "friend",
+        "mutable", "namespace", "new", "noexcept", "not", "not_eq", "operator", "or", "or_eq",
+        "private", "protected", "public", "reinterpret_cast", "requires", "static_cast", "template",
+        "this", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor",
+        "xor_eq",
         /* Python */
-        "False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except", "finally", "from",
-        "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "with", "yield",
+        "False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except",
+        "finally", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise",
+        "with", "yield",
         /* macros of GNU C, and what functions of model.py take besides inputs */
         "linux", "unix", "self", "seed"};
     char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
     for (char *p = copy; *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
-    return is_among(copy, words, sizeof words / sizeof *words) ? arena_printf(arena, "%s_", copy) : copy;
+    return is_among(copy, words, sizeof words / sizeof *words) ? arena_printf(arena, "%s_", copy)
+                                                               : copy;
 }
 
 /* ---- what functions take and give ---- */
@@ -110,7 +118,8 @@ static void put_ids(const Artifact *a, const TfcPort *port, Text *out)
 {
     const Module *module = a->session.model->module;
     FOR_OPS (op, &module_function(module, "model")->body) {
-        if (op->kind != OP_input || port->type != TFC_I32 || strcmp(op_string(op, ATTR_name), port->name))
+        if (op->kind != OP_input || port->type != TFC_I32 ||
+            strcmp(op_string(op, ATTR_name), port->name))
             continue;
         IdRange range = ports_ids(module, op);
         if (range.below)
@@ -127,13 +136,13 @@ static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort
         text_add(out, "    double %s;\n", name);
         return;
     }
-    text_add(out, "    const %s *%s%s; /* ", element_info(port->type)->c, name, pointer_alignment(a));
+    text_add(out, "    const %s *%s%s; /* ", element_info(port->type)->c, name,
+             pointer_alignment(a));
     put_shape(program, port, out);
     if (input)
         put_ids(a, port, out);
     if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->rules.end >= 0)
-        text_add(out, "; NULL: %s moved by one, ended by %" PRId32, a->ports.target,
-                 a->rules.end);
+        text_add(out, "; NULL: %s moved by one, ended by %" PRId32, a->ports.target, a->rules.end);
     text_add(out, " */\n");
 }
 
@@ -143,7 +152,9 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
     const char *name = a->names[f];
     text_add(out, "typedef struct %s_%s_in {\n", a->name, name);
     if (f == TFC_TRAIN_STEP)
-        text_add(out, "    uint64_t seed; /* of dropout; the step's number is counted by the model */\n");
+        text_add(
+            out,
+            "    uint64_t seed; /* of dropout; the step's number is counted by the model */\n");
     for (int32_t d = 0; d < program->n_dims; d++) {
         const char *dim = artifact_c_name(a->job->arena, program->dims[d].name);
         if (program->dims[d].batch < 0)
@@ -165,7 +176,8 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
 #define C_NAME_OF(type) #type
 
 const GenerationField generation_fields[] = {
-#define SETTING(kind, name, initial, least, most, option, value, help) {C_NAME(SETTING_TYPE_##kind), #name, 0, help, least, most},
+#define SETTING(kind, name, initial, least, most, option, value, help) \
+    {C_NAME(SETTING_TYPE_##kind), #name, 0, help, least, most},
 #define TOKEN(name, help) {"int32_t", #name, 0, help, 0, 0},
 #define TOKENS(name, n, help) {"int32_t", #name, n, help, 0, 0},
 #define INPUT(type, name, help) {#type, #name, 0, help, 0, 0},
@@ -175,34 +187,43 @@ const int generation_field_count = sizeof generation_fields / sizeof generation_
 
 static void put_generation(const Artifact *a, Text *out)
 {
-    text_add(out, "/* Numbers outside of what is said here are errors, NaN among them. */\n"
-                  "typedef struct %s_generation {\n", a->name);
+    text_add(out,
+             "/* Numbers outside of what is said here are errors, NaN among them. */\n"
+             "typedef struct %s_generation {\n",
+             a->name);
     for (int i = 0; i < generation_field_count; i++) {
         const GenerationField *f = &generation_fields[i];
         text_add(out, "    %s%s%s", f->type, text_ends(f->type, "*") ? "" : " ", f->name);
         text_add(out, f->n ? "[%d];" : ";", f->n);
         text_add(out, " /* %s", artifact_text(a, f->help));
-        text_add(out, isfinite(f->most) && f->most > 0 ? "; %.10g to %.10g */\n" : " */\n", f->least, f->most);
+        text_add(out, isfinite(f->most) && f->most > 0 ? "; %.10g to %.10g */\n" : " */\n",
+                 f->least, f->most);
     }
-    text_add(out, "%s", artifact_text(a,
-        "} @_generation;\n"
-        "typedef struct @_result {\n"
-        "    const int32_t *ids; /* without bos and eos */\n"
-        "    int64_t n;\n"
-        "    double log_probability, score;\n"
-        "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
-        "    int64_t n_each;\n"
-        "} @_result;\n\n"));
+    text_add(
+        out, "%s",
+        artifact_text(
+            a,
+            "} @_generation;\n"
+            "typedef struct @_result {\n"
+            "    const int32_t *ids; /* without bos and eos */\n"
+            "    int64_t n;\n"
+            "    double log_probability, score;\n"
+            "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
+            "    int64_t n_each;\n"
+            "} @_result;\n\n"));
     if (a->has_text && a->names[TFC_ENCODE])
-        text_add(out, "%s", artifact_text(a,
-            "typedef struct @_translation {\n"
-            "    int64_t line; /* of the text, from 0 */\n"
-            "    const char *text; /* ends with a NUL, which length does not count */\n"
-            "    int64_t length;\n"
-            "    @_result result;\n"
-            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
-            "    int64_t n_source;\n"
-            "} @_translation;\n\n"));
+        text_add(
+            out, "%s",
+            artifact_text(
+                a,
+                "typedef struct @_translation {\n"
+                "    int64_t line; /* of the text, from 0 */\n"
+                "    const char *text; /* ends with a NUL, which length does not count */\n"
+                "    int64_t length;\n"
+                "    @_result result;\n"
+                "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
+                "    int64_t n_source;\n"
+                "} @_translation;\n\n"));
 }
 
 /* ---- parameters ---- */
@@ -233,13 +254,15 @@ static void put_parameters(const Artifact *a, Text *out)
         }
     text_add(out, " */\n");
     arena_free(arena);
-    text_add(out, "%s", artifact_text(a,
-        "typedef struct @_parameter_info {\n"
-        "    const char *name;\n"
-        "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
-        "    int64_t rank, dims[8], count;\n"
-        "    const void *data; /* valid until the first training step, then until close */\n"
-        "} @_parameter_info;\n\n"));
+    text_add(
+        out, "%s",
+        artifact_text(
+            a, "typedef struct @_parameter_info {\n"
+               "    const char *name;\n"
+               "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
+               "    int64_t rank, dims[8], count;\n"
+               "    const void *data; /* valid until the first training step, then until close */\n"
+               "} @_parameter_info;\n\n"));
 }
 
 /* ---- the whole ---- */
@@ -249,55 +272,64 @@ static void put_opening(const Artifact *a, Text *out)
     text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out%s.\n", a->name,
              a->has_text ? "; or text in, text out" : "");
     if (a->n_members)
-        text_add(out,
-                 " *\n * %d models are inside: probabilities are the mean of theirs. Parameters that are told\n"
-                 " * are the first one's; %s_open takes no file, and nothing is saved.\n",
-                 a->n_members + 1, a->name);
-    text_add(out, "%s", artifact_text(a,
-        " *\n"
-        " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
-        " * session belongs to one thread at a time. What functions return belongs to the model or\n"
-        " * session; inputs are the caller's and only read during the call. After an error all is\n"
-        " * as it was before the call, unless the function says otherwise, and the same call may\n"
-        " * succeed later; a pointer to a model or session that was not opened is NULL.\n"
-        " *\n"
-        " * Every call can give @_ERROR_ARGUMENT, where an argument is not what is said to be\n"
-        " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
-        " * model or session that is closed, or whose model is; a number out of its range; an id\n"
-        " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
-        " * nothing here ends the process.\n"
-        " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
-        " *\n"
-        " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"
-        " * too; scalars are finite, truth values 0 or 1.\n"
-        " *\n"
-        " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
-        " * one after the other without padding. */\n"));
-    text_add(out,
-             "#ifndef TFC_MODEL_%s_H\n#define TFC_MODEL_%s_H\n\n#include <stdint.h>\n\n"
-             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-             "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
-             a->name, a->name);
-    text_add(out, "%s", artifact_text(a,
-        "typedef struct @ @; /* parameters */\n"
-        "typedef struct @_session @_session;\n\n"
-        "enum {\n"
-        "    @_OK = 0,\n"
-        "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
-        "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
-        "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
-        "    @_ERROR_MEMORY = 4,\n"
-        "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
-        "    @_ERROR_ARGUMENT = 6,\n"
-        "    @_ERROR_FILE = 7,     /* cannot be written */\n"
-        "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
-        "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
-        "};\n"));
-    text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n", a->name,
-             LIMIT_threads, a->name, (int)setting_rows[SETTING_beam].most, a->name, (int)setting_rows[SETTING_nbest].most);
+        text_add(
+            out,
+            " *\n * %d models are inside: probabilities are the mean of theirs. Parameters that are told\n"
+            " * are the first one's; %s_open takes no file, and nothing is saved.\n",
+            a->n_members + 1, a->name);
+    text_add(
+        out, "%s",
+        artifact_text(
+            a,
+            " *\n"
+            " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
+            " * session belongs to one thread at a time. What functions return belongs to the model or\n"
+            " * session; inputs are the caller's and only read during the call. After an error all is\n"
+            " * as it was before the call, unless the function says otherwise, and the same call may\n"
+            " * succeed later; a pointer to a model or session that was not opened is NULL.\n"
+            " *\n"
+            " * Every call can give @_ERROR_ARGUMENT, where an argument is not what is said to be\n"
+            " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
+            " * model or session that is closed, or whose model is; a number out of its range; an id\n"
+            " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
+            " * nothing here ends the process.\n"
+            " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
+            " *\n"
+            " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"
+            " * too; scalars are finite, truth values 0 or 1.\n"
+            " *\n"
+            " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
+            " * one after the other without padding. */\n"));
+    text_add(
+        out,
+        "#ifndef TFC_MODEL_%s_H\n#define TFC_MODEL_%s_H\n\n#include <stdint.h>\n\n"
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+        "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
+        a->name, a->name);
+    text_add(
+        out, "%s",
+        artifact_text(
+            a, "typedef struct @ @; /* parameters */\n"
+               "typedef struct @_session @_session;\n\n"
+               "enum {\n"
+               "    @_OK = 0,\n"
+               "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
+               "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
+               "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
+               "    @_ERROR_MEMORY = 4,\n"
+               "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
+               "    @_ERROR_ARGUMENT = 6,\n"
+               "    @_ERROR_FILE = 7,     /* cannot be written */\n"
+               "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
+               "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
+               "};\n"));
+    text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n",
+             a->name, LIMIT_threads, a->name, (int)setting_rows[SETTING_beam].most, a->name,
+             (int)setting_rows[SETTING_nbest].most);
     const TokenRules *rules = &a->rules;
-    text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId32 ", %s_EOS = %" PRId32
-                  ", %s_PAD = %" PRId32 ", %s_UNK = %" PRId32 " }; /* -1: not known */\n\n",
+    text_add(out,
+             "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId32 ", %s_EOS = %" PRId32
+             ", %s_PAD = %" PRId32 ", %s_UNK = %" PRId32 " }; /* -1: not known */\n\n",
              a->name, a->ports.vocab, a->name, rules->begin, a->name, rules->end, a->name,
              rules->pad, a->name, rules->unk);
     put_parameters(a, out);
@@ -306,21 +338,27 @@ static void put_opening(const Artifact *a, Text *out)
 static void put_versions(const Artifact *a, uint64_t version, Text *out)
 {
     text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, version);
-    text_add(out, "%s", artifact_text(a,
-        "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
-        " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
-        " * missing or do not fit. After an error *model is NULL. */\n"
-        "static inline int @_open(const char *weights, @ **model)\n"
-        "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
-        "/* Opens it with initial values, to be trained. */\n"
-        "static inline int @_open_new(uint64_t seed, @ **model)\n"
-        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n"));
+    text_add(
+        out, "%s",
+        artifact_text(
+            a,
+            "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
+            " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
+            " * missing or do not fit. After an error *model is NULL. */\n"
+            "static inline int @_open(const char *weights, @ **model)\n"
+            "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
+            "/* Opens it with initial values, to be trained. */\n"
+            "static inline int @_open_new(uint64_t seed, @ **model)\n"
+            "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n"));
     if (a->names[TFC_TRAIN_STEP])
-        text_add(out, "%s", artifact_text(a,
-            "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
-            " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
-            "static inline int @_open_checkpoint(const char *path, @ **model)\n"
-            "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n"));
+        text_add(
+            out, "%s",
+            artifact_text(
+                a,
+                "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
+                " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
+                "static inline int @_open_checkpoint(const char *path, @ **model)\n"
+                "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n"));
     text_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 

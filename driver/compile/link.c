@@ -87,8 +87,8 @@ static bool add_archive(Link *l, const char *name, const char *variable)
     const char *told = getenv(variable);
     const char *path = told ? told : find_beside(l->job, places, N_FOLDERS);
     return path ? add_path(l, "", path)
-                : job_error(l->job, "%s is not beside the program; the variable %s can name it", name,
-                            variable);
+                : job_error(l->job, "%s is not beside the program; the variable %s can name it",
+                            name, variable);
 }
 
 const char *compile_runtime_files(Job *job, TextList *files)
@@ -111,7 +111,8 @@ const char *compile_runtime_files(Job *job, TextList *files)
 
 static bool add_sources(Link *l)
 {
-    static const char *const options[] = {"-DNDEBUG", "-ffunction-sections", "-fdata-sections", NULL};
+    static const char *const options[] = {"-DNDEBUG", "-ffunction-sections", "-fdata-sections",
+                                          NULL};
     TextList files = {0};
     const char *folder = compile_runtime_files(l->job, &files);
     if (!folder) {
@@ -131,7 +132,8 @@ static bool add_runtime(Link *l)
 {
     if (artifact_is_foreign(l->artifact) && !getenv("TFC_RUNTIME"))
         return add_sources(l);
-    return (!l->artifact->has_json || add_archive(l, "libtfc_runtime_json.a", "TFC_RUNTIME_JSON")) &&
+    return (!l->artifact->has_json ||
+            add_archive(l, "libtfc_runtime_json.a", "TFC_RUNTIME_JSON")) &&
            add_archive(l, "libtfc_runtime.a", "TFC_RUNTIME");
 }
 
@@ -180,7 +182,8 @@ static void add_compiler(Link *l)
 static bool add_options(Link *l)
 {
     const Artifact *a = l->artifact;
-    static const char *const always[] = {"-std=c17", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-o", "output", NULL};
+    static const char *const always[] = {
+        "-std=c17", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-o", "output", NULL};
     static const char *const object[] = {"-r", "-nostdlib", NULL};
     add_words(l, always);
     add_words(l, a->target->options);
@@ -195,10 +198,13 @@ static bool add_options(Link *l)
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
         /* Threads keep memory of the library's for their life, so it stays when it is unloaded. */
         add_word(l, "-Wl,-z,nodelete");
-        const char *const soname[] = {"-Xlinker", "-soname", "-Xlinker", file_name(a->output), NULL}; /* may have commas */
+        /* may have commas */
+        const char *const soname[] = {"-Xlinker", "-soname", "-Xlinker", file_name(a->output),
+                                      NULL};
         add_words(l, soname);
     }
-    static const char *const script[] = {"-mexec-model=reactor", "-Wl,--export=malloc,--export=free", NULL};
+    static const char *const script[] = {"-mexec-model=reactor",
+                                         "-Wl,--export=malloc,--export=free", NULL};
     add_words(l, a->target->link);
     if (artifact_is_script(a))
         add_words(l, script);
@@ -250,10 +256,11 @@ static bool run_compiler(Link *l)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return job_error(l->job,
-                         "there is no C compiler '%s' to link with; install one (Debian: %s) or name "
-                         "it in CC",
-                         l->command.data[0], artifact_packages(l->artifact));
+        return job_error(
+            l->job,
+            "there is no C compiler '%s' to link with; install one (Debian: %s) or name "
+            "it in CC",
+            l->command.data[0], artifact_packages(l->artifact));
     return job_error(l->job, "%s could not link %s:\n%s", l->command.data[0], l->artifact->output,
                      read_messages(l, messages));
 }
@@ -292,7 +299,9 @@ bool compile_check_files(const Artifact *a)
     const char *names[2];
     bool ok = strcmp(a->emit, "js") || ownership_check_folder(a->job, OWN_PACKAGE, a->output);
     for (int i = files_beside(a, names) - 1; i >= 0; i--)
-        ok = ownership_check_file(a->job, OWN_COMPILED, file_beside(a->job->arena, a->output, names[i])) && ok;
+        ok = ownership_check_file(a->job, OWN_COMPILED,
+                                  file_beside(a->job->arena, a->output, names[i])) &&
+             ok;
     return ok;
 }
 
@@ -354,20 +363,25 @@ static void tell_hidden_module(const Artifact *a)
     const char *file = file_name(a->output);
     size_t n = strlen(a->name);
     if (!strcmp(a->emit, "so") && !strncmp(file, a->name, n) && !strcmp(file + n, ".so"))
-        diag_note(&a->job->diags, (Loc){0},
-                  "Python imports %s rather than %s.py beside it, which it hides: for Python write it as lib%s", file, a->name,
-                  file);
+        diag_note(
+            &a->job->diags, (Loc){0},
+            "Python imports %s rather than %s.py beside it, which it hides: for Python write it as lib%s",
+            file, a->name, file);
 }
 
-/* The library that a module NAME.py beside the output loads, if that is another than the output; else NULL. */
+/* The library that a module NAME.py beside the output loads, if that is another than the output;
+ * else NULL. */
 static const char *other_library(const Artifact *a)
 {
     enum { MOST = 1 << 20 };
     static const char before[] = "_NAME, _LIBRARY, _HEADER = \"";
     Diagnostics unseen;
     diag_init(&unseen, a->job->arena);
-    const char *path = file_beside(a->job->arena, a->output, arena_printf(a->job->arena, "%s.py", a->name));
-    const Source *module = !strcmp(a->emit, "so") && file_exists(path) ? file_read(&unseen, a->job->arena, path, MOST) : NULL;
+    const char *path =
+        file_beside(a->job->arena, a->output, arena_printf(a->job->arena, "%s.py", a->name));
+    const Source *module = !strcmp(a->emit, "so") && file_exists(path)
+                               ? file_read(&unseen, a->job->arena, path, MOST)
+                               : NULL;
     const char *at = module ? strstr(module->text, before) : NULL;
     at = at ? strstr(at + sizeof before - 1, "\", \"") : NULL;
     if (!at)
@@ -381,8 +395,8 @@ static const char *other_library(const Artifact *a)
 static void tell_replaced_module(const Artifact *a, const char *library)
 {
     if (library)
-        diag_note(&a->job->diags, (Loc){0}, "%s.h and %s.py, of %s, now belong to %s", a->name, a->name, library,
-                  file_name(a->output));
+        diag_note(&a->job->diags, (Loc){0}, "%s.h and %s.py, of %s, now belong to %s", a->name,
+                  a->name, library, file_name(a->output));
 }
 
 bool compile_link(const Artifact *artifact, const char *header)

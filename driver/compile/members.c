@@ -34,10 +34,11 @@ static bool has_same_programs(Artifact *a, const RunFolder *first, RunFolder *me
             return false;
         same = !halves[i] == !firsts[i] && (!halves[i] || are_same(halves[i], firsts[i]));
     }
-    return same || job_error(a->job,
-                             "%s and %s are other models, in their sizes or ops: an ensemble that is "
-                             "compiled has one; tfc translate --with takes any",
-                             first->path, member->path);
+    return same ||
+           job_error(a->job,
+                     "%s and %s are other models, in their sizes or ops: an ensemble that is "
+                     "compiled has one; tfc translate --with takes any",
+                     first->path, member->path);
 }
 
 static bool open_member(Artifact *a, const RunFolder *first, const char *path, RunFolder *member)
@@ -50,7 +51,8 @@ bool compile_members(Artifact *a, const char *first, const TextList *with)
 {
     const RunFolder run = {.path = first, .kind = a->kind, .vocab = a->vocab};
     if (with->count && !a->vocab)
-        return job_error(a->job, "--with: the first model needs a vocabulary, to be compared: --vocab");
+        return job_error(a->job,
+                         "--with: the first model needs a vocabulary, to be compared: --vocab");
     if (with->count >= MAX_MEMBERS)
         return job_error(a->job, "--with: %d models at most", MAX_MEMBERS);
     a->members = ARENA_ARRAY(a->job->arena, RunFolder, with->count + 1);

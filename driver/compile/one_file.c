@@ -1,4 +1,5 @@
-/* Choosing parts of the runtime's one C file, which cmake/one_file.awk put together; see there for the form of the file. */
+/* Choosing parts of the runtime's one C file, which cmake/one_file.awk put together; see there for
+ * the form of the file. */
 #include "driver/compile/one_file.h"
 
 #include "base/file.h"

@@ -84,11 +84,12 @@ static const char *ctypes_name(const Artifact *a, const char *type)
 void compile_python(const Artifact *a, Text *out)
 {
     const char *members =
-        !a->n_members ? ""
-                      : arena_printf(a->job->arena,
-                                     " It is the mean of %d models,\nwhich have no other weights than "
-                                     "those inside.",
-                                     a->n_members + 1);
+        !a->n_members
+            ? ""
+            : arena_printf(a->job->arena,
+                           " It is the mean of %d models,\nwhich have no other weights than "
+                           "those inside.",
+                           a->n_members + 1);
     const char *next = a->ports.next ? artifact_c_name(a->job->arena, a->ports.next) : "";
     text_add(out,
              "\"\"\"%s, compiled by tfc; %s.h tells more of each call.%s\n\n"
@@ -99,8 +100,8 @@ void compile_python(const Artifact *a, Text *out)
              "_NAME, _LIBRARY, _HEADER = \"%s\", %s, 0x%016" PRIx64 "\n"
              "VOCABULARY, BOS, EOS, PAD, UNK = %" PRId64 ", %" PRId32 ", %" PRId32 ", %" PRId32
              ", %" PRId32 "  # -1: not known\n",
-             a->name, quoted(a->job->arena, file_name(a->output)), a->version, a->ports.vocab, a->rules.begin,
-             a->rules.end, a->rules.pad, a->rules.unk);
+             a->name, quoted(a->job->arena, file_name(a->output)), a->version, a->ports.vocab,
+             a->rules.begin, a->rules.end, a->rules.pad, a->rules.unk);
     text_add(out, "_TYPES = (");
     for (int type = TFC_F32; type <= TFC_BOOL; type++)
         text_add(out, "\"%s\", ", numpy_type((TfcType)type));
@@ -111,7 +112,8 @@ void compile_python(const Artifact *a, Text *out)
     text_add(out,
              "]\n_NEXT = \"%s\"\n"
              "# of each: dimensions and what they are ragged over, inputs, outputs\n"
-             "_FUNCTIONS = {\n", next);
+             "_FUNCTIONS = {\n",
+             next);
     for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)
         if (a->names[f])
             put_function(a, (TfcFunction)f, out);

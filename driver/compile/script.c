@@ -19,7 +19,8 @@
 extern const char script_core_js[], script_package_js[], script_package_ts[], script_package_md[];
 extern const char script_translate_js[], script_translate_ts[], script_translate_md[];
 extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
-extern const char script_attention_js[], script_attention_css[], script_attention_ts[], script_attention_md[];
+extern const char script_attention_js[], script_attention_css[], script_attention_ts[],
+    script_attention_md[];
 extern const char script_page_html[], script_page_css[], script_page_js[];
 
 enum { LARGEST_MODULE = 1 << 30 };
@@ -27,24 +28,32 @@ enum { LARGEST_MODULE = 1 << 30 };
 static bool generates(const Artifact *a) { return !a->names[TFC_ENCODE]; }
 
 /* The part of a template that tells of attention, where the module has it. */
-static const char *attending(const Artifact *a, const char *part) { return a->names[TFC_ALIGNMENT] ? part : ""; }
+static const char *attending(const Artifact *a, const char *part)
+{
+    return a->names[TFC_ALIGNMENT] ? part : "";
+}
 
 static bool check(const Artifact *a)
 {
     if (!a->vocab || !a->weights)
-        return job_error(a->job, "--emit %s needs weights and a vocabulary: the folder of a run, or --weights and --vocab",
-                         a->emit);
-    return a->has_text || job_error(a->job, "--emit %s: %s", a->emit,
-                                    a->has_json ? "a tokenizer.json cannot be put into WebAssembly"
-                                                : "the model neither translates nor goes on with a text");
+        return job_error(
+            a->job,
+            "--emit %s needs weights and a vocabulary: the folder of a run, or --weights and --vocab",
+            a->emit);
+    return a->has_text ||
+           job_error(a->job, "--emit %s: %s", a->emit,
+                     a->has_json ? "a tokenizer.json cannot be put into WebAssembly"
+                                 : "the model neither translates nor goes on with a text");
 }
 
 /* Writes the template's file into the folder. */
-static bool write_filled(const Artifact *a, const char *name, const char *template, const FillPart *parts, size_t n)
+static bool write_filled(const Artifact *a, const char *name, const char *template,
+                         const FillPart *parts, size_t n)
 {
     Text text = {0};
     fill_template(template, parts, n, &text);
-    bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, name), text.data, text.length);
+    bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, name), text.data,
+                             text.length);
     text_free(&text);
     return ok;
 }
@@ -56,8 +65,9 @@ static const char *settings_types(const Artifact *a)
     for (int i = 0; i < SETTINGS; i++) {
         char range[RANGE_TEXT];
         setting_range(&setting_rows[i], range);
-        types = arena_printf(a->job->arena, "%s  /** %s: %s */\n  %s?: %s;\n", types, setting_help(i)->text, range,
-                             setting_rows[i].name, setting_rows[i].kind == SETTING_FLAG ? "0 | 1" : "number");
+        types = arena_printf(a->job->arena, "%s  /** %s: %s */\n  %s?: %s;\n", types,
+                             setting_help(i)->text, range, setting_rows[i].name,
+                             setting_rows[i].kind == SETTING_FLAG ? "0 | 1" : "number");
     }
     return types;
 }
@@ -65,15 +75,17 @@ static const char *settings_types(const Artifact *a)
 static bool write_package(const Artifact *a)
 {
     bool alone = generates(a);
-    const FillPart parts[] = {{"core", script_core_js},
-                              {"methods", alone ? script_generate_js : script_translate_js},
-                              {"settings", settings_types(a)},
-                              {"types", alone ? script_generate_ts : script_translate_ts},
-                              {"example", arena_printf(a->job->arena, "%s%s", alone ? script_generate_md : script_translate_md,
-                                                       attending(a, script_attention_md))},
-                              {"attention_types", attending(a, script_attention_ts)},
-                              {"title", arena_printf(a->job->arena, "# %s", a->name)},
-                              {"import", arena_printf(a->job->arena, "import {load} from \"%s\"", a->name)}};
+    const FillPart parts[] = {
+        {"core", script_core_js},
+        {"methods", alone ? script_generate_js : script_translate_js},
+        {"settings", settings_types(a)},
+        {"types", alone ? script_generate_ts : script_translate_ts},
+        {"example",
+         arena_printf(a->job->arena, "%s%s", alone ? script_generate_md : script_translate_md,
+                      attending(a, script_attention_md))},
+        {"attention_types", attending(a, script_attention_ts)},
+        {"title", arena_printf(a->job->arena, "# %s", a->name)},
+        {"import", arena_printf(a->job->arena, "import {load} from \"%s\"", a->name)}};
     enum { PARTS = sizeof parts / sizeof parts[0] };
     Text package = {0};
     JsonWriter json = {.out = &package, .indent = 2};
@@ -91,8 +103,8 @@ static bool write_package(const Artifact *a)
     json_close(&json, ']');
     json_close(&json, '}');
     text_string(&package, "\n");
-    bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, "package.json"), package.data,
-                             package.length) &&
+    bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, "package.json"),
+                             package.data, package.length) &&
               write_filled(a, "index.js", script_package_js, parts, PARTS) &&
               write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&
               write_filled(a, "README.md", script_package_md, parts, PARTS);
@@ -102,9 +114,9 @@ static bool write_package(const Artifact *a)
 
 /* ---- the page ---- */
 
-/* Whether a list of words is one of letters, so that a reader's words have to be taken apart: of single ones,
- * or, where sources share it with sounds such as "th", half of it and no token longer than three; *lower:
- * no letter is a capital. */
+/* Whether a list of words is one of letters, so that a reader's words have to be taken apart: of
+ * single ones, or, where sources share it with sounds such as "th", half of it and no token longer
+ * than three; *lower: no letter is a capital. */
 static bool is_of_letters(const Vocabulary *vocab, bool *lower)
 {
     enum { LONGEST = 3 };
@@ -140,12 +152,14 @@ static void put_about(const Artifact *a, Text *out)
     text_string(out, "</script>\n");
 }
 
-/* The bytes compressed as gzip's (RFC 1952), which browsers take apart themselves; NULL after an error. */
+/* The bytes compressed as gzip's (RFC 1952), which browsers take apart themselves; NULL after an
+ * error. */
 static unsigned char *compress_module(const Artifact *a, const Source *bytes, size_t *size)
 {
     enum { GZIP = 16, MEMORY = 8 };
     z_stream z = {0};
-    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
         job_no_memory(a->job);
         return NULL;
     }
@@ -213,9 +227,11 @@ static bool fill_package(const Artifact *a, const char *header, const char *fold
 static bool make_package(const Artifact *a, const char *header)
 {
     NewFolder new;
-    if (!new_folder_is_free(a->output)) /* of an earlier package, whose files are replaced one by one */
+    if (!new_folder_is_free(
+            a->output)) /* of an earlier package, whose files are replaced one by one */
         return fill_package(a, header, a->output);
-    return new_folder_begin(a->job, a->output, &new) && new_folder_end(&new, fill_package(a, header, new.made));
+    return new_folder_begin(a->job, a->output, &new) &&
+           new_folder_end(&new, fill_package(a, header, new.made));
 }
 
 bool compile_script(const Artifact *a, const char *header)

@@ -8,26 +8,30 @@
 static const char *const linux_options[] = {"-fPIC", "-pthread", "-fopenmp-simd", NULL};
 static const char *const linux_link[] = {"-Wl,--gc-sections,--as-needed,-z,noexecstack", NULL};
 /* One thread, static code, a stack for kernels' rows of scratch. */
-static const char *const wasi_options[] = {"-msimd128", "-D_WASI_EMULATED_MMAN", "-D_WASI_EMULATED_GETPID",
-                                           NULL};
+static const char *const wasi_options[] = {"-msimd128", "-D_WASI_EMULATED_MMAN",
+                                           "-D_WASI_EMULATED_GETPID", NULL};
 static const char *const wasi_link[] = {"-lwasi-emulated-mman", "-lwasi-emulated-getpid",
                                         "-Wl,-z,stack-size=8388608", NULL};
 
 static const CompileTarget targets[] = {
     {"x86_64-linux-gnu", "x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu and libc6-dev-amd64-cross",
      linux_options, linux_link, true, false},
-    {"aarch64-linux-gnu", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross",
-     linux_options, linux_link, false, false},
-    {"riscv64-linux-gnu", "riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu and libc6-dev-riscv64-cross",
-     linux_options, linux_link, false, false},
+    {"aarch64-linux-gnu", "aarch64-linux-gnu-gcc",
+     "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross", linux_options, linux_link, false, false},
+    {"riscv64-linux-gnu", "riscv64-linux-gnu-gcc",
+     "gcc-riscv64-linux-gnu and libc6-dev-riscv64-cross", linux_options, linux_link, false, false},
     {"wasm32-wasi", "clang-19 --target=wasm32-wasi",
-     "clang-19, lld-19, wasi-libc and libclang-rt-19-dev-wasm32", wasi_options, wasi_link, false, true},
+     "clang-19, lld-19, wasi-libc and libclang-rt-19-dev-wasm32", wasi_options, wasi_link, false,
+     true},
 };
 enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
 static const char script_target[] = "wasm32-wasi";
 
-bool artifact_is_script(const Artifact *a) { return !strcmp(a->emit, "js") || !strcmp(a->emit, "html"); }
+bool artifact_is_script(const Artifact *a)
+{
+    return !strcmp(a->emit, "js") || !strcmp(a->emit, "html");
+}
 
 bool artifact_is_c(const Artifact *a) { return !strcmp(a->emit, "c"); }
 
@@ -58,7 +62,8 @@ static bool choose_target(Artifact *a, const char *triple)
         job_error(a->job, "no target is called \"%s\": %s%s", triple, list.data,
                   text_suggest(a->job->arena, "\"", triple, names, N_TARGETS));
     else if (!a->target)
-        job_error(a->job, "this system is none that tfc compiles for: --target names one, %s", list.data);
+        job_error(a->job, "this system is none that tfc compiles for: --target names one, %s",
+                  list.data);
     text_free(&list);
     return a->target != NULL;
 }
@@ -80,7 +85,8 @@ static bool add_level(Artifact *a, const char *name)
                          name, text_suggest(a->job->arena, "\"", name, names, 5));
     for (int i = 0; i < a->n_cpus; i++)
         if (a->cpus[i].level == level)
-            return job_error(a->job, "--cpu names %s twice (%s is the same level)", a->cpus[i].name, name);
+            return job_error(a->job, "--cpu names %s twice (%s is the same level)", a->cpus[i].name,
+                             name);
     int at = a->n_cpus++;
     for (; at > 0 && a->cpus[at - 1].level < level; at--)
         a->cpus[at] = a->cpus[at - 1];
@@ -92,7 +98,8 @@ static bool add_level(Artifact *a, const char *name)
 static bool add_other(Artifact *a, const char *name)
 {
     if (name && strchr(name, ','))
-        return job_error(a->job, "several CPUs in one file are for x86-64: %s takes one", a->target->triple);
+        return job_error(a->job, "several CPUs in one file are for x86-64: %s takes one",
+                         a->target->triple);
     a->cpus[a->n_cpus++] = (CompiledCpu){.name = name};
     return true;
 }
@@ -132,9 +139,9 @@ static bool choose_gemm(Artifact *a, const char *word)
     if (word && artifact_is_c(a) && strcmp(word, "native"))
         return job_error(a->job, "--gemm %s needs OpenBLAS: C has products of its own", word);
     if (word && artifact_is_foreign(a) && strcmp(word, "native"))
-        return job_error(a->job,
-                         "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
-                         word, a->target->triple);
+        return job_error(
+            a->job, "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
+            word, a->target->triple);
     a->gemm = !word || !strcmp(word, "native") ? GEMM_NATIVE
               : !strcmp(word, "blas")          ? GEMM_BLAS
                                                : GEMM_AUTO;
@@ -148,7 +155,8 @@ bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, c
     if (!choose_target(a, artifact_is_script(a) ? script_target : triple))
         return false;
     if (a->target->is_wasm && !strcmp(a->emit, "so"))
-        return job_error(a->job, "%s has no shared libraries: compile a program or an object", triple);
+        return job_error(a->job, "%s has no shared libraries: compile a program or an object",
+                         triple);
     return add_cpus(a, cpus) && choose_gemm(a, gemm);
 }
 

@@ -73,8 +73,8 @@ static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
               task->shard.id_bytes == tasks->id_bytes &&
               token_shard_check(&diags, &task->shard, source_size, vocab_size(tasks->vocab));
     if (ok) {
-        token_shard_unknown(&task->shard, &task->shard.source, vocab_rules(vocab_source(tasks->vocab))->unk,
-                            &task->unknown.source);
+        token_shard_unknown(&task->shard, &task->shard.source,
+                            vocab_rules(vocab_source(tasks->vocab))->unk, &task->unknown.source);
         token_shard_unknown(&task->shard, &task->shard.target, vocab_rules(tasks->vocab)->unk,
                             &task->unknown.target);
     }
@@ -90,7 +90,8 @@ static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
 {
     PairReader reader;
     Line sides[2];
-    bool ok = pair_reader_open(&task->diags, task->part, task->cut, tasks->options->line_limit, &reader);
+    bool ok =
+        pair_reader_open(&task->diags, task->part, task->cut, tasks->options->line_limit, &reader);
     for (int64_t i = 0; ok && i < task->cut->lines && !atomic_load(tasks->failed); i++) {
         ok = pair_reader_next(&task->diags, &reader, sides);
         if (ok && tasks->kind == CORPUS_STREAM)
@@ -101,8 +102,9 @@ static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
     if (tasks->kind == CORPUS_STREAM)
         corpus_close_stream(rows, task->ends);
     if (ok && rows->refused) {
-        diag_error(&task->diags, (Loc){0}, "%s:%" PRId64 ": %s: shorten the line", task->part->text[0].file,
-                   task->cut->line + rows->refused_line + 1, rows->refusal);
+        diag_error(&task->diags, (Loc){0}, "%s:%" PRId64 ": %s: shorten the line",
+                   task->part->text[0].file, task->cut->line + rows->refused_line + 1,
+                   rows->refusal);
         ok = false;
     }
     pair_reader_close(&reader);
@@ -156,11 +158,14 @@ static Tasks list_tasks(Job *job, const PrepareOptions *o, const TextParts *part
     tasks.data = ARENA_ARRAY(job->arena, Task, n + 1);
     for (int i = 0; i < parts->n; i++)
         for (int64_t k = 0; k < parts->data[i].n_cuts; k++, tasks.n++)
-            tasks.data[tasks.n] = (Task){.part = &parts->data[i],
-                                         .cut = &parts->data[i].cuts[k],
-                                         .place = k ? STREAM_GOES_ON : i ? STREAM_FOLLOWS : STREAM_BEGINS,
-                                         .ends = k + 1 == parts->data[i].n_cuts,
-                                         .path = prepared_shard_path(job->arena, o->folder, tasks.n)};
+            tasks.data[tasks.n] =
+                (Task){.part = &parts->data[i],
+                       .cut = &parts->data[i].cuts[k],
+                       .place = k   ? STREAM_GOES_ON
+                                : i ? STREAM_FOLLOWS
+                                    : STREAM_BEGINS,
+                       .ends = k + 1 == parts->data[i].n_cuts,
+                       .path = prepared_shard_path(job->arena, o->folder, tasks.n)};
     return tasks;
 }
 
@@ -231,8 +236,9 @@ static bool check_rows(Job *job, const Prepared *p)
     bool stream = p->kind == CORPUS_STREAM;
     if (stream ? p->target.tokens >= 2 : p->rows > 0)
         return true;
-    return job_error(job, stream ? "the text is too short: it has %" PRId64 " tokens"
-                                 : "no line of %" PRId64 " can be used",
+    return job_error(job,
+                     stream ? "the text is too short: it has %" PRId64 " tokens"
+                            : "no line of %" PRId64 " can be used",
                      stream ? p->target.tokens : p->lines);
 }
 

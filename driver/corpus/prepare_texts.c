@@ -59,7 +59,8 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
     part->text[0].bytes = (int64_t)file->length;
     part->text[0].sha256 = hash_file(job->arena, file);
     char *path;
-    int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/memory-%d", o->folder, number), 0666, &path);
+    int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/memory-%d", o->folder, number),
+                            0666, &path);
     if (fd < 0)
         return diag_errno(&job->diags, "write into", o->folder, errno), false;
     close(fd);
@@ -129,8 +130,8 @@ static void pass_mark(Scan *scan, TextPart *part, int k)
     scan->at = 3;
 }
 
-/* Passes a line of file k with its end; false: there is none any more, or (part->error) it cannot be
- * read. */
+/* Passes a line of file k with its end; false: there is none any more, or (part->error) it cannot
+ * be read. */
 static bool pass_line(Scan *scan, TextPart *part, int k)
 {
     int64_t start = scan->at;
@@ -250,7 +251,8 @@ static bool check_ends(Job *job, const char *path)
 static bool check_part(Job *job, const TextPart *part)
 {
     if (part->error == ESPIPE) {
-        diag_file(&job->diags, "read", part->problem, "not a regular file; texts are read more than once");
+        diag_file(&job->diags, "read", part->problem,
+                  "not a regular file; texts are read more than once");
         return false;
     }
     if (part->error) {
@@ -258,8 +260,9 @@ static bool check_part(Job *job, const TextPart *part)
         return false;
     }
     if (part->n == 2 && part->text[0].lines != part->text[1].lines)
-        return job_error(job, "%s", pairing_counts_text(job->arena, part->read[0], part->text[0].lines, part->read[1],
-                                                       part->text[1].lines));
+        return job_error(job, "%s",
+                         pairing_counts_text(job->arena, part->read[0], part->text[0].lines,
+                                             part->read[1], part->text[1].lines));
     bool ok = true;
     for (int k = 0; k < part->n; k++)
         ok = (part->text[k].lines != 1 || check_ends(job, part->read[k])) && ok;
@@ -346,7 +349,8 @@ bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2])
         if (result.status == LINE_END)
             result.message = "the file has fewer lines than when it was counted";
         if (result.status != LINE_READ)
-            return refuse(diags, part->read[k], result.status == LINE_FAILED ? 0 : result.number, result.column, result.message);
+            return refuse(diags, part->read[k], result.status == LINE_FAILED ? 0 : result.number,
+                          result.column, result.message);
         sides[k] = result.line;
         if (!part->has_columns)
             continue;

@@ -29,8 +29,8 @@ typedef struct TextParts {
     int n;
 } TextParts;
 
-/* Opens the texts that the options name, then counts, hashes and cuts them. False after errors. prepare_texts_free
- * frees memory that is not in the job's arena, and removes temporary files. */
+/* Opens the texts that the options name, then counts, hashes and cuts them. False after errors.
+ * prepare_texts_free frees memory that is not in the job's arena, and removes temporary files. */
 bool prepare_texts(Job *job, const PrepareOptions *options, TextParts *parts);
 void prepare_texts_free(TextParts *parts);
 
@@ -41,14 +41,15 @@ typedef struct PairReader {
 } PairReader;
 
 /* False after an error. */
-bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *from, int64_t line_limit,
-                      PairReader *reader);
-/* Reads the next line, of both sides or of the only one; valid until the next call. False after an error; the end of
- * the text is one, since callers know how many lines there are. */
+bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *from,
+                      int64_t line_limit, PairReader *reader);
+/* Reads the next line, of both sides or of the only one; valid until the next call. False after an
+ * error; the end of the text is one, since callers know how many lines there are. */
 bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2]);
 void pair_reader_close(PairReader *reader);
 
-/* A file with its text, so that messages can show a line; without the text if the file is too large for that. */
+/* A file with its text, so that messages can show a line; without the text if the file is too large
+ * for that. */
 const Source *text_quoted(Arena *arena, const char *path);
 
 #endif

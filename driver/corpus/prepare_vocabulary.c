@@ -43,30 +43,34 @@ static bool sample_part(Job *job, const PrepareOptions *o, const TextPart *part,
     return ok;
 }
 
-/* As they were put: a column may end with CR, or begin with a byte order mark, which belong to a file's line. */
+/* As they were put: a column may end with CR, or begin with a byte order mark, which belong to a
+ * file's line. */
 static const Lines *lines_of(Job *job, const Sample *sample, const Text *text)
 {
     Lines *lines = ARENA_NEW(job->arena, Lines);
     lines->source = diag_source(job->arena, "the sample of the texts", "", 0);
     lines->at = ARENA_ARRAY(job->arena, Line, sample->lines + 1);
-    for (const char *at = text->data; lines->n < sample->lines; at += lines->at[lines->n++].length + 1)
+    for (const char *at = text->data; lines->n < sample->lines;
+         at += lines->at[lines->n++].length + 1)
         lines->at[lines->n] = (Line){at, (size_t)((const char *)rawmemchr(at, '\n') - at)};
     return lines;
 }
 
-static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o, const VocabularyChoice *choice,
-                                    const TextParts *parts)
+static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o,
+                                    const VocabularyChoice *choice, const TextParts *parts)
 {
     Sample sample = {0};
     bool ok = true;
     for (int i = 0; ok && i < parts->n; i++)
         ok = sample_part(job, o, &parts->data[i], parts->n, &sample);
     const Lines *source = ok ? lines_of(job, &sample, &sample.sides[0]) : NULL;
-    const Lines *target = ok && sample.sides[1].data ? lines_of(job, &sample, &sample.sides[1]) : NULL;
+    const Lines *target =
+        ok && sample.sides[1].data ? lines_of(job, &sample, &sample.sides[1]) : NULL;
     if (ok)
         vocabulary_note(job, choice, target != NULL,
                         sample.lines < sample.of
-                            ? arena_printf(job->arena, " from the first %" PRId64 " of %" PRId64 " lines",
+                            ? arena_printf(job->arena,
+                                           " from the first %" PRId64 " of %" PRId64 " lines",
                                            sample.lines, sample.of)
                             : "");
     job_show(job);
@@ -111,6 +115,7 @@ bool prepare_vocabulary_save(Job *job, const PrepareOptions *o, const Vocabulary
     const Vocabulary *again = vocabulary_make(job, &saved, NULL, NULL);
     return again &&
            (vocab_hash(again) == vocab_hash(vocab) ||
-            job_error(job, "%s has files of another vocabulary: remove them, or take another folder",
+            job_error(job,
+                      "%s has files of another vocabulary: remove them, or take another folder",
                       o->folder)); /* which of them is meant cannot be known */
 }

@@ -4,8 +4,8 @@
 
 #include "driver/corpus/prepare_texts.h"
 
-/* Makes the vocabulary of the options, an auto kind from the beginnings of the texts. *tokens: its rules. NULL after
- * errors. */
+/* Makes the vocabulary of the options, an auto kind from the beginnings of the texts. *tokens: its
+ * rules. NULL after errors. */
 Vocabulary *prepare_vocabulary(Job *job, const PrepareOptions *options, const TextParts *parts,
                                TextList *tokens);
 /* Writes the vocabulary to the folder in a form that vocab_load reads; false after errors. */

@@ -17,21 +17,27 @@ bool text_files_given(const TextFiles *files)
     return files->source.count || files->target.count || files->data.count || files->text.count;
 }
 
-const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds)
+const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix,
+                               unsigned kinds)
 {
     const size_t sources = files->source.count, targets = files->target.count;
     if (files->data.count && (sources || targets))
-        return arena_printf(arena, "--%sdata is in place of --%ssource and --%starget: give one or the other", prefix, prefix,
-                            prefix);
+        return arena_printf(
+            arena, "--%sdata is in place of --%ssource and --%starget: give one or the other",
+            prefix, prefix, prefix);
     if (files->text.count && (sources || targets || files->data.count))
-        return arena_printf(arena, "--%stext is in place of pairs (--%s%s): give one or the other", prefix, prefix,
-                            files->data.count ? "data" : sources ? "source" : "target");
+        return arena_printf(arena, "--%stext is in place of pairs (--%s%s): give one or the other",
+                            prefix, prefix,
+                            files->data.count ? "data"
+                            : sources         ? "source"
+                                              : "target");
     if (!sources != !targets && !(sources && kinds & TEXTS_SOURCE_ALONE))
-        return arena_printf(arena, "--%s%s is missing: --%s%s needs it, line by line", prefix, sources ? "target" : "source",
-                            prefix, sources ? "source" : "target");
+        return arena_printf(arena, "--%s%s is missing: --%s%s needs it, line by line", prefix,
+                            sources ? "target" : "source", prefix, sources ? "source" : "target");
     if (sources && targets && sources != targets)
-        return arena_printf(arena, "there are %zu of --%ssource and %zu of --%starget: they are paired by order", sources,
-                            prefix, targets, prefix);
+        return arena_printf(
+            arena, "there are %zu of --%ssource and %zu of --%starget: they are paired by order",
+            sources, prefix, targets, prefix);
     return NULL;
 }
 
@@ -43,13 +49,16 @@ static bool has_memory(const TextList *paths)
     return false;
 }
 
-const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines, const char *languages,
-                               const TextFiles *valid, const TextList *named)
+const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
+                               const char *languages, const TextFiles *valid, const TextList *named)
 {
     if (lines && !files->text.count)
         return "--lines is for --text; pairs are lines without it: leave it out";
-    if (languages && !has_memory(&files->data) && !(valid && has_memory(&valid->data)) && !has_memory(named))
-        return arena_printf(arena, "--languages %s is for translation memories, FILE.tmx: there is none", languages);
+    if (languages && !has_memory(&files->data) && !(valid && has_memory(&valid->data)) &&
+        !has_memory(named))
+        return arena_printf(arena,
+                            "--languages %s is for translation memories, FILE.tmx: there is none",
+                            languages);
     return NULL;
 }
 
@@ -59,9 +68,12 @@ const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds)
         unsigned kind;
         const char *text;
     } rows[] = {
-        {TEXTS_PAIRS, arena_printf(arena, "--%ssource FILE%s", prefix,
-                                   arena_printf(arena, kinds & TEXTS_SOURCE_ALONE ? ", alone or with --%starget FILE"
-                                                                                  : " and --%starget FILE", prefix))},
+        {TEXTS_PAIRS,
+         arena_printf(arena, "--%ssource FILE%s", prefix,
+                      arena_printf(arena,
+                                   kinds & TEXTS_SOURCE_ALONE ? ", alone or with --%starget FILE"
+                                                              : " and --%starget FILE",
+                                   prefix))},
         {TEXTS_DATA, arena_printf(arena, "--%sdata FILE", prefix)},
         {TEXTS_TEXT, arena_printf(arena, "--%stext FILE", prefix)},
         {TEXTS_PREPARED, "--prepared FOLDER"},
@@ -73,19 +85,24 @@ const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds)
     return all;
 }
 
-const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds, const char *model,
-                              bool reads_pairs, bool is_needed)
+const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix,
+                              unsigned kinds, const char *model, bool reads_pairs, bool is_needed)
 {
     const bool pairs = files->source.count || files->target.count || files->data.count;
-    const char *options = text_files_options(arena, prefix, kinds & ~(reads_pairs ? TEXTS_TEXT : TEXTS_PAIRS | TEXTS_DATA));
+    const char *options = text_files_options(
+        arena, prefix, kinds & ~(reads_pairs ? TEXTS_TEXT : TEXTS_PAIRS | TEXTS_DATA));
     if (reads_pairs && files->text.count)
-        return arena_printf(arena, "%s reads pairs, and --%stext is for language models: give %s", model, prefix, options);
+        return arena_printf(arena, "%s reads pairs, and --%stext is for language models: give %s",
+                            model, prefix, options);
     if (!reads_pairs && pairs)
-        return arena_printf(arena, "%s reads one text, and --%s%s is for models that read pairs, such as translators: give %s",
-                            model, prefix, files->data.count ? "data" : "source", options);
+        return arena_printf(
+            arena,
+            "%s reads one text, and --%s%s is for models that read pairs, such as translators: give %s",
+            model, prefix, files->data.count ? "data" : "source", options);
     if (!is_needed || (reads_pairs ? pairs : files->text.count))
         return NULL;
-    return arena_printf(arena, "%s reads %s: give %s", model, reads_pairs ? "pairs" : "one text", options);
+    return arena_printf(arena, "%s reads %s: give %s", model, reads_pairs ? "pairs" : "one text",
+                        options);
 }
 
 TextList text_files_paths(Arena *arena, const TextFiles *files)
@@ -100,11 +117,13 @@ TextList text_files_paths(Arena *arena, const TextFiles *files)
 
 /* ---- reading ---- */
 
-Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets)
+Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
+                      Lines **targets)
 {
     const Lines *lines;
     if (tmx_is_name(path)) {
-        const Source *file = file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+        const Source *file =
+            file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
         const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
         lines = pairs ? lines_parse(&job->diags, job->arena, pairs, line_limit) : NULL;
     } else {
@@ -139,8 +158,8 @@ static bool check_pairs(Job *job, const Lines *sources, const Lines *targets)
     return ok;
 }
 
-static Lines *read_files(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
-                         Lines **targets)
+static Lines *read_files(Job *job, const TextFiles *files, const char *languages,
+                         int64_t line_limit, Lines **targets)
 {
     const LineLimits limits = {.line = line_limit};
     const TextList *first = files->text.count ? &files->text : &files->source;
@@ -150,7 +169,8 @@ static Lines *read_files(Job *job, const TextFiles *files, const char *languages
     Lines *lines = lines_read_all(&job->diags, job->arena, first->data, first->count, &limits);
     if (!lines || files->text.count)
         return lines;
-    *targets = lines_read_all(&job->diags, job->arena, files->target.data, files->target.count, &limits);
+    *targets =
+        lines_read_all(&job->diags, job->arena, files->target.data, files->target.count, &limits);
     return *targets && check_pairs(job, lines, *targets) ? lines : NULL;
 }
 
@@ -192,22 +212,28 @@ void text_file_look(Job *job, const char *path, const char *advice)
     enum { BEGINNING = 1 << 16 };
     struct stat info;
     char *text = arena_alloc(job->arena, BEGINNING);
-    int fd = stat(path, &info) || !S_ISREG(info.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC); /* a pipe is read once */
+    /* a pipe is read once */
+    int fd = stat(path, &info) || !S_ISREG(info.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, text, BEGINNING);
     if (fd >= 0)
         close(fd);
     int64_t lines = n > 0 ? lines_with_tabs(text, (size_t)n) : 0;
     if (lines)
         diag_about(&job->diags, DIAG_WARNING, path, ": %s has a tab: %s",
-                   n < BEGINNING ? "every line" : arena_printf(job->arena, "each of the first %lld lines", (long long)lines),
+                   n < BEGINNING
+                       ? "every line"
+                       : arena_printf(job->arena, "each of the first %lld lines", (long long)lines),
                    advice);
 }
 
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds)
 {
-    const char *data = kinds & TEXTS_DATA ? arena_printf(job->arena, "is it --%sdata?", prefix) : NULL;
+    const char *data =
+        kinds & TEXTS_DATA ? arena_printf(job->arena, "is it --%sdata?", prefix) : NULL;
     for (size_t i = 0; i < files->source.count; i++)
-        text_file_look(job, files->source.data[i], data ? data : "cut -f1 takes the first column, of sources");
+        text_file_look(job, files->source.data[i],
+                       data ? data : "cut -f1 takes the first column, of sources");
     for (size_t i = 0; i < files->target.count; i++)
-        text_file_look(job, files->target.data[i], data ? data : "cut -f2 takes the second column, of targets");
+        text_file_look(job, files->target.data[i],
+                       data ? data : "cut -f2 takes the second column, of targets");
 }

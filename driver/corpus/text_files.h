@@ -24,37 +24,43 @@ enum {
     TEXTS_PREPARED = 8,     /* --prepared, which is no field of TextFiles */
     TEXTS_SOURCE_ALONE = 16 /* --source may stand without --target */
 };
-/* What contradicts itself, whatever the model reads, in the arena: a side without the other, two kinds at once.
- * `prefix` ("valid-") stands before the options' names; NULL: nothing. */
-const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds);
-/* What has no effect on these texts, in the arena: --lines without --text, --languages (NULL: not given) without a
- * translation memory among them, among the `valid` or the `named` (NAME=FILE, FILE:WEIGHT). NULL: nothing. */
-const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines, const char *languages,
-                               const TextFiles *valid, const TextList *named);
-/* The options to give, of pairs or of a text, in the arena: "--source FILE and --target FILE, or --data FILE". */
+/* What contradicts itself, whatever the model reads, in the arena: a side without the other, two
+ * kinds at once. `prefix` ("valid-") stands before the options' names; NULL: nothing. */
+const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix,
+                               unsigned kinds);
+/* What has no effect on these texts, in the arena: --lines without --text, --languages (NULL: not
+ * given) without a translation memory among them, among the `valid` or the `named` (NAME=FILE,
+ * FILE:WEIGHT). NULL: nothing. */
+const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
+                               const char *languages, const TextFiles *valid,
+                               const TextList *named);
+/* The options to give, of pairs or of a text, in the arena: "--source FILE and --target FILE, or
+ * --data FILE". */
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds);
-/* What a model that reads pairs, or one text, cannot do with what was given, or with nothing; NULL: it fits, or nothing is
- * given and `is_needed` is false. `model`: its name. */
-const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix, unsigned kinds, const char *model,
-                              bool reads_pairs, bool is_needed);
+/* What a model that reads pairs, or one text, cannot do with what was given, or with nothing; NULL:
+ * it fits, or nothing is given and `is_needed` is false. `model`: its name. */
+const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix,
+                              unsigned kinds, const char *model, bool reads_pairs, bool is_needed);
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 
-/* Warns of files of --source and --target that have pairs of one file in them, a tab in every line. `kinds`: the command has
- * TEXTS_DATA to give such as. */
+/* Warns of files of --source and --target that have pairs of one file in them, a tab in every line.
+ * `kinds`: the command has TEXTS_DATA to give such as. */
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds);
 /* The same for one file of lines; `advice` says what to do. */
 void text_file_look(Job *job, const char *path, const char *advice);
 
-/* Reads the files into the job's arena. Returns the lines of text (*targets NULL), or the sources, with as many targets
- * at *targets. Paired files must have the same number of lines, and a text at least one. `languages`: of translation
- * memories (tmx.h); line_limit: as in LineLimits. NULL after an error. */
+/* Reads the files into the job's arena. Returns the lines of text (*targets NULL), or the sources,
+ * with as many targets at *targets. Paired files must have the same number of lines, and a text at
+ * least one. `languages`: of translation memories (tmx.h); line_limit: as in LineLimits. NULL after
+ * an error. */
 Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
                        Lines **targets);
 
 /* Adds the error of a text that has no lines, by its first file; returns false. */
 bool text_files_tell_empty(Job *job, const TextFiles *files);
 /* The same as text_files_read for one file of pairs. */
-Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets);
+Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
+                      Lines **targets);
 
 #endif

@@ -27,8 +27,8 @@ enum { MOST_NAMED = 5 };
 typedef struct Import {
     Job *job;
     const ImportOptions *options; /* `run`: the folder that becomes the run */
-    const char *folder; /* absolute */
-    const char *origin; /* the folder, or Marian's that became it */
+    const char *folder;           /* absolute */
+    const char *origin;           /* the folder, or Marian's that became it */
     ImportConfig config;
     Vocabulary *vocab;
     TextList tokens;
@@ -60,7 +60,8 @@ static bool fit_size(Import *m)
     int64_t rows = import_config_size(m->job, &m->config, "vocab_size");
     int64_t size = vocab_size(m->vocab);
     if (rows < size)
-        return job_error(m->job, "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
+        return job_error(m->job,
+                         "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
                          (long long)size, (long long)rows);
     if (rows > size)
         vec_push(m->job->arena, m->tokens,
@@ -91,7 +92,8 @@ static const char *model_name(Import *m)
 
 static bool write_file(Import *m, const char *name, const char *bytes, size_t size)
 {
-    return file_write_all(&m->job->diags, file_in(m->job->arena, m->options->run, name), bytes, size);
+    return file_write_all(&m->job->diags, file_in(m->job->arena, m->options->run, name), bytes,
+                          size);
 }
 
 /* The model's files stand in models/, which holds the library. */
@@ -100,7 +102,8 @@ static bool copy_models(Import *m)
     const char *library = frontend_library(m->job->arena, NULL);
     for (int i = 0; i < 3 && m->config.model->files[i]; i++) {
         const char *name = m->config.model->files[i];
-        const char *path = arena_printf(m->job->arena, "%s/../%s", library ? library : "models/lib", name);
+        const char *path =
+            arena_printf(m->job->arena, "%s/../%s", library ? library : "models/lib", name);
         const Source *file = file_read(&m->job->diags, m->job->arena, path, MODEL_MAX_BYTES);
         if (!file || !write_file(m, name, file->text, file->length))
             return false;
@@ -111,9 +114,10 @@ static bool copy_models(Import *m)
 static bool write_model(Import *m)
 {
     Text text = {0};
-    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n", text_visible_name(m->job->arena, file_name(m->origin)),
-             m->origin == m->folder ? "config.json" : "*.npz",
-             model_name(m), m->config.model->files[0]);
+    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n",
+             text_visible_name(m->job->arena, file_name(m->origin)),
+             m->origin == m->folder ? "config.json" : "*.npz", model_name(m),
+             m->config.model->files[0]);
     bool ok = import_config_model(m->job, &m->config, m->vocab, &text) && copy_models(m) &&
               write_file(m, "model.tfg", text.data, text.length);
     text_free(&text);
@@ -142,7 +146,8 @@ static bool has_weights(Import *m)
 static bool copy_file(Import *m, const char *name)
 {
     static char block[1 << 20];
-    const char *path = file_in(m->job->arena, file_in(m->job->arena, m->options->run, RUN_WEIGHTS), name);
+    const char *path =
+        file_in(m->job->arena, file_in(m->job->arena, m->options->run, RUN_WEIGHTS), name);
     uint64_t size;
     int from = file_open_regular(&m->job->diags, file_in(m->job->arena, m->folder, name), &size);
     FileWriter *to = from >= 0 ? file_create(&m->job->diags, path) : NULL;
@@ -193,8 +198,8 @@ static void tell_unused(Import *m, const TextList *unused)
     if (n)
         diag_warning(&m->job->diags, (Loc){0},
                      "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
-                     m->options->folder, n > 1 ? "are" : "is", m->config.model->files[0], names.data,
-                     n > MOST_NAMED ? ", …" : "");
+                     m->options->folder, n > 1 ? "are" : "is", m->config.model->files[0],
+                     names.data, n > MOST_NAMED ? ", …" : "");
     text_free(&names);
 }
 
@@ -202,8 +207,9 @@ static void tell_unused(Import *m, const TextList *unused)
 static void check_head(Import *m, const Shards *shards)
 {
     static const char *const heads[] = {"lm_head.weight", "cls.predictions.decoder.weight"};
-    static const char *const tables[] = {"model.embed_tokens.weight", "transformer.wte.weight", "shared.weight",
-                                         "model.shared.weight", "bert.embeddings.word_embeddings.weight"};
+    static const char *const tables[] = {"model.embed_tokens.weight", "transformer.wte.weight",
+                                         "shared.weight", "model.shared.weight",
+                                         "bert.embeddings.word_embeddings.weight"};
     enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
     const JsonValue *says = import_config_value(m->job, &m->config, "tie_word_embeddings");
     const Shard *head = NULL, *table = NULL;
@@ -214,19 +220,25 @@ static void check_head(Import *m, const Shards *shards)
     if (!says || !table)
         return;
     if (says->kind == JV_FALSE && !head)
-        diag_warning(&m->job->diags, (Loc){0},
-                     "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
-                     "'%s' stands in its place", m->options->folder, heads[0], table->tensor->name);
+        diag_warning(
+            &m->job->diags, (Loc){0},
+            "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
+            "'%s' stands in its place",
+            m->options->folder, heads[0], table->tensor->name);
     if (says->kind == JV_TRUE && head &&
-        (head->tensor->bytes != table->tensor->bytes || memcmp(head->tensor->data, table->tensor->data, table->tensor->bytes)))
-        diag_warning(&m->job->diags, (Loc){0},
-                     "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
-                     "'%s', which is used in its place", m->options->folder, head->tensor->name, table->tensor->name);
+        (head->tensor->bytes != table->tensor->bytes ||
+         memcmp(head->tensor->data, table->tensor->data, table->tensor->bytes)))
+        diag_warning(
+            &m->job->diags, (Loc){0},
+            "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
+            "'%s', which is used in its place",
+            m->options->folder, head->tensor->name, table->tensor->name);
 }
 
 static bool look_at_head(Import *m)
 {
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, file_in(m->job->arena, m->options->run, RUN_WEIGHTS));
+    Shards *shards = shards_open(&m->job->diags, m->job->arena,
+                                 file_in(m->job->arena, m->options->run, RUN_WEIGHTS));
     if (shards)
         check_head(m, shards);
     shards_close(shards);
@@ -246,8 +258,9 @@ static double count_params(const Module *module)
     return n;
 }
 
-/* What config.json says is believed of sizes that the weights may have: before memory is taken for them. Tied and
- * repeated weights and tables of positions make a model some times as large as its files. */
+/* What config.json says is believed of sizes that the weights may have: before memory is taken for
+ * them. Tied and repeated weights and tables of positions make a model some times as large as its
+ * files. */
 static bool check_sizes(Import *m, const Module *module)
 {
     enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
@@ -257,8 +270,11 @@ static bool check_sizes(Import *m, const Module *module)
         there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
     bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
     if (shards && !ok)
-        job_error(m->job, "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
-                          "config.json; take both files from one place", m->options->folder, wanted, there);
+        job_error(
+            m->job,
+            "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
+            "config.json; take both files from one place",
+            m->options->folder, wanted, there);
     shards_close(shards);
     return ok;
 }
@@ -269,9 +285,9 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
     Store *store = store_new();
     const WeightsLoad how = {.unused = unused};
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));
-    bool ok = program &&
-              (store_add_program(store, program) || job_no_memory(m->job)) &&
-              weights_load(m->job, session->model, store, file_in(m->job->arena, m->options->run, RUN_WEIGHTS), &how);
+    bool ok = program && (store_add_program(store, program) || job_no_memory(m->job)) &&
+              weights_load(m->job, session->model, store,
+                           file_in(m->job->arena, m->options->run, RUN_WEIGHTS), &how);
     ok = ok && look_at_head(m);
     if (ok)
         tell_unused(m, unused);
@@ -317,8 +333,8 @@ static bool make_run(Import *m)
 
 static bool import_published(Import *m)
 {
-    bool ok = import_config_read(m->job, m->folder, &m->config) && has_weights(m) &&
-              read_vocabulary(m);
+    bool ok =
+        import_config_read(m->job, m->folder, &m->config) && has_weights(m) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))

@@ -1,5 +1,5 @@
-/* tfc import: makes the folder of a run from a published model: a folder with config.json, tokenizer and safetensors,
- * or Marian's own. */
+/* tfc import: makes the folder of a run from a published model: a folder with config.json,
+ * tokenizer and safetensors, or Marian's own. */
 #ifndef DRIVER_EXCHANGE_IMPORT_H
 #define DRIVER_EXCHANGE_IMPORT_H
 
@@ -11,10 +11,10 @@ typedef struct ImportOptions {
     bool copy;          /* the safetensors are copied; else the run links to their folder */
     TextList command;   /* as typed, for run.json */
 } ImportOptions;
-/* Makes a run of a published folder: model.tfg in a few lines beside the files of models/ that it uses,
- * the vocabulary, run.json, `published` (driver/run/published.h), and `weights`, a link to the folder or a
- * copy of its safetensors. Marian's weights are always converted to a copy. All tensors are read once, to check them.
- * False after errors: then no run is made. */
+/* Makes a run of a published folder: model.tfg in a few lines beside the files of models/ that it
+ * uses, the vocabulary, run.json, `published` (driver/run/published.h), and `weights`, a link to
+ * the folder or a copy of its safetensors. Marian's weights are always converted to a copy. All
+ * tensors are read once, to check them. False after errors: then no run is made. */
 bool import_folder(Job *job, const ImportOptions *options);
 
 #endif

@@ -22,7 +22,8 @@ static bool refuse(Job *job, const ImportConfig *config, const char *text)
 static const ImportRow *find_row(const ImportConfig *config, const char *key)
 {
     const ImportRow *row = config->model->rows;
-    while (row->key && (row->kind == IMPORT_IGNORE || row->kind == IMPORT_PIECE || strcmp(row->key, key)))
+    while (row->key &&
+           (row->kind == IMPORT_IGNORE || row->kind == IMPORT_PIECE || strcmp(row->key, key)))
         row++;
     return row->key ? row : NULL;
 }
@@ -48,7 +49,8 @@ const JsonValue *import_config_value(Job *job, const ImportConfig *config, const
     const JsonValue *value = member(job, config->json, key);
     const ImportRow *row = find_row(config, key);
     if (!value && row && row->absent)
-        value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1) : parse(job, row->absent);
+        value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1)
+                                    : parse(job, row->absent);
     return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
 }
 
@@ -128,14 +130,13 @@ static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row
         row->kind == IMPORT_MUST ? parse(job, row->to) : import_config_value(job, config, row->to);
     if (is && wanted && is_one_of(job, is, wanted))
         return true;
-    return refuse(job, config,
-                  arena_printf(job->arena, "\"%s\" is %s: models/%s is written for %s%s alone",
-                               spoken_key(job, config, row->key),
-                               is ? value_text(job, is) : "absent", config->model->files[0],
-                               wanted ? value_text(job, wanted) : "null",
-                               row->kind == IMPORT_SAME
-                                   ? arena_printf(job->arena, ", as \"%s\" is,", row->to)
-                                   : ""));
+    return refuse(
+        job, config,
+        arena_printf(job->arena, "\"%s\" is %s: models/%s is written for %s%s alone",
+                     spoken_key(job, config, row->key), is ? value_text(job, is) : "absent",
+                     config->model->files[0], wanted ? value_text(job, wanted) : "null",
+                     row->kind == IMPORT_SAME ? arena_printf(job->arena, ", as \"%s\" is,", row->to)
+                                              : ""));
 }
 
 bool import_config_check(Job *job, const ImportConfig *config)
@@ -175,13 +176,11 @@ typedef struct Activation {
     const char *theirs, *ours;
 } Activation;
 
-static const Activation activations[] = {{"relu", "relu"},
-                                         {"gelu", "gelu"},
-                                         {"gelu_new", "gelu_tanh"},
-                                         {"gelu_pytorch_tanh", "gelu_tanh"},
-                                         {"silu", "silu"},
-                                         {"swish", "silu"},
-                                         {"tanh", "tanh"}};
+static const Activation activations[] = {
+    {"relu", "relu"},          {"gelu", "gelu"},
+    {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
+    {"silu", "silu"},          {"swish", "silu"},
+    {"tanh", "tanh"}};
 enum { N_ACTIVATIONS = sizeof activations / sizeof activations[0] };
 
 static bool put_activation(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
@@ -193,8 +192,8 @@ static bool put_activation(Job *job, const ImportConfig *config, const ImportRow
             return true;
         }
     return refuse(job, config,
-                  arena_printf(job->arena, "\"%s\" is %s, which is not a function known here", row->key,
-                               value ? value_text(job, value) : "absent"));
+                  arena_printf(job->arena, "\"%s\" is %s, which is not a function known here",
+                               row->key, value ? value_text(job, value) : "absent"));
 }
 
 static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
@@ -203,8 +202,11 @@ static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row
     if (value && value->kind == JV_NULL)
         return true; /* as the model has it */
     if (!value || value->kind == JV_LIST || value->kind == JV_OBJECT)
-        return refuse(job, config, arena_printf(job->arena, "\"%s\": expected a number, a truth "
-                                                            "value or a string", row->key));
+        return refuse(job, config,
+                      arena_printf(job->arena,
+                                   "\"%s\": expected a number, a truth "
+                                   "value or a string",
+                                   row->key));
     text_add(out, "const %s = %s\n", row->to, value_text(job, value));
     return true;
 }
@@ -223,7 +225,8 @@ static bool put_piece(Job *job, const ImportConfig *config, const Vocabulary *vo
     int32_t id = vocab_find(vocab, row->key);
     if (id < 0)
         return refuse(job, config,
-                      arena_printf(job->arena, "the vocabulary has no token '%s', which the model needs",
+                      arena_printf(job->arena,
+                                   "the vocabulary has no token '%s', which the model needs",
                                    row->key));
     text_add(out, "const %s = %d\n", row->to, (int)id);
     return true;
@@ -257,7 +260,8 @@ bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary
             return refuse(job, config,
                           arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens",
                                        row->key, value_text(job, value), (int)vocab_size(vocab)));
-        vec_push(job->arena, *tokens, token_rule_text(job->arena, vocab, row->to, (int32_t)value->integer));
+        vec_push(job->arena, *tokens,
+                 token_rule_text(job->arena, vocab, row->to, (int32_t)value->integer));
     }
     return true;
 }

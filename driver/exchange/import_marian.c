@@ -52,7 +52,8 @@ bool import_marian_is(Job *job, const char *folder)
 {
     const char *config = file_in(job->arena, folder, "config.json");
     const char *decoder = file_in(job->arena, folder, "decoder.yml");
-    return !file_exists(config) && (file_exists(decoder) || files_ending(job, folder, ".npz").count);
+    return !file_exists(config) &&
+           (file_exists(decoder) || files_ending(job, folder, ".npz").count);
 }
 
 static const JsonValue *read_yaml(Marian *m, const char *path)
@@ -77,7 +78,8 @@ static TextList decoder_files(Marian *m, const char *key)
     const JsonValue *list = m->decoder ? json_member(m->decoder, key) : NULL;
     for (size_t i = 0; list && list->kind == JV_LIST && i < list->n; i++)
         if (list->items[i].kind == JV_STRING)
-            vec_push(m->job->arena, paths, file_in(m->job->arena, m->folder, file_name(list->items[i].text)));
+            vec_push(m->job->arena, paths,
+                     file_in(m->job->arena, m->folder, file_name(list->items[i].text)));
     return paths;
 }
 
@@ -91,7 +93,8 @@ static bool read_npz(Marian *m)
                 vec_push(m->job->arena, models, file_in(m->job->arena, m->folder, files.data[i]));
     }
     if (models.count != 1)
-        return job_error(m->job, "%s has %zu models: one .npz, or the one of decoder.yml's models, is read",
+        return job_error(m->job,
+                         "%s has %zu models: one .npz, or the one of decoder.yml's models, is read",
                          m->folder, models.count);
     return (m->npz = npz_read(&m->job->diags, m->job->arena, models.data[0]));
 }
@@ -120,7 +123,8 @@ static bool name_arrays(Marian *m)
     for (int i = 0; i < 2; i++) {
         layers[i] = import_config_size(m->job, &m->config, keys[i]);
         if (layers[i] < 1 || layers[i] > MOST_LAYERS)
-            return job_error(m->job, "%s: \"%s\": expected a number of layers", m->config.source->path, keys[i]);
+            return job_error(m->job, "%s: \"%s\": expected a number of layers",
+                             m->config.source->path, keys[i]);
     }
     m->names = marian_names(m->job->arena, layers[0], layers[1]);
     return true;
@@ -128,7 +132,8 @@ static bool name_arrays(Marian *m)
 
 static bool write_file(Marian *m, const char *name, const Text *text)
 {
-    return file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), text->data, text->length);
+    return file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), text->data,
+                          text->length);
 }
 
 static bool put_setting(Marian *m, JsonWriter *json, const ImportRow *row)
@@ -161,8 +166,10 @@ static bool write_config(Marian *m)
     for (const ImportRow *row = marian_settings.rows; row->key; row++)
         if (row->kind == IMPORT_CONST)
             ok = put_setting(m, &json, row) && ok;
-    json_put_integer(&json, "decoder_ffn_dim", import_config_size(m->job, &m->config, "transformer-dim-ffn"));
-    json_put_integer(&json, "decoder_attention_heads", import_config_size(m->job, &m->config, "transformer-heads"));
+    json_put_integer(&json, "decoder_ffn_dim",
+                     import_config_size(m->job, &m->config, "transformer-dim-ffn"));
+    json_put_integer(&json, "decoder_attention_heads",
+                     import_config_size(m->job, &m->config, "transformer-heads"));
     double d = (double)import_config_size(m->job, &m->config, "dim-emb");
     json_put_number(&json, "position_base", pow(10000, d / (d - 2)), 17);
     json_put_integer(&json, "vocab_size", m->n_tokens + 1);
@@ -188,7 +195,8 @@ static const char *find_vocabulary(Marian *m)
     TextList named = decoder_files(m, "vocabs");
     for (size_t i = 1; i < named.count; i++)
         if (strcmp(named.data[i], named.data[0])) {
-            job_error(m->job, "%s has a vocabulary a side, %s and %s: models/marian.tfg has one for both",
+            job_error(m->job,
+                      "%s has a vocabulary a side, %s and %s: models/marian.tfg has one for both",
                       m->folder, file_name(named.data[0]), file_name(named.data[i]));
             return NULL;
         }
@@ -201,8 +209,10 @@ static const char *find_vocabulary(Marian *m)
         return file_in(m->job->arena, m->folder, "vocab.json");
     if (!lists.count && files_ending(m->job, m->folder, ".spm").count == 1)
         return file_in(m->job->arena, m->folder, files_ending(m->job, m->folder, ".spm").data[0]);
-    job_error(m->job, "%s has %zu lists of tokens: one *vocab.yml or vocab.json, or decoder.yml's vocabs, is read",
-              m->folder, lists.count);
+    job_error(
+        m->job,
+        "%s has %zu lists of tokens: one *vocab.yml or vocab.json, or decoder.yml's vocabs, is read",
+        m->folder, lists.count);
     return NULL;
 }
 
@@ -232,7 +242,8 @@ static bool check_vocabulary(Marian *m, const char *path)
     if (m->vocab->kind != JV_OBJECT || !end || end->kind != JV_INTEGER)
         return job_error(m->job, "%s: expected a map of tokens to ids, with </s>", path);
     if (json_member(m->vocab, "<pad>"))
-        return job_error(m->job, "%s: '<pad>' is a token there; Marian's vocabularies have none", path);
+        return job_error(m->job, "%s: '<pad>' is a token there; Marian's vocabularies have none",
+                         path);
     const NpyArray *table = npz_find(m->npz, MARIAN_EMBEDDING);
     int64_t rows = table && table->rank ? table->dims[0] : 0;
     m->n_tokens = (int64_t)m->vocab->n;
@@ -256,10 +267,12 @@ static bool read_vocabulary(Marian *m)
 static bool copy_side(Marian *m, const char *from, const char *name)
 {
     if (!file_exists(from))
-        return job_error(m->job, "%s has no %s: vocabularies are read with SentencePiece's models beside them",
-                         m->folder, name);
+        return job_error(
+            m->job, "%s has no %s: vocabularies are read with SentencePiece's models beside them",
+            m->folder, name);
     const Source *file = file_read(&m->job->diags, m->job->arena, from, LARGEST_TEXT);
-    return file && file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), file->text, file->length);
+    return file && file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), file->text,
+                                  file->length);
 }
 
 static bool write_vocabulary(Marian *m)
@@ -305,9 +318,11 @@ static const NpyArray *find_array(Marian *m, const MarianName *name)
     if (!array)
         job_error(m->job, "%s: the array '%s' is missing", m->npz->path, name->theirs);
     else if (array->type != NPY_F32)
-        job_error(m->job, "%s: the array '%s' is of bytes, not of numbers", m->npz->path, name->theirs);
+        job_error(m->job, "%s: the array '%s' is of bytes, not of numbers", m->npz->path,
+                  name->theirs);
     else if (array->rank != 2 || memcmp(array->dims, dims, sizeof dims))
-        job_error(m->job, "%s: the array '%s' is %s, but by the settings and the vocabulary it is %s",
+        job_error(m->job,
+                  "%s: the array '%s' is %s, but by the settings and the vocabulary it is %s",
                   m->npz->path, name->theirs, text_list(arena, array->dims, array->rank),
                   text_list(arena, dims, 2));
     else
@@ -325,7 +340,8 @@ static StTensor convert(Marian *m, const NpyArray *array, const MarianName *name
         return tensor;
     tensor.dims[axis - name->shape]++;
     size_t old = sizeof(float) * (size_t)array->count;
-    char *more = arena_alloc(m->job->arena, sizeof(float) * (size_t)(tensor.dims[0] * tensor.dims[1]));
+    char *more =
+        arena_alloc(m->job->arena, sizeof(float) * (size_t)(tensor.dims[0] * tensor.dims[1]));
     tensor.data = memcpy(more, array->data, old);
     return tensor;
 }
@@ -343,8 +359,10 @@ static void tell_unused(Marian *m)
         if (!map_has(&used, m->npz->arrays.data[i]->name) && n++ < MOST_NAMED)
             text_add(&names, "%s'%s'", n > 1 ? ", " : "", m->npz->arrays.data[i]->name);
     if (n)
-        diag_warning(&m->job->diags, (Loc){0}, "%d array%s of %s %s used by nothing in models/marian.tfg: %s%s", n,
-                     n > 1 ? "s" : "", m->npz->path, n > 1 ? "are" : "is", names.data, n > MOST_NAMED ? ", …" : "");
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%d array%s of %s %s used by nothing in models/marian.tfg: %s%s", n,
+                     n > 1 ? "s" : "", m->npz->path, n > 1 ? "are" : "is", names.data,
+                     n > MOST_NAMED ? ", …" : "");
     text_free(&names);
 }
 
@@ -369,7 +387,8 @@ static bool write_weights(Marian *m)
 bool import_marian(Job *job, const char *folder, const char *to)
 {
     Marian m = {.job = job, .folder = folder, .to = to};
-    return read_decoder(&m) && read_npz(&m) && read_settings(&m) && name_arrays(&m) && read_vocabulary(&m) &&
-           write_config(&m) && write_vocabulary(&m) && write_weights(&m) &&
-           file_write_all(&job->diags, file_in(job->arena, to, "model.yml"), m.settings, strlen(m.settings));
+    return read_decoder(&m) && read_npz(&m) && read_settings(&m) && name_arrays(&m) &&
+           read_vocabulary(&m) && write_config(&m) && write_vocabulary(&m) && write_weights(&m) &&
+           file_write_all(&job->diags, file_in(job->arena, to, "model.yml"), m.settings,
+                          strlen(m.settings));
 }

@@ -14,15 +14,16 @@ typedef enum ImportKind {
     IMPORT_MUST,       /* the model is written for this value alone, or for those of a list */
     IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
     IMPORT_PIECE,      /* no key: a token, whose id a const of the model is */
-    IMPORT_IGNORE      /* no key: tensors of this pattern (driver/ports/patterns.h) are not needed */
+    IMPORT_IGNORE /* no key: tensors of this pattern (driver/ports/patterns.h) are not needed */
 } ImportKind;
 typedef struct ImportRow {
     ImportKind kind;
-    const char *key;    /* of an object within: "object.key" */
-    const char *to;     /* the const, the other key, the JSON value, the rule */
-    const char *absent; /* the JSON value if config.json lacks the key, or "=KEY": the value of another
-                           key; NULL: the key is required (a token: there is none) */
-    const char *value;  /* IMPORT_FLAG: the JSON value for which the const is true */
+    const char *key; /* of an object within: "object.key" */
+    const char *to;  /* the const, the other key, the JSON value, the rule */
+    /* the JSON value if config.json lacks the key, or "=KEY": the value of another key; NULL: the
+     * key is required (a token: there is none) */
+    const char *absent;
+    const char *value; /* IMPORT_FLAG: the JSON value for which the const is true */
 } ImportRow;
 
 /* ImportModel: a model_type of config.json. */

@@ -23,7 +23,8 @@ static bool read_json(Job *job, const char *folder, const char *name, const Json
 }
 
 /* id -1: none. */
-static void add_rule(Job *job, const char *rule, const Vocabulary *vocab, int64_t id, TextList *tokens)
+static void add_rule(Job *job, const char *rule, const Vocabulary *vocab, int64_t id,
+                     TextList *tokens)
 {
     vec_push(job->arena, *tokens, token_rule_text(job->arena, vocab, rule, (int32_t)id));
 }
@@ -32,12 +33,13 @@ static bool check_id(Job *job, const char *file, const JsonValue *id, const Voca
 {
     if (id->kind == JV_INTEGER && id->integer >= 0 && id->integer < vocab_size(vocab))
         return true;
-    return job_error(job, "%s: \"eos_token_id\" names no token of the vocabulary, which has %d", file,
-                     (int)vocab_size(vocab));
+    return job_error(job, "%s: \"eos_token_id\" names no token of the vocabulary, which has %d",
+                     file, (int)vocab_size(vocab));
 }
 
 /* One id or a list of them; absent and null are none. */
-static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vocabulary *vocab, TextList *tokens)
+static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vocabulary *vocab,
+                      TextList *tokens)
 {
     bool is_list = ids && ids->kind == JV_LIST;
     size_t n = !ids || ids->kind == JV_NULL ? 0 : is_list ? ids->n : 1;
@@ -52,8 +54,8 @@ static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vo
     return true;
 }
 
-static bool put_stops(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
-                      TextList *tokens)
+static bool put_stops(Job *job, const char *folder, const ImportConfig *config,
+                      const Vocabulary *vocab, TextList *tokens)
 {
     static const char file[] = "generation_config.json", key[] = "eos_token_id";
     const JsonValue *generation;
@@ -63,14 +65,17 @@ static bool put_stops(Job *job, const char *folder, const ImportConfig *config, 
     if (ids)
         return add_stops(job, file, ids, vocab, tokens);
     ids = json_member(config->json, key);
-    return add_stops(job, "config.json", ids ? ids : import_config_value(job, config, key), vocab, tokens);
+    return add_stops(job, "config.json", ids ? ids : import_config_value(job, config, key), vocab,
+                     tokens);
 }
 
-/* What tokenizer_config.json says of a key: true, false or null, which is neither; *said NULL: nothing. */
+/* What tokenizer_config.json says of a key: true, false or null, which is neither; *said NULL:
+ * nothing. */
 static bool find_flag(Job *job, const JsonValue *json, const char *key, const JsonValue **said)
 {
     *said = json ? json_member(json, key) : NULL;
-    return !*said || (*said)->kind == JV_TRUE || (*said)->kind == JV_FALSE || (*said)->kind == JV_NULL ||
+    return !*said || (*said)->kind == JV_TRUE || (*said)->kind == JV_FALSE ||
+           (*said)->kind == JV_NULL ||
            job_error(job, "tokenizer_config.json: \"%s\": expected true or false", key);
 }
 
@@ -84,25 +89,30 @@ static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int
     return said && said->kind == JV_TRUE ? special : -1;
 }
 
-bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
-                        TextList *tokens)
+bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
+                        const Vocabulary *vocab, TextList *tokens)
 {
     const JsonValue *json, *says_begin, *says_end;
-    if (!read_json(job, folder, "tokenizer_config.json", &json) || !find_flag(job, json, "add_bos_token", &says_begin) ||
+    if (!read_json(job, folder, "tokenizer_config.json", &json) ||
+        !find_flag(job, json, "add_bos_token", &says_begin) ||
         !find_flag(job, json, "add_eos_token", &says_end))
         return false;
     const TokenizerFrame frame = vocab_frame(vocab);
     const TokenRules *rules = vocab_rules(vocab);
     if (frame.n_before > 1 || frame.n_after > 1)
-        return job_error(job, "%s/tokenizer.json: its template stands %d tokens before and %d behind a text; one on "
-                              "each side is read", folder, (int)frame.n_before, (int)frame.n_after);
+        return job_error(
+            job,
+            "%s/tokenizer.json: its template stands %d tokens before and %d behind a text; one on "
+            "each side is read",
+            folder, (int)frame.n_before, (int)frame.n_after);
     int64_t before = framing(says_begin, frame.before, frame.n_before, rules->begin);
-    /* A SentencePiece model has no template: models that come with one alone are LLaMA's and begin so. */
+    /* A SentencePiece model has no template: models that come with one alone are LLaMA's and begin
+     * so. */
     if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && !says_begin)
         before = rules->begin;
     add_rule(job, "text-begin", vocab, before, tokens);
-    add_rule(job, "text-end", vocab,
-             framing(says_end, frame.after, frame.n_after, rules->end), tokens);
+    add_rule(job, "text-end", vocab, framing(says_end, frame.after, frame.n_after, rules->end),
+             tokens);
     add_rule(job, "newline", vocab, -1, tokens);
     return put_stops(job, folder, config, vocab, tokens);
 }

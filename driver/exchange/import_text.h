@@ -4,13 +4,16 @@
 
 #include "driver/exchange/import_config.h"
 
-/* Appends rules of the vocabulary (runtime/data/token_rules.h) from the files of a published folder:
- *   text-begin, text-end   the tokens that the tokenizer's template puts around a text: of tokenizer.json, or as
- *                          tokenizer_config.json's add_bos_token and add_eos_token say
+/* Appends rules of the vocabulary (runtime/data/token_rules.h) from the files of a published
+ * folder:
+ *   text-begin, text-end   the tokens that the tokenizer's template puts around a text: of
+ *                          tokenizer.json, or as tokenizer_config.json's add_bos_token and
+ *                          add_eos_token say
  *   newline                none: line breaks are the tokenizer's
- *   stop                   the eos_token_id, one or several, of generation_config.json, else config.json
+ *   stop                   the eos_token_id, one or several, of generation_config.json, else
+ *                          config.json
  * False after errors: a file that is no JSON, or an id that the vocabulary does not have. */
-bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
-                        TextList *tokens);
+bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
+                        const Vocabulary *vocab, TextList *tokens);
 
 #endif

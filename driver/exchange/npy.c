@@ -48,7 +48,8 @@ static bool read_type(Header *h, NpyArray *array)
     else if (take(h, "'|i1'") || take(h, "'|u1'"))
         array->type = NPY_BYTES;
     else
-        return wrong(h, "its elements are of another type than '<f4' (32-bit floats) and '|i1' (bytes)");
+        return wrong(
+            h, "its elements are of another type than '<f4' (32-bit floats) and '|i1' (bytes)");
     return true;
 }
 
@@ -89,7 +90,8 @@ static bool read_entry(Header *h, NpyArray *array)
     else if (take(h, "'shape':"))
         is = !h->has_shape && read_shape(h, array) ? &h->has_shape : NULL;
     else if (take(h, "'fortran_order':"))
-        is = take(h, "False") || wrong(h, "its elements are in Fortran's order") ? &h->has_order : NULL;
+        is = take(h, "False") || wrong(h, "its elements are in Fortran's order") ? &h->has_order
+                                                                                 : NULL;
     if (!is || *is)
         return wrong(h, "its header is not numpy's");
     return (*is = true);

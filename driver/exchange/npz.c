@@ -87,7 +87,8 @@ static Npz *read_archive(Diagnostics *diags, Arena *arena, const char *path, zip
     bool has_size = source && !zip_source_stat(source, &whole) && whole.valid & ZIP_STAT_SIZE;
     zip_t *zip = has_size ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
     if (!zip) {
-        diag_error(diags, (Loc){0}, "%s: %s", path, has_size ? zip_error_strerror(&error) : "cannot be read");
+        diag_error(diags, (Loc){0}, "%s: %s", path,
+                   has_size ? zip_error_strerror(&error) : "cannot be read");
         zip_source_free(source);
         zip_error_fini(&error);
         return NULL;
@@ -133,12 +134,16 @@ Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
     FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
     if (fd >= 0 && !file)
         close(fd);
-    return fd < 0 ? NULL : read_archive(diags, arena, path, file ? zip_source_filep_create(file, 0, -1, NULL) : NULL);
+    return fd < 0 ? NULL
+                  : read_archive(diags, arena, path,
+                                 file ? zip_source_filep_create(file, 0, -1, NULL) : NULL);
 }
 
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size)
 {
-    return load_zip(diags) ? read_archive(diags, arena, path, zip_source_buffer_create(bytes, size, 0, NULL)) : NULL;
+    return load_zip(diags)
+               ? read_archive(diags, arena, path, zip_source_buffer_create(bytes, size, 0, NULL))
+               : NULL;
 }
 
 const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz->index, name); }

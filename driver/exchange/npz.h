@@ -1,6 +1,7 @@
 /* NumPy's files: .npy, an array, and .npz, a zip of such (numpy.lib.format, versions 1 to 3).
- * Reading trusts nothing. An error names the file and the array: for a bad header or type, sizes that
- * overflow or do not agree, a name that occurs twice, an archive that unpacks to far more than its size. */
+ * Reading trusts nothing. An error names the file and the array: for a bad header or type, sizes
+ * that overflow or do not agree, a name that occurs twice, an archive that unpacks to far more than
+ * its size. */
 #ifndef DRIVER_EXCHANGE_NPZ_H
 #define DRIVER_EXCHANGE_NPZ_H
 
@@ -29,15 +30,15 @@ typedef struct Npz {
     Map index;              /* private: name → array */
 } Npz;
 
-/* Reads the bytes of a .npy into an array without a name. False: the bytes are no such array, and *problem is the
- * reason. (npy.c) */
+/* Reads the bytes of a .npy into an array without a name. False: the bytes are no such array, and
+ * *problem is the reason. (npy.c) */
 bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem);
 /* Appends the bytes that precede an array's data in its file. */
 void npy_put_header(const NpyArray *array, Text *out);
 size_t npy_element_size(NpyType type);
 
-/* Reads all arrays of a file; npz_parse reads them from a file's bytes, with `path` for messages. NULL after an error.
- * (npz.c) */
+/* Reads all arrays of a file; npz_parse reads them from a file's bytes, with `path` for messages.
+ * NULL after an error. (npz.c) */
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path);
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size);
 const NpyArray *npz_find(const Npz *npz, const char *name); /* NULL if absent */

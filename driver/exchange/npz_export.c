@@ -29,11 +29,14 @@ static bool read_config(NpzExport *x, const char *run)
     if (!import_config_read(x->job, x->published, &x->config))
         return false;
     if (strcmp(x->config.model->type, marian_settings.type))
-        return job_error(x->job, "%s is a model of type %s; an .npz is Marian's", run, x->config.model->type);
+        return job_error(x->job, "%s is a model of type %s; an .npz is Marian's", run,
+                         x->config.model->type);
     x->n_tokens = import_config_size(x->job, &x->config, "vocab_size") - 1;
     return import_config_size(x->job, &x->config, "decoder_start_token_id") == x->n_tokens ||
-           job_error(x->job, "%s: a target begins with another token than the last, <pad>: Marian's has none",
-                     x->config.source->path);
+           job_error(
+               x->job,
+               "%s: a target begins with another token than the last, <pad>: Marian's has none",
+               x->config.source->path);
 }
 
 /* ---- arrays ---- */
@@ -42,7 +45,9 @@ static const StoreTensor *find_param(NpzExport *x, const char *name)
 {
     const StoreTensor *param = store_find(x->store, name);
     if (!param || param->type != TFC_F32)
-        job_error(x->job, "the model has no param '%s' of 32-bit floats: it is not models/marian.tfg's", name);
+        job_error(x->job,
+                  "the model has no param '%s' of 32-bit floats: it is not models/marian.tfg's",
+                  name);
     else
         return param;
     return NULL;
@@ -53,9 +58,10 @@ static void check_pad(NpzExport *x, const float *row, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (row[i] != 0) {
-            diag_warning(&x->job->diags, (Loc){0},
-                         "<pad>, with which targets begin, has learnt an embedding, which Marian does not "
-                         "have: it begins with zeros, and translates a little otherwise");
+            diag_warning(
+                &x->job->diags, (Loc){0},
+                "<pad>, with which targets begin, has learnt an embedding, which Marian does not "
+                "have: it begins with zeros, and translates a little otherwise");
             return;
         }
 }
@@ -103,7 +109,8 @@ static bool check_names(NpzExport *x)
         const StoreTensor *param = store_at(x->store, i);
         bool left_out = x->what->without && map_has(x->what->without, param->name);
         if (store_is_param(param) && !left_out && !map_has(&known, param->name))
-            return job_error(x->job, "the param '%s' has no name in Marian's models (adapters: --merge)",
+            return job_error(x->job,
+                             "the param '%s' has no name in Marian's models (adapters: --merge)",
                              param->name);
     }
     return true;
@@ -127,7 +134,8 @@ static void put_setting(NpzExport *x, const ImportRow *row, Text *out)
 static const char *checked(NpzExport *x, const char *yaml)
 {
     const char *path = x->config.source->path;
-    ImportConfig config = {.source = diag_source(x->job->arena, path, yaml, strlen(yaml)), .model = &marian_settings};
+    ImportConfig config = {.source = diag_source(x->job->arena, path, yaml, strlen(yaml)),
+                           .model = &marian_settings};
     config.json = yaml_read(&x->job->diags, x->job->arena, config.source);
     return config.json && import_config_check(x->job, &config) ? yaml : NULL;
 }
@@ -143,7 +151,8 @@ static const char *settings(NpzExport *x)
     Text text = {0};
     for (const ImportRow *row = marian_settings.rows; row->key; row++)
         put_setting(x, row, &text);
-    text_add(&text, "dim-vocabs:\n  - %lld\n  - %lld\n", (long long)x->n_tokens, (long long)x->n_tokens);
+    text_add(&text, "dim-vocabs:\n  - %lld\n  - %lld\n", (long long)x->n_tokens,
+             (long long)x->n_tokens);
     const char *copy = arena_strndup(x->job->arena, text.data, text.length);
     text_free(&text);
     return checked(x, copy);
@@ -158,15 +167,19 @@ static bool write_arrays(NpzExport *x, const char *path)
     for (size_t i = 0; ok && i < n; i++)
         ok = make_array(x, &x->names.data[i], &arrays[i]);
     if (ok)
-        arrays[n] = (NpyArray){.name = MARIAN_SETTINGS, .type = NPY_BYTES, .rank = 1,
-                               .dims = {(int64_t)strlen(yaml) + 1}, .data = yaml};
+        arrays[n] = (NpyArray){.name = MARIAN_SETTINGS,
+                               .type = NPY_BYTES,
+                               .rank = 1,
+                               .dims = {(int64_t)strlen(yaml) + 1},
+                               .data = yaml};
     return ok && npz_write(&x->job->diags, path, arrays, (int64_t)n + 1);
 }
 
 bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *what,
                 const char *path)
 {
-    NpzExport x = {.job = job, .store = store, .what = what, .published = published_folder(job, run)};
+    NpzExport x = {
+        .job = job, .store = store, .what = what, .published = published_folder(job, run)};
     if (what->only && what->only->count)
         return job_error(job, "--format marian writes all params: leave --only out");
     if (!read_config(&x, run))

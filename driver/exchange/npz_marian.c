@@ -48,8 +48,8 @@ const ImportModel marian_settings = {"marian", {"marian.tfg"}, settings};
 static const MarianName whole[] = {{MARIAN_EMBEDDING, "embedding", "vd"},
                                    {"decoder_ff_logit_out_b", "final_bias", "1v"}};
 static const MarianName of_attention[] = {
-    {"Wq", "query.weight", "dd"}, {"bq", "query.bias", "1d"}, {"Wk", "key.weight", "dd"},
-    {"bk", "key.bias", "1d"},     {"Wv", "value.weight", "dd"}, {"bv", "value.bias", "1d"},
+    {"Wq", "query.weight", "dd"},  {"bq", "query.bias", "1d"},   {"Wk", "key.weight", "dd"},
+    {"bk", "key.bias", "1d"},      {"Wv", "value.weight", "dd"}, {"bv", "value.bias", "1d"},
     {"Wo", "output.weight", "dd"}, {"bo", "output.bias", "1d"}};
 static const MarianName of_norm[] = {{"ln_scale", "gain", "1d"}, {"ln_bias", "bias", "1d"}};
 static const MarianName of_ffn[] = {{"W1", "inner.weight", "df"},
@@ -66,13 +66,14 @@ typedef struct Naming {
     int64_t layer; /* from 0; theirs begin with 1 */
 } Naming;
 
-static void add_part(Naming *n, const char *theirs, const char *ours, const MarianName *list, int count)
+static void add_part(Naming *n, const char *theirs, const char *ours, const MarianName *list,
+                     int count)
 {
     for (int i = 0; i < count; i++) {
-        MarianName name = {arena_printf(n->arena, "%s_l%" PRId64 "_%s_%s", n->side, n->layer + 1, theirs,
-                                        list[i].theirs),
-                           arena_printf(n->arena, "%s.layer.%" PRId64 ".%s.%s", n->side, n->layer, ours,
-                                        list[i].ours),
+        MarianName name = {arena_printf(n->arena, "%s_l%" PRId64 "_%s_%s", n->side, n->layer + 1,
+                                        theirs, list[i].theirs),
+                           arena_printf(n->arena, "%s.layer.%" PRId64 ".%s.%s", n->side, n->layer,
+                                        ours, list[i].ours),
                            list[i].shape};
         vec_push(n->arena, n->names, name);
     }

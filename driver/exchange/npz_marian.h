@@ -15,8 +15,10 @@
  * written for. */
 extern const ImportModel marian_settings;
 
-/* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector begins with an axis of 1.
- *   shape   an axis a letter: 1, d (of the model), f (of the feed-forward layer), v (of the tokens) */
+/* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector
+ * begins with an axis of 1.
+ *   shape   an axis a letter: 1, d (of the model), f (of the feed-forward layer), v (of the
+ *           tokens) */
 typedef struct MarianName {
     const char *theirs, *ours, *shape;
 } MarianName;

@@ -19,7 +19,10 @@ typedef struct Yaml {
 
 static bool refuse(Yaml *y, const yaml_mark_t *mark, const char *what)
 {
-    Loc loc = {.source = y->source, .line = (int)mark->line + 1, .column = (int)mark->column + 1, .length = 1};
+    Loc loc = {.source = y->source,
+               .line = (int)mark->line + 1,
+               .column = (int)mark->column + 1,
+               .length = 1};
     diag_error(y->diags, loc, "%s", what);
     return false;
 }
@@ -30,7 +33,8 @@ static bool next(Yaml *y, yaml_event_t *event)
     if (yaml_parser_parse(&y->parser, event))
         return true;
     const char *problem = y->parser.problem;
-    return refuse(y, &y->parser.problem_mark, problem ? arena_printf(y->arena, "not YAML: %s", problem) : "not YAML");
+    return refuse(y, &y->parser.problem_mark,
+                  problem ? arena_printf(y->arena, "not YAML: %s", problem) : "not YAML");
 }
 
 /* The scalar's text; NULL after an error. */
@@ -51,7 +55,8 @@ static bool put_scalar(Yaml *y, const char *key, const yaml_event_t *event)
         return false;
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     bool is_null = !*text || !strcmp(text, "~");
-    const JsonValue *value = plain && !is_null ? json_read(y->arena, text, strlen(text), &problem) : NULL;
+    const JsonValue *value =
+        plain && !is_null ? json_read(y->arena, text, strlen(text), &problem) : NULL;
     if (plain && (is_null || (value && value->kind == JV_NULL)))
         json_put_number(&y->json, key, NAN, 1);
     else if (value && (value->kind == JV_TRUE || value->kind == JV_FALSE))
@@ -117,8 +122,9 @@ static bool put_document(Yaml *y)
             return false;
         yaml_event_type_t type = event.type;
         bool begins = type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT;
-        bool ok = begins || (type == YAML_STREAM_END_EVENT ? refuse(y, &event.start_mark, "it is empty")
-                                                           : put_value(y, NULL, &event, 0));
+        bool ok =
+            begins || (type == YAML_STREAM_END_EVENT ? refuse(y, &event.start_mark, "it is empty")
+                                                     : put_value(y, NULL, &event, 0));
         yaml_event_delete(&event);
         if (!begins || !ok)
             return ok;

@@ -5,9 +5,9 @@
 #include "base/diag.h"
 #include "base/json_read.h"
 
-/* The first document. Plain numbers, true, false, null and ~ are JSON's; all other scalars, and all keys, are
- * strings. NULL after an error with its line: the text is no YAML, or has an alias, or a key that is no scalar or
- * occurs twice. */
+/* The first document. Plain numbers, true, false, null and ~ are JSON's; all other scalars, and all
+ * keys, are strings. NULL after an error with its line: the text is no YAML, or has an alias, or a
+ * key that is no scalar or occurs twice. */
 const JsonValue *yaml_read(Diagnostics *diags, Arena *arena, const Source *source);
 
 #endif

@@ -62,8 +62,8 @@ static const char *suggestion(Job *job, const char *pattern, const Module *modul
 {
     const char *anywhere = arena_printf(job->arena, "**.%s", pattern);
     if (meets_any(anywhere, module))
-        return arena_printf(job->arena, "; a pattern begins at a name's first part: did you mean '%s'?",
-                            anywhere);
+        return arena_printf(
+            job->arena, "; a pattern begins at a name's first part: did you mean '%s'?", anywhere);
     int parts = 1;
     for (const char *at = pattern; *at; at++)
         parts += *at == '.';

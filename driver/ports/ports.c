@@ -21,13 +21,14 @@ static const Op *find_input(const Function *model, const char *name, size_t leng
     return NULL;
 }
 
-/* How many places behind its input's tokens an input's are: 2 of "tgt.next.next", where stem is the length of
- * "tgt". */
+/* How many places behind its input's tokens an input's are: 2 of "tgt.next.next", where stem is the
+ * length of "tgt". */
 static int places_ahead(const char *name, size_t *stem)
 {
     const size_t suffix = strlen(NEXT_SUFFIX);
     int n = 0;
-    for (*stem = strlen(name); *stem > suffix && !strncmp(name + *stem - suffix, NEXT_SUFFIX, suffix); n++)
+    for (*stem = strlen(name);
+         *stem > suffix && !strncmp(name + *stem - suffix, NEXT_SUFFIX, suffix); n++)
         *stem -= suffix;
     return n;
 }
@@ -71,11 +72,13 @@ static int64_t table_of(const Function *model, const char *input)
     return op ? token_table(model, op_result((Op *)op)) : 0;
 }
 
-/* How many tokens the model tells apart: those its next tokens are compared with, or else its table has. */
+/* How many tokens the model tells apart: those its next tokens are compared with, or else its table
+ * has. */
 static int64_t width_of(const Function *model, const ModelPorts *ports)
 {
     int64_t labels = ports->next ? token_labels(model, ports->next) : INT64_MAX;
-    return labels < INT64_MAX ? labels : table_of(model, ports->target ? ports->target : ports->source);
+    return labels < INT64_MAX ? labels
+                              : table_of(model, ports->target ? ports->target : ports->source);
 }
 
 ModelPorts ports_of(const Module *module)
@@ -98,7 +101,10 @@ ModelPorts ports_of(const Module *module)
     return ports;
 }
 
-bool ports_predict(const ModelPorts *ports) { return ports->target && ports->next && ports->logits; }
+bool ports_predict(const ModelPorts *ports)
+{
+    return ports->target && ports->next && ports->logits;
+}
 
 int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const char *input)
 {
@@ -136,7 +142,8 @@ static bool is_fed(const ModelPorts *ports, const char *name)
     return false;
 }
 
-/* An input of the model that the function reads and no column feeds, as the model declares it; or NULL. */
+/* An input of the model that the function reads and no column feeds, as the model declares it; or
+ * NULL. */
 static const Op *find_unfed(const ModelPorts *ports, const Function *function)
 {
     const Function *model = module_function(function->module, "model");
@@ -149,7 +156,10 @@ static const Op *find_unfed(const ModelPorts *ports, const Function *function)
     return NULL;
 }
 
-bool ports_are_fed(const ModelPorts *ports, const Function *function) { return !find_unfed(ports, function); }
+bool ports_are_fed(const ModelPorts *ports, const Function *function)
+{
+    return !find_unfed(ports, function);
+}
 
 bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags)
 {
@@ -162,7 +172,8 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
         if (ports->target)
             text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
                      ports->target, ports->next ? " and its next tokens" : "");
-        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s", op_string(declared, ATTR_name),
+        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s",
+                   op_string(declared, ATTR_name),
                    columns.length ? columns.data : "the model has no input of tokens [B, S~]");
         text_free(&columns);
     }
@@ -171,8 +182,8 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
 
 /* ---- tables of positions: lookups whose index counts along a dimension ---- */
 
-/* What the positions begin at, of an index that is iota or iota + a constant along the dimension; -1: it
- * is another, or counts less far. */
+/* What the positions begin at, of an index that is iota or iota + a constant along the dimension;
+ * -1: it is another, or counts less far. */
 static int64_t first_position(const Module *module, const Value *index, const char *dimension)
 {
     const Op *op = index->op;
@@ -200,7 +211,8 @@ PositionTable position_table(const Module *module, const char *dimension)
         if (first < 0 || length < 1 || (shortest.length && shortest.length <= length))
             continue;
         const Op *table = op->args[0]->op;
-        shortest = (PositionTable){length, table->kind == OP_param ? op_string(table, ATTR_name) : "of positions"};
+        shortest = (PositionTable){length, table->kind == OP_param ? op_string(table, ATTR_name)
+                                                                   : "of positions"};
     }
     return shortest;
 }

@@ -56,7 +56,8 @@ int64_t token_table(const Function *model, const Value *index)
         else if (op->kind == OP_ctc && op->args[1] == index)
             found = op->args[0]->type.dims[2].size;
         else if (op->n_args >= 1 && op->args[0] == index &&
-                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop_gradient))
+                 (op_family(op) == FAMILY_shape || op->kind == OP_cast ||
+                  op->kind == OP_stop_gradient))
             found = token_table(model, op_result(op));
         if (found && (!rows || found < rows))
             rows = found;

@@ -61,7 +61,8 @@ const ProjectSize *project_size(ProjectKind kind, int64_t words, int processors)
 {
     const ProjectSize *best = NULL;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i].kind == kind && (!best || (words >= sizes[i].words && processors >= sizes[i].processors)))
+        if (sizes[i].kind == kind &&
+            (!best || (words >= sizes[i].words && processors >= sizes[i].processors)))
             best = &sizes[i];
     return best;
 }
@@ -75,7 +76,10 @@ typedef struct Word {
 
 typedef VEC(Word) WordList;
 
-static const char *whole(Arena *arena, int64_t number) { return arena_printf(arena, "%" PRId64, number); }
+static const char *whole(Arena *arena, int64_t number)
+{
+    return arena_printf(arena, "%" PRId64, number);
+}
 static const char *part(Arena *arena, double number) { return arena_printf(arena, "%g", number); }
 
 /* The folder's name as the name of a model, which begins names in C: "my-translator" is
@@ -92,7 +96,8 @@ static const char *model_name(Arena *arena, const char *folder)
     return name;
 }
 
-static WordList make_words(Arena *arena, const ProjectOptions *o, const Survey *survey, const Project *project)
+static WordList make_words(Arena *arena, const ProjectOptions *o, const Survey *survey,
+                           const Project *project)
 {
     const ProjectSize *size = project->size;
     const ProjectParts *parts = &project->parts;
@@ -116,9 +121,10 @@ static WordList make_words(Arena *arena, const ProjectOptions *o, const Survey *
         {"left_out", whole(arena, parts->left_out)},
         {"labels", whole(arena, parts->labels)},
         {"shared", project_shared(arena, parts)},
-        {"origin", survey->is_pairs && strcmp(survey->sides[0].file, survey->sides[1].file) != 0
-                       ? arena_printf(arena, "%s and %s", survey->sides[0].file, survey->sides[1].file)
-                       : survey->sides[0].file},
+        {"origin",
+         survey->is_pairs && strcmp(survey->sides[0].file, survey->sides[1].file) != 0
+             ? arena_printf(arena, "%s and %s", survey->sides[0].file, survey->sides[1].file)
+             : survey->sides[0].file},
     };
     WordList words = {0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -143,7 +149,8 @@ static bool fill(Job *job, const Source *template, const WordList *words, Text *
                                     strncmp(words->data[i].name, mark + 1, length) != 0))
             i++;
         if (i == words->count)
-            return job_error(job, "%s: nothing stands for %.*s", template->path, (int)length + 2, mark);
+            return job_error(job, "%s: nothing stands for %.*s", template->path, (int)length + 2,
+                             mark);
         text_string(out, words->data[i].value);
     }
     text_string(out, at);
@@ -155,8 +162,10 @@ static bool write_from(Job *job, const ProjectOptions *o, const WordList *words,
 {
     const char *library = frontend_library(job->arena, NULL);
     if (!library)
-        return job_error(job, "the folder of the libraries (models/lib) was not found; TFC_LIBRARY can name it");
-    const char *path = arena_printf(job->arena, "%s/../kinds/%s.%s.in", library, kinds[o->kind].name, type);
+        return job_error(
+            job, "the folder of the libraries (models/lib) was not found; TFC_LIBRARY can name it");
+    const char *path =
+        arena_printf(job->arena, "%s/../kinds/%s.%s.in", library, kinds[o->kind].name, type);
     const Source *template = file_read(&job->diags, job->arena, path, TEMPLATE_LIMIT);
     return template && fill(job, template, words, text) &&
            file_write_all(&job->diags, file_in(job->arena, folder, name), text->data, text->length);
@@ -189,15 +198,18 @@ bool project_check_folder(Job *job, const char *path)
 {
     DIR *folder = opendir(path);
     if (!folder)
-        return errno == ENOENT || job_error(job, "cannot make the folder %s: %s", path,
-                                            errno == ENOTDIR ? "a file has that name" : strerror(errno));
+        return errno == ENOENT ||
+               job_error(job, "cannot make the folder %s: %s", path,
+                         errno == ENOTDIR ? "a file has that name" : strerror(errno));
     closedir(folder);
-    return new_folder_is_free(path) || job_error(job, "%s is not empty: a project begins in a folder of its own", path);
+    return new_folder_is_free(path) ||
+           job_error(job, "%s is not empty: a project begins in a folder of its own", path);
 }
 
 bool project_create(Job *job, const ProjectOptions *o, const Survey *survey, Project *project)
 {
-    const SurveySide *side = &survey->sides[survey->is_pairs && kinds[o->kind].form == PROJECT_PAIRS];
+    const SurveySide *side =
+        &survey->sides[survey->is_pairs && kinds[o->kind].form == PROJECT_PAIRS];
     int64_t words = o->kind == PROJECT_pronouncer ? survey->lines : side->words.total;
     project->size = project_size(o->kind, words, o->processors);
     NewFolder new;

@@ -1,5 +1,6 @@
-/* tfc init: the folder of a new project. Its model and README.md come from templates in models/kinds, its data/ from
- * the user's texts: cut into three parts, without the lines that a training would refuse. */
+/* tfc init: the folder of a new project. Its model and README.md come from templates in
+ * models/kinds, its data/ from the user's texts: cut into three parts, without the lines that a
+ * training would refuse. */
 #ifndef DRIVER_PROJECT_PROJECT_H
 #define DRIVER_PROJECT_PROJECT_H
 
@@ -31,12 +32,14 @@ typedef struct ProjectSize {
     double rate;
 } ProjectSize;
 
-/* ProjectParts: lines of each part of the data, and those left out: what training refuses (bytes that
- * are not UTF-8, lines without a tab or over the limit), and pairs with an empty side. */
+/* ProjectParts: lines of each part of the data, and those left out: what training refuses (bytes
+ * that are not UTF-8, lines without a tab or over the limit), and pairs with an empty side. */
 typedef struct ProjectParts {
     int64_t train, valid, test, left_out;
-    int64_t shared; /* training pairs whose target is also that of another source's pair in validation or test */
-    bool kept;      /* these are kept, since they are too many; else they are left out of training */
+    /* training pairs whose target is also that of another source's pair in validation or test */
+    int64_t shared;
+    /* these are kept, since they are too many; else they are left out of training */
+    bool kept;
     int64_t labels; /* different ones, of LABELS */
 } ProjectParts;
 
@@ -62,12 +65,14 @@ const ProjectSize *project_size(ProjectKind kind, int64_t words, int processors)
 /* Checks that the folder does not exist or is empty. False after an error. */
 bool project_check_folder(Job *job, const char *folder);
 /* Makes the folder, complete or not at all. `survey`: of the data. False after errors. */
-bool project_create(Job *job, const ProjectOptions *options, const Survey *survey, Project *project);
+bool project_create(Job *job, const ProjectOptions *options, const Survey *survey,
+                    Project *project);
 
-/* A sentence about the training pairs whose target is also in validation or test (ProjectParts.shared). */
+/* A sentence about the training pairs whose target is also in validation or test
+ * (ProjectParts.shared). */
 const char *project_shared(Arena *arena, const ProjectParts *parts);
 /* Writes FOLDER/data. (project_data.c) */
-bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,
-                      ProjectParts *parts);
+bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey,
+                      const char *folder, ProjectParts *parts);
 
 #endif

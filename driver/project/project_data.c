@@ -8,7 +8,7 @@
 
 enum {
     LEAST_LINES = 100,
-    MOST_MISREAD = 1, /* percent of lines: with more, the whole text has another encoding */
+    MOST_MISREAD = 1,  /* percent of lines: with more, the whole text has another encoding */
     HELD_SHARE = 20,   /* every 20th line validates, and as many test … */
     HELD_LINES = 1000, /* … but about a thousand of each */
     MOST_LABELS = 1000,
@@ -40,8 +40,8 @@ static bool open_files(Cut *cut)
     static const char *const ends[] = {"source", "target"};
     for (Part part = 0; part < PARTS; part++)
         for (int k = 0; k < 1 + cut->is_pairs; k++) {
-            const char *path = arena_printf(cut->job->arena, "%s/%s.%s", cut->folder, part_names[part],
-                                            is_text(cut) ? "txt" : ends[k]);
+            const char *path = arena_printf(cut->job->arena, "%s/%s.%s", cut->folder,
+                                            part_names[part], is_text(cut) ? "txt" : ends[k]);
             cut->files[part][k] = file_create(&cut->job->diags, path);
             if (!cut->files[part][k])
                 return false;
@@ -73,7 +73,8 @@ static bool is_usable(const Cut *cut, const RawPair *pair)
         ok = !side->is_cut && !line_fault(cut->job->arena, &side->line, limit, &column);
         if (ok && cut->is_pairs) {
             size_t blanks = 0;
-            while (blanks < side->line.length && (side->line.text[blanks] == ' ' || side->line.text[blanks] == '\t'))
+            while (blanks < side->line.length &&
+                   (side->line.text[blanks] == ' ' || side->line.text[blanks] == '\t'))
                 blanks++;
             ok = blanks < side->line.length;
         }
@@ -86,7 +87,8 @@ static bool is_usable(const Cut *cut, const RawPair *pair)
 static Part part_of_source(Cut *cut, const Line *source)
 {
     digest_line(&cut->digest, source);
-    int64_t next = (int64_t)cut->sources.count + 1, seen = line_hashes_add(&cut->sources, cut->digest.hash, next);
+    int64_t next = (int64_t)cut->sources.count + 1,
+            seen = line_hashes_add(&cut->sources, cut->digest.hash, next);
     switch ((seen ? seen : next) % cut->every) {
     case 1: return VALID;
     case 2: return TEST;
@@ -101,9 +103,12 @@ static Part part_of_line(int64_t number, int64_t lines)
     return number > lines - held ? TEST : number > lines - 2 * held ? VALID : TRAIN;
 }
 
-/* Translations of one sentence are often the same: a target that is tested must not have been trained on either. Labels
- * are few, and the same everywhere. */
-static bool holds_targets(const Cut *cut) { return project_kind(cut->options->kind)->form == PROJECT_PAIRS; }
+/* Translations of one sentence are often the same: a target that is tested must not have been
+ * trained on either. Labels are few, and the same everywhere. */
+static bool holds_targets(const Cut *cut)
+{
+    return project_kind(cut->options->kind)->form == PROJECT_PAIRS;
+}
 
 static uint64_t hash_of_target(Cut *cut, const RawPair *pair)
 {
@@ -111,7 +116,8 @@ static uint64_t hash_of_target(Cut *cut, const RawPair *pair)
     return cut->digest.hash;
 }
 
-/* Two readings before the parts are written: which targets are held out, and how many other pairs have them. */
+/* Two readings before the parts are written: which targets are held out, and how many other pairs
+ * have them. */
 static bool hold_targets(Cut *cut, RawText *raw)
 {
     RawPair pair;
@@ -173,7 +179,9 @@ static bool check_parts(const Cut *cut)
     int64_t lines = cut->lines[TRAIN] + cut->lines[VALID] + cut->lines[TEST];
     int64_t labels = (int64_t)cut->labels.count;
     if (lines < LEAST_LINES || !cut->lines[VALID] || !cut->lines[TEST])
-        return job_error(cut->job, "%" PRId64 " %s are too few to learn from: at least %d different ones are needed",
+        return job_error(cut->job,
+                         "%" PRId64
+                         " %s are too few to learn from: at least %d different ones are needed",
                          lines, is_text(cut) ? "lines" : "pairs", LEAST_LINES);
     if (project_kind(cut->options->kind)->form != PROJECT_LABELS)
         return true;
@@ -181,7 +189,8 @@ static bool check_parts(const Cut *cut)
         return job_error(cut->job, "all lines have the same label: there is nothing to tell apart");
     if (labels > MOST_LABELS || labels * 2 > lines)
         return job_error(cut->job,
-                         "%" PRId64 " different labels for %" PRId64 " lines: is the second column the label? "
+                         "%" PRId64 " different labels for %" PRId64
+                         " lines: is the second column the label? "
                          "Each line is a text, a tab and its label; a label comes often",
                          labels, lines);
     return true;
@@ -193,7 +202,8 @@ static bool check_encoding(Job *job, const Survey *survey)
     int64_t misread = survey->findings[SURVEY_not_utf8].lines;
     return misread * 100 <= survey->lines * MOST_MISREAD ||
            job_error(job,
-                     "%" PRId64 " of %" PRId64 " lines are not UTF-8: convert the text from its encoding first "
+                     "%" PRId64 " of %" PRId64
+                     " lines are not UTF-8: convert the text from its encoding first "
                      "(if it is Latin-1: iconv -f CP1252 -t UTF-8)",
                      misread, survey->lines);
 }
@@ -205,31 +215,46 @@ static bool check_tabs(Job *job, const ProjectOptions *o, const Survey *survey)
     const TextList *data = &o->data.train.files.data;
     const bool labels = project_kind(o->kind)->form == PROJECT_LABELS;
     return !data->count || without * 2 <= survey->lines ||
-           job_error(job, "%s: %" PRId64 " of %" PRId64 " lines have no tab: --data takes %s, a tab and its %s in each line%s",
-                     data->data[0], without, survey->lines, labels ? "a text" : "a source", labels ? "label" : "target",
+           job_error(job,
+                     "%s: %" PRId64 " of %" PRId64
+                     " lines have no tab: --data takes %s, a tab and its %s in each line%s",
+                     data->data[0], without, survey->lines, labels ? "a text" : "a source",
+                     labels ? "label" : "target",
                      labels ? "" : "; texts in two files are given as --source and --target");
 }
 
 const char *project_shared(Arena *arena, const ProjectParts *parts)
 {
-    const char *what = text_plural(parts->shared, "pair whose target is", "pairs whose targets are");
+    const char *what =
+        text_plural(parts->shared, "pair whose target is", "pairs whose targets are");
     return !parts->shared ? "No target that is validated or tested on is trained on."
            : parts->kept
-               ? arena_printf(arena, "%" PRId64 " %s also validated or tested on, with other sources, stay%s in training: they "
-                              "are over %d %% of it.", parts->shared, what, text_plural(parts->shared, "s", ""), MOST_SHARED)
-               : arena_printf(arena, "%" PRId64 " %s also validated or tested on, with other sources, %s left out of training.",
-                              parts->shared, what, text_plural(parts->shared, "was", "were"));
+               ? arena_printf(
+                     arena,
+                     "%" PRId64
+                     " %s also validated or tested on, with other sources, stay%s in training: they "
+                     "are over %d %% of it.",
+                     parts->shared, what, text_plural(parts->shared, "s", ""), MOST_SHARED)
+               : arena_printf(
+                     arena,
+                     "%" PRId64
+                     " %s also validated or tested on, with other sources, %s left out of training.",
+                     parts->shared, what, text_plural(parts->shared, "was", "were"));
 }
 
-bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,
-                      ProjectParts *parts)
+bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey,
+                      const char *folder, ProjectParts *parts)
 {
     int64_t thousandth = survey->lines / HELD_LINES;
-    Cut cut = {.job = job, .options = options, .is_pairs = survey->is_pairs, .folder = folder,
+    Cut cut = {.job = job,
+               .options = options,
+               .is_pairs = survey->is_pairs,
+               .folder = folder,
                .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
     RawText raw = {0};
     RawPair pair;
-    bool ok = check_encoding(job, survey) && check_tabs(job, options, survey) && raw_open(job, &options->data.train, &options->data, &raw) &&
+    bool ok = check_encoding(job, survey) && check_tabs(job, options, survey) &&
+              raw_open(job, &options->data.train, &options->data, &raw) &&
               (!holds_targets(&cut) || hold_targets(&cut, &raw)) && open_files(&cut);
     while (ok && raw_next(&raw, &pair)) {
         if (!is_usable(&cut, &pair)) {

@@ -38,8 +38,10 @@ bool run_can_resume(Job *job, const char *folder)
     if (step)
         diag_note(&job->diags, (Loc){0}, "%s is missing: %s takes its place", last, step);
     else if (other && !file_is_folder(other))
-        job_error(job, "%s is missing, and would be begun anew: cp %s %s goes on from there, another --out begins anew", last, other,
-                  last);
+        job_error(
+            job,
+            "%s is missing, and would be begun anew: cp %s %s goes on from there, another --out begins anew",
+            last, other, last);
     else
         diag_note(&job->diags, (Loc){0}, "%s has no checkpoint: the training begins anew", folder);
     return step;

@@ -17,18 +17,21 @@ static bool require(bool done)
 
 void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids)
 {
-    require(continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt, strlen(prompt), ids));
+    require(continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt,
+                            strlen(prompt), ids));
 }
 
 void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out)
 {
     TokenText text = {0};
-    require(continue_put(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, ids->data, ids->count, &text));
+    require(continue_put(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, ids->data, ids->count,
+                         &text));
     text_put(out, text.data, text.length);
     token_text_free(&text);
 }
 
-size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops, Text *out)
+size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops,
+                         Text *out)
 {
     size_t from = out->length, behind = 0;
     Text prompt = {0};
@@ -59,14 +62,15 @@ DecodeSettings continuation_settings(const Inference *inference)
     return s;
 }
 
-static ContinuePart next_part(const Inference *inference, const DecodeSettings *settings, const Continuation *text)
+static ContinuePart next_part(const Inference *inference, const DecodeSettings *settings,
+                              const Continuation *text)
 {
     return continue_part(&vocab_rules(inference->vocab)->text, settings, &text->ids, text->left,
                          inference_max_length(inference));
 }
 
-bool continuation_fits(const Inference *inference, const DecodeSettings *settings, const Continuation *text,
-                       int64_t *seen)
+bool continuation_fits(const Inference *inference, const DecodeSettings *settings,
+                       const Continuation *text, int64_t *seen)
 {
     ContinuePart part = next_part(inference, settings, text);
     *seen = part.prompt.n;
@@ -84,8 +88,8 @@ typedef struct Watched {
     size_t told; /* bytes, of the first text */
 } Watched;
 
-/* Bytes at the end of a text that may become others: an unfinished character, which stands as U+FFFD, and
- * what a stop may begin with. */
+/* Bytes at the end of a text that may become others: an unfinished character, which stands as
+ * U+FFFD, and what a stop may begin with. */
 static size_t unsure(const char *text, size_t length, const TextList *stops)
 {
     static const char replacement[] = "\357\277\275";
@@ -103,7 +107,9 @@ static size_t unsure(const char *text, size_t length, const TextList *stops)
 
 static void tell_grown(Watched *w, const Text *text, bool is_whole)
 {
-    size_t sure = text->length - (is_whole ? 0 : unsure(text->data ? text->data : "", text->length, w->watch->stops));
+    size_t sure =
+        text->length -
+        (is_whole ? 0 : unsure(text->data ? text->data : "", text->length, w->watch->stops));
     if (!w->watch->grown || sure <= w->told)
         return;
     w->watch->grown(w->watch->context, text->data + w->told, sure - w->told);
@@ -157,7 +163,8 @@ static void end_watching(Watched *w, bool ok)
 /* ---- growing ---- */
 
 /* One part more of each text that is to go on. How many texts that were; -1 after an error. */
-static int continue_once(Inference *inference, DecodeSettings settings, int64_t number, Continuation *texts, int n)
+static int continue_once(Inference *inference, DecodeSettings settings, int64_t number,
+                         Continuation *texts, int n)
 {
     int64_t numbers[CONTINUATION_ROWS];
     int32_t limits[CONTINUATION_ROWS];
@@ -176,7 +183,8 @@ static int continue_once(Inference *inference, DecodeSettings settings, int64_t 
     }
     Arena *arena = arena_new();
     settings.limits = limits;
-    bool ok = decode_batch(&inference->stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
+    bool ok =
+        decode_batch(&inference->stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
     for (int i = 0; ok && i < rows; i++) {
         Continuation *text = &texts[row[i]];
         ok = decoded[i].n > 0 && require(continue_take(&decoded[i], &text->ids, &text->left));
@@ -189,8 +197,8 @@ static int continue_once(Inference *inference, DecodeSettings settings, int64_t 
     return ok ? rows : -1;
 }
 
-bool continuation_run(Inference *inference, const DecodeSettings *settings, const ContinuationWatch *watch,
-                      Continuation *texts, int n)
+bool continuation_run(Inference *inference, const DecodeSettings *settings,
+                      const ContinuationWatch *watch, Continuation *texts, int n)
 {
     DecodeSettings watched = *settings;
     Ids come[CONTINUATION_ROWS] = {{0}};

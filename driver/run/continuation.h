@@ -1,4 +1,5 @@
-/* Continuations: texts that a language model continues, also beyond the length that it sees at a time. */
+/* Continuations: texts that a language model continues, also beyond the length that it sees at a
+ * time. */
 #ifndef DRIVER_RUN_CONTINUATION_H
 #define DRIVER_RUN_CONTINUATION_H
 
@@ -21,8 +22,9 @@ typedef struct Continuation {
 
 /* ContinuationWatch: how texts end, and a callback while one grows.
  *   stops   a text ends before the first of these strings
- *   grown   called with each new part of a text, the prompt first. A part that may be the beginning of a stop, or of a
- *           character, is held back until that is decided. With one text only. NULL: no callback */
+ *   grown   called with each new part of a text, the prompt first. A part that may be the beginning
+ *           of a stop, or of a character, is held back until that is decided. With one text only.
+ *           NULL: no callback */
 typedef struct ContinuationWatch {
     const TextList *stops;
     void (*grown)(void *context, const char *text, size_t length);
@@ -33,17 +35,19 @@ typedef struct ContinuationWatch {
 void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
 /* Appends the text of ids, "\n" for each line break. */
 void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out);
-/* Appends the text of a continuation, up to the first of `stops` after its prompt. Returns where the text after the
- * prompt begins, in bytes. */
-size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops, Text *out);
-/* Whether a prompt is no longer than what the model sees at a time. *seen: how many of its tokens the model sees. */
-bool continuation_fits(const Inference *inference, const DecodeSettings *settings, const Continuation *text,
-                       int64_t *seen);
+/* Appends the text of a continuation, up to the first of `stops` after its prompt. Returns where
+ * the text after the prompt begins, in bytes. */
+size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops,
+                         Text *out);
+/* Whether a prompt is no longer than what the model sees at a time. *seen: how many of its tokens
+ * the model sees. */
+bool continuation_fits(const Inference *inference, const DecodeSettings *settings,
+                       const Continuation *text, int64_t *seen);
 /* Settings that draw one text for each prompt, with the vocabulary's rule of texts. */
 DecodeSettings continuation_settings(const Inference *inference);
-/* Generates each of n texts until nothing is left to generate or it ends. The model is ready to decode. `watch` may be
- * NULL. False after an error. */
-bool continuation_run(Inference *inference, const DecodeSettings *settings, const ContinuationWatch *watch,
-                      Continuation *texts, int n);
+/* Generates each of n texts until nothing is left to generate or it ends. The model is ready to
+ * decode. `watch` may be NULL. False after an error. */
+bool continuation_run(Inference *inference, const DecodeSettings *settings,
+                      const ContinuationWatch *watch, Continuation *texts, int n);
 
 #endif

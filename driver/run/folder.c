@@ -70,7 +70,8 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
         return job_error(job, "%s has a vocabulary of its own: leave %s out", path,
                          source->vocab.spec ? "--vocab" : "--source-vocab");
     if (source->settings && source->settings->count)
-        return job_error(job, "%s has the settings that it was trained with: leave --set out", path);
+        return job_error(job, "%s has the settings that it was trained with: leave --set out",
+                         path);
     run->kind = record.kind;
     SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
     run->vocab = vocabulary_of_run(job, path, &record);
@@ -103,11 +104,14 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
 
 static bool open_one(Job *job, const RunSource *source, RunFolder *run)
 {
-    *run = (RunFolder){.path = source->path, .weights = source->weights, .keeps = source->keeps, .store = store_new()};
+    *run = (RunFolder){.path = source->path,
+                       .weights = source->weights,
+                       .keeps = source->keeps,
+                       .store = store_new()};
     if (run->store && run->keeps)
         store_defer(run->store);
-    bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) && text_ends(source->path, ".tfg") &&
-                    file_exists(source->path);
+    bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) &&
+                    text_ends(source->path, ".tfg") && file_exists(source->path);
     if (!(is_model ? open_parts : open_run)(job, source, run))
         return false;
     inference_init(&run->inference, &run->session, run->store, run->vocab);
@@ -123,10 +127,11 @@ bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member)
     if (vocab_hash(vocab_source(run->vocab)) == vocab_hash(vocab_source(member->vocab)) &&
         vocab_hash(run->vocab) == vocab_hash(member->vocab))
         return true;
-    return job_error(job,
-                     "%s and %s cannot be averaged: their vocabularies, or the rules of their tokens, "
-                     "differ",
-                     run->path, member->path);
+    return job_error(
+        job,
+        "%s and %s cannot be averaged: their vocabularies, or the rules of their tokens, "
+        "differ",
+        run->path, member->path);
 }
 
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
@@ -138,10 +143,12 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     run->inference.members = ARENA_ARRAY(job->arena, Inference *, n + 1);
     for (int i = 0; i < n; i++) {
         RunFolder *member = &run->with[run->n_with++];
-        if (!open_one(job, &(RunSource){.path = source->with->data[i],
-                                  .vocab = {.tokens = source->vocab.tokens},
-                                  .dtype = source->dtype,
-                                  .keeps = source->keeps}, member) ||
+        if (!open_one(job,
+                      &(RunSource){.path = source->with->data[i],
+                                   .vocab = {.tokens = source->vocab.tokens},
+                                   .dtype = source->dtype,
+                                   .keeps = source->keeps},
+                      member) ||
             !run_check_average(job, run, member))
             return false;
         run->inference.members[run->inference.n_members++] = &member->inference;
@@ -155,7 +162,8 @@ static bool load_params(Job *job, RunFolder *run)
         return job_no_memory(job);
     if (run->weights || file_is_folder(run->checkpoint))
         return weights_load(job, run->session.model, run->store, run->checkpoint, NULL);
-    return checkpoint_load_params(&job->diags, job->arena, run->checkpoint, run->store, &run->state);
+    return checkpoint_load_params(&job->diags, job->arena, run->checkpoint, run->store,
+                                  &run->state);
 }
 
 static bool load_one(Job *job, RunFolder *run, const char *checkpoint)

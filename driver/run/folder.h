@@ -23,13 +23,14 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
 
 /* RunSource: where a trained model comes from. */
 typedef struct RunSource {
-    const char *path;           /* the folder of a run, or a model's file */
-    const char *weights;        /* a checkpoint (driver/run/weights.h), in place of a run's own */
-    VocabularyChoice vocab;     /* for a run only vocab.tokens: rules that override the run's */
-    const TextList *settings;   /* --set, for a model's file; or NULL */
-    const TextList *with;       /* folders of further runs, for an ensemble; or NULL */
-    const char *dtype;          /* as session_set_dtype takes it; NULL: f32 */
-    bool keeps;                 /* the cache keeps what programs prepare of the params (kept_weights.h) */
+    const char *path;         /* the folder of a run, or a model's file */
+    const char *weights;      /* a checkpoint (driver/run/weights.h), in place of a run's own */
+    VocabularyChoice vocab;   /* for a run only vocab.tokens: rules that override the run's */
+    const TextList *settings; /* --set, for a model's file; or NULL */
+    const TextList *with;     /* folders of further runs, for an ensemble; or NULL */
+    const char *dtype;        /* as session_set_dtype takes it; NULL: f32 */
+    /* the cache keeps what programs prepare of the params (kept_weights.h) */
+    bool keeps;
 } RunSource;
 
 typedef struct RunFolder {
@@ -47,14 +48,15 @@ typedef struct RunFolder {
     int n_with;
 } RunFolder;
 
-/* Opens a run in three calls. run_folder_open loads model and vocabulary, also of the further runs. The caller then
- * prepares run->inference for what it needs, and run_folder_load reads the checkpoint; NULL: the source's weights, else
- * average, best or last. Further runs have their average, best or last. False after errors; run_folder_close in any
- * case. */
+/* Opens a run in three calls. run_folder_open loads model and vocabulary, also of the further runs.
+ * The caller then prepares run->inference for what it needs, and run_folder_load reads the
+ * checkpoint; NULL: the source's weights, else average, best or last. Further runs have their
+ * average, best or last. False after errors; run_folder_close in any case. */
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run);
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);
-/* Checks that the probabilities of two runs can be averaged: same kind, same vocabulary. False after an error. */
+/* Checks that the probabilities of two runs can be averaged: same kind, same vocabulary. False
+ * after an error. */
 bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member);
 
 #endif

@@ -50,12 +50,14 @@ static bool set_size(Job *job, SessionOptions *options, const char *name, const 
     int size = (int)vocab_size(vocab);
     const char *given = setting_value(&options->settings, name);
     if (given && strtoll(given, NULL, 10) != size)
-        return options->run ? job_error(job,
-                                        "%s was trained with a vocabulary of %s tokens, as its run.json says "
-                                        "(%s), but its vocabulary has %d: put back the file that was trained with",
-                                        options->run, given, name, size)
-                            : job_error(job, "--set %s=%s, but the vocabulary has %d tokens: leave it out", name,
-                                        given, size);
+        return options->run
+                   ? job_error(
+                         job,
+                         "%s was trained with a vocabulary of %s tokens, as its run.json says "
+                         "(%s), but its vocabulary has %d: put back the file that was trained with",
+                         options->run, given, name, size)
+                   : job_error(job, "--set %s=%s, but the vocabulary has %d tokens: leave it out",
+                               name, given, size);
     if (!given)
         session_set_size(job, options, name, size);
     return true;
@@ -75,13 +77,16 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
 {
     ModelPorts ports = ports_of(module);
     if (vocab_rules(vocab)->first >= 0 && !(ports.source && ports.target))
-        return job_error(job, "--token first: translations begin with it, but the model has no source "
-                              "and target");
+        return job_error(job,
+                         "--token first: translations begin with it, but the model has no source "
+                         "and target");
     const TokenRules *rules = vocab_rules(vocab);
     if (ports.source && (rules->end < 0 || (ports.target && rules->begin < 0)))
-        return job_error(job, "the vocabulary has no token that %s a text, which a model with a source needs: "
-                              "--token %s=TOKEN names one",
-                         rules->end < 0 ? "ends" : "begins", rules->end < 0 ? "end" : "begin");
+        return job_error(
+            job,
+            "the vocabulary has no token that %s a text, which a model with a source needs: "
+            "--token %s=TOKEN names one",
+            rules->end < 0 ? "ends" : "begins", rules->end < 0 ? "end" : "begin");
     int size = (int)vocab_size(vocab), source = (int)vocab_size(vocab_source(vocab));
     if (ports.vocab && ports.vocab != size)
         return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
@@ -96,8 +101,11 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
                          ports.target, (int)below);
     return !ports.source || !ports.target || has_same_tokens(vocab) ||
            !token_table_is_shared(module_function(module, "model"), ports.source, ports.target) ||
-           job_error(job, "the sources have a vocabulary of their own, but the model looks %s and %s up in one embedding: "
-                          "`use source_embedding` gives the sources theirs", ports.source, ports.target);
+           job_error(
+               job,
+               "the sources have a vocabulary of their own, but the model looks %s and %s up in one embedding: "
+               "`use source_embedding` gives the sources theirs",
+               ports.source, ports.target);
 }
 
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
@@ -151,14 +159,15 @@ const TfcProgram *inference_add_program(Inference *inference, Function *function
     return program;
 }
 
-/* The model's own loss beside the logits, by the same program where it draws no random numbers, which logits are
- * without. NULL: the model has none, or one that no column of the data feeds. */
+/* The model's own loss beside the logits, by the same program where it draws no random numbers,
+ * which logits are without. NULL: the model has none, or one that no column of the data feeds. */
 static Function *own_loss(Inference *inference)
 {
     Module *module = inference->session->model->module;
     if (!inference->session->model->has_loss)
         return NULL;
-    Function *function = derive_loss_share(module, !function_has(module_function(module, "model"), OP_random));
+    Function *function =
+        derive_loss_share(module, !function_has(module_function(module, "model"), OP_random));
     return ports_are_fed(&inference->ports, function) ? function : NULL;
 }
 
@@ -166,9 +175,12 @@ static bool prepare_score(Inference *inference, bool own)
 {
     ScoreModel *score = &inference->score;
     Session *session = inference->session;
-    *score = (ScoreModel){.logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
+    *score = (ScoreModel){
+        .logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
     bool has_logits = ports_predict(&inference->ports);
-    Function *loss = !has_logits ? session_function(session, "loss_share") : own ? own_loss(inference) : NULL;
+    Function *loss = !has_logits ? session_function(session, "loss_share")
+                     : own       ? own_loss(inference)
+                                 : NULL;
     Function *totals = loss ? derive_totals(session->model->module, false) : NULL;
     bool gives_both = loss && has_logits && find_output(loss, inference->ports.logits);
     if (!has_logits && !loss)
@@ -193,9 +205,11 @@ static bool has_probabilities(const Inference *inference)
 
 bool inference_prepare_score(Inference *inference, bool own)
 {
-    bool ok = prepare_score(inference, own && !inference->n_members) && (!inference->n_members || has_probabilities(inference));
+    bool ok = prepare_score(inference, own && !inference->n_members) &&
+              (!inference->n_members || has_probabilities(inference));
     for (int i = 0; ok && i < inference->n_members; i++)
-        ok = prepare_score(inference->members[i], false) && has_probabilities(inference->members[i]);
+        ok =
+            prepare_score(inference->members[i], false) && has_probabilities(inference->members[i]);
     return ok;
 }
 
@@ -209,7 +223,8 @@ static bool prepare_stepper(Inference *inference)
     programs.decode_step = inference_add_program(inference, incremental.decode_step);
     if (!programs.decode_step)
         return false;
-    if (incremental.encode && !(programs.encode = inference_add_program(inference, incremental.encode)))
+    if (incremental.encode &&
+        !(programs.encode = inference_add_program(inference, incremental.encode)))
         return false;
     inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
     return inference->has_stepper || job_no_memory(inference->job);
@@ -383,8 +398,8 @@ const char *inference_reference(const Inference *inference, const Line *line, Ar
     return text;
 }
 
-Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus, const Lines *target,
-                          const Decoded *results)
+Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
+                          const Lines *target, const Decoded *results)
 {
     Arena *arena = arena_new();
     Bleu bleu = {0};
@@ -392,7 +407,8 @@ Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, con
     for (int64_t i = 0; i < corpus->n; i++) {
         Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
         const char *reference = inference_reference(inference, &target->at[corpus->line[i]], arena);
-        bleu_add(&bleu, tokenize, best->n ? inference_text(inference, best, arena) : "", &reference, 1);
+        bleu_add(&bleu, tokenize, best->n ? inference_text(inference, best, arena) : "", &reference,
+                 1);
         const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
         int64_t length = rows_length(&corpus->target, i);
         int64_t wrong = edit_distance(best->ids, best->n, ids, length);

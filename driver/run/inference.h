@@ -11,8 +11,9 @@
 #include "runtime/decode/stepper_exec.h"
 #include "runtime/decode/stepper_mean.h"
 
-/* Inference: a model, or, with members, an ensemble of this model and the members; its probabilities are the mean of
- * all. Members have the same vocabulary. folder.h opens, loads and closes them. */
+/* Inference: a model, or, with members, an ensemble of this model and the members; its
+ * probabilities are the mean of all. Members have the same vocabulary. folder.h opens, loads and
+ * closes them. */
 typedef struct Inference {
     Job *job;
     Session *session;
@@ -30,25 +31,29 @@ typedef struct Inference {
     int64_t n_stuck; /* for DecodeSettings.n_stuck */
 } Inference;
 
-/* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` that of the source's own
- * vocabulary, if there is one, unless --set gives them. False after errors: model and vocabulary do not fit. */
+/* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` that of
+ * the source's own vocabulary, if there is one, unless --set gives them. False after errors: model
+ * and vocabulary do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);
-/* Checks that the model predicts the vocabulary's tokens, and that its tables have a row for each token of sources.
- * False after an error. */
+/* Checks that the model predicts the vocabulary's tokens, and that its tables have a row for each
+ * token of sources. False after an error. */
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
 /* The model's names of the inputs and dimensions that batches are given to. */
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
 void inference_free(Inference *inference);
-/* Compiles a function of the session's model and adds its params to the store; NULL after errors. */
+/* Compiles a function of the session's model and adds its params to the store; NULL after
+ * errors. */
 const TfcProgram *inference_add_program(Inference *inference, Function *function);
-/* Compile the programs for scoring or decoding, also those of members, and add their params to the store. To be called
- * before the store is filled. `own`: the model's own loss is computed, too, unless this is an ensemble. */
+/* Compile the programs for scoring or decoding, also those of members, and add their params to the
+ * store. To be called before the store is filled. `own`: the model's own loss is computed, too,
+ * unless this is an ensemble. */
 bool inference_prepare_score(Inference *inference, bool own);
 bool inference_prepare_decode(Inference *inference);
 
-/* score_corpus (score.h) for the model or the ensemble. An ensemble needs `forward` of all members. */
+/* score_corpus (score.h) for the model or the ensemble. An ensemble needs `forward` of all
+ * members. */
 bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
                      double *tokens, Scores *out);
 
@@ -73,13 +78,15 @@ BleuTokenize inference_tokenize(const Inference *inference);
  *   bleu                0 … 100
  *   exact               share of answers that equal their reference, token for token
  *   line_error_rate     share of all other answers
- *   symbol_error_rate   edits from answers to references (edit_distance), divided by the tokens of the references */
+ *   symbol_error_rate   edits from answers to references (edit_distance), divided by the tokens of
+ *                       the references */
 typedef struct Judgement {
     double bleu, exact, line_error_rate, symbol_error_rate;
 } Judgement;
-/* Compares the results of inference_decode for a corpus of pairs with their references, the lines of `target`. */
-Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus, const Lines *target,
-                          const Decoded *results);
+/* Compares the results of inference_decode for a corpus of pairs with their references, the lines
+ * of `target`. */
+Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
+                          const Lines *target, const Decoded *results);
 /* Reference text in the form that decoding gives: joiners undone for word lists. */
 const char *inference_reference(const Inference *inference, const Line *line, Arena *arena);
 

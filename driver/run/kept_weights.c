@@ -47,8 +47,9 @@ static bool put_file(const StFile *file, Text *out)
     if (stat(file->path, &info) || !file->map)
         return false;
     text_add(out, "%llu %lld.%09ld %lld.%09ld %llu %llu %llx\n", (unsigned long long)info.st_size,
-             (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec,
-             (unsigned long long)info.st_dev, (unsigned long long)info.st_ino, (unsigned long long)sample_of(file));
+             (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec,
+             info.st_ctim.tv_nsec, (unsigned long long)info.st_dev, (unsigned long long)info.st_ino,
+             (unsigned long long)sample_of(file));
     return true;
 }
 
@@ -60,7 +61,9 @@ static bool identify(KeptWeights *kept)
     for (size_t i = 0; ok && i < kept->file.shards->files.count; i++)
         ok = put_file(kept->file.shards->files.data[i], &text);
     for (size_t i = 0; i < model->files.count; i++)
-        text_add(&text, "%llx\n", (unsigned long long)xxh64(model->files.data[i]->text, model->files.data[i]->length, 0));
+        text_add(
+            &text, "%llx\n",
+            (unsigned long long)xxh64(model->files.data[i]->text, model->files.data[i]->length, 0));
     for (size_t i = 0; i < kept->session->options.settings.count; i++)
         text_add(&text, "%s\n", kept->session->options.settings.data[i]);
     if (ok)
@@ -71,7 +74,8 @@ static bool identify(KeptWeights *kept)
 
 /* ---- blocks ---- */
 
-static bool find_key(const KeptWeights *kept, const TfcProgram *program, uint64_t layout, int64_t bytes, ProgramKey *key)
+static bool find_key(const KeptWeights *kept, const TfcProgram *program, uint64_t layout,
+                     int64_t bytes, ProgramKey *key)
 {
     const ProgramKey *of = jit_key_of(kept->session->jit, program);
     struct {
@@ -88,10 +92,12 @@ static void *find_block(void *context, const TfcProgram *program, uint64_t layou
 {
     KeptWeights *kept = context;
     ProgramKey key;
-    return find_key(kept, program, layout, bytes, &key) ? cache_map(kept->cache, &key, bytes) : NULL;
+    return find_key(kept, program, layout, bytes, &key) ? cache_map(kept->cache, &key, bytes)
+                                                        : NULL;
 }
 
-static void keep_block(void *context, const TfcProgram *program, uint64_t layout, const void *memory, int64_t bytes)
+static void keep_block(void *context, const TfcProgram *program, uint64_t layout,
+                       const void *memory, int64_t bytes)
 {
     KeptWeights *kept = context;
     ProgramKey key;
@@ -105,7 +111,10 @@ static ProgramKey key_of_param(const KeptWeights *kept, const StoreTensor *tenso
     return key_of_made(&kept->identity, tensor->name, strlen(tensor->name) + 1);
 }
 
-static int64_t param_bytes(const StoreTensor *tensor) { return tensor->count * (int64_t)element_info(tensor->type)->bytes; }
+static int64_t param_bytes(const StoreTensor *tensor)
+{
+    return tensor->count * (int64_t)element_info(tensor->type)->bytes;
+}
 
 static void *lend_param(void *context, const StoreTensor *tensor)
 {
@@ -137,7 +146,8 @@ KeptWeights *kept_weights_open(Job *job, Session *session, const char *checkpoin
 {
     KeptWeights *kept = ARENA_NEW(job->arena, KeptWeights);
     *kept = (KeptWeights){.session = session, .cache = cache_open(job->arena, NULL, CACHE_BYTES)};
-    if (!kept->cache || cache_note(kept->cache) || !weights_open(job, session->model, checkpoint, &kept->file))
+    if (!kept->cache || cache_note(kept->cache) ||
+        !weights_open(job, session->model, checkpoint, &kept->file))
         return NULL;
     if (!identify(kept)) {
         kept_weights_close(kept);
@@ -156,7 +166,8 @@ void kept_weights_use(KeptWeights *kept, Store *store)
         return;
     if (!kept->is_checked)
         cache_put_text(kept->cache, &kept->identity, checked);
-    kept->source = (StoreSource){kept, fill_param, lend_param, keep_param, find_block, keep_block, cache_unmap};
+    kept->source = (StoreSource){kept,       fill_param, lend_param, keep_param,
+                                 find_block, keep_block, cache_unmap};
     store_set_source(store, &kept->source);
 }
 

@@ -59,7 +59,8 @@ static bool refuse(Job *job, RunLock *lock)
     process[strcspn(process, "\n")] = 0;
     close(lock->fd);
     lock->fd = -1;
-    return job_error(job, "%s is being written by another process%s%s; take another folder, or wait",
+    return job_error(job,
+                     "%s is being written by another process%s%s; take another folder, or wait",
                      lock->folder, *process ? ", " : "", process);
 }
 
@@ -84,7 +85,8 @@ static bool take(Job *job, RunLock *lock)
 bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
 {
     *lock = (RunLock){folder, arena_printf(job->arena, "%s/" OWNERSHIP_LOCK, folder), kind, -1};
-    if (!ownership_check_folder(job, kind, folder) || !file_make_folder(&job->diags, folder) || !take(job, lock))
+    if (!ownership_check_folder(job, kind, folder) || !file_make_folder(&job->diags, folder) ||
+        !take(job, lock))
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
         diag_note(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));

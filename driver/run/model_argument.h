@@ -1,5 +1,6 @@
-/* ModelArgument: the path that a command takes as MODEL or RUN: a model's file or the folder of a run. The folder of a
- * run is accepted wherever a model is expected. The error about any other path says what to give instead. */
+/* ModelArgument: the path that a command takes as MODEL or RUN: a model's file or the folder of a
+ * run. The folder of a run is accepted wherever a model is expected. The error about any other path
+ * says what to give instead. */
 #ifndef DRIVER_RUN_MODEL_ARGUMENT_H
 #define DRIVER_RUN_MODEL_ARGUMENT_H
 
@@ -10,8 +11,8 @@ typedef struct ModelArgument {
     const char *run;        /* the folder, for vocabulary and checkpoints; NULL: a model's file */
 } ModelArgument;
 
-/* Reads a MODEL argument. For a run, the options have the size of its vocabulary and its settings, which --set
- * overrides. False after an error. */
+/* Reads a MODEL argument. For a run, the options have the size of its vocabulary and its settings,
+ * which --set overrides. False after an error. */
 bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model);
 
 /* Checks a RUN argument. False after an error, which says how to make a run. */

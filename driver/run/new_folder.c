@@ -36,14 +36,16 @@ static int lock_folder(const char *path)
     return -1;
 }
 
-/* Of the folder `name`, by nobody who lives: the lock goes with its process, on other machines too. */
+/* Of the folder `name`, by nobody who lives: the lock goes with its process, on other machines
+ * too. */
 static void remove_left(NewFolder *new, const char *parent, const char *name)
 {
     const char *path = file_in(new->job->arena, parent, name);
     int lock = lock_folder(path);
     if (lock < 0)
         return;
-    diag_note(&new->job->diags, (Loc){0}, "%s was left half written by a process that is no more, and is removed", path);
+    diag_note(&new->job->diags, (Loc){0},
+              "%s was left half written by a process that is no more, and is removed", path);
     file_remove_tree(path);
     close(lock);
 }
@@ -77,9 +79,9 @@ static bool cannot_make(const NewFolder *new, int error)
 {
     bool taken = error == EEXIST || error == ENOTEMPTY;
     return job_error(new->job, "cannot make the folder %s: %s", new->folder,
-                     taken                ? "another process has written into it meanwhile"
+                     taken              ? "another process has written into it meanwhile"
                      : error == ENOTDIR ? "a file has that name"
-                                          : strerror(error));
+                                        : strerror(error));
 }
 
 bool new_folder_begin(Job *job, const char *folder, NewFolder *new)

@@ -19,11 +19,14 @@ static const struct {
     const char *file, *text, *command, *instead;
 } marks[] = {
     [OWN_RUN] = {"run.json", "\"tfc\"", "train", "--out takes a new folder, or that of a run"},
-    [OWN_PREPARED] = {"prepared.json", "\"prepared\"", "prepare", "-o takes a new folder, or one of prepared data"},
-    [OWN_PACKAGE] = {"package.json", "compiled by tfc", "compile", "-o takes a new folder, or one that --emit js made"},
+    [OWN_PREPARED] = {"prepared.json", "\"prepared\"", "prepare",
+                      "-o takes a new folder, or one of prepared data"},
+    [OWN_PACKAGE] = {"package.json", "compiled by tfc", "compile",
+                     "-o takes a new folder, or one that --emit js made"},
     [OWN_PUBLISHED] = {"model.safetensors", "\"writer\":\"tfc\"", "export",
                        "-o takes a new folder, or one that --format hf made"},
-    [OWN_COMPILED] = {NULL, ", compiled by tfc", "compile", "move it away, or write -o into another folder"},
+    [OWN_COMPILED] = {NULL, ", compiled by tfc", "compile",
+                      "move it away, or write -o into another folder"},
 };
 enum { HEAD = 4096, LONGEST_LOCK = 31 };
 
@@ -80,8 +83,8 @@ static bool is_something(const char *folder, const char *name)
     return info.st_size && !is_output(&info);
 }
 
-/* The first name, in the order of bytes, of what the folder holds; false: nothing, or no folder. A folder that cannot be
- * read may hold anything: true, without a name, and errno. */
+/* The first name, in the order of bytes, of what the folder holds; false: nothing, or no folder. A
+ * folder that cannot be read may hold anything: true, without a name, and errno. */
 static bool find_something(const char *folder, char name[NAME_MAX + 1])
 {
     DIR *dir = opendir(folder);
@@ -115,9 +118,10 @@ static const char *folder_of(Arena *arena, const char *path)
 
 const char *ownership_run_of(Arena *arena, const char *path)
 {
-    static const char *const own[] = {"run.json", "log*.jsonl",   "*.tfg",       "last.safetensors*", "best.safetensors*",
-                                      "vocab*",   "tokenizer*",   "source*",     "average.safetensors*", "step-*.safetensors*",
-                                      "weights",  OWNERSHIP_LOCK};
+    static const char *const own[] = {
+        "run.json", "log*.jsonl",  "*.tfg",   "last.safetensors*",    "best.safetensors*",
+        "vocab*",   "tokenizer*",  "source*", "average.safetensors*", "step-*.safetensors*",
+        "weights",  OWNERSHIP_LOCK};
     const char *folder = folder_of(arena, path);
     if (!strcmp(file_name(folder), "lib")) /* the model's libraries */
         folder = folder_of(arena, folder);
@@ -129,7 +133,8 @@ const char *ownership_run_of(Arena *arena, const char *path)
 
 static bool refuse(Job *job, Ownership kind, const char *path)
 {
-    return job_error(job, "%s was not written by tfc %s: %s", path, marks[kind].command, marks[kind].instead);
+    return job_error(job, "%s was not written by tfc %s: %s", path, marks[kind].command,
+                     marks[kind].instead);
 }
 
 bool ownership_check_folder(Job *job, Ownership kind, const char *folder)

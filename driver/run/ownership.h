@@ -1,10 +1,10 @@
-/* Ownership: whether a folder or file at the place of a command's output was made by tfc, so that it may be replaced. tfc
- * writes a mark into what it makes (ownership.c has the table).
+/* Ownership: whether a folder or file at the place of a command's output was made by tfc, so that
+ * it may be replaced. tfc writes a mark into what it makes (ownership.c has the table).
  *
  *   ownership_check_folder(job, OWN_RUN, "run")      // before anything is written there
  *
- * A command may also write where nothing exists, into an empty folder, and into one with nothing but empty
- * files and this process's own output (which a shell has opened there). */
+ * A command may also write where nothing exists, into an empty folder, and into one with nothing
+ * but empty files and this process's own output (which a shell has opened there). */
 #ifndef DRIVER_RUN_OWNERSHIP_H
 #define DRIVER_RUN_OWNERSHIP_H
 
@@ -18,16 +18,18 @@ typedef enum Ownership {
     OWN_COMPILED   /* NAME.h and NAME.py of tfc compile */
 } Ownership;
 
-/* The file that marks a folder as tfc's while it is being written, and if writing did not finish, before the mark is
- * there (lock.h). */
+/* The file that marks a folder as tfc's while it is being written, and if writing did not finish,
+ * before the mark is there (lock.h). */
 #define OWNERSHIP_LOCK "lock"
 
-/* Checks that a command may write into the folder. False after an error, which names a file that is not tfc's and says
- * what to do. */
+/* Checks that a command may write into the folder. False after an error, which names a file that is
+ * not tfc's and says what to do. */
 bool ownership_check_folder(Job *job, Ownership kind, const char *folder);
-/* The same for a file, whose first line is the mark. True for a device or a pipe, which its writer checks. */
+/* The same for a file, whose first line is the mark. True for a device or a pipe, which its writer
+ * checks. */
 bool ownership_check_file(Job *job, Ownership kind, const char *path);
-/* The folder of the run whose own file this is, such as a checkpoint, its log or vocabulary; NULL: it is none's. */
+/* The folder of the run whose own file this is, such as a checkpoint, its log or vocabulary; NULL:
+ * it is none's. */
 const char *ownership_run_of(Arena *arena, const char *path);
 /* Whether the folder has the mark. */
 bool ownership_is_marked(Ownership kind, const char *folder);

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-/* By their names in transformers' documentation, and Marian's settings (import_marian.h); a folder has
- * some of them. */
-static const char *const files[] = {"config.json",        "generation_config.json",
-                                    "tokenizer.json",     "tokenizer_config.json",
-                                    "vocab.json",         "source.spm",
-                                    "target.spm",         "spiece.model",
-                                    "tokenizer.model",    "sentencepiece.bpe.model",
-                                    "merges.txt",         "special_tokens_map.json",
-                                    "added_tokens.json",  "model.yml"};
+/* By their names in transformers' documentation, and Marian's settings (import_marian.h); a folder
+ * has some of them. */
+static const char *const files[] = {"config.json",       "generation_config.json",
+                                    "tokenizer.json",    "tokenizer_config.json",
+                                    "vocab.json",        "source.spm",
+                                    "target.spm",        "spiece.model",
+                                    "tokenizer.model",   "sentencepiece.bpe.model",
+                                    "merges.txt",        "special_tokens_map.json",
+                                    "added_tokens.json", "model.yml"};
 enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
 
 static bool copy_files(Job *job, const char *from, const char *to)
@@ -25,8 +25,10 @@ static bool copy_files(Job *job, const char *from, const char *to)
     for (int i = 0; ok && i < N_FILES; i++) {
         if (!file_exists(file_in(job->arena, from, files[i])))
             continue;
-        const Source *file = file_read(&job->diags, job->arena, file_in(job->arena, from, files[i]), LARGEST_FILE);
-        ok = file && file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text, file->length);
+        const Source *file =
+            file_read(&job->diags, job->arena, file_in(job->arena, from, files[i]), LARGEST_FILE);
+        ok = file && file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text,
+                                    file->length);
     }
     return ok;
 }
@@ -48,10 +50,11 @@ static bool check_names(Job *job, const Model *model, Store *store, const Weight
         const StoreTensor *param = store_at(store, i);
         bool left_out = what->without && map_has(what->without, param->name);
         if (store_is_param(param) && !left_out && !weight_map(model, param->name))
-            return job_error(job,
-                             "the param '%s' has no name in the model's weights block: the published "
-                             "model does not have it (adapters: --merge)",
-                             param->name);
+            return job_error(
+                job,
+                "the param '%s' has no name in the model's weights block: the published "
+                "model does not have it (adapters: --merge)",
+                param->name);
     }
     return true;
 }
@@ -61,18 +64,21 @@ const char *published_folder(Job *job, const char *run)
     return run && file_is_folder(kept(job, run)) ? kept(job, run) : NULL;
 }
 
-static bool write_published(Job *job, const char *run, const Model *model, Store *store, const WeightsExport *what,
-                            const char *folder)
+static bool write_published(Job *job, const char *run, const Model *model, Store *store,
+                            const WeightsExport *what, const char *folder)
 {
     return copy_files(job, kept(job, run), folder) &&
-           weights_export(job, model, store, what, file_in(job->arena, folder, "model.safetensors"));
+           weights_export(job, model, store, what,
+                          file_in(job->arena, folder, "model.safetensors"));
 }
 
 bool published_refuse(Job *job, const char *run, const char *format)
 {
-    return job_error(job, "%s has no config.json of a published model: --format %s is for what tfc import made, and what was "
-                     "trained from that; -o FILE.safetensors writes any model's params, and -o FILE.onnx the model",
-                     run ? run : "a model's file", format);
+    return job_error(
+        job,
+        "%s has no config.json of a published model: --format %s is for what tfc import made, and what was "
+        "trained from that; -o FILE.safetensors writes any model's params, and -o FILE.onnx the model",
+        run ? run : "a model's file", format);
 }
 
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
@@ -82,7 +88,8 @@ bool published_write(Job *job, const char *run, const Model *model, Store *store
         return published_refuse(job, run, "hf");
     if (what->only && what->only->count)
         return job_error(job, "--format hf writes all params: leave --only out");
-    if (!ownership_check_folder(job, OWN_PUBLISHED, folder) || !check_names(job, model, store, what))
+    if (!ownership_check_folder(job, OWN_PUBLISHED, folder) ||
+        !check_names(job, model, store, what))
         return false;
     NewFolder new;
     if (!new_folder_is_free(folder)) /* of an export, whose files are replaced one by one */

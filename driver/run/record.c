@@ -26,7 +26,8 @@ bool is_run_folder(const char *path)
 /* ---- reading ---- */
 
 /* The member of that kind, or NULL; *ok: it is of that kind or absent. */
-static const JsonValue *get_member(const JsonValue *object, const char *name, JsonKind kind, bool *ok)
+static const JsonValue *get_member(const JsonValue *object, const char *name, JsonKind kind,
+                                   bool *ok)
 {
     const JsonValue *value = json_member(object, name);
     *ok = !value || value->kind == kind;
@@ -94,8 +95,13 @@ static bool get_texts(Job *job, const JsonValue *object, RunRecord *record)
 /* Says what the path is, which is not the folder of a run; gives false. */
 static bool refuse_folder(Job *job, const char *path)
 {
-    return job_error(job, "%s is not the folder of a run: %s; name a folder that tfc train --out, or tfc import -o, has written",
-                     path, file_is_folder(path) ? "it has no run.json" : file_exists(path) ? "it is a file" : "there is no such folder");
+    return job_error(
+        job,
+        "%s is not the folder of a run: %s; name a folder that tfc train --out, or tfc import -o, has written",
+        path,
+        file_is_folder(path) ? "it has no run.json"
+        : file_exists(path)  ? "it is a file"
+                             : "there is no such folder");
 }
 
 bool run_record_read(Job *job, const char *folder, RunRecord *record)
@@ -110,18 +116,20 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     const char *problem;
     const JsonValue *json = json_read(job->arena, source->text, source->length, &problem);
     if (!json)
-        return job_error(job, "%s is damaged (%s): it holds the run's settings, restore it from a copy", path, problem);
+        return job_error(job,
+                         "%s is damaged (%s): it holds the run's settings, restore it from a copy",
+                         path, problem);
     record->version = json_member_text(json, "tfc");
     record->model = json_member_text(json, "model");
     record->processor = json_member_text(json, "processor");
     record->is_import = json_member(json, "unused") != NULL;
     bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) &&
-              json_member(json, "settings") &&
-              get_list(job, json, "settings", &record->settings) &&
+              json_member(json, "settings") && get_list(job, json, "settings", &record->settings) &&
               get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
               get_list(job, json, "arguments", &record->arguments) &&
-              get_facts(job, json, "decides", &record->facts) && get_facts(job, json, "files", &record->files) && get_texts(job, json, record);
+              get_facts(job, json, "decides", &record->facts) &&
+              get_facts(job, json, "files", &record->files) && get_texts(job, json, record);
     return ok || job_error(job, "%s: not what tfc train writes", path);
 }
 
@@ -133,7 +141,10 @@ static const char *find_fact(const RunFacts *facts, const char *name)
     return NULL;
 }
 
-const char *run_record_fact(const RunRecord *record, const char *name) { return find_fact(&record->facts, name); }
+const char *run_record_fact(const RunRecord *record, const char *name)
+{
+    return find_fact(&record->facts, name);
+}
 
 /* ---- the files beside it ---- */
 
@@ -142,12 +153,14 @@ static const char *checksum(Job *job, const void *bytes, size_t size)
     return arena_printf(job->arena, "%016llx", (unsigned long long)xxh64(bytes, size, 0));
 }
 
-void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes, size_t size)
+void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes,
+                         size_t size)
 {
     vec_push(job->arena, record->files, ((RunFact){name, checksum(job, bytes, size)}));
 }
 
-bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes, size_t size)
+bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes,
+                            size_t size)
 {
     const char *was = find_fact(&record->files, name);
     return was && strcmp(was, checksum(job, bytes, size));
@@ -165,8 +178,11 @@ bool run_record_check_files(Job *job, const char *folder, const RunRecord *recor
         missing++;
     }
     if (missing > 1)
-        return job_error(job, "%s and %d more files of the run are missing: restore them from a copy", first, missing - 1);
-    return !first || job_error(job, "%s, a file of the run, is missing: restore it from a copy", first);
+        return job_error(job,
+                         "%s and %d more files of the run are missing: restore them from a copy",
+                         first, missing - 1);
+    return !first ||
+           job_error(job, "%s, a file of the run, is missing: restore it from a copy", first);
 }
 
 /* ---- writing ---- */
@@ -215,7 +231,8 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
         put_list(&json, "unused", &record->unused);
     json_close(&json, '}');
     text_string(&text, "\n");
-    bool ok = file_write_own(&job->diags, file_in(job->arena, folder, RECORD), text.data, text.length);
+    bool ok =
+        file_write_own(&job->diags, file_in(job->arena, folder, RECORD), text.data, text.length);
     text_free(&text);
     return ok;
 }

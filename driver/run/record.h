@@ -1,5 +1,5 @@
-/* RunRecord: run.json, what a training records about itself, for the commands that use the run and for
- * resuming it.
+/* RunRecord: run.json, what a training records about itself, for the commands that use the run and
+ * for resuming it.
  *
  *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
  *   settings           consts: ["d_model=256", …], `vocab` always among them
@@ -9,7 +9,8 @@
  *   processor          this machine's, for people
  *   decides            name → value: all that the result depends on, without the texts
  *   data               the texts: option, file, bytes, lines, sha256
- *   files              name → checksum of what was written beside run.json for all time: model, libraries, vocabularies
+ *   files              name → checksum of what was written beside run.json for all time: model,
+ *                      libraries, vocabularies
  *   unused             of an imported run: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
@@ -39,15 +40,18 @@ typedef struct RunRecord {
 
 /* Whether the folder has a run.json. */
 bool is_run_folder(const char *path);
-/* Reads run.json. A field that an earlier version did not write is empty or NULL. False after errors: there is no
- * run.json, or tfc did not write it. */
+/* Reads run.json. A field that an earlier version did not write is empty or NULL. False after
+ * errors: there is no run.json, or tfc did not write it. */
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
-/* The files beside run.json: adds one to be recorded; whether it is no longer what was recorded; whether all are there,
- * with an error if some are missing. A record of an earlier version knows none. */
-void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes, size_t size);
-bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes, size_t size);
+/* The files beside run.json: adds one to be recorded; whether it is no longer what was recorded;
+ * whether all are there, with an error if some are missing. A record of an earlier version knows
+ * none. */
+void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes,
+                         size_t size);
+bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes,
+                            size_t size);
 bool run_record_check_files(Job *job, const char *folder, const RunRecord *record);
 bool run_record_write(Job *job, const char *folder, const RunRecord *record);
 

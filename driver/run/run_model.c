@@ -49,11 +49,13 @@ static void add_alone(Job *job, const char *name, TextList *list)
 }
 
 /* Of an import: what no param takes any more. */
-static TextList list_left_over(Job *job, const char *folder, const char *weights, const Model *model)
+static TextList list_left_over(Job *job, const char *folder, const char *weights,
+                               const Model *model)
 {
     TextList list = {0}, unused = {0};
     RunRecord record;
-    if (!run_record_read(job, folder, &record) || !record.is_import || !weights_unused(job, model, weights, &unused))
+    if (!run_record_read(job, folder, &record) || !record.is_import ||
+        !weights_unused(job, model, weights, &unused))
         return list;
     for (size_t i = 0; i < unused.count; i++)
         if (!is_in(&record.unused, unused.data[i]))
@@ -96,10 +98,11 @@ static bool check_params(Job *job, const char *folder, const Model *model)
         text_add(&text, "\n  %s", list.data[i]);
     if (list.count > MOST_LISTED)
         text_add(&text, "\n  … and %zu more", list.count - MOST_LISTED);
-    job_error(job,
-              "%s/model.tfg is not the model of %s: put back the text that was trained, or train this one "
-              "with another --out%s",
-              folder, path, text.data);
+    job_error(
+        job,
+        "%s/model.tfg is not the model of %s: put back the text that was trained, or train this one "
+        "with another --out%s",
+        folder, path, text.data);
     text_free(&text);
     return false;
 }
@@ -112,7 +115,8 @@ const char *run_model_place(Job *job, const Model *model, const Source *file)
 {
     if (!strcmp(file->path, model->path))
         return "model.tfg";
-    const char *within = model_is_library_file(model, file) ? file->path + strlen(model->library) + 1 : NULL;
+    const char *within =
+        model_is_library_file(model, file) ? file->path + strlen(model->library) + 1 : NULL;
     if (within && is_within(within))
         return arena_printf(job->arena, "lib/%s", within);
     size_t length = (size_t)(file_name(model->path) - model->path);
@@ -138,7 +142,9 @@ static bool check_model(Job *job, const char *folder, const Model *model)
         return false;
     const char *changed = run_model_changed(job, model, &record);
     if (changed)
-        diag_warning(&job->diags, (Loc){0}, "%s was changed since the run was made: what it computes now is used", changed);
+        diag_warning(&job->diags, (Loc){0},
+                     "%s was changed since the run was made: what it computes now is used",
+                     changed);
     return true;
 }
 

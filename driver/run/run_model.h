@@ -4,15 +4,18 @@
 
 #include "driver/run/record.h"
 
-/* Where a file that the model reads goes within a run's folder: library files into lib/, others where they stand relative
- * to the model; NULL: elsewhere. */
+/* Where a file that the model reads goes within a run's folder: library files into lib/, others
+ * where they stand relative to the model; NULL: elsewhere. */
 const char *run_model_place(Job *job, const Model *model, const Source *file);
-/* The path of a file of the run's model that is no longer what was recorded; NULL: there is none. */
+/* The path of a file of the run's model that is no longer what was recorded; NULL: there is
+ * none. */
 const char *run_model_changed(Job *job, const Model *model, const RunRecord *record);
-/* The options of session_open for the run's model, with its settings, which `more` overrides. Opening it checks that the
- * checkpoint run_params fits it as it is now: each of its names is a param with the same shape. RUN_WEIGHTS may also have
- * the tensors that the import left unused, and params that a training does not save may be missing. An error lists the
- * differences; where none is there but the text is no longer what was recorded, a warning tells. */
-SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record, const TextList *more);
+/* The options of session_open for the run's model, with its settings, which `more` overrides.
+ * Opening it checks that the checkpoint run_params fits it as it is now: each of its names is a
+ * param with the same shape. RUN_WEIGHTS may also have the tensors that the import left unused, and
+ * params that a training does not save may be missing. An error lists the differences; where none
+ * is there but the text is no longer what was recorded, a warning tells. */
+SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record,
+                                   const TextList *more);
 
 #endif

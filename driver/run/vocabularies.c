@@ -18,7 +18,8 @@ bool vocabulary_needs_text(const VocabularyChoice *choice)
 
 const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
 {
-    bool makes = vocab_spec_is_pieces(choice->spec) || (choice->source && vocab_spec_is_pieces(choice->source));
+    bool makes = vocab_spec_is_pieces(choice->spec) ||
+                 (choice->source && vocab_spec_is_pieces(choice->source));
     return !makes ? NULL : choice->normalize ? choice->normalize : pairs ? "nfkc" : "none";
 }
 
@@ -26,25 +27,30 @@ void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const
 {
     const char *how = vocabulary_normalization(choice, pairs);
     diag_note(&job->diags, (Loc){0}, "making the vocabulary %s%s%s", choice->spec, from,
-              !how                 ? ""
-              : !strcmp(how, "none") ? ", of the text as it is (--normalize none)"
-                                     : ", of the text normalized by NFKC, with one blank for tabs and "
-                                       "runs of blanks (--normalize nfkc)");
+              !how ? ""
+              : !strcmp(how, "none")
+                  ? ", of the text as it is (--normalize none)"
+                  : ", of the text normalized by NFKC, with one blank for tabs and "
+                    "runs of blanks (--normalize nfkc)");
 }
 
-/* A list of words that came from another program has its special tokens, which are words like any other here. */
+/* A list of words that came from another program has its special tokens, which are words like any
+ * other here. */
 static void note_foreign(Job *job, const char *spec, const Vocabulary *vocab)
 {
     static const struct {
         const char *token, *name, *what;
+        /* clang-format off */
     } rows[] = {{"<blank>", "pad", "padding token"}, {"<PAD>", "pad", "padding token"}, {"[PAD]", "pad", "padding token"},
                 {"<UNK>", "unk", "unknown token"}, {"[UNK]", "unk", "unknown token"}, {"UNK", "unk", "unknown token"},
                 {"<bos>", "begin", "token that begins a target"}, {"<BOS>", "begin", "token that begins a target"},
                 {"<eos>", "end", "token that ends a target"}, {"<EOS>", "end", "token that ends a target"}};
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows && vocab_is_words(vocab); i++)
         if (vocab_find(vocab, rows[i].token) >= 0)
-            diag_note(&job->diags, (Loc){0}, "--vocab %s: '%s' is a word like any other; --token %s='%s' makes it the %s", spec,
-                      rows[i].token, rows[i].name, rows[i].token, rows[i].what);
+            diag_note(&job->diags, (Loc){0},
+                      "--vocab %s: '%s' is a word like any other; --token %s='%s' makes it the %s",
+                      spec, rows[i].token, rows[i].name, rows[i].token, rows[i].what);
 }
 
 /* With the rules that the texts say; NULL after an error. */
@@ -84,12 +90,15 @@ static bool check_spec(Job *job, const char *spec)
     if (file_exists(spec))
         return true;
     if (*spec && strspn(spec, "0123456789") == strlen(spec))
-        return job_error(job, "--vocab %s: there is no file of this name; auto:%s trains a vocabulary of %s pieces", spec,
-                         spec, spec);
+        return job_error(
+            job,
+            "--vocab %s: there is no file of this name; auto:%s trains a vocabulary of %s pieces",
+            spec, spec, spec);
     const size_t kind = strcspn(spec, ":") + (strchr(spec, ':') != NULL); /* "bpe:" of "bpe:8000" */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strlen(rows[i].word) == kind && !strncmp(spec, rows[i].word, kind))
-            return job_error(job, "--vocab %s: there is no file of this name; meant is perhaps %s", spec, rows[i].meant);
+            return job_error(job, "--vocab %s: there is no file of this name; meant is perhaps %s",
+                             spec, rows[i].meant);
     return true;
 }
 
@@ -118,18 +127,24 @@ Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Line
 }
 
 /* Another vocabulary of the same size would give other words without a word about it. */
-static bool check_vocabulary(Job *job, const char *folder, const RunRecord *record, const Vocabulary *vocab)
+static bool check_vocabulary(Job *job, const char *folder, const RunRecord *record,
+                             const Vocabulary *vocab)
 {
     VocabFile files[2];
     for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
         if (run_record_has_changed(job, record, files[i].name, files[i].bytes, files[i].size))
-            return job_error(job, "%s is not the vocabulary that the run was trained with: put that back",
-                             file_in(job->arena, folder, files[i].name));
+            return job_error(
+                job, "%s is not the vocabulary that the run was trained with: put that back",
+                file_in(job->arena, folder, files[i].name));
     return true;
 }
 
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record)
 {
-    Vocabulary *vocab = run_record_check_files(job, folder, record) ? vocab_load(&job->diags, job->arena, folder) : NULL;
-    return vocab && check_vocabulary(job, folder, record, vocab) ? with_rules(job, folder, vocab, &record->tokens) : NULL;
+    Vocabulary *vocab = run_record_check_files(job, folder, record)
+                            ? vocab_load(&job->diags, job->arena, folder)
+                            : NULL;
+    return vocab && check_vocabulary(job, folder, record, vocab)
+               ? with_rules(job, folder, vocab, &record->tokens)
+               : NULL;
 }

@@ -107,7 +107,9 @@ static bool put_value(StoreTensor *tensor, int64_t i, double value, bool whole)
         ((int32_t *)tensor->data)[i] = (int32_t)value;
         return true;
     case TFC_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; return true;
-    default: ((float *)tensor->data)[i] = (float)value; return !whole || (double)(float)value == value;
+    default:
+        ((float *)tensor->data)[i] = (float)value;
+        return !whole || (double)(float)value == value;
     }
 }
 
@@ -182,7 +184,8 @@ static bool read_floats(const WeightPart *part, const StTensor *from, StoreTenso
     Matrix m = take_matrix(&walk, from);
     bool ok = true;
     for (; ok && walk.left > 0; walk_on(&walk))
-        ok = (m.our_column == 1 ? read_rows : read_tiles)(&m, walk.theirs, (float *)param->data + walk.ours);
+        ok = (m.our_column == 1 ? read_rows : read_tiles)(&m, walk.theirs,
+                                                          (float *)param->data + walk.ours);
     return ok;
 }
 
@@ -191,7 +194,8 @@ bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param)
     if (param->type == TFC_F32 && part->scale == 1 && read_floats(part, from, param))
         return true;
     bool whole = !element_info(from->type)->is_float && part->scale == 1;
-    for (Walk w = walk_begin(part, param, from->dims + from->rank - part->rank); w.left > 0; walk_on(&w))
+    for (Walk w = walk_begin(part, param, from->dims + from->rank - part->rank); w.left > 0;
+         walk_on(&w))
         if (!put_value(param, w.ours, part->scale * st_value(from, w.theirs), whole))
             return false;
     return true;

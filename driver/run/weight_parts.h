@@ -1,5 +1,5 @@
-/* Copying between a param and the parts of a checkpoint from which a weights block makes it (WeightPart,
- * frontend/frontend.h). */
+/* Copying between a param and the parts of a checkpoint from which a weights block makes it
+ * (WeightPart, frontend/frontend.h). */
 #ifndef DRIVER_RUN_WEIGHT_PARTS_H
 #define DRIVER_RUN_WEIGHT_PARTS_H
 
@@ -10,11 +10,14 @@
 const WeightMap *weight_map(const Model *model, const char *name);
 /* A map with one part: the whole tensor `name`, of the param's shape. */
 WeightMap whole_map(Arena *arena, const StoreTensor *param, const char *name);
-/* Checks that a tensor has the part's shape; more leading axes of 1 are allowed. False after an error. */
+/* Checks that a tensor has the part's shape; more leading axes of 1 are allowed. False after an
+ * error. */
 bool part_fits(Job *job, const WeightPart *part, const Shard *from, const StoreTensor *param);
-/* Reads the part's elements: param = scale * tensor. False: the param's type cannot hold a value. */
+/* Reads the part's elements: param = scale * tensor. False: the param's type cannot hold a
+ * value. */
 bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param);
-/* Writes the part's elements: tensor = param / scale. `to` has part->rank axes, of the lengths `dims`. */
+/* Writes the part's elements: tensor = param / scale. `to` has part->rank axes, of the lengths
+ * `dims`. */
 void part_write(const WeightPart *part, const StoreTensor *param, const int64_t *dims, double *to);
 
 #endif

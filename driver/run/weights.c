@@ -83,8 +83,10 @@ static bool read_part(Job *job, const Shard *from, const WeightPart *part, Store
     if (!part_fits(job, part, from, param))
         return false;
     return part_read(part, from->tensor, param) ||
-           job_error(job, "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
-                     from->file->path, from->tensor->name, param->name);
+           job_error(
+               job,
+               "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
+               from->file->path, from->tensor->name, param->name);
 }
 
 /* A param by its map, or as a checkpoint of our own has it, under our names. */
@@ -149,8 +151,8 @@ static bool is_missing(const Missing *missing, const char *param)
     return false;
 }
 
-/* The shortest front of a missing param's name, "encoder.layer.1" of "encoder.layer.1.self.query", under which all params
- * of the store are missing. */
+/* The shortest front of a missing param's name, "encoder.layer.1" of "encoder.layer.1.self.query",
+ * under which all params of the store are missing. */
 static const char *missing_front(Job *job, Store *store, const Missing *missing, const char *param)
 {
     for (const char *dot = strchr(param, '.'); dot; dot = strchr(dot + 1, '.')) {
@@ -158,7 +160,8 @@ static const char *missing_front(Job *job, Store *store, const Missing *missing,
         bool all = true;
         for (int64_t i = 0; all && i < store_count(store); i++) {
             const StoreTensor *other = store_at(store, i);
-            all = !store_is_param(other) || strncmp(other->name, param, length + 1) || is_missing(missing, other->name);
+            all = !store_is_param(other) || strncmp(other->name, param, length + 1) ||
+                  is_missing(missing, other->name);
         }
         if (all)
             return arena_strndup(job->arena, param, length);
@@ -197,7 +200,8 @@ static bool report_missing(Job *job, const Shards *shards, Store *store, const M
             vec_push(job->arena, free, all.data[i]);
     if (store && !free.count)
         return job_error(job, "%s: %zu of the model's tensor%s: %s begins %s anew", shards->path, n,
-                         n == 1 ? " is missing" : "s are missing", new_options(job, store, missing), n == 1 ? "it" : "them");
+                         n == 1 ? " is missing" : "s are missing", new_options(job, store, missing),
+                         n == 1 ? "it" : "them");
     Text text = {0};
     if (n == 1)
         text_string(&text, "a tensor is missing:");
@@ -211,7 +215,8 @@ static bool report_missing(Job *job, const Shards *shards, Store *store, const M
         text_string(&text, nearest(job, &free, tensor));
     }
     if (store)
-        text_add(&text, "\n%s begins %s anew", new_options(job, store, missing), n == 1 ? "it" : "them");
+        text_add(&text, "\n%s begins %s anew", new_options(job, store, missing),
+                 n == 1 ? "it" : "them");
     job_error(job, "%s: %s", shards->path, text.data ? text.data : "tensors are missing");
     text_free(&text);
     return false;
@@ -234,8 +239,8 @@ static const char *resolve_runs(Job *job, const char *path)
     return comma ? arena_printf(job->arena, "%s,%s", path, rest) : path;
 }
 
-/* The number of rows by which a tensor differs from a param that has one for each of `vocab` tokens; 0: it differs
- * otherwise, or not. */
+/* The number of rows by which a tensor differs from a param that has one for each of `vocab`
+ * tokens; 0: it differs otherwise, or not. */
 static int64_t other_rows(const StTensor *tensor, const StoreTensor *param, int64_t vocab)
 {
     int64_t other = 0;
@@ -262,8 +267,10 @@ static void note_vocabulary(Job *job, const Model *model, const Shards *shards, 
             const int64_t rows = from ? other_rows(from->tensor, param, sides[k]) : 0;
             if (!rows)
                 continue;
-            diag_note(&job->diags, (Loc){0}, "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file",
-                      (long long)sides[k], (long long)rows);
+            diag_note(
+                &job->diags, (Loc){0},
+                "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file",
+                (long long)sides[k], (long long)rows);
             return;
         }
 }
@@ -274,7 +281,8 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     const TextList *fresh = how ? how->fresh : NULL;
     if (!(path = resolve_runs(job, path)))
         return false;
-    Shards *shards = foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
+    Shards *shards =
+        foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
     if (!shards)
         return false;
     Missing missing = missing_new(job);
@@ -284,7 +292,8 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
         Missing allowed = missing_new(job);
         Missing *lacks = fresh && patterns_meet(fresh, param->name) ? &allowed : &missing;
         if (store_is_param(param))
-            wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param, lacks) ||
+            wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param,
+                                 lacks) ||
                      !checkpoint_check_tensor(&job->diags, path, param); /* while caches have it */
     }
     if (wrong)
@@ -311,7 +320,8 @@ bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *f
 bool weights_read(const WeightsFile *file, StoreTensor *param)
 {
     Missing missing = missing_new(file->job);
-    return load_param(file->job, file->shards, weight_map(file->model, param->name), param->name, param, &missing) &&
+    return load_param(file->job, file->shards, weight_map(file->model, param->name), param->name,
+                      param, &missing) &&
            report_missing(file->job, file->shards, NULL, &missing);
 }
 
@@ -338,13 +348,15 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
     return true;
 }
 
-/* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. `unread`: files that cannot be read,
- * which are reported once. */
+/* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. `unread`: files that
+ * cannot be read, which are reported once. */
 static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *unread)
 {
     if (map_has(unread, param->file))
         return false;
-    Shards *shards = foreign_file_check(job, param->file) ? shards_open(&job->diags, job->arena, param->file) : NULL;
+    Shards *shards = foreign_file_check(job, param->file)
+                         ? shards_open(&job->diags, job->arena, param->file)
+                         : NULL;
     if (!shards) {
         diag_note(&job->diags, module_param(model->module, param->name)->loc, "used here");
         map_set(unread, param->file, param);
@@ -354,7 +366,8 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *
     bool direct = !map || shards_find(shards, param->tensor);
     Missing missing = missing_new(job);
     bool ok = load_param(job, shards, direct ? NULL : map, param->tensor, param, &missing);
-    ok = report_missing(job, shards, NULL, &missing) && ok && checkpoint_check_tensor(&job->diags, param->file, param);
+    ok = report_missing(job, shards, NULL, &missing) && ok &&
+         checkpoint_check_tensor(&job->diags, param->file, param);
     shards_close(shards);
     return ok;
 }

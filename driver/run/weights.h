@@ -10,20 +10,22 @@
  * files that it names; false after errors. */
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
 /* WeightsLoad: what may be missing in a checkpoint, and what is left over.
- *   fresh    patterns (patterns.h) of params that may be missing, and then keep their values; NULL: none
+ *   fresh    patterns (patterns.h) of params that may be missing, and then keep their values; NULL:
+ *            none
  *   unused   gets the names of tensors that no param takes; NULL: not wanted */
 typedef struct WeightsLoad {
     const TextList *fresh;
     TextList *unused;
 } WeightsLoad;
 /* Fills every param of the store (trained, frozen, state) from a checkpoint: safetensors
- * (runtime/data/shards.h) or the folder of a run. The tensor of a param has the name in the model's name map,
- * or the param's own. If no name in the file begins with the first part of the map's names, that part is left
- * out. how NULL: {0}. False after errors; one message lists all missing tensors. */
+ * (runtime/data/shards.h) or the folder of a run. The tensor of a param has the name in the model's
+ * name map, or the param's own. If no name in the file begins with the first part of the map's
+ * names, that part is left out. how NULL: {0}. False after errors; one message lists all missing
+ * tensors. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
-/* WeightsFile: a checkpoint whose params are read one by one. It was read whole before, so there are errors only if the
- * file has changed since. Lives in the job's arena until weights_close. */
+/* WeightsFile: a checkpoint whose params are read one by one. It was read whole before, so there
+ * are errors only if the file has changed since. Lives in the job's arena until weights_close. */
 typedef struct WeightsFile {
     Job *job;
     const Model *model;
@@ -34,8 +36,8 @@ bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *f
 /* Reads the values of a param; false after an error. */
 bool weights_read(const WeightsFile *file, StoreTensor *param);
 void weights_close(WeightsFile *file);
-/* The names of a checkpoint's tensors that no param of the model takes, as weights_load reports them, without reading
- * values. False after errors. */
+/* The names of a checkpoint's tensors that no param of the model takes, as weights_load reports
+ * them, without reading values. False after errors. */
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused);
 /* WeightsExport: which params are written.
  *   only     patterns (patterns.h) of the params that are written; NULL or empty: all
@@ -44,13 +46,14 @@ typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
 } WeightsExport;
-/* Writes params as a safetensors file, with the names and layout of the model's name map, or their own without a map.
- * False after errors: params give one tensor different values, or do not fill it. */
+/* Writes params as a safetensors file, with the names and layout of the model's name map, or their
+ * own without a map. False after errors: params give one tensor different values, or do not fill
+ * it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
-/* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds the names of the params that
- * were merged into it to `parts`. The store holds f32 params of the model that the options open. False after errors; a
- * model that merges nothing is one. (weights_merge.c) */
+/* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds the names
+ * of the params that were merged into it to `parts`. The store holds f32 params of the model that
+ * the options open. False after errors; a model that merges nothing is one. (weights_merge.c) */
 bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *parts);
 
 #endif

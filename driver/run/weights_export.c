@@ -109,7 +109,8 @@ static void *converted(const double *data, int64_t n, StType type)
 static StType export_type(const Target *target)
 {
     for (size_t i = 0; i < target->pieces.count; i++)
-        if (target->pieces.data[i].param->type != TFC_I32 || target->pieces.data[i].part->scale != 1)
+        if (target->pieces.data[i].param->type != TFC_I32 ||
+            target->pieces.data[i].part->scale != 1)
             return ST_F32;
     return ST_I32;
 }

@@ -49,8 +49,9 @@ bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *p
     Function *function = derive_forward(session.model->module);
     find_merged(function, &merged);
     find_parts(function, &merged, parts);
-    bool ok = merged.count || job_error(job, "%s: there is nothing to merge: no block of the model "
-                                             "says `merge PARAM = …`, as models/lib/lora.tfg does",
+    bool ok = merged.count || job_error(job,
+                                        "%s: there is nothing to merge: no block of the model "
+                                        "says `merge PARAM = …`, as models/lib/lora.tfg does",
                                         options->path);
     const TfcProgram *program = ok ? session_compile(&session, function) : NULL;
     ok = program && (store_add_program(store, program) || job_no_memory(job)) &&

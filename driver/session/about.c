@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* What stands behind the separator in the first line of a file that begins with the name, without blanks
- * and quotes around it; NULL: there is none. */
+/* What stands behind the separator in the first line of a file that begins with the name, without
+ * blanks and quotes around it; NULL: there is none. */
 static const char *field_of(const char *path, const char *name, char separator, Arena *arena)
 {
     const char *value = NULL;
@@ -63,9 +63,10 @@ bool about_read(Job *job, About *about)
 
 void about_put(const About *about, Text *out)
 {
-    text_add(out,
-             "tfc %s\nLLVM        %s\nsystem      %s\nprocessor   %s\ncode for    %s\nthreads     %d\n"
-             "OpenBLAS    %s\nMPI         %s\n",
-             TFC_VERSION, about->llvm, about->system, about->processor ? about->processor : "unknown",
-             about->code, about->threads, about->blas, about->mpi);
+    text_add(
+        out,
+        "tfc %s\nLLVM        %s\nsystem      %s\nprocessor   %s\ncode for    %s\nthreads     %d\n"
+        "OpenBLAS    %s\nMPI         %s\n",
+        TFC_VERSION, about->llvm, about->system, about->processor ? about->processor : "unknown",
+        about->code, about->threads, about->blas, about->mpi);
 }

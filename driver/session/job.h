@@ -1,5 +1,5 @@
-/* Job: one use of the compiler, from a model's file to a result: its memory, its messages, and the options that hold
- * for all that it compiles. */
+/* Job: one use of the compiler, from a model's file to a result: its memory, its messages, and the
+ * options that hold for all that it compiles. */
 #ifndef DRIVER_SESSION_JOB_H
 #define DRIVER_SESSION_JOB_H
 
@@ -11,12 +11,13 @@ typedef VEC(const char *) TextList;
 typedef struct Job {
     Arena *arena; /* the caller's; results live in it unless they say otherwise */
     Diagnostics diags;
-    const char *gemm;   /* what multiplies: "blas", "native", "auto"; NULL: as auto */
-    const char *cpu;    /* NULL: this machine */
-    bool measures;      /* a training: OpenBLAS and native products are measured at first use (tuning.h) */
+    const char *gemm; /* what multiplies: "blas", "native", "auto"; NULL: as auto */
+    const char *cpu;  /* NULL: this machine */
+    /* a training: OpenBLAS and native products are measured at first use (tuning.h) */
+    bool measures;
     const struct TfcChoice *choice; /* which shapes OpenBLAS has; NULL: not known yet */
-    const char *passes; /* which run, as pipeline_run takes them; NULL: by level */
-    void (*show)(struct Job *job); /* prints and forgets the diagnostics; NULL: they are kept */
+    const char *passes;             /* which run, as pipeline_run takes them; NULL: by level */
+    void (*show)(struct Job *job);  /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;
 
 /* Shows the diagnostics so far, before work that takes long. */
@@ -24,8 +25,8 @@ void job_show(Job *job);
 /* Adds an error without a place; returns false. */
 bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds the error that memory ran out, with how much this process has, how much is free, and what needs less. Returns
- * false. */
+/* Adds the error that memory ran out, with how much this process has, how much is free, and what
+ * needs less. Returns false. */
 bool job_no_memory(Job *job);
 
 #endif

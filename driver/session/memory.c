@@ -70,7 +70,7 @@ typedef struct Fitting {
 } Fitting;
 
 typedef struct Try {
-    Function *function; /* NULL after errors */
+    Function *function;   /* NULL after errors */
     int64_t params, slab; /* bytes; params: of the program beside it, too */
     int64_t beside;       /* slab of that */
 } Try;
@@ -112,17 +112,19 @@ static bool fits(const Fitting *f, const Try *try) { return total(try) <= f->lim
 static const char *size_text(Arena *arena, int64_t bytes)
 {
     int64_t unit = bytes > 10000000 ? 1000000 : 1000;
-    return arena_printf(arena, "%" PRId64 "%c", (bytes + unit - 1) / unit, unit == 1000 ? 'k' : 'M');
+    return arena_printf(arena, "%" PRId64 "%c", (bytes + unit - 1) / unit,
+                        unit == 1000 ? 'k' : 'M');
 }
 
 static bool too_little(const Fitting *f, const Try *least)
 {
     Arena *arena = f->job->arena;
-    return job_error(f->job,
-                     "--memory: %s needs %s at least for its largest batch, with all recomputed "
-                     "that can be: %s of params and %s of values; give --memory %s, or smaller batches",
-                     f->function->name, size_text(arena, total(least)), size_text(arena, least->params),
-                     size_text(arena, least->slab + least->beside), size_text(arena, total(least)));
+    return job_error(
+        f->job,
+        "--memory: %s needs %s at least for its largest batch, with all recomputed "
+        "that can be: %s of params and %s of values; give --memory %s, or smaller batches",
+        f->function->name, size_text(arena, total(least)), size_text(arena, least->params),
+        size_text(arena, least->slab + least->beside), size_text(arena, total(least)));
 }
 
 bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *function)

@@ -8,17 +8,18 @@
 
 /* MemoryLimit: how much memory a function may take while it runs for the largest batch. */
 typedef struct MemoryLimit {
-    int64_t bytes;            /* of params and values; 0: no limit */
-    const DimSize *dims;      /* of the largest batch */
+    int64_t bytes;       /* of params and values; 0: no limit */
+    const DimSize *dims; /* of the largest batch */
     int n_dims;
-    const TfcProgram *beside; /* a program in memory at the same time, over the same params; or NULL */
+    /* a program in memory at the same time, over the same params; or NULL */
+    const TfcProgram *beside;
 } MemoryLimit;
 
-/* After the passes: makes the function recompute as much as it must to stay within the limit, and reports it. False
- * after an error, which names the least possible limit. */
+/* After the passes: makes the function recompute as much as it must to stay within the limit, and
+ * reports it. False after an error, which names the least possible limit. */
 bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *function);
-/* The limit as a text for the key of a cached program, with all that memory_fit depends on. "" without a limit. In
- * the arena. */
+/* The limit as a text for the key of a cached program, with all that memory_fit depends on. ""
+ * without a limit. In the arena. */
 const char *memory_text(Arena *arena, const MemoryLimit *limit);
 
 #endif

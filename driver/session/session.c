@@ -38,7 +38,8 @@ bool session_settings(Job *job, const TextList *list, Setting **settings, int *n
 
 void session_set_size(Job *job, SessionOptions *options, const char *name, int64_t size)
 {
-    vec_push(job->arena, options->settings, arena_printf(job->arena, "%s=%lld", name, (long long)size));
+    vec_push(job->arena, options->settings,
+             arena_printf(job->arena, "%s=%lld", name, (long long)size));
     options->n_sizes++;
 }
 
@@ -57,18 +58,26 @@ static bool no_model(Job *job, const SessionOptions *options)
     Arena *arena = job->arena;
     const char *library = frontend_library(arena, NULL), *path = options->path;
     const char *models = library ? file_beside(arena, library, "") : NULL;
-    const char *ready = models ? arena_printf(arena, "%s%s%s", models, file_name(path), text_ends(path, ".tfg") ? "" : ".tfg") : "";
+    const char *ready = models ? arena_printf(arena, "%s%s%s", models, file_name(path),
+                                              text_ends(path, ".tfg") ? "" : ".tfg")
+                               : "";
     if (file_exists(ready))
-        return job_error(job, "cannot read %s: there is no such file; the ready model of this name is %s", path, ready);
-    return job_error(job, "cannot read %s: there is no such file; a model is a file MODEL.tfg, or the folder of a run%s%s",
-                     path, models ? ": ready models lie in " : "", models ? models : "");
+        return job_error(
+            job, "cannot read %s: there is no such file; the ready model of this name is %s", path,
+            ready);
+    return job_error(
+        job,
+        "cannot read %s: there is no such file; a model is a file MODEL.tfg, or the folder of a run%s%s",
+        path, models ? ": ready models lie in " : "", models ? models : "");
 }
 
 bool session_open(Session *session, Job *job, const SessionOptions *options)
 {
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
-    FrontendOptions frontend = {.library = options->library, .float_type = options->float_type,
-                                .merges = options->merges, .is_trained = options->run != NULL};
+    FrontendOptions frontend = {.library = options->library,
+                                .float_type = options->float_type,
+                                .merges = options->merges,
+                                .is_trained = options->run != NULL};
     Setting *settings;
     if (!pipeline_check(job->passes, &job->diags) ||
         !session_settings(job, &options->settings, &settings, &frontend.n_settings))
@@ -108,7 +117,8 @@ bool session_lower(Session *session, Function *function, const char *after)
                                .compute = session->options.compute,
                                .report = &session->report};
     return pipeline_run(function, &options, &session->job->diags) &&
-           (after || memory_fit(session->job, &session->options.memory, &session->report, function));
+           (after ||
+            memory_fit(session->job, &session->options.memory, &session->report, function));
 }
 
 GemmChoice session_gemm(const Job *job)
@@ -157,11 +167,10 @@ const TfcProgram *session_compile(Session *session, Function *function)
     double start = clock_seconds();
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
-        const char *pipeline =
-            arena_printf(session->job->arena, "level %d %s passes %s%s", session->options.opt_level,
-                         dtype_name(session->options.compute),
-                         session->job->passes ? session->job->passes : "",
-                         memory_text(session->job->arena, &session->options.memory));
+        const char *pipeline = arena_printf(
+            session->job->arena, "level %d %s passes %s%s", session->options.opt_level,
+            dtype_name(session->options.compute), session->job->passes ? session->job->passes : "",
+            memory_text(session->job->arena, &session->options.memory));
         ProgramKey key = jit_key(session->jit, function, pipeline);
         program = jit_recall(session->jit, &key);
         if (!program && session_lower(session, function, NULL))
@@ -202,14 +211,16 @@ Function *session_alignment(Session *session)
 {
     Module *module = session->model->module;
     ModelPorts ports = ports_of(module);
-    return ports.source && ports.target ? derive_alignment(module, ports.source, ports.target) : NULL;
+    return ports.source && ports.target ? derive_alignment(module, ports.source, ports.target)
+                                        : NULL;
 }
 
 static Function *alignment_function(Session *session)
 {
     Function *function = session_alignment(session);
     if (!function)
-        job_error(session->job, "%s: the model has no attention of its target over a source", session->model->path);
+        job_error(session->job, "%s: the model has no attention of its target over a source",
+                  session->model->path);
     return function;
 }
 

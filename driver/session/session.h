@@ -13,14 +13,15 @@ typedef struct SessionOptions {
     const char *path;    /* MODEL.tfg */
     const char *library; /* NULL: the standard one */
     const char *run;     /* the folder of the run whose params are used; or NULL */
-    bool (*fits)(Job *job, const char *run, const Model *model); /* with run: whether its params fit the model */
-    TextList settings;   /* "NAME=VALUE" */
-    int n_sizes;         /* of these the last: sizes of the vocabulary, which no --set gave */
+    /* with run: whether its params fit the model */
+    bool (*fits)(Job *job, const char *run, const Model *model);
+    TextList settings; /* "NAME=VALUE" */
+    int n_sizes;       /* of these the last: sizes of the vocabulary, which no --set gave */
     DType float_type;
-    DType compute;   /* of products: DT_F32 (as float_type) or DT_BF16 */
-    int opt_level;   /* 0 or 2 */
-    bool scalar;     /* the reference kernels */
-    bool merges;     /* the outputs are the model's merges (frontend.h) */
+    DType compute; /* of products: DT_F32 (as float_type) or DT_BF16 */
+    int opt_level; /* 0 or 2 */
+    bool scalar;   /* the reference kernels */
+    bool merges;   /* the outputs are the model's merges (frontend.h) */
     MemoryLimit memory;
     TextList freeze; /* patterns of params (patterns.h) that do not train */
     TextList only;   /* patterns of the only params that train; empty: all train */
@@ -43,20 +44,22 @@ void session_set_size(Job *job, SessionOptions *options, const char *name, int64
 /* Loads the model; false after errors. */
 bool session_open(Session *session, Job *job, const SessionOptions *options);
 void session_close(Session *session);
-/* Tokens of the longest text that the model takes: the lesser of its max_length and the rows of its tables of
- * positions, whichever are given; 0: any length. */
+/* Tokens of the longest text that the model takes: the lesser of its max_length and the rows of its
+ * tables of positions, whichever are given; 0: any length. */
 int64_t session_max_length(const Session *session);
 
-/* Runs the passes of the session's level, or of --passes, over a function: up to the pass `after`, or all if it is
- * NULL. If all run and memory is limited, also fits the function into the limit (memory_fit). False after errors. */
+/* Runs the passes of the session's level, or of --passes, over a function: up to the pass `after`,
+ * or all if it is NULL. If all run and memory is limited, also fits the function into the limit
+ * (memory_fit). False after errors. */
 bool session_lower(Session *session, Function *function, const char *after);
 /* Lowers and compiles a function. The program lives until session_close. NULL after errors. */
 const TfcProgram *session_compile(Session *session, Function *function);
-/* The function with a name of base/functions.def, or "model"; NULL after an error: the model has no such
- * function. */
+/* The function with a name of base/functions.def, or "model"; NULL after an error: the model has no
+ * such function. */
 Function *session_function(Session *session, const char *name);
 OptimizerSpec session_optimizer(const Session *session);
-/* derive_alignment with the model's own names; NULL: the model has no attention of its target over a source. */
+/* derive_alignment with the model's own names; NULL: the model has no attention of its target over
+ * a source. */
 Function *session_alignment(Session *session);
 /* derive_incremental with the model's own names for target and logits. */
 bool session_incremental(Session *session, Incremental *out, const char **target,
@@ -72,8 +75,8 @@ const char *setting_value(const TextList *list, const char *name);
 /* Splits "NAME=VALUE" into settings; false after an error: a text has no "=". */
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n);
 
-/* Before a function is lowered for an OpenCL device: leaves out the passes that make regions for which a device has no
- * kernels, unless the job lists passes. */
+/* Before a function is lowered for an OpenCL device: leaves out the passes that make regions for
+ * which a device has no kernels, unless the job lists passes. */
 void device_passes(Job *job);
 /* Lowers the function for a device; the code lives in the job's arena. False after errors. */
 bool device_program(Session *session, Function *function, TfcDeviceCode *out);

@@ -39,7 +39,8 @@ const char *tuning_blas(Arena *arena, Diagnostics *diags)
     if (access(openblas_path, R_OK)) /* which it is, is known once it is loaded */
         return name_blas(NULL, arena, diags);
     const char *core = getenv("OPENBLAS_CORETYPE");
-    ProgramKey key = key_of_text(arena_printf(arena, "OpenBLAS's name %s", core ? core : ""), openblas_path);
+    ProgramKey key =
+        key_of_text(arena_printf(arena, "OpenBLAS's name %s", core ? core : ""), openblas_path);
     return cache_made_text(&key, name_blas, NULL, arena, diags);
 }
 
@@ -111,7 +112,8 @@ static bool find(Job *job, Cache *cache, TuningUse use, Tuning *tuning)
     if (tuning->note)
         return tuning_measure(job, tuning->rates);
     ProgramKey key = key_of_text(
-        arena_printf(job->arena, "products of %s, OpenBLAS %s", tuning->processor, tuning->blas), NULL);
+        arena_printf(job->arena, "products of %s, OpenBLAS %s", tuning->processor, tuning->blas),
+        NULL);
     if (use != TUNING_RENEWED && recall(cache, &key, job->arena, tuning))
         return true;
     return use == TUNING_KEPT || measure_and_keep(job, cache, &key, use == TUNING_RENEWED, tuning);

@@ -4,9 +4,9 @@
  * a sentence's result must not depend on its batch.
  *
  * The choice is made once and kept in the cache (codegen/cache.h), for the processor that code is
- * generated for, OpenBLAS's version and core, and this build of tfc. All later programs have the same
- * choice. One process measures; others wait for it. A damaged choice counts as absent. If the cache
- * cannot be written, all shapes are native, so that two processes do not differ. */
+ * generated for, OpenBLAS's version and core, and this build of tfc. All later programs have the
+ * same choice. One process measures; others wait for it. A damaged choice counts as absent. If the
+ * cache cannot be written, all shapes are native, so that two processes do not differ. */
 #ifndef DRIVER_SESSION_TUNING_H
 #define DRIVER_SESSION_TUNING_H
 
@@ -36,25 +36,27 @@ typedef enum TuningUse {
 /* The choice for the processor of the job. Texts live in the job's arena. False after errors. */
 bool tuning_find(Job *job, TuningUse use, Tuning *tuning);
 
-/* OpenBLAS's version and core, "0.3.21 SkylakeX", from the cache or else from OpenBLAS, which is then loaded. In the
- * arena; NULL after errors. */
+/* OpenBLAS's version and core, "0.3.21 SkylakeX", from the cache or else from OpenBLAS, which is
+ * then loaded. In the arena; NULL after errors. */
 const char *tuning_blas(Arena *arena, Diagnostics *diags);
 
 /* The choice from rates: OpenBLAS for each class in which it is faster by more than 5 %. */
 TfcChoice tuning_choose(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
-/* Measures classes for at most a second; those that are not measured by then stay native. False after errors.
- * (tuning_measure.c) */
+/* Measures classes for at most a second; those that are not measured by then stay native. False
+ * after errors. (tuning_measure.c) */
 bool tuning_measure(Job *job, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
 /* Writes and reads rates as the cache keeps them, a line a class. False: the text is none. */
 void tuning_write(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES], Text *out);
 bool tuning_read(const char *text, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
-/* What multiplies in programs that train, as a text that can be compared: "native", "OpenBLAS 0.3.21 SkylakeX", or
- * this with OpenBLAS's classes of shapes. `gemm`: "native", "blas" or "auto"; `choice`: of auto. In the arena. */
+/* What multiplies in programs that train, as a text that can be compared: "native", "OpenBLAS
+ * 0.3.21 SkylakeX", or this with OpenBLAS's classes of shapes. `gemm`: "native", "blas" or "auto";
+ * `choice`: of auto. In the arena. */
 const char *tuning_text(Arena *arena, const char *gemm, const TfcChoice *choice);
-/* Reads the choice from such a text. False: the text is none, or names another OpenBLAS than this machine's. */
+/* Reads the choice from such a text. False: the text is none, or names another OpenBLAS than this
+ * machine's. */
 bool tuning_from_text(const char *text, TfcChoice *choice);
 
 #endif

@@ -67,10 +67,12 @@ static bool measure_lie(const Contest *contest, int64_t m, int64_t n, int64_t k,
                         TuningRate *rate)
 {
     bool a_across = lie == A_LIES_ACROSS, b_across = lie == B_LIES_ACROSS;
+    /* clang-format off */
     TfcProduct p = {.m = m, .n = n, .k = k,
                     .a = contest->a, .a_row = a_across ? 1 : k, .a_column = a_across ? m : 1,
                     .b = contest->b, .b_row = b_across ? 1 : n, .b_column = b_across ? k : 1,
                     .c = contest->c, .c_row = n};
+    /* clang-format on */
     double flops = 2 * (double)m * (double)n * (double)k, seconds[KINDS][ROUNDS];
     int repeat = (int)(SAMPLE_FLOPS / (flops + CALL_FLOPS)) + 1;
     for (int round = -1; round < ROUNDS; round++) /* the first does not count */
@@ -84,7 +86,8 @@ static bool measure_lie(const Contest *contest, int64_t m, int64_t n, int64_t k,
     return true;
 }
 
-static void measure_class(const Contest *contest, int64_t m, int64_t n, int64_t k, TuningRate *worst)
+static void measure_class(const Contest *contest, int64_t m, int64_t n, int64_t k,
+                          TuningRate *worst)
 {
     *worst = (TuningRate){0};
     for (int lie = 0; lie < LIES; lie++) {

@@ -1,5 +1,5 @@
-/* By which measure, and of which validation text, the best checkpoint of a run is chosen; what was logged is
- * judged anew where a resumed run has another. */
+/* By which measure, and of which validation text, the best checkpoint of a run is chosen; what was
+ * logged is judged anew where a resumed run has another. */
 #include "driver/train/best.h"
 
 #include "base/map.h"
@@ -30,7 +30,8 @@ BestOption training_best_option(Arena *arena, const TrainOptions *o)
     const char *best = o->best, *colon = best ? strrchr(best, ':') : NULL;
     if (!best || is_text(o, best)) /* of older runs a text may have the name of a measure */
         return (BestOption){.text = best};
-    const TrainMeasure *whole = train_measure_find(best), *behind = colon ? train_measure_find(colon + 1) : NULL;
+    const TrainMeasure *whole = train_measure_find(best),
+                       *behind = colon ? train_measure_find(colon + 1) : NULL;
     if (whole || !behind)
         return (BestOption){.text = whole ? NULL : best, .measure = whole};
     return (BestOption){arena_strndup(arena, best, (size_t)(colon - best)), behind};
@@ -56,8 +57,9 @@ const char *training_best_mistake(Arena *arena, const TrainOptions *o)
         names[n++] = arena_strndup(arena, o->valid.data[i], strcspn(o->valid.data[i], "="));
     for (int i = 0; i < TRAIN_MEASURES; i++)
         names[n++] = train_measures[i].name;
-    return arena_printf(arena, "--best %s: '%s' is no measure (%s), and no --valid has this name%s", o->best, text,
-                        measure_names(arena), text_suggest(arena, "'", text, names, n));
+    return arena_printf(arena, "--best %s: '%s' is no measure (%s), and no --valid has this name%s",
+                        o->best, text, measure_names(arena),
+                        text_suggest(arena, "'", text, names, n));
 }
 
 bool training_read_best(Training *t)
@@ -66,9 +68,11 @@ bool training_read_best(Training *t)
     *best = training_best_option(t->job->arena, t->options);
     t->best_text = -1;
     for (int i = 0; i < t->n_valid; i++)
-        if (best->text ? t->valid[i].name && !strcmp(t->valid[i].name, best->text) : !t->valid[i].name)
+        if (best->text ? t->valid[i].name && !strcmp(t->valid[i].name, best->text)
+                       : !t->valid[i].name)
             t->best_text = i;
-    const char *mistake = t->best_text < 0 ? training_best_mistake(t->job->arena, t->options) : NULL;
+    const char *mistake =
+        t->best_text < 0 ? training_best_mistake(t->job->arena, t->options) : NULL;
     if (mistake)
         return job_error(t->job, "%s", mistake);
     if (t->best_text < 0)
@@ -95,7 +99,8 @@ static double median_words(const Training *t)
 {
     Arena *arena = arena_new();
     int64_t most = 0, n = 0;
-    int first = t->best_text < 0 ? 0 : t->best_text, last = t->best_text < 0 ? t->n_valid - 1 : t->best_text;
+    int first = t->best_text < 0 ? 0 : t->best_text,
+        last = t->best_text < 0 ? t->n_valid - 1 : t->best_text;
     for (int i = first; i <= last; i++)
         most += t->valid[i].target->n;
     double *words = ARENA_ARRAY(arena, double, most + 1);
@@ -115,10 +120,11 @@ static const TrainMeasure *default_measure(Training *t, bool answers)
     if (median >= LEAST_WORDS)
         return &train_measures[MEASURE_bleu];
     const TrainMeasure *measure = &train_measures[MEASURE_symbol_error_rate];
-    diag_note(&t->job->diags, (Loc){0},
-              "the median validation target has %g word%s, of which BLEU says little: the best checkpoint is chosen by the "
-              "%s (--best %s)",
-              median, median == 1 ? "" : "s", measure->title, measure->name);
+    diag_note(
+        &t->job->diags, (Loc){0},
+        "the median validation target has %g word%s, of which BLEU says little: the best checkpoint is chosen by the "
+        "%s (--best %s)",
+        median, median == 1 ? "" : "s", measure->title, measure->name);
     return measure;
 }
 
@@ -129,11 +135,13 @@ const TrainMeasure *training_recorded_best(const RunRecord *record, const char *
     return train_measure_find(colon ? colon + 1 : *by);
 }
 
-/* What the run was judged by so far; NULL: nothing was recorded, or it cannot be measured any more. */
+/* What the run was judged by so far; NULL: nothing was recorded, or it cannot be measured any
+ * more. */
 static const TrainMeasure *recorded_measure(Training *t, bool answers)
 {
     const char *by;
-    const TrainMeasure *measure = t->options->record ? training_recorded_best(t->options->record, &by) : NULL;
+    const TrainMeasure *measure =
+        t->options->record ? training_recorded_best(t->options->record, &by) : NULL;
     return measure && (answers || !measure->answers) ? measure : NULL;
 }
 
@@ -156,8 +164,10 @@ bool training_choose_best(Training *t, RunRecord *record)
     if (!t->n_valid)
         return true;
     if (measure && measure->answers && !answers)
-        return job_error(t->job, "--best %s: this model is validated without translations, which the %s is counted on",
-                         t->options->best, measure->title);
+        return job_error(
+            t->job,
+            "--best %s: this model is validated without translations, which the %s is counted on",
+            t->options->best, measure->title);
     if (!measure)
         measure = recorded_measure(t, answers);
     if (!measure)
@@ -199,7 +209,8 @@ static bool link_best(Training *t, const char *path, int64_t step)
 static const char *step_text(const Training *t, const TrainState *state)
 {
     const TrainBest *best = &t->settings.best;
-    const char *figure = train_measure_text(best->measure, t->job->arena, train_best_figure(best, state));
+    const char *figure =
+        train_measure_text(best->measure, t->job->arena, train_best_figure(best, state));
     return arena_printf(t->job->arena, "step %" PRId64 " (%s)", state->best_step, figure);
 }
 
@@ -211,16 +222,21 @@ static const char *reason(const Training *t, bool other_texts)
     if (other_texts)
         return "the texts that it is validated on are others than they were: earlier validations do not count";
     if (!was)
-        return arena_printf(t->job->arena,
-                            "the best checkpoint was chosen by an older version, by BLEU at some validations and by the "
-                            "loss at others, and is chosen by --best %s now", by);
+        return arena_printf(
+            t->job->arena,
+            "the best checkpoint was chosen by an older version, by BLEU at some validations and by the "
+            "loss at others, and is chosen by --best %s now",
+            by);
     if (!strcmp(was, by))
         return "the best checkpoint is chosen anew";
-    return arena_printf(t->job->arena, "the best checkpoint was chosen by --best %s, and is by --best %s now", was, by);
+    return arena_printf(t->job->arena,
+                        "the best checkpoint was chosen by --best %s, and is by --best %s now", was,
+                        by);
 }
 
 /* `all`: the best of all validations; `left`: of those whose params are there. */
-static void tell_best(Training *t, const char *why, TrainJudged judged, const TrainState *all, const TrainState *left)
+static void tell_best(Training *t, const char *why, TrainJudged judged, const TrainState *all,
+                      const TrainState *left)
 {
     Diagnostics *diags = &t->job->diags;
     Arena *arena = t->job->arena;
@@ -228,21 +244,26 @@ static void tell_best(Training *t, const char *why, TrainJudged judged, const Tr
     if (left->best_step != all->best_step) {
         const char *best = next;
         if (left->best_step)
-            best = arena_printf(arena, "best.safetensors is the best that is left, of %s", step_text(t, left));
-        diag_warning(diags, (Loc){0}, "%s; of %" PRId64 " logged validations the best was %s, whose params are gone: %s", why,
-                     judged.validations, step_text(t, all), best);
+            best = arena_printf(arena, "best.safetensors is the best that is left, of %s",
+                                step_text(t, left));
+        diag_warning(diags, (Loc){0},
+                     "%s; of %" PRId64
+                     " logged validations the best was %s, whose params are gone: %s",
+                     why, judged.validations, step_text(t, all), best);
     } else if (all->best_step)
-        diag_note(diags, (Loc){0}, "%s: of %" PRId64 " logged validations the best is %s", why, judged.validations,
-                  step_text(t, all));
+        diag_note(diags, (Loc){0}, "%s: of %" PRId64 " logged validations the best is %s", why,
+                  judged.validations, step_text(t, all));
     else
         diag_note(diags, (Loc){0}, "%s; %s", why, next);
     if (judged.lacking)
-        diag_warning(diags, (Loc){0}, "%" PRId64 " of %" PRId64 " validations in log.jsonl have no %s, and do not count",
+        diag_warning(diags, (Loc){0},
+                     "%" PRId64 " of %" PRId64
+                     " validations in log.jsonl have no %s, and do not count",
                      judged.lacking, judged.validations, t->settings.best.measure->field);
 }
 
-/* best.safetensors becomes that of the best validation whose params are there; told where something changes, or
- * always. */
+/* best.safetensors becomes that of the best validation whose params are there; told where something
+ * changes, or always. */
 static bool judge_log(Training *t, const char *why, bool always)
 {
     Arena *arena = t->job->arena;

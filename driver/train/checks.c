@@ -9,8 +9,9 @@
 
 /* ---- settings ---- */
 
-/* Bytes of params, with gradients' moments of those that are trained: what a training has in any case. A double, for
- * dimensions that nobody could have. `open`: sizes of vocabularies that are not known yet, which count as 1; or 0. */
+/* Bytes of params, with gradients' moments of those that are trained: what a training has in any
+ * case. A double, for dimensions that nobody could have. `open`: sizes of vocabularies that are not
+ * known yet, which count as 1; or 0. */
 static double param_bytes(const Session *session, const int64_t open[2])
 {
     const OptimizerSpec optimizer = session_optimizer(session);
@@ -40,19 +41,25 @@ static const char *size_text(Arena *arena, double bytes)
 bool training_check_memory(Training *t, bool knows_vocabulary)
 {
     const Module *module = t->session.model->module;
-    const int64_t open[2] = {knows_vocabulary ? 0 : t->ports.vocab,
-                             knows_vocabulary ? 0 : ports_vocabulary(module, &t->ports, t->ports.source)};
+    const int64_t open[2] = {
+        knows_vocabulary ? 0 : t->ports.vocab,
+        knows_vocabulary ? 0 : ports_vocabulary(module, &t->ports, t->ports.source)};
     double params = param_bytes(&t->session, open), free = (double)machine_memory_free();
     Arena *arena = t->job->arena;
-    const char *text = arena_printf(arena, "params and optimizer take %s%s", size_text(arena, params),
-                                    knows_vocabulary ? "" : " at least");
+    const char *text = arena_printf(arena, "params and optimizer take %s%s",
+                                    size_text(arena, params), knows_vocabulary ? "" : " at least");
     if (t->options->memory && params > (double)t->options->memory)
-        return job_error(t->job, "--memory: %s, more than %s, and activations come on top: a larger --memory, or a smaller "
-                         "model, is needed; training without --memory reports what both take", text,
-                         size_text(arena, (double)t->options->memory));
+        return job_error(
+            t->job,
+            "--memory: %s, more than %s, and activations come on top: a larger --memory, or a smaller "
+            "model, is needed; training without --memory reports what both take",
+            text, size_text(arena, (double)t->options->memory));
     return params <= free ||
-           job_error(t->job, "%s, and %s of memory are free: a smaller model (--set), frozen params (--only) or a machine "
-                     "with more is needed", text, size_text(arena, free));
+           job_error(
+               t->job,
+               "%s, and %s of memory are free: a smaller model (--set), frozen params (--only) or a machine "
+               "with more is needed",
+               text, size_text(arena, free));
 }
 
 /* "--freeze A --freeze B". */
@@ -60,11 +67,13 @@ static const char *patterns_text(const Training *t, const char *option, const Te
 {
     const char *all = "";
     for (size_t i = 0; i < patterns->count; i++)
-        all = arena_printf(t->job->arena, "%s%s--%s '%s'", all, *all ? " " : "", option, patterns->data[i]);
+        all = arena_printf(t->job->arena, "%s%s--%s '%s'", all, *all ? " " : "", option,
+                           patterns->data[i]);
     return all;
 }
 
-/* Whether a param trains; a run in which none does is a mistake of --freeze and --only, or a test. */
+/* Whether a param trains; a run in which none does is a mistake of --freeze and --only, or a
+ * test. */
 static void note_trained(Training *t)
 {
     const Module *module = t->session.model->module;
@@ -72,11 +81,14 @@ static void note_trained(Training *t)
     for (size_t i = 0; i < module->params.count; i++)
         any = any || module->params.data[i]->role == PARAM_TRAINED;
     if (!any)
-        diag_warning(&t->job->diags, (Loc){0}, "no param trains, so the model learns nothing: %s%s%s leave%s none; fewer patterns "
-                     "of --freeze, or wider ones of --only, let some train",
-                     patterns_text(t, "freeze", &t->options->freeze), t->options->freeze.count && t->options->only.count ? " and " : "",
-                     patterns_text(t, "only", &t->options->only),
-                     t->options->freeze.count + t->options->only.count == 1 ? "s" : "");
+        diag_warning(
+            &t->job->diags, (Loc){0},
+            "no param trains, so the model learns nothing: %s%s%s leave%s none; fewer patterns "
+            "of --freeze, or wider ones of --only, let some train",
+            patterns_text(t, "freeze", &t->options->freeze),
+            t->options->freeze.count && t->options->only.count ? " and " : "",
+            patterns_text(t, "only", &t->options->only),
+            t->options->freeze.count + t->options->only.count == 1 ? "s" : "");
 }
 
 bool training_check_settings(Training *t)
@@ -97,7 +109,8 @@ bool training_check_sizes(Training *t)
 {
     const TrainOptions *o = t->options;
     Arena *arena = t->job->arena;
-    const TextList paths[] = {text_files_paths(arena, &o->texts), text_files_paths(arena, &o->valid_texts)};
+    const TextList paths[] = {text_files_paths(arena, &o->texts),
+                              text_files_paths(arena, &o->valid_texts)};
     bool is_made = !o->record && vocab_needs_text(o->vocab.spec);
     double bytes = 0, factor = vocab_spec_memory(o->vocab.spec, is_made);
     bool makes = factor > vocab_spec_memory(o->vocab.spec, false); /* that makes the difference */

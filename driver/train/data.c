@@ -1,4 +1,5 @@
-/* The texts of a training or its prepared data, its vocabulary, and the model with that vocabulary. */
+/* The texts of a training or its prepared data, its vocabulary, and the model with that
+ * vocabulary. */
 #define _GNU_SOURCE
 #include "driver/train/data.h"
 
@@ -28,24 +29,28 @@ static SessionOptions session_options(const Training *t)
     return session;
 }
 
-/* A model that predicts next tokens and cannot be asked for them one by one: it may see what it is to predict. What tfc
- * check and tfc generate say of it is a warning here. */
+/* A model that predicts next tokens and cannot be asked for them one by one: it may see what it is
+ * to predict. What tfc check and tfc generate say of it is a warning here. */
 static void warn_of_future(Training *t)
 {
     Diagnostics *diags = &t->job->diags, before = *diags;
     Incremental incremental;
     const char *target, *logits;
     diag_init(diags, t->job->arena);
-    const bool ok = !ports_predict(&t->ports) || session_incremental(&t->session, &incremental, &target, &logits);
+    const bool ok = !ports_predict(&t->ports) ||
+                    session_incremental(&t->session, &incremental, &target, &logits);
     const Diagnostics found = *diags;
     *diags = before;
     for (size_t i = 0; !ok && i < found.list.count; i++) {
         const Diag *diag = &found.list.data[i];
-        (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s", diag->message);
+        (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s",
+                                                                 diag->message);
     }
     if (!ok)
-        diag_note(diags, (Loc){0}, "the model may see the tokens that it is to predict: its loss would be too good, and tfc generate "
-                  "refuses it");
+        diag_note(
+            diags, (Loc){0},
+            "the model may see the tokens that it is to predict: its loss would be too good, and tfc generate "
+            "refuses it");
 }
 
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
@@ -61,8 +66,8 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     bool has_tokens = t->ports.source || t->ports.target;
     bool ok = t->session.model->has_loss ||
               job_error(job, "%s: the model has no loss to train by", options->model);
-    ok = ok && (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"),
-                                          &job->diags));
+    ok = ok &&
+         (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
     ok = ok && training_check_settings(t);
     if (ok)
         warn_of_future(t);
@@ -163,12 +168,14 @@ static bool add_named(Training *t, const char *text)
     if (!strcmp(name, TRAIN_MEAN))
         return job_error(job, "--valid %s: 'mean' is that of all texts, not a name of one", text);
     if (train_measure_find(name) && !t->options->record)
-        return job_error(job, "--valid %s: '%s' is a measure of --best, not a name of a text", text, name);
+        return job_error(job, "--valid %s: '%s' is a measure of --best, not a name of a text", text,
+                         name);
     for (int i = 0; i < t->n_valid; i++)
         if (t->valid[i].name && !strcmp(t->valid[i].name, name))
             return job_error(job, "--valid %s: there is a text of this name already", text);
     TextFiles files = {0};
-    vec_push(job->arena, *(t->options->kind == CORPUS_PAIRS ? &files.data : &files.text), equals + 1);
+    vec_push(job->arena, *(t->options->kind == CORPUS_PAIRS ? &files.data : &files.text),
+             equals + 1);
     return add_valid(t, name, &files);
 }
 
@@ -267,9 +274,13 @@ static int64_t window_length(const Training *t)
 static const char *longest_text(const Training *t, int64_t length)
 {
     const PositionTable table = position_table(t->session.model->module, NULL);
-    return table.length == length ? arena_printf(t->job->arena, "the %lld positions of the model: shorten the lines, or give '%s' more rows (of the libraries: --set context=N)",
-                                                        (long long)length, table.name)
-                                  : arena_printf(t->job->arena, "max_length = %lld of the model's train block", (long long)length);
+    return table.length == length
+               ? arena_printf(
+                     t->job->arena,
+                     "the %lld positions of the model: shorten the lines, or give '%s' more rows (of the libraries: --set context=N)",
+                     (long long)length, table.name)
+               : arena_printf(t->job->arena, "max_length = %lld of the model's train block",
+                              (long long)length);
 }
 
 /* A resumed run has the lengths that it began with. */
@@ -277,7 +288,9 @@ static CorpusOptions corpus_options(const Training *t)
 {
     const TrainOptions *o = t->options;
     const Feed feed = feed_of(t->session.model->module, &t->ports);
-    CorpusOptions options = {.kind = o->kind, .max_length = o->max_length > 0 ? o->max_length : 0, .same_lengths = feed_shares_lengths(&feed)};
+    CorpusOptions options = {.kind = o->kind,
+                             .max_length = o->max_length > 0 ? o->max_length : 0,
+                             .same_lengths = feed_shares_lengths(&feed)};
     const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
     if (!options.max_length && was)
         options.max_length = strtoll(was, NULL, 10);
@@ -297,9 +310,11 @@ static bool check_length(const Training *t)
     if (t->options->max_length <= 0 && said > length)
         length = said;
     return !table.length || length <= table.length ||
-           job_error(t->job, "max_length is %lld, but the model's table '%s' has %lld positions: "
-                             "--max-length %lld is the most", (long long)length, table.name,
-                     (long long)table.length, (long long)table.length);
+           job_error(t->job,
+                     "max_length is %lld, but the model's table '%s' has %lld positions: "
+                     "--max-length %lld is the most",
+                     (long long)length, table.name, (long long)table.length,
+                     (long long)table.length);
 }
 
 /* What is validated on is all there, as in tfc eval. */
@@ -310,13 +325,14 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
     Corpus *corpus = corpus_encode(&t->job->diags, t->vocab, &options, text->source, text->target);
     if (!corpus || corpus->n)
         return corpus;
-    diag_error(&t->job->diags, (Loc){.source = text->source->source}, "there is no line to validate on");
+    diag_error(&t->job->diags, (Loc){.source = text->source->source},
+               "there is no line to validate on");
     corpus_free(corpus);
     return NULL;
 }
 
-/* Whether the vocabulary has tokens for most of what is trained on: else the model would learn to say
- * the unknown one, by a loss that looks good. A run that is resumed has begun so. */
+/* Whether the vocabulary has tokens for most of what is trained on: else the model would learn to
+ * say the unknown one, by a loss that looks good. A run that is resumed has begun so. */
 static bool check_unknown(Training *t)
 {
     const TrainOptions *o = t->options;
@@ -328,24 +344,28 @@ static bool check_unknown(Training *t)
         corpus_count_unknown(t->corpus, 0, &sides);
     }
     if (o->record || o->allow_unknown ||
-        (!unknown_is_above(&sides.source, UNKNOWN_REFUSED) && !unknown_is_above(&sides.target, UNKNOWN_REFUSED)))
+        (!unknown_is_above(&sides.source, UNKNOWN_REFUSED) &&
+         !unknown_is_above(&sides.target, UNKNOWN_REFUSED)))
         return true;
-    return job_error(t->job,
-                     "more than %.0f %% of the tokens to train on are unknown to the vocabulary of %s: %s that is learned "
-                     "from these texts, or --allow-unknown trains all the same",
-                     100 * UNKNOWN_REFUSED, o->prepared ? o->prepared : o->vocab.spec,
-                     o->prepared ? "prepare them with one" : "give one (--vocab auto:8000, or words:auto)");
+    return job_error(
+        t->job,
+        "more than %.0f %% of the tokens to train on are unknown to the vocabulary of %s: %s that is learned "
+        "from these texts, or --allow-unknown trains all the same",
+        100 * UNKNOWN_REFUSED, o->prepared ? o->prepared : o->vocab.spec,
+        o->prepared ? "prepare them with one" : "give one (--vocab auto:8000, or words:auto)");
 }
 
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
         !check_vocabulary(t) || !open_model(t) || !check_length(t) ||
-        (!t->options->memory && !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
+        (!t->options->memory &&
+         !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
         return false;
     const CorpusOptions options = corpus_options(t);
-    t->corpus = t->options->rows ? prepared_corpus(t, &options)
-                                 : corpus_encode(&t->job->diags, t->vocab, &options, t->source, t->target);
+    t->corpus = t->options->rows
+                    ? prepared_corpus(t, &options)
+                    : corpus_encode(&t->job->diags, t->vocab, &options, t->source, t->target);
     bool ok = t->corpus != NULL;
     for (size_t i = 0; ok && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,

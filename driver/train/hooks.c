@@ -7,14 +7,18 @@
 #include <string.h>
 
 enum { VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
-/* Continuations: bytes of a prompt at most, tokens behind it, and the seed of tfc generate, so that every
- * validation draws with the same numbers. */
+/* Continuations: bytes of a prompt at most, tokens behind it, and the seed of tfc generate, so that
+ * every validation draws with the same numbers. */
 enum { LONGEST_PROMPT = 80, CONTINUED_TOKENS = 80, SAMPLE_SEED = 1 };
 
-/* The number of line i of n that samples are of: at equal distances, the same at each validation. */
+/* The number of line i of n that samples are of: at equal distances, the same at each
+ * validation. */
 static int64_t sampled(int64_t lines, int i, int n) { return (2 * i + 1) * lines / (2 * n); }
 
-static int samples_of(int64_t lines) { return (int)(lines < TRAINING_SAMPLES ? lines : TRAINING_SAMPLES); }
+static int samples_of(int64_t lines)
+{
+    return (int)(lines < TRAINING_SAMPLES ? lines : TRAINING_SAMPLES);
+}
 
 /* ---- translations ---- */
 
@@ -24,7 +28,8 @@ static void keep_translations(Training *t, const ValidText *valid, const Decoded
     t->n_samples = samples_of(n);
     for (int i = 0; i < t->n_samples; i++) {
         int64_t row = sampled(n, i, t->n_samples);
-        const char *text = results[row].n ? inference_text(&t->inference, results[row].best, t->job->arena) : "";
+        const char *text =
+            results[row].n ? inference_text(&t->inference, results[row].best, t->job->arena) : "";
         t->samples[i] = (TrainSample){.line = valid->corpus->line[row], .text = text};
     }
 }
@@ -36,10 +41,11 @@ static bool judge_translations(Training *t, const ValidText *valid, TrainFigures
     settings.beam = 1;
     settings.length_penalty = 0;
     Decoded *results = ARENA_ARRAY(arena, Decoded, valid->corpus->n + 1);
-    bool ok = inference_decode(&t->inference, valid->corpus, &settings, VALID_TOKENS, arena, results);
+    bool ok =
+        inference_decode(&t->inference, valid->corpus, &settings, VALID_TOKENS, arena, results);
     if (ok) {
-        Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference), valid->corpus,
-                                           valid->target, results);
+        Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference),
+                                           valid->corpus, valid->target, results);
         figures->bleu = judged.bleu;
         figures->line_error_rate = judged.line_error_rate;
         figures->symbol_error_rate = judged.symbol_error_rate;
@@ -73,7 +79,8 @@ static TrainSample begin_sample(Training *t, const Lines *lines, int64_t number,
         number++;
     const Line *line = &lines->at[number];
     TrainSample sample = {.line = number,
-                          .prompt = arena_strndup(t->job->arena, line->text, first_half(line, t->vocab))};
+                          .prompt =
+                              arena_strndup(t->job->arena, line->text, first_half(line, t->vocab))};
     continuation_encode(t->vocab, sample.prompt, &text->ids);
     return sample;
 }
@@ -197,7 +204,8 @@ const char *training_find_bad(Training *t, const Batch *batch, uint64_t stream, 
     return name;
 }
 
-/* Which finite numbers an op makes a NaN of, for the message; NULL: none, such an op makes it of an infinity. */
+/* Which finite numbers an op makes a NaN of, for the message; NULL: none, such an op makes it of an
+ * infinity. */
 static const char *nan_reason(OpKind kind)
 {
     switch (kind) {
@@ -219,16 +227,16 @@ static bool reads(const Op *op, const Op *from)
     return false;
 }
 
-/* Of a step's op the one fused within that makes a NaN; of a product the one of the region that is computed with it
- * ("dot, row(add sqrt)"); or else the op. */
+/* Of a step's op the one fused within that makes a NaN; of a product the one of the region that is
+ * computed with it ("dot, row(add sqrt)"); or else the op. */
 static const Op *find_nan_maker(const Function *function, const Op *op, const char *name)
 {
     if (op->body)
-        FOR_OPS(inner, op->body)
+        FOR_OPS (inner, op->body)
             if (nan_reason(inner->kind))
                 return inner;
     if (op->kind == OP_dot && strchr(name, ','))
-        FOR_OPS(next, &function->body)
+        FOR_OPS (next, &function->body)
             if (next->body && reads(next, op)) {
                 const Op *inner = find_nan_maker(function, next, name);
                 return inner == next ? op : inner;
@@ -250,7 +258,8 @@ Loc training_place_of(Training *t, const TfcProgram *program, int step, const ch
         function && session_lower(session, function, NULL)
             ? codegen_plan(function, t->job->arena, &origins, &t->job->diags)
             : NULL;
-    if (!planned || step >= planned->n_steps || strcmp(planned->steps[step].name, program->steps[step].name) != 0)
+    if (!planned || step >= planned->n_steps ||
+        strcmp(planned->steps[step].name, program->steps[step].name) != 0)
         return (Loc){0};
     const Op *op = find_nan_maker(function, origins[step], program->steps[step].name);
     const char *reason = nan_reason(op->kind);

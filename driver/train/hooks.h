@@ -4,11 +4,13 @@
 
 #include "driver/train/state.h"
 
-/* Measures each validation text, and fills the report with figures and samples; false after errors. */
+/* Measures each validation text, and fills the report with figures and samples; false after
+ * errors. */
 bool training_validate(Training *training, TrainReport *report);
-/* The name of a param whose gradient of this batch is not finite, and in *value its first such element. Compiles a
- * program to find it. NULL: there is none. */
-const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream, double *value);
+/* The name of a param whose gradient of this batch is not finite, and in *value its first such
+ * element. Compiles a program to find it. NULL: there is none. */
+const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream,
+                              double *value);
 /* The hook place_of_step: plans the program once more, for the ops that its steps come from. */
 Loc training_place_of(Training *training, const TfcProgram *program, int step, const char **why);
 

@@ -1,4 +1,5 @@
-/* What ranks have to have in common, compared before the first step, and which has which part of the update. */
+/* What ranks have to have in common, compared before the first step, and which has which part of
+ * the update. */
 #include "driver/train/ranks.h"
 
 #include "base/map.h"
@@ -37,7 +38,8 @@ static uint64_t hash_params(Store *store)
     for (int64_t i = 0; i < store_count(store); i++) {
         const StoreTensor *tensor = store_at(store, i);
         if (store_is_param(tensor))
-            hash = hash_bytes(hash, tensor->data, (size_t)(tensor->count * type_bytes(tensor->type)));
+            hash =
+                hash_bytes(hash, tensor->data, (size_t)(tensor->count * type_bytes(tensor->type)));
     }
     return hash;
 }
@@ -112,8 +114,8 @@ const Function *training_split_round(Session *session, const Function *accumulat
 {
     Module *module = session->model->module;
     size_t functions = module->functions.count, told = session->report.lines.count;
-    Function *copy =
-        clone_function(accumulate, arena_printf(session->job->arena, "%s rounded", accumulate->name));
+    Function *copy = clone_function(
+        accumulate, arena_printf(session->job->arena, "%s rounded", accumulate->name));
     bool ok = session_lower(session, copy, "precision");
     module->functions.count =
         functions; /* it is no function of the model, and told what the program will */
@@ -129,7 +131,8 @@ static bool reads(const Function *function, const char *param)
     return false;
 }
 
-/* Functions: what is asked which params it reads, and how. `states` may be NULL, `rounded` in one process. */
+/* Functions: what is asked which params it reads, and how. `states` may be NULL, `rounded` in one
+ * process. */
 typedef struct Readers {
     const Function *accumulate, *rounded, *states;
 } Readers;
@@ -157,7 +160,8 @@ static const Parts *make_parts(Training *t, const Function *accumulate, const Fu
     int n = derive_trained(t->session.model->module, &params);
     PartTensor *tensors = ARENA_ARRAY(arena, PartTensor, n + 1);
     Readers readers = {.accumulate = accumulate, .states = states};
-    if (ranks_count(t->options->ranks) > 1 && !(readers.rounded = training_split_round(&t->session, accumulate)))
+    if (ranks_count(t->options->ranks) > 1 &&
+        !(readers.rounded = training_split_round(&t->session, accumulate)))
         return NULL;
     for (int i = 0; i < n; i++)
         tensors[i] = tensor_of(t, &readers, params[i]);

@@ -1,5 +1,5 @@
-/* What a training writes into run.json: its options, and all else that decides its result. On resume each difference is
- * reported by name, and refused without --allow-change. */
+/* What a training writes into run.json: its options, and all else that decides its result. On
+ * resume each difference is reported by name, and refused without --allow-change. */
 #define _GNU_SOURCE
 #include "driver/train/record.h"
 
@@ -60,8 +60,8 @@ static const char *describe_optimizer(const Training *t)
     const char *word = optimizer_words()[spec.kind];
     if (spec.kind == OPTIMIZER_SGD)
         return arena_printf(arena, "%s(momentum = %g), %s", word, spec.momentum, clip);
-    return arena_printf(arena, "%s(beta1 = %g, beta2 = %g, eps = %g), %s", word,
-                        spec.beta1, spec.beta2, spec.eps, clip);
+    return arena_printf(arena, "%s(beta1 = %g, beta2 = %g, eps = %g), %s", word, spec.beta1,
+                        spec.beta2, spec.eps, clip);
 }
 
 static const char *describe_rate(const Training *t)
@@ -174,8 +174,8 @@ static void add_text(const Training *t, RunRecord *record, const char *option, c
 }
 
 /* Texts as `files` name them; prefix "valid-": to validate on. */
-static void add_texts(const Training *t, RunRecord *record, const TextFiles *files, const char *prefix,
-                      const Lines *source, const Lines *target)
+static void add_texts(const Training *t, RunRecord *record, const TextFiles *files,
+                      const char *prefix, const Lines *source, const Lines *target)
 {
     const char *first = files->data.count ? "data" : files->text.count ? "text" : "source";
     add_text(t, record, arena_printf(t->job->arena, "%s%s", prefix, first), source);
@@ -210,7 +210,8 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments,
                  arena_printf(t->job->arena, "%" PRId64, t->settings.batch.shards));
     }
-    const char *how = o->record || o->rows ? NULL : vocabulary_normalization(&o->vocab, o->kind == CORPUS_PAIRS);
+    const char *how =
+        o->record || o->rows ? NULL : vocabulary_normalization(&o->vocab, o->kind == CORPUS_PAIRS);
     if (how && !o->vocab.normalize) { /* what was chosen where nobody said */
         vec_push(t->job->arena, record->arguments, "--normalize");
         vec_push(t->job->arena, record->arguments, how);
@@ -265,7 +266,8 @@ static const char *setting_name(const Changes *c, const char *setting)
 static void compare_settings(Changes *c, const TextList *was, const TextList *now)
 {
     for (size_t i = 0; i < now->count; i++) {
-        const char *name = setting_name(c, now->data[i]), *value = setting_value(now, name), *old = setting_value(was, name);
+        const char *name = setting_name(c, now->data[i]), *value = setting_value(now, name),
+                   *old = setting_value(was, name);
         if (!old)
             tell(c, "the const %s was as the model has it and is now %s", name, value);
         else if (strcmp(old, value))
@@ -274,7 +276,8 @@ static void compare_settings(Changes *c, const TextList *was, const TextList *no
     for (size_t i = 0; i < was->count; i++) {
         const char *name = setting_name(c, was->data[i]);
         if (!setting_value(now, name))
-            tell(c, "the const %s was %s and is now as the model has it", name, setting_value(was, name));
+            tell(c, "the const %s was %s and is now as the model has it", name,
+                 setting_value(was, name));
     }
 }
 
@@ -345,11 +348,15 @@ static void explain_model(Changes *c, const RunRecord *was, const RunRecord *now
     compare_settings(c, &was->settings, &now->settings);
     compare_patterns(c, was, now);
     compare_files(c);
-    const char *changed = c->n == before ? run_model_changed(c->t->job, c->t->session.model, was) : NULL;
+    const char *changed =
+        c->n == before ? run_model_changed(c->t->job, c->t->session.model, was) : NULL;
     if (changed)
-        tell(c, "%s was changed since the run began: put it back, or train it with another --out", changed);
+        tell(c, "%s was changed since the run began: put it back, or train it with another --out",
+             changed);
     else if (c->n == before)
-        tell(c, "the model's graph was another: this version of tfc makes another one of the same text");
+        tell(
+            c,
+            "the model's graph was another: this version of tfc makes another one of the same text");
 }
 
 /* ---- everything else ---- */
@@ -359,7 +366,8 @@ static bool ends_elsewhere(const RunFact *fact, const char *old)
 {
     static const char last[] = "steps = ";
     const char *a = strstr(fact->value, last), *b = strstr(old, last);
-    return !strcmp(fact->name, "rate") && a && b && a - fact->value == b - old && !strncmp(fact->value, old, (size_t)(b - old));
+    return !strcmp(fact->name, "rate") && a && b && a - fact->value == b - old &&
+           !strncmp(fact->value, old, (size_t)(b - old));
 }
 
 static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now)
@@ -372,9 +380,13 @@ static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now
         if (old && !strcmp(fact->name, "model"))
             explain_model(c, was, now);
         else
-            tell(c, "%s: it was %s and is now %s%s", fact->name, old ? old : "not recorded", fact->value,
-                 old && ends_elsewhere(fact, old) ? ": its schedule ends where --steps says, so the next steps would take the rates of "
-                                              "the other schedule" : "");
+            tell(
+                c, "%s: it was %s and is now %s%s", fact->name, old ? old : "not recorded",
+                fact->value,
+                old && ends_elsewhere(fact, old)
+                    ? ": its schedule ends where --steps says, so the next steps would take the rates of "
+                      "the other schedule"
+                    : "");
     }
 }
 
@@ -404,8 +416,9 @@ static void compare_texts(Changes *c, const RunRecord *was, const RunRecord *now
                  " bytes (sha256 %.12s…) and is now %" PRId64 " line%s and %" PRId64
                  " bytes (%.12s…)",
                  text->option, text->file, strcmp(old->file, text->file) ? old->file : "",
-                 strcmp(old->file, text->file) ? " with " : "", old->lines, text_plural(old->lines, "", "s"), old->bytes,
-                 old->sha256, text->lines, text_plural(text->lines, "", "s"), text->bytes, text->sha256);
+                 strcmp(old->file, text->file) ? " with " : "", old->lines,
+                 text_plural(old->lines, "", "s"), old->bytes, old->sha256, text->lines,
+                 text_plural(text->lines, "", "s"), text->bytes, text->sha256);
     }
     for (size_t i = 0; i < was->texts.count; i++)
         if (!find_text(now, was, i))
@@ -421,7 +434,11 @@ static const char *typed_command(const Training *t)
     const char *text = "";
     for (size_t i = 0; i < words->count; i++) {
         const char *word = words->data[i];
-        bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@+-") == strlen(word);
+        bool plain =
+            *word &&
+            strspn(word,
+                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@+-") ==
+                strlen(word);
         text = arena_printf(arena, plain ? "%s%s%s" : "%s%s'%s'", text, *text ? " " : "", word);
     }
     return text;
@@ -435,9 +452,10 @@ bool training_may_go_on(Training *t, const RunRecord *was, const RunRecord *now,
     *changed = c.n > 0;
     if (!c.n || t->options->allow_change)
         return true;
-    diag_note(&t->job->diags, (Loc){0},
-              "with this, %s would not go on as it began; to go on all the same, with the model and settings of now, "
-              "type: %s --allow-change",
-              t->options->out, typed_command(t));
+    diag_note(
+        &t->job->diags, (Loc){0},
+        "with this, %s would not go on as it began; to go on all the same, with the model and settings of now, "
+        "type: %s --allow-change",
+        t->options->out, typed_command(t));
     return false;
 }

@@ -6,8 +6,9 @@
 
 /* Fills the record for run.json, after data and settings were read. False after errors. */
 bool training_record(Training *training, RunRecord *record);
-/* Whether the run of record `was` may be resumed with the record `now`: all that its result depends on is the same, or
- * --allow-change was given. Reports each difference; *changed: there is one. */
-bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now, bool *changed);
+/* Whether the run of record `was` may be resumed with the record `now`: all that its result depends
+ * on is the same, or --allow-change was given. Reports each difference; *changed: there is one. */
+bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
+                        bool *changed);
 
 #endif

@@ -12,28 +12,28 @@ typedef struct TrainOptions {
     const char *model;
     TextFiles texts, valid_texts; /* training texts; the validation text without a name */
     const char *languages;        /* "en,de": of translation memories */
-    TextList valid;   /* "NAME=FILE": more validation texts */
-    const char *best; /* "MEASURE", "TEXT" or "TEXT:MEASURE" (BestOption); NULL: see best.h */
+    TextList valid;               /* "NAME=FILE": more validation texts */
+    const char *best;     /* "MEASURE", "TEXT" or "TEXT:MEASURE" (BestOption); NULL: see best.h */
     const char *prepared; /* a folder of tfc prepare, in place of training texts */
     const Prepared *rows; /* … once it is open (data.h); NULL: texts */
-    TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
+    TextList mix;         /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
-    const char *gradients; /* between ranks: f32 or bf16 */
-    const char *weights; /* initial params; NULL: the model's */
+    const char *gradients;    /* between ranks: f32 or bf16 */
+    const char *weights;      /* initial params; NULL: the model's */
     const char *json_summary; /* a file that the caller writes; NULL: none */
-    const char *library; /* of the model, if that is a run's copy; NULL: the standard one */
+    const char *library;      /* of the model, if that is a run's copy; NULL: the standard one */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
     CorpusKind kind;
     int64_t seed;
 #define TRAIN_SETTING(name, ...) int64_t name; /* -1: as the model says */
 #include "base/training_settings.def"
-    int64_t memory; /* bytes; 0: no limit */
+    int64_t memory;     /* bytes; 0: no limit */
     int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
     double minutes;
     TextList settings;
-    TextList freeze, only, fresh; /* patterns of params: that do not train; the only ones that
-                                   * train; that weights may lack */
+    /* patterns of params: that do not train; the only ones that train; that weights may lack */
+    TextList freeze, only, fresh;
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
     const RunRecord *record;     /* of the run being resumed; NULL: a new run */
     const Ranks *ranks;          /* that train together; NULL: one process */
@@ -41,13 +41,14 @@ typedef struct TrainOptions {
 
 /* ValidText: a validation text, pairs or lines. */
 typedef struct ValidText {
-    const char *name; /* of --valid; NULL: the text of --valid-source, --valid-data or --valid-text */
+    /* of --valid; NULL: the text of --valid-source, --valid-data or --valid-text */
+    const char *name;
     Lines *source, *target;
     Corpus *corpus;
 } ValidText;
 
-/* How many lines of the first validation text are samples in the log: their translations, or a language model's
- * continuations of their first halves. */
+/* How many lines of the first validation text are samples in the log: their translations, or a
+ * language model's continuations of their first halves. */
 enum { TRAINING_SAMPLES = 6 };
 
 /* Mixed: the data of a --mix. */
@@ -72,14 +73,14 @@ typedef struct Training {
     Vocabulary *vocab;
     Lines *source, *target;
     Corpus *corpus;
-    ValidText *valid;    /* n_valid of them */
-    TrainValid *figures; /* of the last validation, one a text */
+    ValidText *valid;                      /* n_valid of them */
+    TrainValid *figures;                   /* of the last validation, one a text */
     TrainSample samples[TRAINING_SAMPLES]; /* … and what it made of these lines */
     int n_samples;
     int n_valid;
     BestOption best;
     int best_text; /* whose figures decide which checkpoint is the best; -1: the mean of all */
-    Mixed *mixed; /* options->mix.count of them; after training_load_data */
+    Mixed *mixed;  /* options->mix.count of them; after training_load_data */
     Session session;
     bool session_is_open;
     Store *store;

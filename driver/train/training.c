@@ -33,11 +33,10 @@ static void make_settings(Training *t)
     const TrainOptions *o = t->options;
     const TrainSpec *spec = &t->session.model->train;
     TrainSettings *s = &t->settings;
-    *s = (TrainSettings){
-        .seconds = o->minutes * 60,
-        .folder = o->out,
-        .rounded_gradients = !strcmp(o->gradients, "bf16"),
-        .check_numerics = o->check_numerics};
+    *s = (TrainSettings){.seconds = o->minutes * 60,
+                         .folder = o->out,
+                         .rounded_gradients = !strcmp(o->gradients, "bf16"),
+                         .check_numerics = o->check_numerics};
 #define LOOP(name, ...) s->name = o->name >= 0 ? o->name : spec->name;
 #include "base/training_settings.def"
     if (!s->steps && !o->minutes)
@@ -138,22 +137,24 @@ static bool compile_training(Training *t)
     Session *session = &t->session;
     if (t->settings.batch.shards > 1 || t->settings.accumulate > 1)
         return compile_pieces(t);
-    return limit_memory(t, NULL) && (p->step = session_compile(session, session_function(session, "train_step")));
+    return limit_memory(t, NULL) &&
+           (p->step = session_compile(session, session_function(session, "train_step")));
 }
 
 /* Params, gradients and slots of what was compiled. */
 static bool fill_store(Training *t)
 {
     const TrainPrograms *p = &t->programs;
-    const TfcProgram *all[] = {p->step, p->accumulate, p->totals, p->states, p->split ? NULL : p->update};
+    const TfcProgram *all[] = {p->step, p->accumulate, p->totals, p->states,
+                               p->split ? NULL : p->update};
     for (int i = 0; i < 5; i++)
         if (all[i] && !store_add_program(t->store, all[i]))
             return job_no_memory(t->job);
     return !p->split || training_split_store(t);
 }
 
-/* Pairs are translated, and beginnings continued where the model can do so token by token: that is no part of
- * what was asked for, so a model that cannot trains without, and a note tells. */
+/* Pairs are translated, and beginnings continued where the model can do so token by token: that is
+ * no part of what was asked for, so a model that cannot trains without, and a note tells. */
 static bool prepare_decode(Training *t)
 {
     CorpusKind kind = t->options->kind;
@@ -164,8 +165,11 @@ static bool prepare_decode(Training *t)
     bool can = inference_prepare_decode(&t->inference);
     *diags = said;
     if (!can)
-        diag_note(diags, (Loc){0}, "validations keep no %s: the model cannot go on with a text token by token (tfc check "
-                  "tells why)", kind == CORPUS_PAIRS ? "translations" : "continuations");
+        diag_note(
+            diags, (Loc){0},
+            "validations keep no %s: the model cannot go on with a text token by token (tfc check "
+            "tells why)",
+            kind == CORPUS_PAIRS ? "translations" : "continuations");
     return true;
 }
 
@@ -192,13 +196,17 @@ static void tell_slots(Training *t, const CheckpointSlots *slots, const char *pa
 {
     Diagnostics *diags = &t->job->diags;
     if (slots->fresh)
-        diag_note(diags, (Loc){0}, "%" PRId64 " of the optimizer's tensors, such as '%s', are not in %s: they begin at 0",
+        diag_note(diags, (Loc){0},
+                  "%" PRId64
+                  " of the optimizer's tensors, such as '%s', are not in %s: they begin at 0",
                   slots->fresh, slots->first_fresh, path);
     if (slots->dropped)
-        diag_note(diags, (Loc){0},
-                  "%" PRId64 " of the optimizer's tensors in %s, such as '%s', belong to params that do not train now: "
-                  "they are dropped",
-                  slots->dropped, path, slots->first_dropped);
+        diag_note(
+            diags, (Loc){0},
+            "%" PRId64
+            " of the optimizer's tensors in %s, such as '%s', belong to params that do not train now: "
+            "they are dropped",
+            slots->dropped, path, slots->first_dropped);
 }
 
 /* After a checkpoint that cannot be read: the newest of the steps that can. */
@@ -215,8 +223,10 @@ static void name_whole(Training *t, const CheckpointParts *parts, const char *la
         diag_init(&unseen, arena);
         if (!checkpoint_load(&unseen, arena, path, t->store, parts, &state, &slots))
             continue;
-        diag_note(&t->job->diags, (Loc){0}, "%s is whole: cp --remove-destination %s %s, and --resume goes on from step %" PRId64, path, path, last,
-                  steps[n]);
+        diag_note(
+            &t->job->diags, (Loc){0},
+            "%s is whole: cp --remove-destination %s %s, and --resume goes on from step %" PRId64,
+            path, path, last, steps[n]);
         return;
     }
 }
@@ -230,7 +240,8 @@ static bool load_run(Training *t, bool changed)
     const Split *split = t->programs.split;
     const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;
     CheckpointSlots slots = {0};
-    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state, changed ? &slots : NULL)) {
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state,
+                         changed ? &slots : NULL)) {
         name_whole(t, parts, last);
         return false;
     }
@@ -251,7 +262,7 @@ static bool begin_params(Training *t)
     return weights_initialise(t->job, model, t->store, (uint64_t)o->seed) &&
            (!o->weights || (patterns_check(t->job, "new", &o->fresh, model->module) &&
                             weights_load(t->job, model, t->store, o->weights,
-                                          &(WeightsLoad){.fresh = &o->fresh})));
+                                         &(WeightsLoad){.fresh = &o->fresh})));
 }
 
 /* A folder that is gone on with keeps its model unless that has changed. */
@@ -271,13 +282,14 @@ bool training_prepare(Training *t)
     bool changed = false;
     make_settings(t);
     if (!training_record(t, &record) ||
-        (o->record && !training_may_go_on(t, o->record, &record, &changed)) || !compile_programs(t) ||
-        !training_choose_best(t, &record))
+        (o->record && !training_may_go_on(t, o->record, &record, &changed)) ||
+        !compile_programs(t) || !training_choose_best(t, &record))
         return false;
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
     bool first = !ranks_mine(o->ranks),
-         ok = (o->record ? load_run(t, changed) : begin_params(t)) && training_ranks_agree(t, &record) &&
+         ok = (o->record ? load_run(t, changed) : begin_params(t)) &&
+              training_ranks_agree(t, &record) &&
               (!first || (write_folder(t, &record, changed) && training_judge_anew(t)));
     if (ok)
         ranks_share(o->ranks, &t->state, sizeof t->state);

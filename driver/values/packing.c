@@ -164,8 +164,8 @@ static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t
     double value = st_value(p->tensor, from);
     const char *path = binding_path(p->binding), *name = p->port->name;
     if (!put_value(p->port->type, p->data, to, value))
-        return job_error(job, "%s: '%s' %s is %.17g, which is no whole number of 32 bits", path, name,
-                         text_list(job->arena, index, rank), value);
+        return job_error(job, "%s: '%s' %s is %.17g, which is no whole number of 32 bits", path,
+                         name, text_list(job->arena, index, rank), value);
     if (p->port->type != TFC_I32 ||
         (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative)))
         return true;

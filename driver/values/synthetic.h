@@ -1,4 +1,5 @@
-/* Made-up inputs for a model: for the measurements of tfc bench and the derivatives of tfc check. */
+/* Made-up inputs for a model: for the measurements of tfc bench and the derivatives of tfc
+ * check. */
 #ifndef DRIVER_VALUES_SYNTHETIC_H
 #define DRIVER_VALUES_SYNTHETIC_H
 
@@ -7,21 +8,24 @@
 
 /* BatchLengths: a batch of given lengths. */
 typedef struct BatchLengths {
-    int64_t n; /* sentences, at least 1 */
+    int64_t n;                /* sentences, at least 1 */
     int32_t *source, *target; /* at least 1 each; in the job's arena */
 } BatchLengths;
 
 typedef struct SyntheticOptions {
-    int64_t batch;               /* size of every dimension that is not ragged */
-    int64_t source_length;       /* tokens, along the source's ragged dimension */
-    int64_t target_length;       /* tokens, along all other ragged dimensions */
-    bool ragged;                 /* lengths are drawn, from 1 to the two above; else all are equal to them */
-    const BatchLengths *lengths; /* lengths of each sentence, in place of the three above; NULL: none */
+    int64_t batch;         /* size of every dimension that is not ragged */
+    int64_t source_length; /* tokens, along the source's ragged dimension */
+    int64_t target_length; /* tokens, along all other ragged dimensions */
+    /* lengths are drawn, from 1 to the two above; else all are equal to them */
+    bool ragged;
+    /* lengths of each sentence, in place of the three above; NULL: none */
+    const BatchLengths *lengths;
     uint64_t seed;
 } SyntheticOptions;
 
-/* Reads the file of tfc bench --lengths: a line a batch, with SOURCE:TARGET for each sentence ("12:14 9:10"). Returns
- * the number of batches, which are at *batches, in the job's arena; 0 after an error. */
+/* Reads the file of tfc bench --lengths: a line a batch, with SOURCE:TARGET for each sentence
+ * ("12:14 9:10"). Returns the number of batches, which are at *batches, in the job's arena; 0 after
+ * an error. */
 int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 /* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:

@@ -195,10 +195,13 @@ bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec)
         if (!bound)
             return job_error(binding->job, "nothing tells how long the dimension %s is",
                              program->dims[i].name);
-        PositionTable table = binding->module ? position_table(binding->module, bound->name) : (PositionTable){0};
+        PositionTable table =
+            binding->module ? position_table(binding->module, bound->name) : (PositionTable){0};
         if (table.length && bound->extent > table.length)
-            return job_error(binding->job, "%s: '%s' is %" PRId64 " long along %s, but the model's table '%s' has %" PRId64
-                             " positions", binding_path(binding), bound->from, bound->extent, bound->name,
+            return job_error(binding->job,
+                             "%s: '%s' is %" PRId64
+                             " long along %s, but the model's table '%s' has %" PRId64 " positions",
+                             binding_path(binding), bound->from, bound->extent, bound->name,
                              table.name, table.length);
         if (program->dims[i].batch >= 0)
             exec_set_ragged(exec, i, bound->n, bound->length, NULL);

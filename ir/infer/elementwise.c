@@ -10,7 +10,8 @@ bool infer_same(const Infer *in, Type *type)
 bool infer_floats(const Infer *in, Type *type)
 {
     if (!dtype_is_float(infer_arg(in, 0)->dtype))
-        return infer_fail(in, "needs floating-point numbers, given %s", infer_text(in, infer_arg(in, 0)));
+        return infer_fail(in, "needs floating-point numbers, given %s",
+                          infer_text(in, infer_arg(in, 0)));
     return infer_same(in, type);
 }
 

@@ -35,8 +35,8 @@ bool infer_type(const Module *module, const Op *op, Type *type, Diagnostics *dia
 {
     Infer in = {module, op, diags};
     int arity = op_info[op->kind].arity;
-    if (arity >= 0 ? op->n_args != arity : op->n_args < 1 && op_family(op) != FAMILY_region &&
-                                               op->kind != OP_yield)
+    if (arity >= 0 ? op->n_args != arity
+                   : op->n_args < 1 && op_family(op) != FAMILY_region && op->kind != OP_yield)
         return infer_fail(&in, "takes %d operands, given %d", arity, op->n_args);
     return rules[op->kind](&in, type) && check_batches(&in, type);
 }

@@ -19,27 +19,30 @@ bool infer_declared(const Infer *in, Type *type)
     *type = op->results[0].type;
     Dim along = dim_const(1);
     switch (op->kind) {
-    case OP_input: case OP_param:
-        return infer_attr(in, ATTR_name) != NULL;
-    case OP_const:
-        return infer_attr(in, ATTR_value) != NULL;
-    case OP_random:
-        return infer_attr(in, ATTR_site) != NULL;
+    case OP_input:
+    case OP_param: return infer_attr(in, ATTR_name) != NULL;
+    case OP_const: return infer_attr(in, ATTR_value) != NULL;
+    case OP_random: return infer_attr(in, ATTR_site) != NULL;
     case OP_iota:
-        return type->rank >= 1 && count_long(type, &along) <= 1 && type->dtype == DT_I32 ? true
-               : infer_fail(in, "counts along one dimension in i32, not %s", infer_text(in, type));
+        return type->rank >= 1 && count_long(type, &along) <= 1 && type->dtype == DT_I32
+                   ? true
+                   : infer_fail(in, "counts along one dimension in i32, not %s",
+                                infer_text(in, type));
     case OP_training:
-        return type->rank == 0 && type->dtype == DT_BOOL ? true
-               : infer_fail(in, "gives bool[], not %s", infer_text(in, type));
+        return type->rank == 0 && type->dtype == DT_BOOL
+                   ? true
+                   : infer_fail(in, "gives bool[], not %s", infer_text(in, type));
     default: { /* size, lengths */
         const Attr *dim = infer_attr(in, ATTR_dim);
         if (!dim || dim->i < 0 || (size_t)dim->i >= in->module->symbols.count)
             return dim ? infer_fail(in, "no such dimension") : false;
         int batch = in->module->symbols.data[dim->i].batch;
         bool fits = op->kind == OP_size ? type->rank == 0
-                    : batch != NO_SYMBOL && count_long(type, &along) == 1 && along.symbol == batch;
-        return fits ? true : infer_fail(in, "of %s cannot be %s",
-                                        in->module->symbols.data[dim->i].name, infer_text(in, type));
+                                        : batch != NO_SYMBOL && count_long(type, &along) == 1 &&
+                                              along.symbol == batch;
+        return fits ? true
+                    : infer_fail(in, "of %s cannot be %s", in->module->symbols.data[dim->i].name,
+                                 infer_text(in, type));
     }
     }
 }
@@ -50,7 +53,8 @@ bool infer_assign(const Infer *in, Type *type)
     if (in->op->args[0]->op->kind != OP_param)
         return infer_fail(in, "only a param can be assigned to");
     if (!type_equal(a, b))
-        return infer_fail(in, "the param is %s, the value %s", infer_text(in, a), infer_text(in, b));
+        return infer_fail(in, "the param is %s, the value %s", infer_text(in, a),
+                          infer_text(in, b));
     *type = *a;
     return true;
 }

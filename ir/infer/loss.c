@@ -8,8 +8,11 @@ static bool ctc_operands(const Infer *in)
                 labels->dtype == DT_I32 && dim_equal(x->dims[0], labels->dims[0]) &&
                 symbol_is_ragged(in->module, x->dims[1].symbol) &&
                 symbol_is_ragged(in->module, labels->dims[1].symbol) && dim_is_const(x->dims[2]);
-    return fits ? true : infer_fail(in, "needs log-probabilities [B, T~, V] and labels i32[B, L~], given %s and %s",
-                                    infer_text(in, x), infer_text(in, labels));
+    return fits ? true
+                : infer_fail(
+                      in,
+                      "needs log-probabilities [B, T~, V] and labels i32[B, L~], given %s and %s",
+                      infer_text(in, x), infer_text(in, labels));
 }
 
 bool infer_ctc(const Infer *in, Type *type)

@@ -27,7 +27,8 @@ bool infer_lastfloat(const Infer *in, Type *type)
 {
     const Type *x = infer_arg(in, 0);
     if (x->rank < 1 || !dtype_is_float(x->dtype))
-        return infer_fail(in, "needs floating-point numbers with an axis, given %s", infer_text(in, x));
+        return infer_fail(in, "needs floating-point numbers with an axis, given %s",
+                          infer_text(in, x));
     *type = *x;
     return true;
 }

@@ -9,7 +9,8 @@ static const Attr *checked_shape(const Infer *in)
     for (int i = 0; i < shape->rank; i++)
         if (dim_is_const(shape->dims[i])
                 ? shape->dims[i].size < 0
-                : shape->dims[i].symbol < 0 || (size_t)shape->dims[i].symbol >= in->module->symbols.count) {
+                : shape->dims[i].symbol < 0 ||
+                      (size_t)shape->dims[i].symbol >= in->module->symbols.count) {
             infer_fail(in, "the shape has no dimension like that");
             return NULL;
         }
@@ -35,7 +36,8 @@ bool infer_reshape(const Infer *in, Type *type)
             over |= __builtin_mul_overflow(q, to.dims[j].size, &q);
         bool end_x = i == x->rank, end_to = j == to.rank;
         if (over || p != q || end_x != end_to || (!end_x && !dim_equal(x->dims[i], to.dims[j])))
-            return infer_fail(in, "%s cannot be seen as %s", infer_text(in, x), infer_text(in, &to));
+            return infer_fail(in, "%s cannot be seen as %s", infer_text(in, x),
+                              infer_text(in, &to));
         if (end_x)
             break;
         i++, j++;
@@ -72,7 +74,8 @@ bool infer_broadcast(const Infer *in, Type *type)
         return false;
     Type to = type_of(x->dtype, shape->rank, shape->dims), both;
     if (!shape_broadcast(x, &to, &both) || !type_same_shape(&both, &to))
-        return infer_fail(in, "%s cannot be stretched to %s", infer_text(in, x), infer_text(in, &to));
+        return infer_fail(in, "%s cannot be stretched to %s", infer_text(in, x),
+                          infer_text(in, &to));
     *type = to;
     return true;
 }
@@ -88,7 +91,8 @@ static bool infer_window(const Infer *in, Type *type, bool pad)
     int64_t n = x->dims[axis].size, inner = pad ? n : size->i, outer = pad ? size->i : n;
     if (start->i < 0 || inner < 0 || inner > outer || start->i > outer - inner)
         return infer_fail(in, "elements %lld to %lld are not all within %lld of axis %d",
-                          (long long)start->i, (long long)(start->i + inner - 1), (long long)outer, axis);
+                          (long long)start->i, (long long)(start->i + inner - 1), (long long)outer,
+                          axis);
     *type = *x;
     type->dims[axis] = dim_const(size->i);
     return true;
@@ -111,7 +115,8 @@ bool infer_concat(const Infer *in, Type *type)
             part.dims[axis] = type->dims[axis];
         if (!fits || !type_equal(&part, type))
             return infer_fail(in, "operand %d is %s, which does not continue %s along axis %d", i,
-                              infer_text(in, infer_arg(in, i)), infer_text(in, infer_arg(in, 0)), axis);
+                              infer_text(in, infer_arg(in, i)), infer_text(in, infer_arg(in, 0)),
+                              axis);
         type->dims[axis].size += size;
     }
     return true;

@@ -23,14 +23,15 @@ typedef struct Verifier {
     Definition *defined; /* open addressing by address */
     size_t n_defined, n_slots;
     size_t n_operands, n_uses; /* of ops of the function's body; listed by values */
-    Map inputs, outputs; /* names so far */
+    Map inputs, outputs;       /* names so far */
 } Verifier;
 
 /* ---- verify.c ---- */
 /* The message, then the op in its function; false. */
 bool verify_fail(Verifier *v, const Op *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void verify_note(Verifier *v, const Op *op); /* the op in its function, under a message just given */
+/* The op in its function, under a message just given */
+void verify_note(Verifier *v, const Op *op);
 const char *verify_type_text(Verifier *v, const Type *type);
 /* Whether an op here may read the value. */
 bool verify_visible(const Verifier *v, const Value *value);

@@ -11,12 +11,13 @@ typedef struct Chunk {
     Function *function;
     const Module *module;
     Arena *arena;
-    Op *seed;            /* the product that began it */
-    int symbol, batch;   /* rows: the leading storage axis; batch: of packed tokens, else NO_SYMBOL */
+    Op *seed; /* the product that began it */
+    /* rows: the leading storage axis; batch: of packed tokens, else NO_SYMBOL */
+    int symbol, batch;
     VEC(Op *) members;
-    SideTable roles;     /* of ops: MEMBER of members */
-    SideTable flows;     /* value → its Flow, see chunk_rows.c */
-    Miss miss;           /* why there are no chunks, and by what */
+    SideTable roles; /* of ops: MEMBER of members */
+    SideTable flows; /* value → its Flow, see chunk_rows.c */
+    Miss miss;       /* why there are no chunks, and by what */
     const char *culprit;
 } Chunk;
 

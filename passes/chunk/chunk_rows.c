@@ -28,7 +28,9 @@ bool pass_chunk_rows(Function *function, PassContext *context);
 
 static bool fail(Chunk *c, const Op *op, Miss miss)
 {
-    const char *name = op->kind == OP_output ? op_string(op, ATTR_name) : op->scope ? op->scope : "";
+    const char *name = op->kind == OP_output ? op_string(op, ATTR_name)
+                       : op->scope           ? op->scope
+                                             : "";
     c->miss = miss;
     c->culprit = arena_printf(c->arena, "%s%s%s", op_info[op->kind].name, *name ? " " : "", name);
     return false;
@@ -44,7 +46,7 @@ static bool join(Chunk *c, Op *op);
 
 static bool join_users(Chunk *c, const Value *value)
 {
-    FOR_USES(use, value)
+    FOR_USES (use, value)
         if (!join(c, use->user))
             return false;
     return true;
@@ -88,7 +90,7 @@ static bool reads_below(const Chunk *c, const Op *op)
 
 static void flow_down(Chunk *c, const Block *block)
 {
-    FOR_OPS(op, block) {
+    FOR_OPS (op, block) {
         for (int r = 0; r < op->n_results; r++)
             side_set_value(&c->flows, &op->results[r], ARENA_NEW(c->arena, Flow));
         if (op->body)
@@ -96,7 +98,8 @@ static void flow_down(Chunk *c, const Block *block)
         for (int r = 0; r < op->n_results; r++) {
             bool given = is_member(c, op) && (!op->body || chunk_is_wide(c, &op->results[r].type));
             flow_of(c, &op->results[r])->below =
-                given || (op->body ? flow_of(c, op->body->last->args[r])->below : reads_below(c, op));
+                given ||
+                (op->body ? flow_of(c, op->body->last->args[r])->below : reads_below(c, op));
         }
     }
 }
@@ -123,7 +126,8 @@ static void flow_up(Chunk *c, const Block *block)
             flow_up(c, op->body);
         }
         for (int i = 0; i < op->n_args; i++)
-            flow_of(c, op->args[i])->leads |= is_member(c, op) || (leads && (!op->body || !gives_below(c, op)));
+            flow_of(c, op->args[i])->leads |=
+                is_member(c, op) || (leads && (!op->body || !gives_below(c, op)));
     }
 }
 
@@ -145,7 +149,7 @@ static Op *part_of(Chunk *c, Op *op, bool below)
     Members members = {0};
     Value **outputs = ARENA_ARRAY(c->arena, Value *, op->n_results);
     int n = 0, *at = ARENA_ARRAY(c->arena, int, op->n_results);
-    FOR_OPS(inner, op->body)
+    FOR_OPS (inner, op->body)
         mark(c, inner, IN_BODY);
     for (int r = 0; r < op->n_results; r++)
         if (flow_of(c, &op->results[r])->below == below) {
@@ -157,7 +161,7 @@ static Op *part_of(Chunk *c, Op *op, bool below)
         for (int i = 0; is_marked(c, inner, TAKEN) && i < inner->n_args; i++)
             if (is_marked(c, inner->args[i]->op, IN_BODY))
                 mark(c, inner->args[i]->op, TAKEN);
-    FOR_OPS(inner, op->body)
+    FOR_OPS (inner, op->body)
         if (is_marked(c, inner, TAKEN))
             vec_push(c->arena, members.ops, inner);
     Op *part = build_region(c->function, op->kind, &members, n, outputs, op);
@@ -208,12 +212,12 @@ static bool close_step(Chunk *c)
 {
     flow_down(c, &c->function->body);
     flow_up(c, &c->function->body);
-    FOR_OPS(op, &c->function->body)
+    FOR_OPS (op, &c->function->body)
         if (is_mixed(c, op)) {
             split(c, op);
             return true;
         }
-    FOR_OPS(op, &c->function->body)
+    FOR_OPS (op, &c->function->body)
         if (!is_member(c, op) && is_between(c, op))
             return join(c, op);
     return false;
@@ -251,7 +255,7 @@ static void gather(Chunk *c)
 {
     Block *body = &c->function->body, loop = {0}, behind = {0};
     Op *first = NULL, *last = NULL;
-    FOR_OPS(op, body) {
+    FOR_OPS (op, body) {
         if (is_member(c, op)) {
             first = first ? first : op;
             last = op;
@@ -298,17 +302,21 @@ bool pass_chunk_rows(Function *function, PassContext *context)
     Arena *arena = function->module->arena;
     VEC(Op *) dots = {0};
     int n = 0;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_dot)
             vec_push(arena, dots, op);
     for (size_t i = 0; i < dots.count; i++) {
         Op *op = dots.data[i];
-        Chunk chunk = {.function = function, .module = function->module, .arena = arena,
-                       .roles = side_new(arena), .flows = side_new(arena)};
+        Chunk chunk = {.function = function,
+                       .module = function->module,
+                       .arena = arena,
+                       .roles = side_new(arena),
+                       .flows = side_new(arena)};
         if (op_attr(op, ATTR_chunk) || !chunk_begin(&chunk, op))
             continue;
         if (!find_members(&chunk)) {
-            report_miss(context->report, op, chunk.miss, "dot by chunks of rows with %s", chunk.culprit);
+            report_miss(context->report, op, chunk.miss, "dot by chunks of rows with %s",
+                        chunk.culprit);
             continue;
         }
         gather(&chunk);

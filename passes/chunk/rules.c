@@ -78,7 +78,7 @@ static bool widen(Type *space, const Type *type)
 static bool body_space(const Op *region, Type *space)
 {
     *space = type_scalar(DT_F32);
-    FOR_OPS(op, region->body) {
+    FOR_OPS (op, region->body) {
         if (op->kind == OP_yield)
             continue;
         if (!widen(space, &op->results[0].type) ||
@@ -90,7 +90,7 @@ static bool body_space(const Op *region, Type *space)
 
 static bool reads_table(const Op *region, const Value *value)
 {
-    FOR_OPS(op, region->body)
+    FOR_OPS (op, region->body)
         if (op->kind == OP_gather && (op->args[0] == value || op->args[1] == value))
             return true;
     return false;
@@ -139,7 +139,7 @@ static Miss why_not_column(const Chunk *c, const Op *op)
     Type space;
     if (!body_space(op, &space))
         return MISS_CHUNK_ROWS;
-    FOR_OPS(inner, op->body) {
+    FOR_OPS (inner, op->body) {
         if (op_family(inner) == FAMILY_reduce && inner->kind != OP_reduce_sum)
             return MISS_CHUNK_SUM;
         if (needs_all_rows(inner))
@@ -178,7 +178,8 @@ static bool rows_are_summed(const Chunk *c, const Op *dot)
         return false;
     for (int i = 0; i < ca->n; i++) {
         bool dims = ca->ints[i] == a->rank - la.dim && cb->ints[i] == b->rank - lb.dim;
-        bool batches = la.batch && ca->ints[i] == a->rank - la.batch && cb->ints[i] == b->rank - lb.batch;
+        bool batches =
+            la.batch && ca->ints[i] == a->rank - la.batch && cb->ints[i] == b->rank - lb.batch;
         if (!dims && !batches)
             return false;
     }
@@ -189,8 +190,9 @@ static Miss why_not_dot(const Chunk *c, const Op *op)
 {
     const Attr *ca = op_attr(op, ATTR_contract_a), *cb = op_attr(op, ATTR_contract_b);
     const Type *a = &op->args[0]->type, *b = &op->args[1]->type;
-    bool runs = op_attr(op, ATTR_batch_a)->n == 0 &&
-                (rows_are_free(c, a, ca, b) || rows_are_free(c, b, cb, a) || rows_are_summed(c, op));
+    bool runs =
+        op_attr(op, ATTR_batch_a)->n == 0 &&
+        (rows_are_free(c, a, ca, b) || rows_are_free(c, b, cb, a) || rows_are_summed(c, op));
     return runs ? MISS_NONE : MISS_CHUNK_SIDE;
 }
 
@@ -209,7 +211,8 @@ Miss chunk_why_not(const Chunk *c, const Op *op)
     case OP_row: return why_not_row(c, op);
     case OP_column: return why_not_column(c, op);
     case OP_dot: return why_not_dot(c, op);
-    case OP_reshape: case OP_transpose:
+    case OP_reshape:
+    case OP_transpose:
         return lead_of(c, &op->args[0]->type).dim && lead_of(c, &op->results[0].type).dim
                    ? MISS_NONE
                    : MISS_CHUNK_WHOLE;

@@ -28,7 +28,7 @@ static void visit_all(Fuser *f)
 {
     function_order_uses(f->function); /* sets are gathered in the order of the function */
     int position = 0;
-    FOR_OPS(op, &f->function->body) {
+    FOR_OPS (op, &f->function->body) {
         ScoresNode *node = ARENA_NEW(f->arena, ScoresNode);
         node->position = position++;
         side_set_op(&f->nodes, op, node);
@@ -131,7 +131,7 @@ static void take(Region *r, Op *op)
 
 static bool is_read_outside(const Fuser *f, const FusedScores *s, Op *op)
 {
-    FOR_USES(use, op_result(op))
+    FOR_USES (use, op_result(op))
         if (node_of(f, use->user)->scores != s)
             return true;
     return false;
@@ -206,11 +206,13 @@ static void build_regions(Fuser *f, FusedScores *s)
 
 bool pass_fuse_attention(Function *function, PassContext *context)
 {
-    Fuser f = {.function = function, .context = context, .arena = function->module->arena,
+    Fuser f = {.function = function,
+               .context = context,
+               .arena = function->module->arena,
                .nodes = side_new(function->module->arena)};
     VEC(FusedScores *) sets = {0};
     visit_all(&f);
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (node_of(&f, op)->scores || !is_scores_product(function->module, op))
             continue;
         FusedScores *s = ARENA_NEW(f.arena, FusedScores);

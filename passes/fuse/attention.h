@@ -23,11 +23,11 @@ struct Region;
 
 /* Values of one shape that are fused together. */
 typedef struct FusedScores {
-    Type type, row;     /* row: the same with one key */
+    Type type, row; /* row: the same with one key */
     VEC(Op *) ops;
     int n_levels;
     VEC(struct Region *) regions;
-    const Op *where;    /* the op because of which it is not fused, or NULL */
+    const Op *where; /* the op because of which it is not fused, or NULL */
 } FusedScores;
 
 /* What is known of an op. Ops that the pass makes have none. */

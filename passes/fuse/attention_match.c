@@ -134,7 +134,7 @@ static Miss grow_scores(Fuser *f, FusedScores *s, Op *op)
         }
         add(f, s, above, PART_SCORES);
     }
-    FOR_USES(use, op_result(op)) {
+    FOR_USES (use, op_result(op)) {
         Miss why = add_user(f, s, use->user);
         if (why != MISS_NONE)
             return why;
@@ -145,7 +145,7 @@ static Miss grow_scores(Fuser *f, FusedScores *s, Op *op)
 /* What is computed from a row value for rows or for scores; others read it. */
 static void grow_row(Fuser *f, FusedScores *s, Op *op)
 {
-    FOR_USES(use, op_result(op)) {
+    FOR_USES (use, op_result(op)) {
         Op *user = use->user;
         if (!is_elementwise(user))
             continue;
@@ -160,7 +160,7 @@ static void grow_row(Fuser *f, FusedScores *s, Op *op)
 static bool has_few_queries(const Fuser *f, const FusedScores *s)
 {
     Dim queries = s->type.dims[s->type.rank - 2];
-    FOR_OPS(op, &f->function->body)
+    FOR_OPS (op, &f->function->body)
         if (op->kind == OP_append && dim_equal(op->args[1]->type.dims[1], queries))
             return true;
     return false;
@@ -182,7 +182,8 @@ static bool is_batch(const Fuser *f, const Op *product, const FusedScores *s, in
 {
     if (node_of(f, product)->part != PART_PRODUCT)
         return axis < op_attr(product, ATTR_batch_a)->n;
-    return attr_lists(op_attr(product, scores_side(product, s) ? ATTR_batch_b : ATTR_batch_a), axis);
+    return attr_lists(op_attr(product, scores_side(product, s) ? ATTR_batch_b : ATTR_batch_a),
+                      axis);
 }
 
 /* A unit stands at a sentence, whose queries and keys it goes through: all products must. */
@@ -233,11 +234,11 @@ static Miss why_not_set(const Fuser *f, FusedScores *s)
     s->where = find_across(f, s);
     s->where = s->where ? s->where : find_own_operand(f, s);
     s->where = s->where ? s->where : find_unlike(f, s);
-    return s->where                    ? MISS_SCORES_READ
-           : !used_up                   ? MISS_SCORES_ALONE
-           : has_few_queries(f, s)     ? MISS_SCORES_FEW
+    return s->where                   ? MISS_SCORES_READ
+           : !used_up                 ? MISS_SCORES_ALONE
+           : has_few_queries(f, s)    ? MISS_SCORES_FEW
            : products > MOST_PRODUCTS ? MISS_SCORES_MANY
-                                       : MISS_NONE;
+                                      : MISS_NONE;
 }
 
 static Miss gather(Fuser *f, FusedScores *s)

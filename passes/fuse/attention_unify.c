@@ -61,8 +61,9 @@ static void unify_scores(Fuser *f, Op *dot)
     Builder b = builder_before(f->function, &f->function->body, dot);
     for (int side = 0; side < 2; side++) {
         Axes axes = axes_of(dot, side);
-        op_set_arg(dot, side, in_order(&b, dot->args[side], &axes, axes.free, axes.n_free,
-                                       axes.contract, axes.n_contract));
+        op_set_arg(dot, side,
+                   in_order(&b, dot->args[side], &axes, axes.free, axes.n_free, axes.contract,
+                            axes.n_contract));
         set_axes(f->function, dot, side ? ATTR_batch_b : ATTR_batch_a, 0, axes.n_batch);
         set_axes(f->function, dot, side ? ATTR_contract_b : ATTR_contract_a,
                  axes.n_batch + axes.n_free, 1);

@@ -49,8 +49,8 @@ static Linear combine(Linear a, Linear b, int64_t sign)
 static Linear position_of(const Value *v)
 {
     int rank = v->type.rank, axis = type_long_dim(&v->type);
-    return (Linear){.key = axis == rank - 1, .query = axis == rank - 2,
-                    .ok = axis >= 0 && axis >= rank - 2};
+    return (Linear){
+        .key = axis == rank - 1, .query = axis == rank - 2, .ok = axis >= 0 && axis >= rank - 2};
 }
 
 static Linear linear_of(const Value *v, int depth)
@@ -63,7 +63,8 @@ static Linear linear_of(const Value *v, int depth)
     case OP_const: return (Linear){.constant = (int64_t)op_float(op, ATTR_value), .ok = true};
     case OP_broadcast: return linear_of(op->args[0], depth - 1);
     case OP_neg: return combine((Linear){.ok = true}, linear_of(op->args[0], depth - 1), -1);
-    case OP_add: case OP_sub:
+    case OP_add:
+    case OP_sub:
         return combine(linear_of(op->args[0], depth - 1), linear_of(op->args[1], depth - 1),
                        op->kind == OP_add ? 1 : -1);
     default: return unknown;
@@ -101,7 +102,8 @@ static Window where_true(const Value *mask, int depth)
         return both(where_true(op->args[0], depth - 1), where_true(op->args[1], depth - 1));
     case OP_or:
         return either(where_true(op->args[0], depth - 1), where_true(op->args[1], depth - 1));
-    case OP_le: case OP_lt: return where_less(op->args[0], op->args[1], op->kind == OP_lt);
+    case OP_le:
+    case OP_lt: return where_less(op->args[0], op->args[1], op->kind == OP_lt);
     case OP_not: {
         const Op *inner = op->args[0]->op;
         if (inner->kind != OP_le && inner->kind != OP_lt)
@@ -133,7 +135,8 @@ static Window where_finite(const Value *v, int depth)
                       where_finite(op->args[2], depth - 1));
     case OP_add:
         return both(where_finite(op->args[0], depth - 1), where_finite(op->args[1], depth - 1));
-    case OP_sub: case OP_cast: return where_finite(op->args[0], depth - 1);
+    case OP_sub:
+    case OP_cast: return where_finite(op->args[0], depth - 1);
     default: return everywhere;
     }
 }
@@ -154,11 +157,14 @@ static Window where_not_zero(const Value *v, int depth)
     case OP_exp: return where_finite(op->args[0], depth - 1);
     case OP_mul:
         return both(where_not_zero(op->args[0], depth - 1), where_not_zero(op->args[1], depth - 1));
-    case OP_add: case OP_sub:
+    case OP_add:
+    case OP_sub:
         return either(where_not_zero(op->args[0], depth - 1),
                       where_not_zero(op->args[1], depth - 1));
-    case OP_div: case OP_neg: case OP_dropout: case OP_cast:
-        return where_not_zero(op->args[0], depth - 1);
+    case OP_div:
+    case OP_neg:
+    case OP_dropout:
+    case OP_cast: return where_not_zero(op->args[0], depth - 1);
     default: return everywhere;
     }
 }

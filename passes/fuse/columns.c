@@ -20,8 +20,8 @@ bool pass_fuse_columns(Function *function, PassContext *context);
 typedef struct Mark {
     int level; /* ops that no row region holds on the longest path to it */
     Presence presence;
-    int position;      /* in the function as it came */
-    int visited;       /* by the question of that number */
+    int position; /* in the function as it came */
+    int visited;  /* by the question of that number */
 } Mark;
 
 typedef struct Columns {
@@ -29,7 +29,7 @@ typedef struct Columns {
     PassContext *context;
     Arena *arena;
     SideTable marks; /* op → its Mark */
-    int *reach; /* fuse.h */
+    int *reach;      /* fuse.h */
     int question;
 } Columns;
 
@@ -52,11 +52,13 @@ static void mark_op(Columns *c, const Op *op, int position)
         Mark *mark = mark_of(c, op->args[i]->op);
         if (!row && !is_column_reduction(module, op))
             mark->presence = STORED;
-        else if (level > mark->level && mark->presence == NOT_STORED && op_family(op) != FAMILY_reduce)
+        else if (level > mark->level && mark->presence == NOT_STORED &&
+                 op_family(op) != FAMILY_reduce)
             mark->presence = LIKELY_STORED;
     }
     Mark *mark = ARENA_NEW(c->arena, Mark);
-    *mark = (Mark){.level = level + !row, .presence = row ? NOT_STORED : STORED, .position = position};
+    *mark =
+        (Mark){.level = level + !row, .presence = row ? NOT_STORED : STORED, .position = position};
     side_set_op(&c->marks, op, mark);
 }
 
@@ -161,8 +163,10 @@ static int gather_group(Columns *c, Op *first, Op **group)
 
 static void fuse_group(Columns *c, int n, Op **group)
 {
-    Recompute r = {.module = c->function->module, .space = &group[0]->args[0]->type,
-                   .presence = presence, .context = c};
+    Recompute r = {.module = c->function->module,
+                   .space = &group[0]->args[0]->type,
+                   .presence = presence,
+                   .context = c};
     Members members = {0};
     Value *outputs[MOST_REDUCTIONS];
     for (int i = 0; i < n; i++) {
@@ -182,9 +186,10 @@ static void fuse_group(Columns *c, int n, Op **group)
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
     Arena *arena = function->module->arena;
-    Columns c = {.function = function, .context = context, .arena = arena, .marks = side_new(arena)};
+    Columns c = {
+        .function = function, .context = context, .arena = arena, .marks = side_new(arena)};
     int position = 0;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         mark_op(&c, op, position++);
     c.reach = reach_new(arena, position);
     for (Op *op = function->body.first, *next; op; op = next) {
@@ -197,7 +202,8 @@ bool pass_fuse_columns(Function *function, PassContext *context)
             if (group[i] == next)
                 next = next->next;
         if (n > 1)
-            reach_join(c.reach, mark_of(&c, group[0])->position, mark_of(&c, group[n - 1])->position);
+            reach_join(c.reach, mark_of(&c, group[0])->position,
+                       mark_of(&c, group[n - 1])->position);
         fuse_group(&c, n, group);
     }
     remove_dead(function);

@@ -54,7 +54,8 @@ static bool may_compute(const Recompute *r, const Op *op, bool full, int depth)
 
 /* The op's and its operands'; INFINITY: not below `most`. What is smaller than a row's value is
  * computed again for every row that reads it, only worth it when it comes from nothing. */
-static double compute_cost(const Recompute *r, const Value *value, bool full, double most, int depth)
+static double compute_cost(const Recompute *r, const Value *value, bool full, double most,
+                           int depth)
 {
     const Op *op = value->op;
     bool from_nothing = !full && !is_row_value(&value->type, r->space);

@@ -17,7 +17,7 @@ bool pass_fuse_products(Function *function, PassContext *context);
 /* Whether the body computes each element from elements of the same place. */
 static bool stays_in_place(const Op *row)
 {
-    FOR_OPS(op, row->body)
+    FOR_OPS (op, row->body)
         if (op_family(op) != FAMILY_elementwise && !is_generator(op) && op->kind != OP_broadcast &&
             op->kind != OP_random && op->kind != OP_yield)
             return false;
@@ -68,7 +68,7 @@ static bool may_sink(const Op *dot, const Op *row)
 static bool is_assigned(const Op *row)
 {
     for (int r = 0; r < row->n_results; r++)
-        FOR_USES(use, &row->results[r])
+        FOR_USES (use, &row->results[r])
             if (use->user->kind == OP_assign && use->user->args[1] == &row->results[r])
                 return true;
     return false;
@@ -91,7 +91,8 @@ static Miss why_apart(const Function *function, const Op *row, int operand)
         return MISS_EPILOGUE_VIEW;
     if (!stays_in_place(row))
         return MISS_EPILOGUE_ROWS;
-    if (!has_shape(row, &dot->results[0].type) || !has_columns(function->module, &dot->results[0].type))
+    if (!has_shape(row, &dot->results[0].type) ||
+        !has_columns(function->module, &dot->results[0].type))
         return MISS_EPILOGUE_SHAPE;
     if (op_attr(row, ATTR_epilogue) || (dot->next && op_attr(dot->next, ATTR_epilogue)))
         return MISS_EPILOGUE_TAKEN;
@@ -156,7 +157,7 @@ static void report_apart(const Function *function, Report *report, const Op *row
 bool pass_fuse_products(Function *function, PassContext *context)
 {
     Members rows = {0};
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_row)
             vec_push(function->module->arena, rows.ops, op);
     for (size_t i = 0; i < rows.ops.count; i++) {
@@ -165,7 +166,8 @@ bool pass_fuse_products(Function *function, PassContext *context)
         if (chosen >= 0)
             join(function, row, chosen);
         if (context->report && chosen >= 0)
-            report_op(context->report, row, "product: dot, then %s", describe_row(context->report->arena, row));
+            report_op(context->report, row, "product: dot, then %s",
+                      describe_row(context->report->arena, row));
         else if (context->report)
             report_apart(function, context->report, row);
     }

@@ -12,7 +12,7 @@ bool pass_regions(Function *function, PassContext *context);
 
 static bool read_outside_regions(const Value *value)
 {
-    FOR_USES(use, value)
+    FOR_USES (use, value)
         if (op_family(use->user) != FAMILY_region)
             return true;
     return false;
@@ -38,13 +38,13 @@ static void wrap(Function *function, Op *op, OpKind kind)
 bool pass_regions(Function *function, PassContext *context)
 {
     const Module *module = function->module;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (is_column_reduction(module, op))
             wrap(function, op, OP_column);
         else if (is_row_op(module, op))
             wrap(function, op, OP_row);
     }
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (is_generator(op) && read_outside_regions(op_result(op)))
             wrap(function, op, OP_row);
     remove_dead(function);

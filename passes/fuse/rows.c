@@ -25,16 +25,17 @@ bool pass_fuse_rows(Function *function, PassContext *context);
 static void visit_all(FusedRows *rows)
 {
     const Module *module = rows->function->module;
-    FOR_OPS(op, &rows->function->body)
+    FOR_OPS (op, &rows->function->body)
         rows->n++;
     rows->info = ARENA_ARRAY(rows->arena, RowInfo, rows->n + 1);
     rows->groups = ARENA_ARRAY(rows->arena, RowGroup, rows->n + 1);
     rows->reach = reach_new(rows->arena, rows->n);
     int index = 0;
-    FOR_OPS(op, &rows->function->body) {
+    FOR_OPS (op, &rows->function->body) {
         RowInfo *info = &rows->info[index];
         bool row = is_row_op(module, op);
-        *info = (RowInfo){.op = op, .index = index, .group = row ? index : -1, .held = {index, false}};
+        *info =
+            (RowInfo){.op = op, .index = index, .group = row ? index : -1, .held = {index, false}};
         side_set_op(&rows->of_op, op, info);
         if (row) {
             RowGroup *group = &rows->groups[index];
@@ -77,13 +78,15 @@ static void report_operand(FusedRows *rows, const Op *op, int mine, const Value 
         report_miss(rows->context->report, op, MISS_ROW_COLUMN, "column into %s", name);
     if (above->group < 0 || above->group == mine ||
         find_held(rows, &rows->groups[mine], above->index) ||
-        is_single(&rows->groups[above->group].space)) /* one number for all rows comes before them */
+        is_single(
+            &rows->groups[above->group].space)) /* one number for all rows comes before them */
         return;
     Miss why = MISS_ROW_GATHER;
     if (op->kind != OP_gather)
         why = why_groups_apart(rows, above->group, mine, &space);
     if (why != MISS_NONE)
-        report_miss(rows->context->report, op, why, "%s into %s", op_info[above->op->kind].name, name);
+        report_miss(rows->context->report, op, why, "%s into %s", op_info[above->op->kind].name,
+                    name);
 }
 
 static void report_groups(FusedRows *rows)
@@ -134,7 +137,8 @@ static void build_groups(FusedRows *rows)
                                   group->outputs.data, rows->info[group->last].op);
         vec_push(rows->arena, built, ((Built){region, group}));
         if (rows->context->report && members.ops.count > 1)
-            report_op(rows->context->report, region, "row: %s", describe_members(&members, rows->arena));
+            report_op(rows->context->report, region, "row: %s",
+                      describe_members(&members, rows->arena));
     }
     for (size_t i = 0; i < built.count; i++)
         for (int v = 0; v < built.data[i].region->n_results; v++)

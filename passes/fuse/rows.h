@@ -18,18 +18,18 @@ typedef struct RowHeld {
 /* What is known of one op. */
 typedef struct RowInfo {
     Op *op;
-    int index;     /* position in the function */
-    int group;     /* of a row op; -1 of others */
-    RowHeld held;     /* by its group */
-    int visited;   /* by search number `visited` */
+    int index;    /* position in the function */
+    int group;    /* of a row op; -1 of others */
+    RowHeld held; /* by its group */
+    int visited;  /* by search number `visited` */
     bool in_memory;
 } RowInfo;
 
 typedef struct RowGroup {
-    VEC(int) members;  /* indices; empty once merged into another */
+    VEC(int) members; /* indices; empty once merged into another */
     VEC(RowHeld) again;
     Type space;
-    int last;          /* greatest member index */
+    int last; /* greatest member index */
     VEC(Value *) outputs;
 } RowGroup;
 

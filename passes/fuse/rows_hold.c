@@ -43,8 +43,11 @@ void choose_recomputed(FusedRows *rows)
         if (g < 0)
             continue;
         RowGroup *group = &rows->groups[g];
-        Recompute r = {.module = rows->function->module, .space = &group->space,
-                       .presence = presence, .context = rows, .any_op = true};
+        Recompute r = {.module = rows->function->module,
+                       .space = &group->space,
+                       .presence = presence,
+                       .context = rows,
+                       .any_op = true};
         Op *op = rows->info[i].op;
         for (int a = 0; a < op->n_args; a++)
             if (!find_held(rows, group, info_of(rows, op->args[a])->index) &&

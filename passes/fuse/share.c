@@ -10,7 +10,10 @@
 bool is_generator(const Op *op)
 {
     switch (op->kind) {
-    case OP_const: case OP_iota: case OP_size: case OP_lengths: return true;
+    case OP_const:
+    case OP_iota:
+    case OP_size:
+    case OP_lengths: return true;
     default: return false;
     }
 }
@@ -81,7 +84,8 @@ Op *build_region(Function *function, OpKind kind, const Members *members, int n_
     for (int i = 0; i < n_outputs; i++)
         yielded[i] = side_of_value(&copies, outputs[i]);
     block_append(body, op_new(function, OP_yield, n_outputs, yielded, 0));
-    Op *region = op_new(function, kind, (int)captured.inputs.count, captured.inputs.data, n_outputs);
+    Op *region =
+        op_new(function, kind, (int)captured.inputs.count, captured.inputs.data, n_outputs);
     region->body = body;
     region->loc = vec_last(members->ops)->loc;
     region->scope = vec_last(members->ops)->scope;

@@ -139,7 +139,8 @@ static bool sums_keys(const Op *sums, int side, const Op *scores)
         sums->results[0].type.dtype != scores->results[0].type.dtype ||
         !type_same_shape(&sums->args[side]->type, &scores->results[0].type))
         return false;
-    Axes values = axes_of(scores, 1), weights = axes_of(sums, side), other = axes_of(sums, 1 - side);
+    Axes values = axes_of(scores, 1), weights = axes_of(sums, side),
+         other = axes_of(sums, 1 - side);
     if (weights.contract != scores->results[0].type.rank - 1 ||
         other.contract != values.at[values.n_batch] || other.n_batch != values.n_batch)
         return false;
@@ -152,7 +153,7 @@ static bool sums_keys(const Op *sums, int side, const Op *scores)
 /* The product with the weights that are the other factors, and its operand that they are. */
 static Op *find_sums(const Op *scores, const Factors *factors, int at, int *side)
 {
-    FOR_USES(use, scores->args[1]) {
+    FOR_USES (use, scores->args[1]) {
         for (*side = 0; *side < 2; (*side)++) {
             Op *sums = use->user;
             if (sums == scores || !sums_keys(sums, *side, scores))
@@ -171,7 +172,7 @@ static Op *find_sums(const Op *scores, const Factors *factors, int at, int *side
 /* The value as bf16, if it is kept so. */
 static Value *as_kept(Value *value)
 {
-    FOR_USES(use, value)
+    FOR_USES (use, value)
         if (use->user->kind == OP_cast && op_result(use->user)->type.dtype == DT_BF16)
             return op_result(use->user);
     return value;
@@ -239,7 +240,7 @@ static bool is_along_keys(const Op *op)
 
 bool pass_swap_sums(Function *function, PassContext *context)
 {
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (is_along_keys(op))
             swap_sum(function, context, op);
     remove_dead(function);

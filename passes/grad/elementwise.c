@@ -2,8 +2,6 @@
  * undone by grad_give. */
 #include "passes/grad/grad.h"
 
-
-
 void grad_zero(Grad *g, Op *op, Value *dy) {}
 
 void grad_neg(Grad *g, Op *op, Value *dy) { grad_give(g, op, 0, g_neg(g, dy)); }
@@ -12,7 +10,8 @@ void grad_neg(Grad *g, Op *op, Value *dy) { grad_give(g, op, 0, g_neg(g, dy)); }
 void grad_abs(Grad *g, Op *op, Value *dy)
 {
     Value *a = op->args[0], *zero = g_const(g, a, 0);
-    Value *below = build_binary(&g->b, OP_lt, a, zero), *above = build_binary(&g->b, OP_lt, zero, a);
+    Value *below = build_binary(&g->b, OP_lt, a, zero),
+          *above = build_binary(&g->b, OP_lt, zero, a);
     grad_give(g, op, 0,
               build_select(&g->b, below, g_neg(g, dy), build_select(&g->b, above, dy, zero)));
 }

@@ -27,9 +27,18 @@ bool grad_wanted(const Grad *g, const Op *op, int arg);
 void grad_give(Grad *g, Op *op, int arg, Value *dx);
 
 /* Shorthands for the rules. */
-static inline Value *g_mul(Grad *g, Value *x, Value *y) { return build_binary(&g->b, OP_mul, x, y); }
-static inline Value *g_add(Grad *g, Value *x, Value *y) { return build_binary(&g->b, OP_add, x, y); }
-static inline Value *g_sub(Grad *g, Value *x, Value *y) { return build_binary(&g->b, OP_sub, x, y); }
+static inline Value *g_mul(Grad *g, Value *x, Value *y)
+{
+    return build_binary(&g->b, OP_mul, x, y);
+}
+static inline Value *g_add(Grad *g, Value *x, Value *y)
+{
+    return build_binary(&g->b, OP_add, x, y);
+}
+static inline Value *g_sub(Grad *g, Value *x, Value *y)
+{
+    return build_binary(&g->b, OP_sub, x, y);
+}
 static inline Value *g_neg(Grad *g, Value *x) { return build_unary(&g->b, OP_neg, x); }
 static inline Value *g_const(Grad *g, const Value *like, double value)
 {

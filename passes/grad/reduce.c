@@ -32,7 +32,8 @@ void grad_softmax(Grad *g, Op *op, Value *dy)
 void grad_logsumexp(Grad *g, Op *op, Value *dy)
 {
     Value *x = op->args[0], *lse = op_result(op);
-    Value *finite = build_binary(&g->b, OP_max, lse, g_const(g, lse, dtype_lowest(lse->type.dtype)));
+    Value *finite =
+        build_binary(&g->b, OP_max, lse, g_const(g, lse, dtype_lowest(lse->type.dtype)));
     Value *p = build_unary(&g->b, OP_exp, g_sub(g, x, finite));
     grad_give(g, op, 0, g_mul(g, p, dy));
 }

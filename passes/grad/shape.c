@@ -21,15 +21,17 @@ void grad_broadcast(Grad *g, Op *op, Value *dy) { grad_give(g, op, 0, dy); }
 void grad_slice(Grad *g, Op *op, Value *dy)
 {
     int axis = (int)op_int(op, ATTR_axis);
-    grad_give(g, op, 0, build_pad(&g->b, dy, axis, op_int(op, ATTR_start),
-                                  op->args[0]->type.dims[axis].size));
+    grad_give(
+        g, op, 0,
+        build_pad(&g->b, dy, axis, op_int(op, ATTR_start), op->args[0]->type.dims[axis].size));
 }
 
 void grad_pad(Grad *g, Op *op, Value *dy)
 {
     int axis = (int)op_int(op, ATTR_axis);
-    grad_give(g, op, 0, build_slice(&g->b, dy, axis, op_int(op, ATTR_start),
-                                    op->args[0]->type.dims[axis].size));
+    grad_give(
+        g, op, 0,
+        build_slice(&g->b, dy, axis, op_int(op, ATTR_start), op->args[0]->type.dims[axis].size));
 }
 
 void grad_concat(Grad *g, Op *op, Value *dy)

@@ -28,7 +28,7 @@
 
 static void trace_origins(Step *s, const char *target)
 {
-    FOR_OPS(op, &s->forward->body)
+    FOR_OPS (op, &s->forward->body)
         for (int r = 0; r < op->n_results; r++) {
             Value *v = &op->results[r];
             Origin *o = ARENA_NEW(s->module->arena, Origin);
@@ -55,10 +55,10 @@ static void cut_encoder(Step *s)
     Block outputs = s->encode->body;
     s->encode->body = (Block){0};
     SideTable copies = side_new(s->module->arena);
-    FOR_OPS(op, &s->forward->body)
+    FOR_OPS (op, &s->forward->body)
         if (op->kind != OP_output)
             block_append(&s->encode->body, clone_op(s->encode, op, &copies));
-    FOR_OPS(op, &outputs)
+    FOR_OPS (op, &outputs)
         block_append(&s->encode->body, clone_op(s->encode, op, &copies));
     remove_dead(s->encode);
 }

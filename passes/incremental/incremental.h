@@ -16,11 +16,14 @@ typedef struct Roles {
 
 /* What is known of a value of the forward. */
 typedef struct Origin {
-    bool target, other;  /* comes from the target's tokens; from another input */
-    bool length;         /* its type or something below it has a T dimension */
+    bool target, other; /* comes from the target's tokens; from another input */
+    bool length;        /* its type or something below it has a T dimension */
     int n_built;
-    struct { Roles roles; Value *value; } built[8];
-    Value *memory;       /* as an input of decode_step */
+    struct {
+        Roles roles;
+        Value *value;
+    } built[8];
+    Value *memory; /* as an input of decode_step */
 } Origin;
 
 typedef struct Step {
@@ -34,7 +37,10 @@ typedef struct Step {
     bool failed;
 } Step;
 
-static inline Origin *origin(const Step *s, const Value *v) { return side_of_value(&s->origins, v); }
+static inline Origin *origin(const Step *s, const Value *v)
+{
+    return side_of_value(&s->origins, v);
+}
 
 /* ---- step.c ---- */
 /* The value in decode_step with its target dimensions in these roles; NULL after a message. */
@@ -42,7 +48,10 @@ Value *build_step(Step *s, Value *v, Roles roles);
 Value *refuse(Step *s, const Op *op, const char *why);
 Dim as_step_dim(const Step *s, Dim dim, char role);
 /* The value in decode_step has the batch in front, which the forward's lacks. */
-static inline bool is_lifted(const Value *v, const Value *built) { return built->type.rank > v->type.rank; }
+static inline bool is_lifted(const Value *v, const Value *built)
+{
+    return built->type.rank > v->type.rank;
+}
 
 /* ---- ops.c ---- */
 /* NULL after a message. */

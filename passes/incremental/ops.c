@@ -227,8 +227,9 @@ Value *build_contraction(Step *s, Op *op, Roles roles)
     for (int i = 0; i < contract->n; i++)
         over_time |= op->args[0]->type.dims[contract->ints[i]].symbol == s->time;
     if (over_time && !contraction_looks_back(s, op))
-        return refuse(s, op, "it mixes positions without a causal mask, as in "
-                             "`mask(scores, causal(T))`");
+        return refuse(s, op,
+                      "it mixes positions without a causal mask, as in "
+                      "`mask(scores, causal(T))`");
     Value *a = build_step(s, op->args[0], dot_roles(s, op, 0, roles));
     Value *b = a ? build_step(s, op->args[1], dot_roles(s, op, 1, roles)) : NULL;
     if (!a || !b)

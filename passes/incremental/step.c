@@ -116,7 +116,9 @@ static Value *build_cached(Step *s, Value *v)
     Type type = rows->type;
     type.dims[1] = dim_symbol(s->p);
     ParamInfo info = {.name = arena_printf(s->module->arena, "cache.%d", s->n_caches++),
-                      .type = type, .role = PARAM_STATE, .init = INIT_ZEROS};
+                      .type = type,
+                      .role = PARAM_STATE,
+                      .init = INIT_ZEROS};
     Value *cache = build_param(&s->b, module_add_param(s->module, info));
     cache = build_binary(&s->b, OP_append, cache, rows);
     return build_transpose(&s->b, cache, inverse);
@@ -161,7 +163,8 @@ static Value *build_new(Step *s, Value *v, Roles roles)
     return build_op(s, v->op, roles);
 }
 
-/* Whether what was built has the dimensions that its roles ask for, behind the batch if it is lifted. */
+/* Whether what was built has the dimensions that its roles ask for, behind the batch if it is
+ * lifted. */
 static bool is_as_asked(const Step *s, const Value *v, const Value *built, Roles roles)
 {
     int lifted = is_lifted(v, built);

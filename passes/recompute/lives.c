@@ -49,7 +49,7 @@ Life *lives_add(Recomputing *r, Value *value)
 
 static void begin_lives(Recomputing *r, int *position)
 {
-    FOR_OPS(op, &r->function->body) {
+    FOR_OPS (op, &r->function->body) {
         side_set_number(&r->positions, op, (*position)++);
         for (int i = 0; i < op->n_results; i++) {
             Life *life = life_of(r, &op->results[i]);
@@ -61,7 +61,7 @@ static void begin_lives(Recomputing *r, int *position)
 
 static void end_lives(Recomputing *r, int end)
 {
-    FOR_OPS(op, &r->function->body)
+    FOR_OPS (op, &r->function->body)
         for (int i = 0; i < op->n_args; i++) {
             Life *life = root_life(r, op->args[i]);
             life->output |= op->kind == OP_output;
@@ -91,7 +91,7 @@ void lives_measure(Recomputing *r)
     begin_lives(r, &n);
     end_lives(r, n);
     r->live = ARENA_ARRAY(r->arena, double, n + 2); /* zeros */
-    FOR_OPS(op, &r->function->body)
+    FOR_OPS (op, &r->function->body)
         for (int i = 0; i < op->n_results; i++) {
             const Life *life = life_of(r, &op->results[i]);
             double bytes = held_bytes(r, &op->results[i]);
@@ -100,7 +100,7 @@ void lives_measure(Recomputing *r)
         }
     double sum = 0;
     r->peak = -1;
-    FOR_OPS(op, &r->function->body) {
+    FOR_OPS (op, &r->function->body) {
         sum += r->live[position_of(r, op)];
         if (sum > r->peak) {
             r->peak = sum;
@@ -127,7 +127,7 @@ static void set_sizes(Recomputing *r, const MemoryBudget *budget)
 void lives_begin(Recomputing *r, const MemoryBudget *budget)
 {
     set_sizes(r, budget);
-    FOR_OPS(op, &r->function->body)
+    FOR_OPS (op, &r->function->body)
         for (int i = 0; i < op->n_results; i++)
             lives_add(r, &op->results[i]);
     lives_measure(r);

@@ -314,8 +314,11 @@ bool pass_recompute(Function *function, PassContext *context)
     if (!budget || !function->body.first)
         return true;
     Arena *arena = arena_new();
-    Recomputing r = {.function = function, .arena = arena, .lives = side_new(arena),
-                     .positions = side_new(arena), .copies = side_new(arena)};
+    Recomputing r = {.function = function,
+                     .arena = arena,
+                     .lives = side_new(arena),
+                     .positions = side_new(arena),
+                     .copies = side_new(arena)};
     lives_begin(&r, budget);
     while (r.peak > (double)budget->bytes && lower_peak(&r, context->report))
         continue;

@@ -8,11 +8,11 @@
 
 /* What is known of a value. */
 typedef struct Life {
-    Value *root;   /* whose memory it is: of a view, what it is a view of */
-    Value *copy;   /* it, made again; or NULL */
+    Value *root;    /* whose memory it is: of a view, what it is a view of */
+    Value *copy;    /* it, made again; or NULL */
     Value *instead; /* what readers behind the peak are about to read; or NULL */
-    int from, to;  /* positions of the op that makes it and of the last that reads its memory */
-    int stamp;     /* of the choice that its op was last looked at for */
+    int from, to;   /* positions of the op that makes it and of the last that reads its memory */
+    int stamp;      /* of the choice that its op was last looked at for */
     bool is_copy;
     bool gone;     /* it does not wait for its later readers any more */
     bool rejected; /* to make it again did not help */
@@ -29,15 +29,15 @@ typedef struct Change {
 typedef struct Recomputing {
     Function *function;
     Arena *arena;
-    SideTable lives;          /* value → its Life */
-    SideTable positions;      /* of ops, by lives_measure */
-    SideTable copies;         /* of an op that is being copied: what it reads instead */
+    SideTable lives;     /* value → its Life */
+    SideTable positions; /* of ops, by lives_measure */
+    SideTable copies;    /* of an op that is being copied: what it reads instead */
     Sizes sizes;
-    double *live;             /* bytes at each position */
-    Op *first, *last;         /* where most live: an op, or all of its chunk */
-    double peak;              /* bytes there */
+    double *live;     /* bytes at each position */
+    Op *first, *last; /* where most live: an op, or all of its chunk */
+    double peak;      /* bytes there */
     int stamp;
-    VEC(Change) changes;      /* of the last choice */
+    VEC(Change) changes; /* of the last choice */
 } Recomputing;
 
 static inline Life *life_of(const Recomputing *r, const Value *value)

@@ -90,14 +90,14 @@ static Op *find_or_add(Seen *seen, Op *op)
 bool merge_equal_ops(Function *function)
 {
     size_t n = 16;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         n += 2;
     size_t size = 16;
     while (size < n * 2)
         size *= 2;
     Seen seen = {ARENA_ARRAY(function->module->arena, Op *, size), size - 1};
     bool changed = false;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op_family(op) == FAMILY_effect || op_family(op) == FAMILY_region || op->n_results != 1)
             continue;
         Op *first = find_or_add(&seen, op);

@@ -35,8 +35,8 @@ Value *rewrite_swap_product(Builder *b, Op *op)
     Value *x = dot->args[0], *y = dot->args[1];
     bool is_matrix = dot->results[0].type.rank == 2 && !op_attr(dot, ATTR_batch_a)->n;
     bool one_each = y->type.rank > cb->n && x->type.rank > ca->n; /* free axes */
-    if (!is_matrix || !one_each || op_attr(dot, ATTR_dtype) || op_attr(op, ATTR_perm)->ints[0] != 1 ||
-        value_use_count(op->args[0]) != 1)
+    if (!is_matrix || !one_each || op_attr(dot, ATTR_dtype) ||
+        op_attr(op, ATTR_perm)->ints[0] != 1 || value_use_count(op->args[0]) != 1)
         return NULL;
     b->loc = dot->loc;
     b->scope = dot->scope;

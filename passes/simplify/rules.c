@@ -1,18 +1,22 @@
 /* rules.def as patterns, and the choice of a rule. */
 #include "passes/simplify/rules.h"
 
-static const RulePattern x[] = {{.kind = MATCH_SLOT, .slot = 0}}, y[] = {{.kind = MATCH_SLOT, .slot = 1}};
+static const RulePattern x[] = {{.kind = MATCH_SLOT, .slot = 0}},
+                         y[] = {{.kind = MATCH_SLOT, .slot = 1}};
 static const RulePattern zero[] = {{.kind = MATCH_NUMBER, .number = 0}},
                          one[] = {{.kind = MATCH_NUMBER, .number = 1}},
                          two[] = {{.kind = MATCH_NUMBER, .number = 2}};
 
+/* clang-format off */
 #define of(name, ...) \
     (const RulePattern[]){{.kind = MATCH_OP, .op = OP_##name, .operands = {__VA_ARGS__}}}
 #define from(name) (const RulePattern[]){{.kind = MATCH_FROM, .op = OP_##name}}
 #define LIST(...) {__VA_ARGS__}
+/* clang-format on */
 
 const SimplifyRule simplify_rules[] = {
-#define RULE(name, args, to) {.text = #name #args, .op = OP_##name, .operands = LIST args, .result = to},
+#define RULE(name, args, to) \
+    {.text = #name #args, .op = OP_##name, .operands = LIST args, .result = to},
 #define RULE_BY(name, args, by) \
     {.text = #name #args, .op = OP_##name, .operands = LIST args, .rewrite = rewrite_##by},
 #include "passes/simplify/rules.def"

@@ -17,7 +17,8 @@ typedef struct SimplifyRule {
 extern const SimplifyRule simplify_rules[];
 extern const int simplify_rule_count;
 
-/* What the first rule that fits makes of the op; *rule (may be NULL) tells which. NULL: none does. */
+/* What the first rule that fits makes of the op; *rule (may be NULL) tells which. NULL: none
+ * does. */
 Value *rules_apply(Function *function, Op *op, const SimplifyRule **rule);
 
 #define RULE(op, operands, result)

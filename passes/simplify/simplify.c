@@ -82,7 +82,7 @@ static bool read_through_broadcast(Op *op)
 static bool rewrite_once(Function *function)
 {
     bool changed = false;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op_family(op) == FAMILY_effect || op->n_results != 1 || !op->n_args)
             continue;
         changed |= read_through_broadcast(op);

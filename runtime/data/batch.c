@@ -66,8 +66,8 @@ static void add_item(Batches *b, int64_t row)
 static void order_part(const Batches *b, int part, int64_t round, Item *order)
 {
     const CorpusPart *p = &b->corpus->parts[part];
-    uint64_t state = hash_u64(hash_u64(hash_u64(HASH_SEED, b->options.seed), (uint64_t)part),
-                              (uint64_t)round);
+    uint64_t state =
+        hash_u64(hash_u64(hash_u64(HASH_SEED, b->options.seed), (uint64_t)part), (uint64_t)round);
     for (int64_t i = 0; i < p->n; i++)
         order[i] = (Item){.row = p->first + i};
     if (b->options.shuffle)
@@ -189,7 +189,8 @@ static void shuffle_batches(Batches *b, uint64_t *state)
 }
 
 /* Where the pieces of a batch begin: a row belongs to the piece that the middle of it lies in. */
-static void cut_shards(const Batches *b, int64_t first, int64_t last, int64_t shards, int64_t *begin)
+static void cut_shards(const Batches *b, int64_t first, int64_t last, int64_t shards,
+                       int64_t *begin)
 {
     int64_t total = 0, before = 0, shard = 0;
     for (int64_t i = first; i < last; i++)
@@ -338,12 +339,14 @@ static void make_room(Batch *batch)
         batch->room_target = s->target_total;
         batch->target = grow(batch->target, (size_t)s->target_total * sizeof(int32_t));
         batch->target_next = grow(batch->target_next, (size_t)s->target_total * sizeof(int32_t));
-        batch->target_further = grow(batch->target_further, (size_t)s->target_total * sizeof(int32_t));
+        batch->target_further =
+            grow(batch->target_further, (size_t)s->target_total * sizeof(int32_t));
     }
 }
 
 /* [before] the first n ids [after], where the brackets are ids or -1 for none; returns the end. */
-static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int64_t n, int32_t before, int32_t after)
+static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int64_t n, int32_t before,
+                        int32_t after)
 {
     if (before >= 0)
         *out++ = before;
@@ -368,13 +371,16 @@ static void fill_windows(const Batches *b, const Item *items, Batch *batch)
 
 /* A target moved by one: what is fed, and what it predicts. Of one that predicts nothing its first
  * token, without a label. */
-static void put_target(const Corpus *corpus, int64_t row, int64_t length, int32_t *target, int32_t *next)
+static void put_target(const Corpus *corpus, int64_t row, int64_t length, int32_t *target,
+                       int32_t *next)
 {
     SourceFrame frame = corpus_target_frame(corpus);
     const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
     int64_t from, n = rows_length(&corpus->target, row);
     if (!corpus_predicted(corpus, row, &from)) {
-        *target = frame.before >= 0 ? frame.before : n ? *ids : vocab_rules(corpus->vocab)->text.start;
+        *target = frame.before >= 0 ? frame.before
+                  : n               ? *ids
+                                    : vocab_rules(corpus->vocab)->text.start;
         *next = -1;
         return;
     }
@@ -393,8 +399,8 @@ static void fill_rows(const Batches *b, const Item *items, Batch *batch)
         int64_t row = items[i].row;
         if (items[i].source) {
             SourceFrame frame = corpus_source_frame(corpus, row);
-            source = put_row(source, &corpus->source, row, rows_length(&corpus->source, row), frame.before,
-                             frame.after);
+            source = put_row(source, &corpus->source, row, rows_length(&corpus->source, row),
+                             frame.before, frame.after);
         }
         if (items[i].target)
             put_target(corpus, row, items[i].target, target, next);

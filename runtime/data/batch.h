@@ -5,8 +5,8 @@
  * batches, cut into batches by the budget, and the batches are shuffled. Without
  * shuffling all rows are sorted by length. Rows are packed without padding.
  *
- * Shards: each batch may be cut into pieces of whole rows with about the same tokens. Then the pieces
- * are what is counted as batches, in order; a piece may have no rows. */
+ * Shards: each batch may be cut into pieces of whole rows with about the same tokens. Then the
+ * pieces are what is counted as batches, in order; a piece may have no rows. */
 #ifndef RUNTIME_DATA_BATCH_H
 #define RUNTIME_DATA_BATCH_H
 
@@ -17,7 +17,7 @@ typedef struct BatchOptions {
     int64_t sentences; /* most rows of a batch; 0: no limit */
     bool shuffle;
     uint64_t seed;
-    int64_t shards;    /* pieces of a batch; 0 is 1 */
+    int64_t shards; /* pieces of a batch; 0 is 1 */
 } BatchOptions;
 
 typedef struct BatchShape {
@@ -32,7 +32,7 @@ typedef struct Batch {
     int32_t *source, *source_lengths;               /* packed tokens; a length a row */
     int32_t *target, *target_next, *target_lengths; /* target_next: what follows each token */
     int32_t *target_further; /* what follows target_next in the row; -1: nothing does */
-    int64_t *row; /* the corpus row of each row (for a stream: its first token) */
+    int64_t *row;            /* the corpus row of each row (for a stream: its first token) */
     int64_t room_rows, room_source, room_target; /* private */
 } Batch;
 
@@ -47,9 +47,9 @@ BatchShape batches_shape(const Batches *batches, int64_t i);
 void batches_fill(const Batches *batches, int64_t i, Batch *batch);
 void batch_free(Batch *batch);
 
-/* The shapes of the epoch that no other shape covers in every number: memory for these is enough for all. Writes at
- * most `room` of them and returns how many there are; if that is more than `room`, the last one written covers
- * those that were left out. */
+/* The shapes of the epoch that no other shape covers in every number: memory for these is enough
+ * for all. Writes at most `room` of them and returns how many there are; if that is more than
+ * `room`, the last one written covers those that were left out. */
 int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room);
 
 #endif

@@ -32,8 +32,8 @@ double bleu_brevity_penalty(const Bleu *bleu);
 const char *bleu_signature(Arena *arena, BleuTokenize tokenize, int n_references,
                            const char *version);
 
-/* The fewest insertions, deletions and replacements that turn a into b (Levenshtein). Their sum over sentences,
- * divided by the sum of reference lengths, is the symbol error rate. */
+/* The fewest insertions, deletions and replacements that turn a into b (Levenshtein). Their sum
+ * over sentences, divided by the sum of reference lengths, is the symbol error rate. */
 int64_t edit_distance(const int32_t *a, int64_t n, const int32_t *b, int64_t m);
 
 #endif

@@ -129,7 +129,8 @@ static CorpusRow judge_row(const Corpus *corpus)
     CorpusKind kind = corpus->options.kind;
     int64_t source = corpus_source_length(corpus, corpus->n);
     int64_t target = whole_target(corpus, corpus->n), limit = corpus->options.max_length;
-    CorpusRow row = {.source = source, .target = target, .tokens = source > target ? source : target};
+    CorpusRow row = {
+        .source = source, .target = target, .tokens = source > target ? source : target};
     bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
     int64_t from;
     row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
@@ -138,14 +139,15 @@ static CorpusRow judge_row(const Corpus *corpus)
     row.is_long = limit > 0 && row.tokens > limit;
     row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
                                            : !row.is_empty && !row.is_long;
-    row.is_uneven = row.is_kept && corpus->options.same_lengths && kind == CORPUS_PAIRS &&
-                    source != target;
+    row.is_uneven =
+        row.is_kept && corpus->options.same_lengths && kind == CORPUS_PAIRS && source != target;
     row.is_kept = row.is_kept && !row.is_uneven;
     return row;
 }
 
 /* Appends, or counts the line among those that are refused. */
-static bool encode_text(Corpus *corpus, const Vocabulary *vocab, const char *text, size_t length, int64_t line, Ids *ids)
+static bool encode_text(Corpus *corpus, const Vocabulary *vocab, const char *text, size_t length,
+                        int64_t line, Ids *ids)
 {
     if (vocab_encode(vocab, text, length, ids))
         return true;
@@ -179,7 +181,8 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused)
         take_back_row(&corpus->target);
     if (row.is_kept && row.is_long) {
         int64_t limit = corpus->options.max_length;
-        row.cuts_source = on_source && cut_row(&corpus->source, limit - source_specials(corpus, corpus->n));
+        row.cuts_source =
+            on_source && cut_row(&corpus->source, limit - source_specials(corpus, corpus->n));
         row.cuts_target = whole_target(corpus, corpus->n) > limit;
     }
     corpus->cut_sources += row.cuts_source;
@@ -189,7 +192,10 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused)
     return row;
 }
 
-CorpusRow corpus_close_row(Corpus *corpus, int64_t line) { return close_judged(corpus, line, false); }
+CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
+{
+    return close_judged(corpus, line, false);
+}
 
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
 {
@@ -197,11 +203,13 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     const Line *wanted = kind == CORPUS_PAIRS ? target : source;
     bool refused = false;
     if (has_source(kind))
-        refused = !encode_text(corpus, vocab_source(corpus->vocab), source->text, source->length, line, &corpus->source.ids);
+        refused = !encode_text(corpus, vocab_source(corpus->vocab), source->text, source->length,
+                               line, &corpus->source.ids);
     if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
         ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
     if (has_target(kind) && !refused)
-        refused = !encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line, &corpus->target.ids);
+        refused = !encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
+                               &corpus->target.ids);
     return close_judged(corpus, line, refused);
 }
 
@@ -230,7 +238,8 @@ static void encode_pending(Corpus *corpus)
 {
     if (!corpus->pending.length)
         return;
-    encode_text(corpus, corpus->vocab, corpus->pending.data, corpus->pending.length, corpus->pending_line, &corpus->target.ids);
+    encode_text(corpus, corpus->vocab, corpus->pending.data, corpus->pending.length,
+                corpus->pending_line, &corpus->target.ids);
     corpus->pending.length = 0;
 }
 
@@ -248,7 +257,8 @@ void corpus_add_stream(Corpus *corpus, const Line *line)
     if (is_first)
         begin_stream(corpus);
     if (newline >= 0) {
-        encode_text(corpus, corpus->vocab, line->text, line->length, corpus->lines - 1, &corpus->target.ids);
+        encode_text(corpus, corpus->vocab, line->text, line->length, corpus->lines - 1,
+                    &corpus->target.ids);
         ids_push(&corpus->target.ids, newline);
         return;
     }
@@ -323,30 +333,38 @@ void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown
         char note[UNKNOWN_NOTE_BYTES];
         if (!unknown_is_above(counts[k], UNKNOWN_TOLD))
             continue;
-        unknown_note(counts[k], !pairs ? "the tokens" : k ? "the targets' tokens" : "the sources' tokens", note);
-        diag_note(diags, (Loc){.source = texts[pairs ? k : 0]}, "%s; tfc data --vocab lists what it lacks", note);
+        unknown_note(counts[k],
+                     !pairs ? "the tokens"
+                     : k    ? "the targets' tokens"
+                            : "the sources' tokens",
+                     note);
+        diag_note(diags, (Loc){.source = texts[pairs ? k : 0]},
+                  "%s; tfc data --vocab lists what it lacks", note);
     }
 }
 
 static const char *are(int64_t n) { return text_plural(n, "is", "are"); }
 
 /* What was kept and is longer than the model takes. */
-static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *source, const Lines *target,
-                     const Seen *seen)
+static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *source,
+                     const Lines *target, const Seen *seen)
 {
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "source" : "line", *s = text_plural(corpus->lines, "", "s");
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "source" : "line",
+               *s = text_plural(corpus->lines, "", "s");
     long long lines = corpus->lines, limit = corpus->options.max_length;
     if (corpus->cut_sources)
         diag_warning(diags, (Loc){.source = source->source},
                      "%lld of %lld %s%s %s longer than %lld tokens and cut (the first on %s)",
-                     (long long)corpus->cut_sources, lines, what, s, are(corpus->cut_sources), limit,
-                     lines_where(diags->arena, source, seen->first_source));
+                     (long long)corpus->cut_sources, lines, what, s, are(corpus->cut_sources),
+                     limit, lines_where(diags->arena, source, seen->first_source));
     if (corpus->cut_targets)
-        diag_warning(diags, (Loc){.source = (target ? target : source)->source},
-                     "%lld of %lld %s%s %s longer than %lld tokens: the loss is over the first %lld of each "
-                     "(the first on %s)",
-                     (long long)corpus->cut_targets, lines, target ? "target" : what, s, are(corpus->cut_targets), limit, limit,
-                     lines_where(diags->arena, target ? target : source, seen->first_target));
+        diag_warning(
+            diags, (Loc){.source = (target ? target : source)->source},
+            "%lld of %lld %s%s %s longer than %lld tokens: the loss is over the first %lld of each "
+            "(the first on %s)",
+            (long long)corpus->cut_targets, lines, target ? "target" : what, s,
+            are(corpus->cut_targets), limit, limit,
+            lines_where(diags->arena, target ? target : source, seen->first_target));
 }
 
 /* Of the rows from `first` on. */
@@ -358,27 +376,30 @@ static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const 
     corpus_count_unknown(corpus, first, &sides);
     corpus_tell_unknown(diags, corpus->options.kind, &sides, texts);
     bool keep = corpus->options.keep_all;
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pair" : "line", *s = text_plural(corpus->lines, "", "s");
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pair" : "line",
+               *s = text_plural(corpus->lines, "", "s");
     if (corpus->empty && !keep)
         diag_warning(diags, (Loc){.source = text->source},
                      "%lld of %lld %s%s %s an empty side and %s left out (the first on %s)",
-                     (long long)corpus->empty, (long long)corpus->lines, what, s, text_plural(corpus->empty, "has", "have"),
-                     are(corpus->empty),
+                     (long long)corpus->empty, (long long)corpus->lines, what, s,
+                     text_plural(corpus->empty, "has", "have"), are(corpus->empty),
                      lines_where(diags->arena, text, seen->first_empty));
     if (corpus->long_ && (!keep || corpus->options.refuse_long))
         diag_warning(
             diags, (Loc){.source = text->source},
             "%lld of %lld %s%s %s longer than %lld tokens and %s left out (the first on %s)",
             (long long)corpus->long_, (long long)corpus->lines, what, s, are(corpus->long_),
-            (long long)corpus->options.max_length, are(corpus->long_), lines_where(diags->arena, text, seen->first_long));
+            (long long)corpus->options.max_length, are(corpus->long_),
+            lines_where(diags->arena, text, seen->first_long));
 }
 
 const char *corpus_uneven_text(Arena *arena, const CorpusRow *row)
 {
-    return arena_printf(arena,
-                        "the source has %lld tokens and the target %lld, but the model's source and "
-                        "target share a ragged dimension: give sides of the same length",
-                        (long long)row->source, (long long)row->target);
+    return arena_printf(
+        arena,
+        "the source has %lld tokens and the target %lld, but the model's source and "
+        "target share a ragged dimension: give sides of the same length",
+        (long long)row->source, (long long)row->target);
 }
 
 static bool check_even(Diagnostics *diags, const Lines *source, const Seen *seen)
@@ -393,12 +414,14 @@ bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *t
 {
     if (!target || source->n == target->n)
         return true;
-    diag_error(diags, (Loc){0}, "%s", pairing_counts_text(diags->arena, source->source->path, source->n, target->source->path,
-                                                         target->n));
+    diag_error(diags, (Loc){0}, "%s",
+               pairing_counts_text(diags->arena, source->source->path, source->n,
+                                   target->source->path, target->n));
     return false;
 }
 
-/* What the tokenizer refuses is left out of a training, with a warning; otherwise, and in a stream, it is an error. */
+/* What the tokenizer refuses is left out of a training, with a warning; otherwise, and in a stream,
+ * it is an error. */
 static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines *source)
 {
     if (!corpus->refused)
@@ -408,8 +431,8 @@ static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines 
         diag_error(diags, place, "%s: shorten the line", corpus->refusal);
         return false;
     }
-    diag_warning(diags, place, "%s; %lld of %lld lines are left out for such a reason", corpus->refusal,
-                 (long long)corpus->refused, (long long)corpus->lines);
+    diag_warning(diags, place, "%s; %lld of %lld lines are left out for such a reason",
+                 corpus->refusal, (long long)corpus->refused, (long long)corpus->lines);
     return true;
 }
 
@@ -419,10 +442,11 @@ static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *
     bool stream = corpus->options.kind == CORPUS_STREAM;
     if (stream && corpus->target.ids.count < 2)
         diag_error(diags, loc, "the text is too short: it has %zu token%s",
-                   corpus->target.ids.count, text_plural((int64_t)corpus->target.ids.count, "", "s"));
+                   corpus->target.ids.count,
+                   text_plural((int64_t)corpus->target.ids.count, "", "s"));
     else if (!stream && corpus->n == 0 && !corpus->options.keep_all)
-        diag_error(diags, loc, "no line of %lld can be used: %lld empty, %lld longer than %s", (long long)corpus->lines,
-                   (long long)corpus->empty, (long long)corpus->long_,
+        diag_error(diags, loc, "no line of %lld can be used: %lld empty, %lld longer than %s",
+                   (long long)corpus->lines, (long long)corpus->empty, (long long)corpus->long_,
                    corpus->options.longest ? corpus->options.longest : "--max-length");
     else
         return true;
@@ -447,7 +471,8 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
         add_rows(corpus, source, target, &seen);
     warn(diags, corpus, 0, source, target, &seen);
     warn_cut(diags, corpus, source, target, &seen);
-    if (check_even(diags, source, &seen) && check_refused(diags, corpus, source) && check_usable(diags, corpus, source))
+    if (check_even(diags, source, &seen) && check_refused(diags, corpus, source) &&
+        check_usable(diags, corpus, source))
         return corpus;
     corpus_free(corpus);
     return NULL;
@@ -474,8 +499,7 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *
                    (long long)source->n);
         return false;
     }
-    corpus->parts =
-        grow(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
+    corpus->parts = grow(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
     corpus->parts[corpus->n_parts++] = (CorpusPart){first, corpus->n - first, weight};
     return true;
 }

@@ -6,12 +6,12 @@
  *   CORPUS_PAIRS      source: x1…xm end        target: begin y1…yn  next: y1…yn end
  *   CORPUS_SOURCES    source: x1…xm end        (translation)
  *   CORPUS_SENTENCES  source: begin x1…xm end  (encoder-only models)
- *   CORPUS_LINES      target: begin y1…yn      next: y1…yn end  (decoder-only, line by line), by the
- *                     rule of a language model's texts (text_rule.h), which may lack both
+ *   CORPUS_LINES      target: begin y1…yn      next: y1…yn end  (decoder-only, line by line), by
+ *                     the rule of a language model's texts (text_rule.h), which may lack both
  *   CORPUS_STREAM     the whole text is one stream of tokens, cut into windows of max_length:
- *                     target: t[i…j)  next: t[i+1…j+1). Each line is followed by the rule's newline;
- *                     without one line breaks are the tokenizer's, and the text stands between the
- *                     rule's begin and end
+ *                     target: t[i…j)  next: t[i+1…j+1). Each line is followed by the
+ *                     rule's newline; without one line breaks are the tokenizer's, and the text
+ *                     stands between the rule's begin and end
  */
 #ifndef RUNTIME_DATA_CORPUS_H
 #define RUNTIME_DATA_CORPUS_H
@@ -34,30 +34,32 @@ typedef struct Rows {
     Ids ids;
 } Rows;
 
-/* StreamPlace: whether a stream is the first text, follows another text, or is a later part of one text. Beginnings of
- * texts matter if the rule has no newline, and with keep_all. */
+/* StreamPlace: whether a stream is the first text, follows another text, or is a later part of one
+ * text. Beginnings of texts matter if the rule has no newline, and with keep_all. */
 typedef enum StreamPlace { STREAM_BEGINS, STREAM_FOLLOWS, STREAM_GOES_ON } StreamPlace;
 
 typedef struct CorpusOptions {
     CorpusKind kind;
     /* Tokens of a row in a batch, special ones included; 0: no limit. */
     int64_t max_length;
-    const char *longest; /* where max_length is from, for messages: "the 32 positions of the model"; NULL: --max-length */
+    /* where max_length is from, for messages: "the 32 positions of the model"; NULL:
+     * --max-length */
+    const char *longest;
     /* keep_all false (training): rows with an empty side or longer than max_length are left out.
-     * keep_all true (translation, evaluation): every line is a row, an empty line an empty one. With refuse_long a line
-     * that is too long is left out. Without refuse_long its source is cut; its target is whole in the row, but a batch
-     * has only its beginning, and the last of `next` is the token that follows, not the end. corpus_encode warns of
-     * how many. */
+     * keep_all true (translation, evaluation): every line is a row, an empty line an empty one.
+     * With refuse_long a line that is too long is left out. Without refuse_long its source is cut;
+     * its target is whole in the row, but a batch has only its beginning, and the last of `next` is
+     * the token that follows, not the end. corpus_encode warns of how many. */
     bool keep_all, refuse_long;
-    /* The model's source and target share a ragged dimension. A pair whose sides have different lengths is not kept;
-     * for corpus_encode and corpus_mix it is an error. */
+    /* The model's source and target share a ragged dimension. A pair whose sides have different
+     * lengths is not kept; for corpus_encode and corpus_mix it is an error. */
     bool same_lengths;
     StreamPlace place;
 } CorpusOptions;
 
-/* CorpusPart: rows of other data that is mixed in. Each epoch has all rows of the corpus's own text, and `weight` times
- * as many rows of the part. These follow an order of the part's own, from where the last epoch ended, so that each row
- * is used again only after all others. */
+/* CorpusPart: rows of other data that is mixed in. Each epoch has all rows of the corpus's own
+ * text, and `weight` times as many rows of the part. These follow an order of the part's own, from
+ * where the last epoch ended, so that each row is used again only after all others. */
 typedef struct CorpusPart {
     int64_t first, n; /* rows */
     double weight;    /* > 0 */
@@ -66,8 +68,8 @@ typedef struct CorpusPart {
 typedef struct Corpus {
     CorpusOptions options;
     const Vocabulary *vocab;
-    int64_t n;            /* rows; 1 for a stream */
-    int64_t own;          /* rows of its own text; rows of parts follow them */
+    int64_t n;   /* rows; 1 for a stream */
+    int64_t own; /* rows of its own text; rows of parts follow them */
     CorpusPart *parts;
     int n_parts;
     Rows source, target;  /* a side that the kind lacks has n = 0 */
@@ -75,13 +77,14 @@ typedef struct Corpus {
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
-    int64_t room;         /* private: */
+    int64_t room;                     /* private: */
     int64_t refused;      /* lines that the tokenizer could not take; of a stream: places */
     int64_t refused_line; /* the first of them */
     char *refusal;        /* … and why; NULL: there is none */
     TokenText pending;    /* of a stream without a newline token, not yet encoded */
     int64_t pending_line; /* … its first line, from 0 */
-    /* Prepared data that has the rows (prepared.h); the corpus has only their number n. NULL: the rows are here. */
+    /* Prepared data that has the rows (prepared.h); the corpus has only their number n. NULL: the
+     * rows are here. */
     const struct Prepared *prepared;
 } Corpus;
 
@@ -96,14 +99,15 @@ typedef struct SidesUnknown {
 } SidesUnknown;
 /* Counts the ids of the rows from `first` on. */
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides);
-/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: the names of the sides'
- * texts. */
+/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: the names
+ * of the sides' texts. */
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
                          const Source *const texts[2]);
 /* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
 bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
                 const Lines *target);
-/* Checks that source and target (may be NULL) have the same number of lines. False after an error. */
+/* Checks that source and target (may be NULL) have the same number of lines. False after an
+ * error. */
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target);
 void corpus_free(Corpus *corpus); /* NULL is allowed */
 
@@ -111,10 +115,11 @@ void corpus_free(Corpus *corpus); /* NULL is allowed */
 typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
     bool cuts_source, cuts_target;   /* as Corpus counts them */
-    bool is_refused;                 /* not kept because of the tokenizer: corpus->refusal of the first */
-    bool is_uneven;                  /* not kept because of same_lengths */
-    int64_t source, target;          /* tokens, before any cut; 0 for a side that the kind lacks */
-    int64_t tokens;                  /* of the longer side, as in a batch */
+    /* not kept because of the tokenizer: corpus->refusal of the first */
+    bool is_refused;
+    bool is_uneven;         /* not kept because of same_lengths */
+    int64_t source, target; /* tokens, before any cut; 0 for a side that the kind lacks */
+    int64_t tokens;         /* of the longer side, as in a batch */
 } CorpusRow;
 /* What is wrong with an uneven row: a message's text, without its place. */
 const char *corpus_uneven_text(Arena *arena, const CorpusRow *row);
@@ -123,7 +128,8 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
 /* Adds a row of the ids that were appended to source.ids and target.ids since the last one. */
 CorpusRow corpus_close_row(Corpus *corpus, int64_t line);
-/* Adds a line to a stream. corpus_close_stream follows the last one; `ends`: it is the text's last line. */
+/* Adds a line to a stream. corpus_close_stream follows the last one; `ends`: it is the text's last
+ * line. */
 void corpus_add_stream(Corpus *corpus, const Line *line);
 void corpus_close_stream(Corpus *corpus, bool ends);
 void corpus_clear(Corpus *corpus); /* removes all rows, and keeps their memory for the next */
@@ -132,10 +138,11 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
 {
     return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
 }
-/* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind lacks. */
+/* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind
+ * lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);
-/* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source without tokens and
- * without an end gets the target's end, since a batch has no empty rows. */
+/* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source
+ * without tokens and without an end gets the target's end, since a batch has no empty rows. */
 typedef struct SourceFrame {
     int32_t before, after;
 } SourceFrame;
@@ -143,8 +150,9 @@ SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
 int64_t corpus_target_length(const Corpus *corpus, int64_t i);
 /* The same for a target: the token fed before its own tokens, and the one predicted after them. */
 SourceFrame corpus_target_frame(const Corpus *corpus);
-/* How many tokens of row i a batch predicts. *from: the number of the first of them in the row; the row's first token
- * is not predicted if no special token precedes it. A row without any has one place without a label in a batch. */
+/* How many tokens of row i a batch predicts. *from: the number of the first of them in the row; the
+ * row's first token is not predicted if no special token precedes it. A row without any has one
+ * place without a label in a batch. */
 int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from);
 
 #endif

@@ -9,7 +9,8 @@ typedef struct LineReader LineReader;
 
 typedef enum LineStatus {
     LINE_READ,
-    LINE_BAD,   /* not valid UTF-8, with a NUL, or longer than the limit; the next line may be good */
+    /* not valid UTF-8, with a NUL, or longer than the limit; the next line may be good */
+    LINE_BAD,
     LINE_END,   /* the text has ended */
     LINE_FAILED /* nothing more can be read */
 } LineStatus;
@@ -23,11 +24,12 @@ typedef struct LineResult {
     int column;          /* of the fault, from 1; 0: none */
 } LineResult;
 
-/* Opens a file, a pipe, or standard input ("-"). line_limit in bytes, 0: LINE_LIMIT. NULL after an error. The rest of a
- * line over the limit is skipped at the next call; after a thousand times the limit that call gives LINE_FAILED. */
+/* Opens a file, a pipe, or standard input ("-"). line_limit in bytes, 0: LINE_LIMIT. NULL after an
+ * error. The rest of a line over the limit is skipped at the next call; after a thousand times the
+ * limit that call gives LINE_FAILED. */
 LineReader *line_reader_open(Diagnostics *diags, const char *path, int64_t line_limit);
-/* Before the first line: continues a file after its first `bytes` bytes, which are its first `lines` lines. False, and
- * errno: it cannot. */
+/* Before the first line: continues a file after its first `bytes` bytes, which are its first
+ * `lines` lines. False, and errno: it cannot. */
 bool line_reader_seek(LineReader *reader, int64_t bytes, int64_t lines);
 LineResult line_reader_next(LineReader *reader);
 /* Whether line_reader_next would return without waiting for a writer. */

@@ -53,23 +53,29 @@ const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *
         return arena_printf(arena,
                             "the line is longer than %lld bytes; --line-limit allows longer ones",
                             (long long)line_limit);
-    const char *nul = line->length ? memchr(line->text, 0, line->length) : NULL; /* tells most: other bad bytes are its company */
+    /* tells most: other bad bytes are its company */
+    const char *nul = line->length ? memchr(line->text, 0, line->length) : NULL;
     size_t at = nul ? (size_t)(nul - line->text) : find_bad_byte(line->text, line->length);
     if (at == line->length)
         return NULL;
     *column = (int)at + 1;
-    return !nul
-               ? arena_printf(arena, "invalid UTF-8: byte 0x%02x (iconv converts a text of another encoding)",
-                              (unsigned char)line->text[at])
-               : "a NUL byte: this is not a text file";
+    return !nul ? arena_printf(
+                      arena,
+                      "invalid UTF-8: byte 0x%02x (iconv converts a text of another encoding)",
+                      (unsigned char)line->text[at])
+                : "a NUL byte: this is not a text file";
 }
 
-/* Adds the error of a file that is no text: a NUL near its beginning says so, and other bad bytes there say no more. */
+/* Adds the error of a file that is no text: a NUL near its beginning says so, and other bad bytes
+ * there say no more. */
 static bool is_binary(Diagnostics *diags, const Lines *lines)
 {
     enum { BEGINNING = 8000 };
     const Source *source = lines->source;
-    const char *nul = source->length ? memchr(source->text, 0, source->length < BEGINNING ? source->length : BEGINNING) : NULL;
+    const char *nul =
+        source->length
+            ? memchr(source->text, 0, source->length < BEGINNING ? source->length : BEGINNING)
+            : NULL;
     for (int64_t i = 0; nul && i < lines->n; i++)
         if (nul < lines->at[i].text + lines->at[i].length) {
             Loc loc = lines_place(lines, i);
@@ -185,7 +191,8 @@ Lines *lines_join(Arena *arena, Lines *const *parts, int n)
 
 bool line_columns(const Line *line, Line sides[2])
 {
-    const char *text = line->text, *end = text + line->length, *tab = memchr(text, '\t', line->length);
+    const char *text = line->text, *end = text + line->length,
+               *tab = memchr(text, '\t', line->length);
     if (!tab)
         return false;
     const char *next = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
@@ -347,7 +354,8 @@ Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths
     for (size_t k = 0; k < n; k++) {
         bool is_stdin = !strcmp(paths[k], "-");
         if (is_stdin && has_stdin) {
-            diag_error(diags, (Loc){0}, "standard input (-) stands twice among the files, and is read once");
+            diag_error(diags, (Loc){0},
+                       "standard input (-) stands twice among the files, and is read once");
             return NULL;
         }
         has_stdin = has_stdin || is_stdin;

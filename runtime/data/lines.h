@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* The default limit of a line in bytes, without its end: a thousand times a sentence, and far less than a file without
- * lines has. */
+/* The default limit of a line in bytes, without its end: a thousand times a sentence, and far less
+ * than a file without lines has. */
 enum { LINE_LIMIT = 1000000 };
 
 typedef struct Line {
@@ -38,12 +38,14 @@ typedef struct LineLimits {
  * is an error, found before it is read or, in a pipe, when it is reached. `limits` may be
  * NULL. NULL after errors. */
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
-/* Several files as one text, each read as lines_read does. Standard input may be among them once. */
+/* Several files as one text, each read as lines_read does. Standard input may be among them
+ * once. */
 Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n,
                       const LineLimits *limits);
 /* n texts, at least one, as one text in the arena. */
 Lines *lines_join(Arena *arena, Lines *const *parts, int n);
-/* The lines of a text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. NULL after errors. */
+/* The lines of a text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. NULL
+ * after errors. */
 Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit);
 /* The first two columns of lines with tabs between them, each with the numbers of its lines
  * (*second too); further columns are ignored. A line without a tab is an error. NULL after
@@ -51,20 +53,21 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
-/* lines_place: line i (from 0) as a place for messages. The next function names it: "line 5", of several files "line 5
- * of NAME", in the arena. */
+/* lines_place: line i (from 0) as a place for messages. The next function names it: "line 5", of
+ * several files "line 5 of NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 
 /* What is wrong with a line, and at which column (from 1); NULL: nothing. The message
  * lives in the arena. */
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column);
-/* What a file that begins so is instead of lines of UTF-8, and what to do: "is UTF-16: …", behind its name; NULL: nothing
- * is known of it. */
+/* What a file that begins so is instead of lines of UTF-8, and what to do: "is UTF-16: …", behind
+ * its name; NULL: nothing is known of it. */
 const char *text_foreign(const char *text, size_t length);
 /* Whether its lines end with CR alone, as on old Macintoshes: it is one line to tfc. */
 bool text_has_cr_lines(const char *text, size_t length);
 /* What to do about that. */
-#define CR_LINES_ADVICE "its lines end with CR alone, and are one here: write them with LF (tr '\\r' '\\n' <FILE >NEW)"
+#define CR_LINES_ADVICE \
+    "its lines end with CR alone, and are one here: write them with LF (tr '\\r' '\\n' <FILE >NEW)"
 
 #endif

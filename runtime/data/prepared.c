@@ -151,10 +151,10 @@ static bool get_all(Arena *arena, const JsonValue *json, Prepared *p)
     bool ok = get_kind(json, &p->kind) && get_number(json, "id_bytes", &id_bytes) &&
               (id_bytes == 2 || id_bytes == 4) && get_number(json, "max_length", &p->max_length) &&
               get_number(json, "window_rows", &p->window_rows) && p->window_rows > 0 &&
-              p->window_rows < MOST / WINDOW_TOKENS &&
-              get_number(json, "lines", &p->lines) && get_number(json, "rows", &p->rows) &&
-              get_number(json, "empty", &p->empty) && get_number(json, "long", &p->long_) &&
-              get_side(json, "source", &p->source) && get_side(json, "target", &p->target) &&
+              p->window_rows < MOST / WINDOW_TOKENS && get_number(json, "lines", &p->lines) &&
+              get_number(json, "rows", &p->rows) && get_number(json, "empty", &p->empty) &&
+              get_number(json, "long", &p->long_) && get_side(json, "source", &p->source) &&
+              get_side(json, "target", &p->target) &&
               get_text(json, "vocabulary", &p->vocabulary) && get_tokens(arena, json, p) &&
               get_hash(json, "parameters", &p->parameters) && get_texts(arena, json, p) &&
               get_shards(arena, json, p);
@@ -218,7 +218,8 @@ SidesUnknown prepared_unknown(const Prepared *p)
 void prepared_tell_unknown(Diagnostics *diags, const Prepared *p)
 {
     const SidesUnknown sides = prepared_unknown(p);
-    const Source *folder = diag_source(diags->arena, p->folder, "", 0), *const texts[] = {folder, folder};
+    const Source *folder = diag_source(diags->arena, p->folder, "", 0), *const texts[] = {folder,
+                                                                                          folder};
     corpus_tell_unknown(diags, p->kind, &sides, texts);
 }
 

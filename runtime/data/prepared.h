@@ -4,18 +4,19 @@
  *   prepared, kind, id_bytes   version; what the rows are; bytes of an id
  *   max_length                 longer rows were left out; 0: none
  *   window_rows                rows that a training has in memory at most
- *   lines, rows, empty, long   lines of the texts; rows kept; lines left out for an empty side, for their length
+ *   lines, rows, empty, long   lines of the texts; rows kept; lines left out for an empty side, for
+ *                              their length
  *   source, target             tokens of all rows, and of the longest; how many are unknown
  *   vocabulary, tokens         its size and hash; its rules (token_rules.h)
  *   parameters                 hash of all that decides the rows
  *   texts                      option, file, bytes, lines, sha256 of each
  *   shards                     rows, tokens of sources and targets, parameters, checksum of each
  *
- * A training never has all of it in memory. An epoch is cut into windows: each is some shards, as a corpus
- * in memory. The seed gives the order of the shards in an epoch. A window takes the next shards, at least
- * one, while it has at most window_rows rows, and WINDOW_TOKENS times as many tokens. Batches (batch.h) are
- * made of one window after the other. Within a window the shards are in the order of the text, so data of
- * one window trains as its text would. */
+ * A training never has all of it in memory. An epoch is cut into windows: each is some shards, as a
+ * corpus in memory. The seed gives the order of the shards in an epoch. A window takes the next
+ * shards, at least one, while it has at most window_rows rows, and WINDOW_TOKENS times as many
+ * tokens. Batches (batch.h) are made of one window after the other. Within a window the shards are
+ * in the order of the text, so data of one window trains as its text would. */
 #ifndef RUNTIME_DATA_PREPARED_H
 #define RUNTIME_DATA_PREPARED_H
 
@@ -65,8 +66,8 @@ Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
 /* The same from the file's text in memory; `folder` is for messages. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
 bool prepared_write(Diagnostics *diags, const Prepared *prepared);
-/* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function adds a note about
- * them, as corpus_tell_unknown does. */
+/* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function
+ * adds a note about them, as corpus_tell_unknown does. */
 SidesUnknown prepared_unknown(const Prepared *prepared);
 void prepared_tell_unknown(Diagnostics *diags, const Prepared *prepared);
 /* FOLDER/shard-00000.tokens and so on. */
@@ -78,9 +79,9 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
 
 /* How many windows an epoch has, at least 1. */
 int64_t prepared_windows(const Prepared *prepared, uint64_t seed, int64_t epoch);
-/* A window's rows as a corpus in memory, with the options and the vocabulary of `whole`, a corpus whose rows are in
- * prepared data. Rows longer than its max_length are left out. Asks the system to read ahead the files of the next
- * window. NULL after an error; freed by corpus_free. */
+/* A window's rows as a corpus in memory, with the options and the vocabulary of `whole`, a corpus
+ * whose rows are in prepared data. Rows longer than its max_length are left out. Asks the system to
+ * read ahead the files of the next window. NULL after an error; freed by corpus_free. */
 Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, int64_t epoch,
                         int64_t window);
 /* A shape that no batch, or piece of one, exceeds in any number. */

@@ -121,10 +121,11 @@ static bool load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, int6
     if (ok)
         ok = add_rows(diags, path, rows, &shard);
     else
-        diag_note(diags, (Loc){0},
-                  "tfc prepare with the options that made %s makes again what is damaged in it, and "
-                  "keeps the rest",
-                  p->folder);
+        diag_note(
+            diags, (Loc){0},
+            "tfc prepare with the options that made %s makes again what is damaged in it, and "
+            "keeps the rest",
+            p->folder);
     if (opened)
         token_shard_close(&shard);
     return ok;
@@ -177,7 +178,8 @@ Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Of rows of at most `longest` tokens a side in a batch of the budget, where all rows have `all`. */
+/* Of rows of at most `longest` tokens a side in a batch of the budget, where all rows have
+ * `all`. */
 static int64_t side_total(const BatchOptions *options, int64_t longest, int64_t all)
 {
     int64_t total = all;

@@ -102,8 +102,8 @@ static bool read_shape(Reader *r, const JsonValue *value, StTensor *tensor)
 
 static bool read_offsets(Reader *r, const JsonValue *value, StTensor *tensor)
 {
-    if (!value || value->kind != JV_LIST || value->n != 2 ||
-        value->items[0].kind != JV_INTEGER || value->items[1].kind != JV_INTEGER)
+    if (!value || value->kind != JV_LIST || value->n != 2 || value->items[0].kind != JV_INTEGER ||
+        value->items[1].kind != JV_INTEGER)
         return refuse(r, tensor->name, "\"data_offsets\" is missing or not a pair of integers");
     int64_t begin = value->items[0].integer, end = value->items[1].integer;
     if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
@@ -232,7 +232,9 @@ static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
     const char *problem;
     const JsonValue *header = json_read(r->arena, text, length, &problem);
     if (!header)
-        return refuse(r, NULL, problem ? arena_printf(r->arena, "the header is not valid: %s", problem) : NULL);
+        return refuse(r, NULL,
+                      problem ? arena_printf(r->arena, "the header is not valid: %s", problem)
+                              : NULL);
     r->data = bytes + LENGTH_BYTES + length;
     r->data_bytes = size - LENGTH_BYTES - length;
     return read_entries(r, header);

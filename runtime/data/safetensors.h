@@ -52,7 +52,8 @@ const StTensor *st_find(const StFile *file, const char *name);
 const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
 /* Element i, of any type, as a double. */
 double st_value(const StTensor *tensor, int64_t i);
-/* Reads n elements from the i-th on. False, and nothing is read: f32 cannot hold all values of the type. */
+/* Reads n elements from the i-th on. False, and nothing is read: f32 cannot hold all values of the
+ * type. */
 bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out);
 /* All elements converted into out (count elements). To float: f64 is rounded, integers
  * must be exact. To i32: floats must hold whole numbers, everything must be in range.
@@ -82,24 +83,25 @@ enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewe
 
 /* The file's checksums; NULL: it has none, and counts as whole. */
 const char *st_checksums(const StFile *file);
-/* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the file match
- * theirs. */
+/* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the
+ * file match theirs. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
-/* The metadata's entry with the checksums of tensors, in the order of their data, and of all their blocks, in order. A
- * value NULL: out of memory. */
+/* The metadata's entry with the checksums of tensors, in the order of their data, and of all their
+ * blocks, in order. A value NULL: out of memory. */
 StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
                          const StMeta *meta, int64_t n_meta, const uint64_t *blocks);
-int64_t st_blocks(uint64_t bytes);                            /* of a tensor */
-uint64_t st_block_sum(const void *data, uint64_t bytes);      /* of one block */
+int64_t st_blocks(uint64_t bytes);                       /* of a tensor */
+uint64_t st_block_sum(const void *data, uint64_t bytes); /* of one block */
 
 /* ---- a file that several processes write, each its own parts (safetensors_write.c) ----
  *
- * One process creates the file, and the others join it (base/file.h). Each has an StWriter of the same tensors. The
- * creator takes the sums of all, makes the header, and sends the others the place where the data begin. */
+ * One process creates the file, and the others join it (base/file.h). Each has an StWriter of the
+ * same tensors. The creator takes the sums of all, makes the header, and sends the others the place
+ * where the data begin. */
 
-/* StPart: the bytes of a tensor that this process has, from number `from` on. It begins and ends at the boundary of a
- * block. */
+/* StPart: the bytes of a tensor that this process has, from number `from` on. It begins and ends at
+ * the boundary of a block. */
 typedef struct StPart {
     const void *data;
     uint64_t from, bytes;
@@ -112,20 +114,21 @@ typedef struct StSum {
 } StSum;
 
 typedef struct StWriter StWriter;
-/* A writer in the arena, as all that it returns. `parts`: one a tensor; NULL: this process has all bytes. NULL: out of
- * memory. */
+/* A writer in the arena, as all that it returns. `parts`: one a tensor; NULL: this process has all
+ * bytes. NULL: out of memory. */
 StWriter *st_writer_new(Arena *arena, const StTensor *tensors, const StPart *parts, int64_t n);
 /* The checksums of this process's blocks, n of them; NULL: out of memory. */
 const StSum *st_sum(StWriter *writer, int64_t *n);
 /* Takes checksums of another process. False: they are not of this file's blocks. */
 bool st_take_sums(StWriter *writer, const StSum *sums, int64_t n);
-/* Makes the header; `checked`: with checksums, which have all been taken. Returns where the data begin; 0: out of
- * memory. */
+/* Makes the header; `checked`: with checksums, which have all been taken. Returns where the data
+ * begin; 0: out of memory. */
 uint64_t st_make_header(StWriter *writer, const StMeta *meta, int64_t n_meta, bool checked);
 /* Writes the header, if this writer made it, and this process's parts of the data. */
 void st_put(const StWriter *writer, FileWriter *file, uint64_t data_at);
-/* Writes the whole file by this process, which has all parts, with checksums. is_own: as file_create_own. */
-bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *writer, const StMeta *meta,
-                    int64_t n_meta);
+/* Writes the whole file by this process, which has all parts, with checksums. is_own: as
+ * file_create_own. */
+bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *writer,
+                    const StMeta *meta, int64_t n_meta);
 
 #endif

@@ -18,30 +18,33 @@ int64_t st_blocks(uint64_t bytes) { return (int64_t)((bytes + ST_BLOCK - 1) / ST
 uint64_t st_block_sum(const void *data, uint64_t bytes) { return xxh64(data, bytes, 0); }
 
 /* A block's sum after those before it, which are 0 at first: XXH64 with them as the seed. */
-static uint64_t chain_block(uint64_t sum, uint64_t block) { return xxh64(&block, sizeof block, sum); }
+static uint64_t chain_block(uint64_t sum, uint64_t block)
+{
+    return xxh64(&block, sizeof block, sum);
+}
 
 static uint64_t sum_blocks(const void *data, uint64_t bytes)
 {
     uint64_t sum = 0;
     for (uint64_t at = 0; at < bytes; at += ST_BLOCK) {
         uint64_t left = bytes - at;
-        sum = chain_block(sum, st_block_sum((const char *)data + at, left < ST_BLOCK ? left : ST_BLOCK));
+        sum = chain_block(sum,
+                          st_block_sum((const char *)data + at, left < ST_BLOCK ? left : ST_BLOCK));
     }
     return sum;
 }
 
 static uint64_t sum_whole(const void *data, uint64_t bytes) { return xxh64(data, bytes, 0); }
 
-/* Form: a key, and the sum of a tensor's bytes. The first is what is written: of the XXH64s of blocks, so that
- * processes that have parts of a tensor can make it. */
+/* Form: a key, and the sum of a tensor's bytes. The first is what is written: of the XXH64s of
+ * blocks, so that processes that have parts of a tensor can make it. */
 typedef struct Form {
     const char *key;
     uint64_t (*sum)(const void *data, uint64_t bytes);
 } Form;
 
 static const Form forms[] = {
-    {"xxh64_blocks", sum_blocks},
-    {"xxh64", sum_whole}, /* of older files */
+    {"xxh64_blocks", sum_blocks}, {"xxh64", sum_whole}, /* of older files */
 };
 
 /* NULL: none. */
@@ -126,5 +129,6 @@ bool st_header_is_whole(const StFile *file)
 bool st_is_whole(const StFile *file, const StTensor *tensor)
 {
     const Form *form = form_of(file);
-    return !form || is_sum(file, tensor - file->tensors + 1, form->sum(tensor->data, tensor->bytes));
+    return !form ||
+           is_sum(file, tensor - file->tensors + 1, form->sum(tensor->data, tensor->bytes));
 }

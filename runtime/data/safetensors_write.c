@@ -249,17 +249,17 @@ static bool sum_all(StWriter *w)
     return sums && st_take_sums(w, sums, n);
 }
 
-static bool write_parts(StWriter *w, FileWriter *file, const StMeta *meta, int64_t n_meta, bool checked)
+static bool write_parts(StWriter *w, FileWriter *file, const StMeta *meta, int64_t n_meta,
+                        bool checked)
 {
-    uint64_t data_at =
-        checked && !sum_all(w) ? 0 : st_make_header(w, meta, n_meta, checked);
+    uint64_t data_at = checked && !sum_all(w) ? 0 : st_make_header(w, meta, n_meta, checked);
     if (data_at)
         st_put(w, file, data_at);
     return data_at != 0;
 }
 
-static bool write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w, const StMeta *meta,
-                        int64_t n_meta, bool checked)
+static bool write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w,
+                        const StMeta *meta, int64_t n_meta, bool checked)
 {
     FileWriter *file = (is_own ? file_create_own : file_create)(diags, path);
     if (!file)
@@ -271,8 +271,8 @@ static bool write_alone(Diagnostics *diags, const char *path, bool is_own, StWri
     return false;
 }
 
-bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w, const StMeta *meta,
-                    int64_t n_meta)
+bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w,
+                    const StMeta *meta, int64_t n_meta)
 {
     return write_alone(diags, path, is_own, w, meta, n_meta, true);
 }

@@ -1,4 +1,5 @@
-/* SentencePiece's trainer, in a module that is loaded when a vocabulary is trained: base/library.h. */
+/* SentencePiece's trainer, in a module that is loaded when a vocabulary is trained:
+ * base/library.h. */
 #include "runtime/data/sentencepiece.h"
 
 #include "base/library.h"
@@ -8,7 +9,8 @@ LIBRARY_FUNCTION(sp_train)
 bool sp_load(Diagnostics *diags)
 {
     static const LibraryFunction functions[] = {LIBRARY_ENTRY(sp_train)};
-    static Library library = {.name = "tfc-sentencepiece.so", .package = "tfc", LIBRARY_TABLE(functions)};
+    static Library library = {
+        .name = "tfc-sentencepiece.so", .package = "tfc", LIBRARY_TABLE(functions)};
     const char *path = library_module(diags->arena, library.name);
     library.path = path ? path : library.name;
     return library_load(&library, diags);

@@ -14,7 +14,7 @@
 typedef struct Shards {
     const char *path;
     VEC(StFile *) files;
-    Map index; /* private: name → Shard */
+    Map index;               /* private: name → Shard */
     VEC(const char *) names; /* of all tensors */
 } Shards;
 

@@ -15,12 +15,12 @@ typedef struct Reading {
     Arena *arena;
     const Source *file;
     const char *languages[2];
-    Map others;       /* languages of the file, for the message that none is meant */
-    Text sides[2];    /* of the unit */
+    Map others;    /* languages of the file, for the message that none is meant */
+    Text sides[2]; /* of the unit */
     bool has[2];
-    int side;         /* of the tuv that is open; -1: another language's, or one that came before */
-    int in_segment;   /* depth of hi, sub and so on within seg, from 1; 0: outside */
-    int code;         /* depth of codes within it */
+    int side;       /* of the tuv that is open; -1: another language's, or one that came before */
+    int in_segment; /* depth of hi, sub and so on within seg, from 1; 0: outside */
+    int code;       /* depth of codes within it */
     Text pairs;
     const char *encoding; /* that is not read; NULL: none */
     int64_t units, used;
@@ -127,9 +127,10 @@ static bool split_languages(Reading *r, const char *languages)
 {
     const char *comma = languages ? strchr(languages, ',') : NULL;
     if (!comma || comma == languages || !comma[1] || strchr(comma + 1, ',')) {
-        diag_error(r->diags, (Loc){.source = r->file},
-                   "a translation memory has several languages: --languages en,de names the sources' "
-                   "and the targets'");
+        diag_error(
+            r->diags, (Loc){.source = r->file},
+            "a translation memory has several languages: --languages en,de names the sources' "
+            "and the targets'");
         return false;
     }
     r->languages[0] = arena_strndup(r->arena, languages, (size_t)(comma - languages));
@@ -139,8 +140,9 @@ static bool split_languages(Reading *r, const char *languages)
 
 /* Windows-1252 where it is not Latin-1 (0x80 to 0x9f); 0: a byte that has no character. */
 static const uint16_t windows_1252[32] = {
-    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
-    0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178};
+    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
 
 /* Of the encodings that expat lacks; any other is an error, which names iconv. */
 static int on_encoding(void *user, const XML_Char *name, XML_Encoding *encoding)
@@ -178,8 +180,10 @@ static bool parse(Reading *r)
             break;
     }
     if (!ok && r->encoding)
-        diag_error(r->diags, (Loc){.source = r->file}, "the encoding '%.40s' is not read: convert the file (iconv -f %.40s "
-                   "-t UTF-8), and write encoding=\"UTF-8\" in its first line", r->encoding, r->encoding);
+        diag_error(r->diags, (Loc){.source = r->file},
+                   "the encoding '%.40s' is not read: convert the file (iconv -f %.40s "
+                   "-t UTF-8), and write encoding=\"UTF-8\" in its first line",
+                   r->encoding, r->encoding);
     else if (!ok)
         diag_error(r->diags,
                    (Loc){.source = r->file,
@@ -195,9 +199,9 @@ static bool judge(Reading *r)
 {
     Loc loc = {.source = r->file};
     if (r->used && r->used < r->units)
-        diag_warning(r->diags, loc, "%lld of %lld units have no segment in '%s' or '%s' and are left out",
-                     (long long)(r->units - r->used), (long long)r->units, r->languages[0],
-                     r->languages[1]);
+        diag_warning(
+            r->diags, loc, "%lld of %lld units have no segment in '%s' or '%s' and are left out",
+            (long long)(r->units - r->used), (long long)r->units, r->languages[0], r->languages[1]);
     if (r->used)
         return true;
     Text there = {0};

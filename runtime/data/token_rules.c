@@ -12,8 +12,8 @@ static bool set_size(const Vocabulary *vocab, Diagnostics *diags, const char *te
 {
     char *end;
     long size = strtol(text, &end, 10);
-    if (*text && !*end && size >= vocab_size(vocab) && size <= INT32_MAX && !vocab_is_words(vocab) &&
-        !vocab_is_characters(vocab)) {
+    if (*text && !*end && size >= vocab_size(vocab) && size <= INT32_MAX &&
+        !vocab_is_words(vocab) && !vocab_is_characters(vocab)) {
         changed->size = (int32_t)size;
         return true;
     }
@@ -53,11 +53,12 @@ static const Rule *find_rule(Diagnostics *diags, const char *text)
         if (text[length] && strlen(names[i]) == length && !memcmp(text, names[i], length))
             return &rules[i];
     }
-    diag_error(diags, (Loc){0},
-               "--token %s: expected NAME=TOKEN, where NAME is begin, end, source-begin, "
-               "source-end, first, pad, unk, text-begin, text-end, newline, stop or size%s",
-               text, text_suggest(diags->arena, "'", arena_strndup(diags->arena, text, length),
-                                  names, N_RULES));
+    diag_error(
+        diags, (Loc){0},
+        "--token %s: expected NAME=TOKEN, where NAME is begin, end, source-begin, "
+        "source-end, first, pad, unk, text-begin, text-end, newline, stop or size%s",
+        text,
+        text_suggest(diags->arena, "'", arena_strndup(diags->arena, text, length), names, N_RULES));
     return NULL;
 }
 
@@ -82,9 +83,10 @@ static int32_t find_token(const Vocabulary *vocab, Diagnostics *diags, const Rul
         id = numbered(side, token);
     if (id >= 0)
         return id;
-    diag_error(diags, (Loc){0},
-               "--token %s: the vocabulary has no token '%s'; #N names one by its number, and %.*s=none says that there is none",
-               text, token, (int)strcspn(text, "="), text);
+    diag_error(
+        diags, (Loc){0},
+        "--token %s: the vocabulary has no token '%s'; #N names one by its number, and %.*s=none says that there is none",
+        text, token, (int)strcspn(text, "="), text);
     return -2;
 }
 
@@ -105,7 +107,8 @@ const char *token_rule_text(Arena *arena, const Vocabulary *vocab, const char *n
 {
     const char *token = id < 0 ? "none" : vocab_token(vocab, id);
     if (id >= 0 && (!strcmp(token, "none") || vocab_find(vocab, token) != id))
-        for (int digits = 1; digits == 1 || vocab_find(vocab, token) >= 0; digits++) /* a token may be called #7 */
+        for (int digits = 1; digits == 1 || vocab_find(vocab, token) >= 0;
+             digits++) /* a token may be called #7 */
             token = arena_printf(arena, "#%0*d", digits, (int)id);
     return arena_printf(arena, "%s=%s", name, token);
 }

@@ -4,12 +4,13 @@
 
 #include "runtime/data/vocabulary.h"
 
-/* Sets rules from n texts, in order: "NAME=TOKEN", such as "begin=<pad>", "source-end=none" or "end=#2" (a token by its
- * number), or "size=N". "stop=TOKEN" may be repeated, once for each token that ends a generation. False after an error:
- * no such name, or the vocabulary has no such token. */
+/* Sets rules from n texts, in order: "NAME=TOKEN", such as "begin=<pad>", "source-end=none" or
+ * "end=#2" (a token by its number), or "size=N". "stop=TOKEN" may be repeated, once for each token
+ * that ends a generation. False after an error: no such name, or the vocabulary has no such
+ * token. */
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n);
-/* The text that gives the rule of this name the token, -1: none: by its number where its text is another's, or says
- * none. In the arena. */
+/* The text that gives the rule of this name the token, -1: none: by its number where its text is
+ * another's, or says none. In the arena. */
 const char *token_rule_text(Arena *arena, const Vocabulary *vocab, const char *name, int32_t id);
 
 #endif

@@ -214,9 +214,13 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
     if (!read_words(words, size, shard))
         return refuse(diags, path, "the file is damaged: its fields tell of no such file");
     if (!place_sides(shard))
-        return refuse(diags, path, "the file is cut off or damaged: it has not the bytes that its fields tell of");
+        return refuse(
+            diags, path,
+            "the file is cut off or damaged: it has not the bytes that its fields tell of");
     if (!check_side(shard, &shard->source) || !check_side(shard, &shard->target))
-        return refuse(diags, path, "the file is damaged: the lengths of its rows are not those that its fields tell of");
+        return refuse(
+            diags, path,
+            "the file is damaged: the lengths of its rows are not those that its fields tell of");
     return true;
 }
 
@@ -279,7 +283,8 @@ static bool check_ids(const TokenShard *shard, const TokenSide *side, int32_t si
     return !side->tokens || largest < (uint32_t)size;
 }
 
-void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk, UnknownCount *count)
+void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk,
+                         UnknownCount *count)
 {
     for (int64_t i = 0; i < side->tokens; i++) {
         int32_t id = (int32_t)id_at(shard, side, i);

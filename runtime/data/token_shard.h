@@ -2,8 +2,8 @@
  *
  *   fields     15 little-endian words of 64 bits: "tfcshard", version, kind, bytes of an id, rows,
  *              lines, lines with an empty side, lines that are too long, then tokens of sources and
- *              targets, the longest of each, parameters, checksums (XXH64) of the rest of the file and
- *              of the words before
+ *              targets, the longest of each, parameters, checksums (XXH64) of the rest of the file
+ *              and of the words before
  *   lengths    of the sources, of the targets: 32 bits a row
  *   ids        of the sources, of the targets: 16 or 32 bits each, without special ones
  *
@@ -23,19 +23,20 @@ typedef struct TokenShard {
     CorpusKind kind;  /* CORPUS_PAIRS; CORPUS_LINES, CORPUS_STREAM: targets alone */
     int id_bytes;     /* 2 or 4 */
     int64_t rows;
-    int64_t lines, empty, long_; /* lines that it was made of; those left out as empty, as too long */
+    /* lines that it was made of; those left out as empty, as too long */
+    int64_t lines, empty, long_;
     TokenSide source, target;
-    uint64_t parameters;           /* hash of all that decides what the rows are */
-    uint64_t checksum;             /* of what is behind the fields */
-    const unsigned char *data;     /* private */
-    size_t size;                   /* private */
-    void *map;                     /* private; NULL: not mapped */
+    uint64_t parameters;       /* hash of all that decides what the rows are */
+    uint64_t checksum;         /* of what is behind the fields */
+    const unsigned char *data; /* private */
+    size_t size;               /* private */
+    void *map;                 /* private; NULL: not mapped */
 } TokenShard;
 
 /* Bytes of an id, 2 or 4, for vocabularies of these sizes. */
 int token_shard_id_bytes(int32_t source_size, int32_t target_size);
-/* Writes the rows of a corpus to PATH. The caller sets the shard's id_bytes and parameters; the other fields are set
- * here, except the pointers into the file. False after an error. */
+/* Writes the rows of a corpus to PATH. The caller sets the shard's id_bytes and parameters; the
+ * other fields are set here, except the pointers into the file. False after an error. */
 bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows, TokenShard *shard);
 /* Maps the file and checks the fields, their sums and the file's size; false after an error, which
  * names the file. Closed by token_shard_close. */
@@ -43,12 +44,14 @@ bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard);
 /* The same of bytes in memory. */
 bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
                        TokenShard *shard);
-/* Reads the whole file: its checksum must match, and all ids must be below the sizes. False after an error. */
+/* Reads the whole file: its checksum must match, and all ids must be below the sizes. False after
+ * an error. */
 bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
                        int32_t target_size);
 void token_shard_close(TokenShard *shard);
 /* Counts the ids of a side of an open shard, and those among them that equal `unk`. */
-void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk, UnknownCount *count);
+void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk,
+                         UnknownCount *count);
 
 /* Tokens of row i of a side. */
 int64_t token_shard_length(const TokenSide *side, int64_t i);

@@ -24,7 +24,7 @@ struct Vocabulary {
     size_t n_bytes;
     const char **tokens; /* its pieces, each ended by a NUL */
     TokenRules rules;
-    bool is_stream;    /* vocab_set_stream */
+    bool is_stream;     /* vocab_set_stream */
     Vocabulary *source; /* of the other side; NULL: this one serves both */
     uint64_t hash;
 };
@@ -73,7 +73,8 @@ static void complete_rules(Vocabulary *vocab)
     text->start = rules->begin >= 0 ? rules->begin : rules->end >= 0 ? rules->end : 0;
     const int32_t special[TEXT_FORBIDDEN] = {rules->pad, rules->begin, rules->unk, rules->end};
     for (int i = 0; i < TEXT_FORBIDDEN; i++) /* published models may choose what they like */
-        text->forbidden[i] = rules->said & SAID_BEGIN || is_used(text, special[i]) ? -1 : special[i];
+        text->forbidden[i] =
+            rules->said & SAID_BEGIN || is_used(text, special[i]) ? -1 : special[i];
 }
 
 static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
@@ -146,14 +147,16 @@ static bool is_list(const char *bytes, size_t n)
 static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name, const char *bytes,
                               size_t n, bool is_json)
 {
-    const char *problem = NULL,
-               *what = is_json ? "tokenizer.json" : "SentencePiece model";
+    const char *problem = NULL, *what = is_json ? "tokenizer.json" : "SentencePiece model";
     Tokenizer *pieces = is_json ? tokenizer_json(arena, bytes, n, &problem)
                                 : tokenizer_sentencepiece(bytes, n, &problem);
     Loc loc = {.source = diag_source(arena, name, "", 0)};
     if (!pieces && !is_json && is_list(bytes, n)) {
-        diag_error(diags, loc, "not a SentencePiece model, but lines of text: words:%s reads it as a list of words, a word a "
-                   "line", name);
+        diag_error(
+            diags, loc,
+            "not a SentencePiece model, but lines of text: words:%s reads it as a list of words, a word a "
+            "line",
+            name);
         return NULL;
     }
     if (!pieces) {
@@ -192,14 +195,13 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     size_t size = 0;
     int least = 0;
     bool exact = sp_train(lines, n, pieces, as_is, true, &bytes, &size, &least, &error);
-    bool trained =
-        exact || (!least && sp_train(lines, n, pieces, as_is, false, &bytes, &size, &least, &again));
+    bool trained = exact || (!least && sp_train(lines, n, pieces, as_is, false, &bytes, &size,
+                                                &least, &again));
     arena_free(scratch);
     Vocabulary *vocab = NULL;
     if (trained) {
-        vocab =
-            from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size), size,
-                       false);
+        vocab = from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size),
+                           size, false);
         if (vocab && !exact)
             diag_warning(diags, (Loc){0}, "the text supports only %d pieces instead of %d",
                          vocab_size(vocab), pieces);
@@ -234,7 +236,10 @@ static const char *after(const char *spec, const char *prefix)
     return strncmp(spec, prefix, n) ? NULL : spec + n;
 }
 
-bool vocab_spec_is_pieces(const char *spec) { return !strcmp(spec, "auto") || after(spec, "auto:"); }
+bool vocab_spec_is_pieces(const char *spec)
+{
+    return !strcmp(spec, "auto") || after(spec, "auto:");
+}
 
 bool vocab_needs_text(const char *spec)
 {
@@ -320,11 +325,12 @@ static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
     return source ? from_model(diags, arena, path, source->text, source->length, is_json) : NULL;
 }
 
-/* The file of each kind in a folder, of a source of its own and of a target or both; the last one is meant where none is
- * there. */
-static const char *const folder_files[][2] = {[VOCAB_WORDS] = {"vocab.txt", "source-vocab.txt"},
-                                              [VOCAB_JSON] = {"tokenizer.json", "source-tokenizer.json"},
-                                              [VOCAB_SENTENCEPIECE] = {"vocab.model", "source-vocab.model"}};
+/* The file of each kind in a folder, of a source of its own and of a target or both; the last one
+ * is meant where none is there. */
+static const char *const folder_files[][2] = {
+    [VOCAB_WORDS] = {"vocab.txt", "source-vocab.txt"},
+    [VOCAB_JSON] = {"tokenizer.json", "source-tokenizer.json"},
+    [VOCAB_SENTENCEPIECE] = {"vocab.model", "source-vocab.model"}};
 enum { FOLDER_FILES = sizeof folder_files / sizeof folder_files[0] };
 
 static const char *side_path(Arena *arena, const char *folder, bool of_source)
@@ -373,7 +379,8 @@ bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
     VocabFile files[2];
     bool ok = true;
     for (int i = 0, n = vocab_files(vocab, files); ok && i < n; i++)
-        ok = file_write_own(diags, file_in(diags->arena, folder, files[i].name), files[i].bytes, files[i].size);
+        ok = file_write_own(diags, file_in(diags->arena, folder, files[i].name), files[i].bytes,
+                            files[i].size);
     return ok;
 }
 
@@ -395,7 +402,8 @@ void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules)
         vocab->hash = hash_u64(vocab->hash, (uint64_t)rules->first);
     complete_rules(vocab);
     const TextRule *text = &vocab->rules.text;
-    const int32_t said[] = {text->begin, text->end, text->newline}; /* stops change nothing that is learnt */
+    /* stops change nothing that is learnt */
+    const int32_t said[] = {text->begin, text->end, text->newline};
     for (int i = 0; i < 3; i++)
         if (rules->said & 1U << i)
             vocab->hash = hash_u64(hash_u64(vocab->hash, (uint64_t)i), (uint64_t)said[i]);
@@ -526,7 +534,8 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
     token_text_free(&text);
 }
 
-int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n, int64_t *word)
+int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n,
+                          int64_t *word)
 {
     int64_t n_words;
     require(token_words(vocab->pieces, line->text, line->length, ids, (size_t)n, word, &n_words));

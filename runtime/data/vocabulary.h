@@ -26,9 +26,9 @@ typedef struct Vocabulary Vocabulary;
  *   words:FILE     a word list
  *   words:auto[:N] the words of the texts, the N most frequent if N is given
  *   chars:auto     the characters of the texts, the newline among them
- * Only the auto kinds look at the texts. `as_is`: the pieces of auto:N keep tabs, runs of blanks and
- * all characters; else they are of text normalized by NFKC, with one blank for each run. NULL after an
- * error. */
+ * Only the auto kinds look at the texts. `as_is`: the pieces of auto:N keep tabs, runs of blanks
+ * and all characters; else they are of text normalized by NFKC, with one blank for each run. NULL
+ * after an error. */
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
                        const Lines *const *texts, int n_texts, bool as_is);
 /* Whether the spec is auto or auto:N, whose texts are normalized or not. */
@@ -63,24 +63,26 @@ void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
 int32_t vocab_size(const Vocabulary *vocab); /* by its rules */
 /* TokenRules: ids of the special tokens, and what stands around the tokens of a text. -1: none.
- * A vocabulary begins with the rules of its file: without bos, eos begins. What of `text` is not said
- * follows from the others (vocab_set_stream). */
+ * A vocabulary begins with the rules of its file: without bos, eos begins. What of `text` is not
+ * said follows from the others (vocab_set_stream). */
 typedef enum TextSaid { SAID_BEGIN = 1, SAID_END = 2, SAID_NEWLINE = 4, SAID_STOPS = 8 } TextSaid;
 typedef struct TokenRules {
-    int32_t pad, unk;                 /* pad: packed batches need none; unk: bytes may be tokens */
-    int32_t begin, end;               /* a target is fed as begin y1…yn, and predicted as y1…yn end */
+    int32_t pad, unk; /* pad: packed batches need none; unk: bytes may be tokens */
+    /* a target is fed as begin y1…yn, and predicted as y1…yn end */
+    int32_t begin, end;
     int32_t source_begin, source_end; /* a source is source_begin x1…xm source_end */
-    int32_t size;                     /* ids that the model has; those without a token have no text */
-    int32_t first;                    /* y1 of every translation; it has no text */
-    TextRule text;                    /* of a language model */
-    unsigned said;                    /* TextSaid: parts of `text` that somebody chose */
+    /* ids that the model has; those without a token have no text */
+    int32_t size;
+    int32_t first; /* y1 of every translation; it has no text */
+    TextRule text; /* of a language model */
+    unsigned said; /* TextSaid: parts of `text` that somebody chose */
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
-/* Whether the texts of a language model are one stream, in which each line is followed by a break (the
- * newline's token of characters, else the end): then a text stands between two breaks, and generation
- * has no end. Else, as at first, a line is a text between begin and end. Sets the parts of rules->text
- * that were not chosen (TokenRules.said). */
+/* Whether the texts of a language model are one stream, in which each line is followed by a break
+ * (the newline's token of characters, else the end): then a text stands between two breaks, and
+ * generation has no end. Else, as at first, a line is a text between begin and end. Sets the parts
+ * of rules->text that were not chosen (TokenRules.said). */
 void vocab_set_stream(Vocabulary *vocab, bool is_stream);
 /* What the tokenizer's own template wants around a text. */
 TokenizerFrame vocab_frame(const Vocabulary *vocab);
@@ -94,8 +96,8 @@ bool vocab_is_characters(const Vocabulary *vocab);
 bool vocab_is_words(const Vocabulary *vocab);
 
 const Tokenizer *vocab_tokenizer(const Vocabulary *vocab);
-/* Appends the ids of the text, which is valid UTF-8 (lines.h). False: the tokenizer cannot take this text;
- * tokenizer_problem has the reason, and nothing is appended. */
+/* Appends the ids of the text, which is valid UTF-8 (lines.h). False: the tokenizer cannot take
+ * this text; tokenizer_problem has the reason, and nothing is appended. */
 bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
 /* As tokenizer_read_special. */
 void vocab_read_special(Vocabulary *vocab, bool reads);
@@ -104,8 +106,10 @@ void vocab_read_special(Vocabulary *vocab, bool reads);
 const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *text, size_t length);
 /* Appends the text of ids below vocab_size; special ones are left out. */
 void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out);
-/* As token_words (runtime/text): the word of each of the text's n ids, and how many words there are. */
-int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n, int64_t *word);
+/* As token_words (runtime/text): the word of each of the text's n ids, and how many words there
+ * are. */
+int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n,
+                          int64_t *word);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
 /* Equal for equal vocabularies with equal rules: kept in checkpoints to tell when they disagree. */

@@ -164,8 +164,9 @@ WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
                       !memcmp(lines->at[0].text, WORDS_CHARACTERS, mark);
     WordList *list = new_list(arena, characters);
     if (are_sentences(list, lines)) {
-        diag_error(diags, (Loc){.source = lines->source},
-                   "a vocabulary has a token a line, and this is text: words:auto or auto:N learns one");
+        diag_error(
+            diags, (Loc){.source = lines->source},
+            "a vocabulary has a token a line, and this is text: words:auto or auto:N learns one");
         return NULL;
     }
     for (int i = 0; i < WORDS_SPECIALS; i++)

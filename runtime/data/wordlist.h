@@ -1,5 +1,5 @@
-/* Making lists of words between spaces, or of characters (runtime/text/words/word_tokens.h), from texts and
- * from files.
+/* Making lists of words between spaces, or of characters (runtime/text/words/word_tokens.h), from
+ * texts and from files.
  *
  * The file has one token a line, its line number is its id. <pad>, <unk>, <s> and
  * </s> are looked up by these names; those that are missing are put before the first

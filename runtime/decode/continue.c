@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text, size_t length,
-                     TokenIds *ids)
+bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text,
+                     size_t length, TokenIds *ids)
 {
     size_t before = ids->count;
     bool ok = true;
@@ -20,7 +20,8 @@ bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const cha
     return ok;
 }
 
-bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n, TokenText *out)
+bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n,
+                  TokenText *out)
 {
     size_t before = out->length;
     bool ok = true;
@@ -46,8 +47,8 @@ void continue_settings(const TextRule *rule, DecodeSettings *settings)
     memcpy(settings->forbidden, rule->forbidden, sizeof settings->forbidden);
 }
 
-ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings, const TokenIds *text, int64_t left,
-                           int64_t longest)
+ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings,
+                           const TokenIds *text, int64_t left, int64_t longest)
 {
     int64_t before = settings->bos >= 0, n = (int64_t)text->count;
     ContinuePart part = {.is_cut = before + n > longest};

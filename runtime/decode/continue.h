@@ -1,6 +1,6 @@
-/* Continuing a text by the rule of its model (runtime/text/text_rule.h), also beyond the length that the model sees at
- * a time: shared by tfc generate and compiled libraries. Functions return false if memory runs out, and then change
- * nothing. */
+/* Continuing a text by the rule of its model (runtime/text/text_rule.h), also beyond the length
+ * that the model sees at a time: shared by tfc generate and compiled libraries. Functions return
+ * false if memory runs out, and then change nothing. */
 #ifndef RUNTIME_DECODE_CONTINUE_H
 #define RUNTIME_DECODE_CONTINUE_H
 
@@ -9,16 +9,18 @@
 #include "runtime/text/tokenizer.h"
 
 /* Appends the ids of a prompt, of one line or several. */
-bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text, size_t length,
-                     TokenIds *ids);
+bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text,
+                     size_t length, TokenIds *ids);
 /* Appends the text of ids, with "\n" for each newline. */
-bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n, TokenText *out);
+bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n,
+                  TokenText *out);
 
 /* Sets which tokens begin and end a generation, and which it never chooses. */
 void continue_settings(const TextRule *rule, DecodeSettings *settings);
 
 /* ContinuePart: what one search adds to a text.
- *   prompt   the tokens it sees: all of the text, or, if that does not fit, its last tokens, half of `longest`
+ *   prompt   the tokens it sees: all of the text, or, if that does not fit, its last tokens, half
+ *            of `longest`
  *   limit    tokens to add, at least 1
  *   is_cut   the text does not fit */
 typedef struct ContinuePart {
@@ -26,10 +28,10 @@ typedef struct ContinuePart {
     int32_t limit;
     bool is_cut;
 } ContinuePart;
-/* The next part of a text. `left`: tokens still wanted, at least 1. `longest`: tokens of the model's longest sequence,
- * at least 1. */
-ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings, const TokenIds *text, int64_t left,
-                           int64_t longest);
+/* The next part of a text. `left`: tokens still wanted, at least 1. `longest`: tokens of the
+ * model's longest sequence, at least 1. */
+ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings,
+                           const TokenIds *text, int64_t left, int64_t longest);
 /* Appends the best result to the text. *left: tokens still wanted after it, 0 at the text's end. */
 bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left);
 

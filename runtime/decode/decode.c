@@ -15,8 +15,7 @@ DecodeSettings decode_defaults(void)
 #define SETTING(kind, name, initial, ...) .name = initial,
 #define TOKEN(name, ...) .name = -1,
 #include "runtime/decode/settings.def"
-        .forbidden = {-1, -1, -1, -1},
-        .until_eos = true};
+        .forbidden = {-1, -1, -1, -1}, .until_eos = true};
 }
 
 Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first)
@@ -81,7 +80,8 @@ static bool make_driver(Driver *driver, Arena *arena)
     return !arena_failed(arena);
 }
 
-/* Gathers tokens whose logits nobody reads, of the first searches: at most `most` each, STEPPER_MOST_FED in all. */
+/* Gathers tokens whose logits nobody reads, of the first searches: at most `most` each,
+ * STEPPER_MOST_FED in all. */
 static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
 {
     int32_t n_tokens = 0;
@@ -105,18 +105,20 @@ static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
 
 static bool feed_rows(Driver *driver)
 {
-    return driver->stepper->feed(driver->stepper->self, driver->n_rows, driver->sentence, driver->slot, driver->fed,
-                                 driver->tokens);
+    return driver->stepper->feed(driver->stepper->self, driver->n_rows, driver->sentence,
+                                 driver->slot, driver->fed, driver->tokens);
 }
 
-/* How many tokens all searches begin with; 0 if sentences have sources, because slots then differ. */
+/* How many tokens all searches begin with; 0 if sentences have sources, because slots then
+ * differ. */
 static int32_t count_shared(const Driver *driver)
 {
     const Search *first = &driver->searches[0];
     int32_t n = driver->has_sources || driver->n < 2 ? 0 : search_unread(first);
     for (int32_t i = 1; i < driver->n && n; i++) {
         int32_t k = 0, unread = search_unread(&driver->searches[i]);
-        while (k < n && k < unread && search_unread_token(&driver->searches[i], k) == search_unread_token(first, k))
+        while (k < n && k < unread &&
+               search_unread_token(&driver->searches[i], k) == search_unread_token(first, k))
             k++;
         n = k;
     }
@@ -139,7 +141,8 @@ static bool feed_shared(Driver *driver)
     }
     for (int32_t i = 1; ok && i < driver->n; i++) {
         search_fed(&driver->searches[i], shared);
-        driver->stepper->copy(driver->stepper->self, driver->searches[0].live[0].slot, driver->searches[i].live[0].slot);
+        driver->stepper->copy(driver->stepper->self, driver->searches[0].live[0].slot,
+                              driver->searches[i].live[0].slot);
     }
     return ok;
 }
@@ -212,12 +215,12 @@ static void examine_rows(Driver *driver, const float *logits)
     int32_t vocab = driver->stepper->vocab;
     Examination e = {driver, logits, vocab < LOGITS_A_TASK ? LOGITS_A_TASK / (vocab + 1) + 1 : 1};
     /* Sampling shares one scratch row. */
-    team_each(driver->settings->sample ? 1 : exec_threads(), (driver->n_rows + e.block - 1) / e.block,
-              examine_block, &e);
+    team_each(driver->settings->sample ? 1 : exec_threads(),
+              (driver->n_rows + e.block - 1) / e.block, examine_block, &e);
 }
 
-/* Rows whose search is over leave. Every token of a row but its last is followed by one that was known: the
- * search chooses it, and has its probability. */
+/* Rows whose search is over leave. Every token of a row but its last is followed by one that was
+ * known: the search chooses it, and has its probability. */
 static bool choose_known(Driver *driver, const float *logits, Arena *arena)
 {
     int32_t kept = 0;
@@ -226,8 +229,9 @@ static bool choose_known(Driver *driver, const float *logits, Arena *arena)
         for (int32_t k = driver->fed[row]; k > 1 && search->n_live; k--) {
             SlotCopies none = {0};
             examine_token(driver, row, logits, driver->rows[row].end - k);
-            search_choose(search, driver->settings, driver->candidates + (int64_t)row * driver->stride,
-                          driver->counts + row, driver->stride, arena, &none);
+            search_choose(search, driver->settings,
+                          driver->candidates + (int64_t)row * driver->stride, driver->counts + row,
+                          driver->stride, arena, &none);
         }
         if (arena_failed(arena))
             return false;
@@ -280,9 +284,10 @@ static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *
         search->rank = driver->settings->alternatives > 0 ? i % driver->each : -1;
         search->width = driver->width;
         search->first_slot = i * driver->width;
-        search->longest = driver->settings->limits
-                              ? driver->settings->limits[sentence]
-                              : longest_result(driver->settings, sources ? &sources[sentence] : NULL);
+        search->longest =
+            driver->settings->limits
+                ? driver->settings->limits[sentence]
+                : longest_result(driver->settings, sources ? &sources[sentence] : NULL);
         search->number = numbers ? numbers[sentence] : sentence;
         if (prompts)
             search->prompt = prompts[sentence];
@@ -297,8 +302,9 @@ static bool search_all(Driver *driver, Arena *arena)
 {
     bool ok = true;
     for (gather_rows(driver); ok && driver->n_rows; gather_rows(driver)) {
-        const float *logits = driver->stepper->step(driver->stepper->self, driver->n_rows, driver->sentence,
-                                                    driver->slot, driver->fed, driver->tokens);
+        const float *logits =
+            driver->stepper->step(driver->stepper->self, driver->n_rows, driver->sentence,
+                                  driver->slot, driver->fed, driver->tokens);
         ok = logits && choose_known(driver, logits, arena);
         if (ok) {
             examine_rows(driver, logits);

@@ -10,15 +10,17 @@
 #include "runtime/decode/stepper.h"
 
 /* DecodeSettings: the rows of settings.def, and what only the caller of the decoder sets.
- *   limits      the longest result of each sentence of the batch, in place of the three lengths; usually NULL
- *   prefixes    forced beginnings, one for each sentence of the batch, which belong to the results and may be longer
- *               than the limits; or NULL
- *   n_stuck     counts the sentences whose best result no_repeat_ngram left without a token; or NULL
+ *   limits      the longest result of each sentence of the batch, in place of the three lengths;
+ *               usually NULL
+ *   prefixes    forced beginnings, one for each sentence of the batch, which belong to the results
+ *               and may be longer than the limits; or NULL
+ *   n_stuck     counts the sentences whose best result no_repeat_ngram left without a token; or
+ *               NULL
  *   stops       n_stops tokens; each ends a result, as eos does
  *   until_eos   false: eos and stops are ordinary tokens; length_limit ends a result
  *   open_end    a result that reaches its limit has no eos
- *   go_on       with a beam or a draw of 1: called for each token of a result, with the number of its sentence; false:
- *               the result ends there. NULL: no callback
+ *   go_on       with a beam or a draw of 1: called for each token of a result, with the number of
+ *               its sentence; false: the result ends there. NULL: no callback
  * bos -1: a result begins with its prompt, which then has at least one token. */
 typedef struct DecodeSettings {
 #define SETTING(kind, name, ...) SETTING_TYPE_##kind name;
@@ -46,7 +48,7 @@ typedef struct Hypothesis {
     const double *each;     /* the terms of this sum: n, or n + 1 with eos */
     int32_t n_each;
     bool is_stuck; /* no_repeat_ngram left no token to choose: the result has no end */
-    double score;           /* log_probability / lp(length): what hypotheses are ranked by */
+    double score;  /* log_probability / lp(length): what hypotheses are ranked by */
 } Hypothesis;
 
 /* The tokens of the result's text: all but a leading `first` (TokenRules; -1: none). */

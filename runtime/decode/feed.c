@@ -20,8 +20,8 @@ bool feed_shares_lengths(const Feed *feed)
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
 {
     int dim = feed->batch ? exec_dim(exec, feed->batch) : -1;
-    assert(!feed_shares_lengths(feed) ||
-           !memcmp(batch->source_lengths, batch->target_lengths, sizeof(int32_t) * (size_t)batch->shape.rows));
+    assert(!feed_shares_lengths(feed) || !memcmp(batch->source_lengths, batch->target_lengths,
+                                                 sizeof(int32_t) * (size_t)batch->shape.rows));
     if (dim >= 0)
         exec_set_dim(exec, dim, batch->shape.rows);
     set_rows(exec, feed->source_dim, batch->shape.rows, batch->source_lengths);

@@ -5,11 +5,11 @@
 #include "runtime/data/batch.h"
 #include "runtime/exec/exec.h"
 
-/* Feed: the model's names of inputs and dimensions; NULL: it has no such input. An input or dimension that a
- * program lacks is skipped. */
+/* Feed: the model's names of inputs and dimensions; NULL: it has no such input. An input or
+ * dimension that a program lacks is skipped. */
 typedef struct Feed {
     const char *source, *target, *next, *further; /* inputs */
-    const char *batch, *source_dim, *target_dim; /* dimensions: B, S~, T~ */
+    const char *batch, *source_dim, *target_dim;  /* dimensions: B, S~, T~ */
 } Feed;
 
 /* Whether source and target share a ragged dimension: every row then has as many tokens on either
@@ -24,7 +24,8 @@ bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const
 /* Reserves memory for every batch that one of n shapes covers; false: memory ran out. */
 bool feed_reserve_shapes(Exec *exec, const TfcProgram *program, const Feed *feed,
                          const BatchShape *shapes, int64_t n);
-/* The number of tokens over which a loss is a mean: the target's, or, without a target, the source's. */
+/* The number of tokens over which a loss is a mean: the target's, or, without a target, the
+ * source's. */
 int64_t feed_tokens(const Feed *feed, const BatchShape *shape);
 
 #endif

@@ -75,7 +75,8 @@ enum { SUM_BLOCK = 512, SUM_LANES = 16 };
 
 WIDE static float block_sum(const float *row, int32_t n, float greatest)
 {
-    float sums[SUM_LANES] = {0}, below[SUM_BLOCK]; /* two loops: a branch in one would keep it scalar */
+    /* two loops: a branch in one would keep it scalar */
+    float sums[SUM_LANES] = {0}, below[SUM_BLOCK];
 #pragma omp simd
     for (int32_t i = 0; i < n; i++) {
         float x = row[i] - greatest;

@@ -41,7 +41,8 @@ static void score_row(const void *context, int64_t i)
     const ScoredRows *r = context;
     const float *row = r->logits + i * r->vocab;
     int32_t next = r->next[i];
-    r->values[i] = next < 0 || next >= r->vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)r->vocab);
+    r->values[i] =
+        next < 0 || next >= r->vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)r->vocab);
     if (r->guesses)
         r->guesses[i] = greatest(row, r->vocab);
 }

@@ -1,5 +1,6 @@
-/* Log-probabilities of given texts, computed from logits (so without label smoothing), and the loss that the model
- * declares (`loss = …`), over all texts as one batch. A model without logits has only its loss. */
+/* Log-probabilities of given texts, computed from logits (so without label smoothing), and the loss
+ * that the model declares (`loss = …`), over all texts as one batch. A model without logits has
+ * only its loss. */
 #ifndef RUNTIME_DECODE_SCORE_H
 #define RUNTIME_DECODE_SCORE_H
 
@@ -9,8 +10,10 @@
 /* ScoreModel: programs; at least one of forward and loss is there. */
 typedef struct ScoreModel {
     const TfcProgram *forward; /* gives `logits` [B, T~, V] or NULL */
-    const TfcProgram *loss;    /* gives a batch's part of "loss" (derive_loss_share), perhaps the same program; or NULL */
-    const TfcProgram *totals;  /* gives sums over the whole corpus that the loss reads; NULL: it reads none */
+    /* gives a batch's part of "loss" (derive_loss_share), perhaps the same program; or NULL */
+    const TfcProgram *loss;
+    /* gives sums over the whole corpus that the loss reads; NULL: it reads none */
+    const TfcProgram *totals;
     const char *logits;
     Feed feed;
     Store *store;
@@ -24,20 +27,20 @@ typedef struct Scores {
 } Scores;
 
 /* Scores the corpus in batches of at most batch_tokens. false: memory ran out.
- *   tokens    gets the log-probability of each target token; room for score_tokens numbers, which are 0 before; needs
- *             `forward`. NULL: not wanted
+ *   tokens    gets the log-probability of each target token; room for score_tokens numbers, which
+ *             are 0 before; needs `forward`. NULL: not wanted
  *   guesses   gets the most probable token at each place; room for as many. NULL: not wanted */
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
                   double *tokens, int32_t *guesses, Scores *out);
 /* Nats a target token; NAN without tokens. */
 double score_token_loss(const Scores *scores);
-/* Whether the model's own loss is known and differs from the loss a token: it has label smoothing, counts only some
- * tokens, or has further terms. */
+/* Whether the model's own loss is known and differs from the loss a token: it has label smoothing,
+ * counts only some tokens, or has further terms. */
 bool score_losses_differ(double own, double token_loss);
 /* Target tokens of the corpus, ends included, cut ones too. */
 int64_t score_tokens(const Corpus *corpus);
-/* The index of a row's first target token among score_tokens; its other tokens and its end follow. Of a stream `row` is
- * the number of the row's first token. */
+/* The index of a row's first target token among score_tokens; its other tokens and its end follow.
+ * Of a stream `row` is the number of the row's first token. */
 int64_t score_place(const Corpus *corpus, int64_t row);
 
 #endif

@@ -44,7 +44,10 @@ int32_t search_known(const Search *search, const DecodeSettings *settings)
     return prefix > 0 && !branches ? prefix : 0;
 }
 
-int32_t search_known_token(const Search *search, int32_t i) { return search->prefix.ids[search->length + i]; }
+int32_t search_known_token(const Search *search, int32_t i)
+{
+    return search->prefix.ids[search->length + i];
+}
 
 int32_t search_candidates(const DecodeSettings *settings)
 {
@@ -99,7 +102,8 @@ static const float *penalise(const Search *search, int32_t live, double penalty,
                              const float *logits, int32_t vocab, float *changed)
 {
     memcpy(changed, logits, sizeof(float) * (size_t)vocab);
-    for (int32_t at = search->live[live].node; is_place(search, at); at = place_before(search, at)) {
+    for (int32_t at = search->live[live].node; is_place(search, at);
+         at = place_before(search, at)) {
         float logit = logits[token_at(search, at)];
         changed[token_at(search, at)] = (float)(logit > 0 ? logit / penalty : logit * penalty);
     }
@@ -110,7 +114,8 @@ static const float *penalise(const Search *search, int32_t live, double penalty,
 static bool are_same(const Search *search, int32_t a, int32_t b, int32_t n)
 {
     for (; n > 0; n--, a = place_before(search, a), b = place_before(search, b))
-        if (!is_place(search, a) || !is_place(search, b) || token_at(search, a) != token_at(search, b))
+        if (!is_place(search, a) || !is_place(search, b) ||
+            token_at(search, a) != token_at(search, b))
             return false;
     return true;
 }
@@ -183,13 +188,14 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
         logits = penalise(search, live, settings->repetition_penalty, logits, vocab, changed);
     if (search->length < search->prefix.n) {
         int32_t token = search->prefix.ids[search->length];
-        return examine_forced(search, settings, token, logits[token] - pick_logsumexp(logits, vocab),
-                              out);
+        return examine_forced(search, settings, token,
+                              logits[token] - pick_logsumexp(logits, vocab), out);
     }
     if (must_end(search)) {
         if (is_alternative(search) && search->rank > 0)
             return 0;
-        double end = has_end(settings, true) ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
+        double end =
+            has_end(settings, true) ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
         out[0] = (Candidate){settings->eos, end};
         return 1;
     }
@@ -226,7 +232,8 @@ static int compare_steps(const void *a, const void *b)
 }
 
 /* `ended` but for its length and score. */
-static void end_hypothesis(Search *search, const DecodeSettings *settings, Ended ended, Arena *arena)
+static void end_hypothesis(Search *search, const DecodeSettings *settings, Ended ended,
+                           Arena *arena)
 {
     ended.length = search->length;
     int32_t counted = search->length + (ended.has_eos ? 1 : 0);
@@ -235,7 +242,8 @@ static void end_hypothesis(Search *search, const DecodeSettings *settings, Ended
 }
 
 /* With the step that ends it. */
-static void end_by_step(Search *search, const DecodeSettings *settings, const Step *step, Arena *arena)
+static void end_by_step(Search *search, const DecodeSettings *settings, const Step *step,
+                        Arena *arena)
 {
     const Ended ended = {.node = search->live[step->parent].node,
                          .has_eos = has_end(settings, must_end(search)),
@@ -249,7 +257,8 @@ static void end_open(Search *search, const DecodeSettings *settings, Arena *aren
 {
     for (int32_t i = 0; i < search->n_live; i++) {
         const Live *live = &search->live[i];
-        end_hypothesis(search, settings, (Ended){.node = live->node, .log_probability = live->log_probability},
+        end_hypothesis(search, settings,
+                       (Ended){.node = live->node, .log_probability = live->log_probability},
                        arena);
     }
     search->n_live = 0;
@@ -352,9 +361,10 @@ static void take_step(Search *search, const Step *step, Live *next, Arena *arena
     next->log_probability = step->log_probability;
 }
 
-/* Hypotheses that have no token left end where they are: each sample; of a beam only if nothing else
- * is there to show, as what others ended with may be better. */
-static void end_stuck(Search *search, const DecodeSettings *settings, const int32_t *counts, Arena *arena)
+/* Hypotheses that have no token left end where they are: each sample; of a beam only if nothing
+ * else is there to show, as what others ended with may be better. */
+static void end_stuck(Search *search, const DecodeSettings *settings, const int32_t *counts,
+                      Arena *arena)
 {
     for (int32_t i = 0; i < search->n_live; i++) {
         if (counts[i] != SEARCH_STUCK)
@@ -417,12 +427,12 @@ bool search_results(Search *search, const DecodeSettings *settings, Arena *arena
             node = search->nodes.data[node].parent;
         }
         out->best[out->n++] = (Hypothesis){.ids = ids,
-                                    .n = ended->length,
-                                    .log_probability = ended->log_probability,
-                                    .each = each,
-                                    .n_each = ended->length + ended->has_eos,
-                                    .is_stuck = ended->is_stuck,
-                                    .score = ended->score};
+                                           .n = ended->length,
+                                           .log_probability = ended->log_probability,
+                                           .each = each,
+                                           .n_each = ended->length + ended->has_eos,
+                                           .is_stuck = ended->is_stuck,
+                                           .score = ended->score};
     }
     return true;
 }

@@ -45,29 +45,31 @@ typedef struct SlotCopy {
 } SlotCopy;
 typedef VEC(SlotCopy) SlotCopies;
 
-/* Starts a search with one live hypothesis in first_slot, which is fed bos. The arena may be one that fails: the caller
- * checks arena_failed after each call. */
+/* Starts a search with one live hypothesis in first_slot, which is fed bos. The arena may be one
+ * that fails: the caller checks arena_failed after each call. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
-/* The tokens that are fed before any is chosen, without their logits: the prompt up to its last token. How many are left,
- * each of them, and a note that the next n were fed. Feed all of them before the first search_examine. */
+/* The tokens that are fed before any is chosen, without their logits: the prompt up to its last
+ * token. How many are left, each of them, and a note that the next n were fed. Feed all of them
+ * before the first search_examine. */
 int32_t search_unread(const Search *search);
 int32_t search_unread_token(const Search *search, int32_t i);
 void search_fed(Search *search, int32_t n);
-/* How many tokens of the prefix follow the one to be fed next, while there is one live hypothesis. */
+/* How many tokens of the prefix follow the one to be fed next, while there is one live
+ * hypothesis. */
 int32_t search_known(const Search *search, const DecodeSettings *settings);
 int32_t search_known_token(const Search *search, int32_t i);
 /* Whether the settings change rows of logits before tokens are chosen. */
 bool search_changes(const DecodeSettings *settings);
-/* Reads a row of logits for search_choose: fills `out` (room for search_candidates entries) and returns how many;
- * SEARCH_STUCK if no_repeat_ngram leaves no token. Several threads may read rows. `changed`: room for a row
- * if search_changes. */
+/* Reads a row of logits for search_choose: fills `out` (room for search_candidates entries) and
+ * returns how many; SEARCH_STUCK if no_repeat_ngram leaves no token. Several threads may read rows.
+ * `changed`: room for a row if search_changes. */
 enum { SEARCH_STUCK = -1 };
 int32_t search_candidates(const DecodeSettings *settings);
 int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
                        const float *logits, int32_t vocab, float *changed, Candidate *out,
                        Candidate *scratch);
-/* Chooses the next token of each hypothesis from the candidates of the live ones (`stride` apart), and adds the copies
- * of slots that this needs. n_live is 0 when the search is over. */
+/* Chooses the next token of each hypothesis from the candidates of the live ones (`stride` apart),
+ * and adds the copies of slots that this needs. n_live is 0 when the search is over. */
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies);
 /* How many results there are. */

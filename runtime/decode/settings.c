@@ -7,9 +7,12 @@
 #include <string.h>
 
 const DecodeSetting setting_rows[SETTINGS] = {
-#define SETTING_ROW(kind, name, field, ...) {#name, SETTING_##kind, offsetof(TfcGeneration, field), __VA_ARGS__},
-#define SETTING(kind, name, initial, least, most, ...) SETTING_ROW(kind, name, name, false, initial, least, most)
-#define LONGEST(kind, name, initial, least, most, ...) SETTING_ROW(kind, name, length_extra, true, initial, least, most)
+#define SETTING_ROW(kind, name, field, ...) \
+    {#name, SETTING_##kind, offsetof(TfcGeneration, field), __VA_ARGS__},
+#define SETTING(kind, name, initial, least, most, ...) \
+    SETTING_ROW(kind, name, name, false, initial, least, most)
+#define LONGEST(kind, name, initial, least, most, ...) \
+    SETTING_ROW(kind, name, length_extra, true, initial, least, most)
 #include "runtime/decode/settings.def"
 };
 
@@ -31,7 +34,8 @@ double setting_get(const DecodeSetting *setting, const TfcGeneration *settings)
                                             : *(const int32_t *)at;
 }
 
-void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole, double number)
+void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole,
+                 double number)
 {
     void *at = (char *)settings + setting->at;
     if (setting->kind == SETTING_NUMBER)
@@ -47,26 +51,32 @@ void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t 
 void setting_copy(const DecodeSetting *setting, const TfcGeneration *from, TfcGeneration *to)
 {
     bool small = setting->kind == SETTING_FLAG || setting->kind == SETTING_WHOLE;
-    memcpy((char *)to + setting->at, (const char *)from + setting->at, small ? sizeof(int32_t) : sizeof(uint64_t));
+    memcpy((char *)to + setting->at, (const char *)from + setting->at,
+           small ? sizeof(int32_t) : sizeof(uint64_t));
     if (setting->longest)
         to->length_factor = 0;
 }
 
-bool setting_fits(const DecodeSetting *setting, double value) { return value >= setting->least && value <= setting->most; }
+bool setting_fits(const DecodeSetting *setting, double value)
+{
+    return value >= setting->least && value <= setting->most;
+}
 
 void setting_range(const DecodeSetting *setting, char *text)
 {
     range_text(text, setting->kind != SETTING_NUMBER, setting->least, setting->most);
 }
 
-const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of, int64_t alternatives)
+const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of,
+                                         int64_t alternatives)
 {
-    static const SettingConflict draws = {"--best-of is for --sample", "best_of is for samples"},
-                                 few = {"--best-of is less than --nbest", "best_of is less than nbest"},
-                                 searched = {"--alternatives are searched for, one each: leave --sample out",
-                                             "alternatives are searched for, one each: leave sample at 0"},
-                                 one = {"--alternatives are searched for, one each: leave --nbest out",
-                                        "alternatives are searched for, one each: leave nbest at 1"};
+    static const SettingConflict
+        draws = {"--best-of is for --sample", "best_of is for samples"},
+        few = {"--best-of is less than --nbest", "best_of is less than nbest"},
+        searched = {"--alternatives are searched for, one each: leave --sample out",
+                    "alternatives are searched for, one each: leave sample at 0"},
+        one = {"--alternatives are searched for, one each: leave --nbest out",
+               "alternatives are searched for, one each: leave nbest at 1"};
     if (best_of && (!sample || best_of < nbest))
         return sample ? &few : &draws;
     if (alternatives && (sample || nbest > 1))
@@ -74,7 +84,8 @@ const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t bes
     return NULL;
 }
 
-bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam, char *text)
+bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam,
+                             char *text)
 {
     static const struct {
         int row;
@@ -86,14 +97,15 @@ bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nb
     };
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
         if (given[uses[i].row] && uses[i].draws != sample) {
-            snprintf(text, SETTINGS_TEXT, sample ? "--%s is for searches: leave --sample out"
-                                          : "--%s is for --sample: add that, or leave this out",
+            snprintf(text, SETTINGS_TEXT,
+                     sample ? "--%s is for searches: leave --sample out"
+                            : "--%s is for --sample: add that, or leave this out",
                      setting_help(uses[i].row)->option);
             return true;
         }
     if (sample || !given[SETTING_beam] || !given[SETTING_nbest] || nbest <= beam)
         return false;
-    snprintf(text, SETTINGS_TEXT, "--nbest %lld: a search gives no more than its beam, --beam %lld", (long long)nbest,
-             (long long)beam);
+    snprintf(text, SETTINGS_TEXT, "--nbest %lld: a search gives no more than its beam, --beam %lld",
+             (long long)nbest, (long long)beam);
     return true;
 }

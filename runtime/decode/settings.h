@@ -1,4 +1,5 @@
-/* The settings of decoding as data: settings.def has the rows. Compiled models are linked with this. */
+/* The settings of decoding as data: settings.def has the rows. Compiled models are linked with
+ * this. */
 #ifndef RUNTIME_DECODE_SETTINGS_H
 #define RUNTIME_DECODE_SETTINGS_H
 
@@ -50,7 +51,8 @@ const DecodeSettingHelp *setting_help(int row);
 
 double setting_get(const DecodeSetting *setting, const TfcGeneration *settings);
 /* Sets the row's field to a value in range: `number` for a NUMBER, else `whole`. */
-void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole, double number);
+void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole,
+                 double number);
 /* Copies the row's field. */
 void setting_copy(const DecodeSetting *setting, const TfcGeneration *from, TfcGeneration *to);
 /* Whether a value is in the row's range; NaN is not. */
@@ -63,10 +65,12 @@ typedef struct SettingConflict {
     const char *options, *fields;
 } SettingConflict;
 /* The first conflict; NULL: there is none. A setting that was not given has its default. */
-const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of, int64_t alternatives);
-/* What is wrong with options that were given, by row: one that has no effect on draws, or on searches, or an nbest above
- * the beam. Into SETTINGS_TEXT bytes; false: nothing is. */
+const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of,
+                                         int64_t alternatives);
+/* What is wrong with options that were given, by row: one that has no effect on draws, or on
+ * searches, or an nbest above the beam. Into SETTINGS_TEXT bytes; false: nothing is. */
 enum { SETTINGS_TEXT = 128 };
-bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam, char *text);
+bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam,
+                             char *text);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct Tokens {
     int32_t n;
 } Tokens;
 
-/* How many tokens to feed at once, besides one for each slot: enough that reading the weights is a small part of the step's
- * time. */
+/* How many tokens to feed at once, besides one for each slot: enough that reading the weights is a
+ * small part of the step's time. */
 enum { STEPPER_MOST_FED = 512 };
 /* The same of a step that gives logits: few enough that these take 16 MB at most. */
 static inline int32_t stepper_most_tokens(int32_t vocab)
@@ -31,14 +31,14 @@ typedef struct Stepper {
     /* Begins n sentences with slots 0 … n_slots-1, all empty. Sources are read only by models
      * that have an encoder. false: memory ran out; nothing but `begin` may follow. */
     bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
-    /* For each r < n, feeds the next counts[r] >= 1 tokens to slot[r], which belongs to sentence[r]. No slot twice.
-     * counts NULL: one token each. Returns logits [tokens fed, vocab], valid until the next call. NULL: memory ran out,
-     * and nothing was fed. */
+    /* For each r < n, feeds the next counts[r] >= 1 tokens to slot[r], which belongs to
+     * sentence[r]. No slot twice. counts NULL: one token each. Returns logits [tokens fed, vocab],
+     * valid until the next call. NULL: memory ran out, and nothing was fed. */
     const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *counts, const int32_t *tokens);
     /* As step, but computes no logits. false: memory ran out, and nothing was fed. */
-    bool (*feed)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                 const int32_t *tokens);
+    bool (*feed)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                 const int32_t *counts, const int32_t *tokens);
     /* Makes slot `to` a copy of slot `from`. */
     void (*copy)(void *self, int32_t from, int32_t to);
     void (*free)(void *self);

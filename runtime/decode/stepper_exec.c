@@ -1,5 +1,5 @@
-/* Encoding once a sentence, then one decode_step a token, or for many where they are known. Hypotheses of one
- * sentence share its memory by pointing at the same tokens; each has its own
+/* Encoding once a sentence, then one decode_step a token, or for many where they are known.
+ * Hypotheses of one sentence share its memory by pointing at the same tokens; each has its own
  * slot in the caches. */
 #include "runtime/decode/stepper_exec.h"
 
@@ -37,8 +37,9 @@ typedef struct ExecStepper {
     int n_memories;
     Cache *caches;
     int n_caches;
-    int32_t capacity, n_slots;              /* of the caches */
-    int32_t most_new;                       /* tokens that one step has room for beside one a slot */
+    int32_t capacity, n_slots; /* of the caches */
+    /* tokens that one step has room for beside one a slot */
+    int32_t most_new;
     int32_t *slot_length;                   /* tokens fed */
     int32_t *source_length, *source_offset; /* a sentence */
     int32_t longest_source;
@@ -89,8 +90,9 @@ static bool make_grown(ExecStepper *s, int32_t n_slots, int32_t capacity)
     for (int i = 0; ok && i < s->n_caches; i++) {
         Cache *cache = &s->caches[i];
         size_t bytes;
-        ok = !__builtin_mul_overflow((size_t)n_slots * (size_t)capacity, cache->row_bytes, &bytes) &&
-             bytes <= PTRDIFF_MAX - 64;
+        ok =
+            !__builtin_mul_overflow((size_t)n_slots * (size_t)capacity, cache->row_bytes, &bytes) &&
+            bytes <= PTRDIFF_MAX - 64;
         cache->grown = ok ? aligned_alloc(64, bytes / 64 * 64 + 64) : NULL;
         ok = cache->grown != NULL;
     }
@@ -111,7 +113,8 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
     if (capacity < s->capacity)
         capacity = s->capacity;
     bool fits = (int64_t)n_slots * capacity <= INT32_MAX; /* offsets into caches have 32 bits */
-    if (!fits || !stepper_grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) || !make_grown(s, n_slots, capacity))
+    if (!fits || !stepper_grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) ||
+        !make_grown(s, n_slots, capacity))
         return false;
     for (int i = 0; i < s->n_caches; i++) {
         Cache *cache = &s->caches[i];
@@ -119,7 +122,8 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
         for (int32_t k = 0; k < s->n_slots; k++)
             if (s->slot_length[k])
                 memcpy(cache->grown + (size_t)k * slot,
-                       (char *)cache->tensor->data + (size_t)k * (size_t)s->capacity * cache->row_bytes,
+                       (char *)cache->tensor->data +
+                           (size_t)k * (size_t)s->capacity * cache->row_bytes,
                        (size_t)s->slot_length[k] * cache->row_bytes);
         free(cache->tensor->data);
         cache->tensor->data = cache->grown;
@@ -152,7 +156,8 @@ static bool reserve_step(ExecStepper *s)
     return exec_reserve(s->step, s->room, 1);
 }
 
-/* Room for rows that have `longest` tokens in the end and are fed `more` of them beside one each. */
+/* Room for rows that have `longest` tokens in the end and are fed `more` of them beside one
+ * each. */
 static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
 {
     int64_t capacity = s->capacity;
@@ -176,8 +181,8 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
         return true;
     size_t rows = (size_t)n;
     bool ok = stepper_grow(&s->rows_length, rows, 4) && stepper_grow(&s->rows_offset, rows, 4) &&
-              stepper_grow(&s->rows_source_length, rows, 4) && stepper_grow(&s->rows_source_offset, rows, 4) &&
-              stepper_grow(&s->ones, rows, 4);
+              stepper_grow(&s->rows_source_length, rows, 4) &&
+              stepper_grow(&s->rows_source_offset, rows, 4) && stepper_grow(&s->ones, rows, 4);
     for (int32_t r = 0; ok && r < n; r++)
         s->ones[r] = 1;
     for (int i = 0; ok && i < s->n_memories; i++)
@@ -240,8 +245,8 @@ static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
 }
 
 /* Runs the step by `run`. */
-static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                     const int32_t *tokens, bool (*run)(Exec *exec))
+static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, const int32_t *slot,
+                        const int32_t *counts, const int32_t *tokens, bool (*run)(Exec *exec))
 {
     int64_t longest = 0, total = 0;
     if (!reserve_rows(s, n))
@@ -279,15 +284,17 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
     return false;
 }
 
-static const float *stepper_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                                 const int32_t *counts, const int32_t *tokens)
+static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
+                                 const int32_t *slot, const int32_t *counts, const int32_t *tokens)
 {
     ExecStepper *s = self;
-    return stepper_run(s, n, sentence, slot, counts, tokens, exec_run) ? exec_output(s->step, s->programs.logits) : NULL;
+    return stepper_run(s, n, sentence, slot, counts, tokens, exec_run)
+               ? exec_output(s->step, s->programs.logits)
+               : NULL;
 }
 
-static bool stepper_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                         const int32_t *tokens)
+static bool stepper_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                         const int32_t *counts, const int32_t *tokens)
 {
     return stepper_run(self, n, sentence, slot, counts, tokens, exec_run_state);
 }
@@ -396,10 +403,10 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
         return false;
     s->programs = *programs;
     s->dim_rows = s->dim_new = s->dim_past = s->dim_source = s->dim_encode_source = -1;
-    const TfcPort *target =
-        stepper_port(programs->decode_step->inputs, programs->decode_step->n_inputs, programs->target);
+    const TfcPort *target = stepper_port(programs->decode_step->inputs,
+                                         programs->decode_step->n_inputs, programs->target);
     const TfcPort *logits = stepper_port(programs->decode_step->outputs,
-                                      programs->decode_step->n_outputs, programs->logits);
+                                         programs->decode_step->n_outputs, programs->logits);
     assert(target && logits);
     s->dim_rows = target->shape.dims[0].dim;
     s->dim_new = target->shape.dims[1].dim;
@@ -411,7 +418,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     if (ok)
         find_lengths(s);
     const int32_t vocab = (int32_t)logits->shape.dims[logits->shape.rank - 1].size;
-    *out = (Stepper){s, vocab, stepper_begin, stepper_step, stepper_feed, stepper_copy, free_stepper};
+    *out =
+        (Stepper){s, vocab, stepper_begin, stepper_step, stepper_feed, stepper_copy, free_stepper};
     if (!ok)
         free_stepper(s);
     return ok;

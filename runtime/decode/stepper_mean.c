@@ -45,7 +45,7 @@ static void take_mean(const void *context, int64_t row)
 }
 
 static const float *mean_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                         const int32_t *counts, const int32_t *tokens)
+                              const int32_t *counts, const int32_t *tokens)
 {
     MeanStepper *s = self;
     int32_t total = n;
@@ -62,8 +62,8 @@ static const float *mean_step(void *self, int32_t n, const int32_t *sentence, co
     return s->mean;
 }
 
-static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                      const int32_t *tokens)
+static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                      const int32_t *counts, const int32_t *tokens)
 {
     MeanStepper *s = self;
     bool ok = true;

@@ -66,7 +66,10 @@ void totals_free(Totals *t)
     free(t);
 }
 
-void totals_clear(Totals *t) { memset(t->numbers, 0, (size_t)(t->pieces * t->size) * sizeof *t->numbers); }
+void totals_clear(Totals *t)
+{
+    memset(t->numbers, 0, (size_t)(t->pieces * t->size) * sizeof *t->numbers);
+}
 
 void totals_take(Totals *t, Exec *exec, int64_t piece)
 {

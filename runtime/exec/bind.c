@@ -44,7 +44,10 @@ static uint64_t kept_layout(const Exec *exec)
 
 static bool is_prepared(const Exec *exec) { return exec->prepared == store_version(exec->store); }
 
-int32_t exec_first_step(const Exec *exec) { return is_prepared(exec) ? exec->program->n_prepared : 0; }
+int32_t exec_first_step(const Exec *exec)
+{
+    return is_prepared(exec) ? exec->program->n_prepared : 0;
+}
 
 static void give_kept(Exec *exec)
 {
@@ -83,7 +86,8 @@ static void take_kept(Exec *exec)
         exec->kept = memory_reserve(exec->blocks.kept);
 }
 
-/* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is cleared. */
+/* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is
+ * cleared. */
 static bool plan(Exec *exec, bool keeps_more)
 {
     if (keeps_more)
@@ -161,7 +165,8 @@ bool exec_measure(Exec *exec)
 
 /* ---- steps ---- */
 
-/* Params that steps from `first` on read; what is prepared stands for those that nothing else reads. */
+/* Params that steps from `first` on read; what is prepared stands for those that nothing else
+ * reads. */
 static bool need_params(Exec *exec, int32_t first)
 {
     bool ok = true;
@@ -234,7 +239,8 @@ static const TfcLoop *loop_of(const TfcProgram *program, int32_t s)
 }
 
 /* A kernel that sums over rows sees those of the chunk at hand and no others. */
-static void bind_slice(Exec *exec, const TfcLoop *loop, const TfcKernelStep *step, const TfcDim **dims)
+static void bind_slice(Exec *exec, const TfcLoop *loop, const TfcKernelStep *step,
+                       const TfcDim **dims)
 {
     for (int32_t d = 0; d < step->n_dims; d++)
         if (step->dims[d] == loop->dim)
@@ -285,8 +291,8 @@ bool exec_bind(Exec *exec)
             break;
         case TFC_STEP_COPY:
         case TFC_STEP_ZERO:
-            bound->bytes = exec->sizes[step->copy.size] *
-                           type_bytes(program->buffers[step->copy.to].type);
+            bound->bytes =
+                exec->sizes[step->copy.size] * type_bytes(program->buffers[step->copy.to].type);
             break;
         }
     }
@@ -309,6 +315,7 @@ bool exec_point(Exec *exec)
         exec->addresses[b] = data ? (void *)data : exec; /* of no bytes: an address nobody reads */
     }
     for (int64_t p = 0; p < exec->n_patches; p++)
-        *exec->patches[p].pointer = (char *)exec->addresses[exec->patches[p].buffer] + exec->patches[p].bytes;
+        *exec->patches[p].pointer =
+            (char *)exec->addresses[exec->patches[p].buffer] + exec->patches[p].bytes;
     return true;
 }

@@ -71,19 +71,19 @@ static void multiply_on_one_thread(void)
     per_thread(&settled, set_one_thread); /* without memory it is set again next time */
 }
 
-#define DEFINE_PRODUCT(name, type, multiply)                                                       \
-    void name(const TfcProduct *p)                                                                 \
-    {                                                                                              \
-        Lie a = lie_of(p->a_row, p->a_column, p->m, p->k);                                         \
-        Lie b = lie_of(p->b_row, p->b_column, p->k, p->n);                                         \
-        multiply_on_one_thread();                                                                  \
-        if (!is_empty(p, sizeof(type)))                                                            \
-            multiply(CblasRowMajor, a.row_major ? CblasNoTrans : CblasTrans,                       \
-                     b.row_major ? CblasNoTrans : CblasTrans, (blasint)p->m, (blasint)p->n,        \
-                     (blasint)p->k, 1, p->a, a.leading, p->b, b.leading,                           \
-                     p->store == TFC_STORE_ADD ? 1 : 0, p->c,                                      \
-                     leading_of(p->m <= 1 ? p->n : p->c_row, p->n));                               \
-        finish(p);                                                                                 \
+#define DEFINE_PRODUCT(name, type, multiply)                                                \
+    void name(const TfcProduct *p)                                                          \
+    {                                                                                       \
+        Lie a = lie_of(p->a_row, p->a_column, p->m, p->k);                                  \
+        Lie b = lie_of(p->b_row, p->b_column, p->k, p->n);                                  \
+        multiply_on_one_thread();                                                           \
+        if (!is_empty(p, sizeof(type)))                                                     \
+            multiply(CblasRowMajor, a.row_major ? CblasNoTrans : CblasTrans,                \
+                     b.row_major ? CblasNoTrans : CblasTrans, (blasint)p->m, (blasint)p->n, \
+                     (blasint)p->k, 1, p->a, a.leading, p->b, b.leading,                    \
+                     p->store == TFC_STORE_ADD ? 1 : 0, p->c,                               \
+                     leading_of(p->m <= 1 ? p->n : p->c_row, p->n));                        \
+        finish(p);                                                                          \
     }
 
 DEFINE_PRODUCT(tfc_blas_f32, float, cblas_sgemm)

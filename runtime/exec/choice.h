@@ -10,13 +10,16 @@ enum {
     SHAPE_ROWS = 0
 #define ROWS(to, at) +1
 #include "runtime/exec/shapes.def"
-    , SHAPE_COLUMNS = 0
+    ,
+    SHAPE_COLUMNS = 0
 #define COLUMNS(to, at) +1
 #include "runtime/exec/shapes.def"
-    , SHAPE_TERMS = 0
+    ,
+    SHAPE_TERMS = 0
 #define TERMS(to, at) +1
 #include "runtime/exec/shapes.def"
-    , SHAPE_CLASSES = SHAPE_ROWS * SHAPE_COLUMNS * SHAPE_TERMS
+    ,
+    SHAPE_CLASSES = SHAPE_ROWS * SHAPE_COLUMNS * SHAPE_TERMS
 };
 static_assert(SHAPE_CLASSES < 64, "a bit of an int64_t a class");
 

@@ -2,8 +2,9 @@
  * codegen/emit, which writes them, and tests/opencl, which calls them.
  *
  * Such a kernel has, in the place of TfcKernelArgs, a list of words, a list of numbers, and its
- * buffers one by one: kernel(words, unit, numbers, buffers…), and does one unit a call. The words of a step
- * follow from the batch's shape alone, but for the generator's state. Epilogues do whole rows. */
+ * buffers one by one: kernel(words, unit, numbers, buffers…), and does one unit a call. The words
+ * of a step follow from the batch's shape alone, but for the generator's state. Epilogues do whole
+ * rows. */
 #ifndef RUNTIME_EXEC_DEVICE_H
 #define RUNTIME_EXEC_DEVICE_H
 
@@ -36,10 +37,10 @@ static inline TfcDeviceWords tfc_device_words(int64_t n_buffers, int64_t n_dims,
     return w;
 }
 
-/* The words of a product step: these, then a TfcDeviceProduct for each iteration of its loops, those
- * of one c beside each other. A unit is a tile of one c, TFC_DEVICE_TILE rows and columns, less at its ends:
- * (iteration × tiles of m + down) × tiles of n + across; where the iteration has fewer, nothing. Buffers are
- * a, b, c. Strides and places are in elements.
+/* The words of a product step: these, then a TfcDeviceProduct for each iteration of its loops,
+ * those of one c beside each other. A unit is a tile of one c, TFC_DEVICE_TILE rows and columns,
+ * less at its ends: (iteration × tiles of m + down) × tiles of n + across; where the iteration has
+ * fewer, nothing. Buffers are a, b, c. Strides and places are in elements.
  *   m, n  the most rows and columns of an iteration
  *   sums  how many products each c is the sum of
  *   a, b, c  where element (0, 0) is in the buffer's memory */
@@ -52,7 +53,10 @@ typedef struct TfcDeviceProduct {
 
 enum { TFC_DEVICE_TILE = 4 };
 
-static inline int64_t tfc_device_tiles(int64_t count) { return (count + TFC_DEVICE_TILE - 1) / TFC_DEVICE_TILE; }
+static inline int64_t tfc_device_tiles(int64_t count)
+{
+    return (count + TFC_DEVICE_TILE - 1) / TFC_DEVICE_TILE;
+}
 
 /* A program for such a device.
  *   program  its tables; its kernels have no addresses

@@ -44,7 +44,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .offsets = ARENA_ARRAY(arena, int64_t, program->n_buffers),
         .steps = ARENA_ARRAY(arena, BoundStep, program->n_steps),
         .pointers = ARENA_ARRAY(arena, void *, n_views),
-        .strides = ARENA_ARRAY(arena, int64_t, n_views * TFC_MAX_AXES),
+        .strides = ARENA_ARRAY(arena, int64_t, n_views *TFC_MAX_AXES),
         .kernel_dims = ARENA_ARRAY(arena, const TfcDim *, n_dims),
         .patches = ARENA_ARRAY(arena, PointerPatch, n_views),
         .slices = ARENA_ARRAY(arena, TfcDim, program->n_loops),
@@ -155,7 +155,8 @@ static bool is_contiguous(int64_t n, const int32_t *lengths, const int32_t *offs
     return true;
 }
 
-static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *lengths, const int32_t *offset)
+static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *lengths,
+                      const int32_t *offset)
 {
     if (tables->n != n || tables->missing || !tables->length)
         return false;
@@ -202,7 +203,8 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
     }
     if (contiguous)
         fill_tokens(tables);
-    exec->dims[dim] = (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
+    exec->dims[dim] =
+        (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
 }
 
 /* ---- data ---- */
@@ -234,7 +236,8 @@ int64_t exec_output_count(Exec *exec, const char *name)
     int i = find_port(exec->program->outputs, exec->program->n_outputs, name);
     if (i < 0)
         return 0;
-    return program_size(exec->program, exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);
+    return program_size(exec->program,
+                        exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);
 }
 
 const TfcProgram *exec_program(const Exec *exec) { return exec->program; }

@@ -69,7 +69,9 @@ void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows)
         bound->b.offset = step->b.offset + begin * bound->b.row_stride;
         bound->accumulate = step->accumulate || begin > 0;
         break;
-    case TFC_ROWS_NONE: case TFC_ROWS_UNITS: case TFC_ROWS_SUM: break;
+    case TFC_ROWS_NONE:
+    case TFC_ROWS_UNITS:
+    case TFC_ROWS_SUM: break;
     }
 }
 
@@ -94,8 +96,8 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
     return gemm_cut(bound);
 }
 
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
-               const TfcDim *dims, const TfcProducts *products, const TfcChoice *choice)
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes, const TfcDim *dims,
+               const TfcProducts *products, const TfcChoice *choice)
 {
     return gemm_bind_rows(bound, step, TFC_ROWS_NONE, 0, sizes, dims, products, choice);
 }
@@ -112,14 +114,11 @@ static Operand operand_at(const BoundGemm *bound, const GemmMatrix *matrix, void
     int64_t at = gemm_origin(bound, matrix, index) + row * matrix->row_stride +
                  column * matrix->column_stride;
     TfcType type = matrix == &bound->c ? bound->step->result : bound->step->type;
-    return (Operand){(char *)buffers[matrix->buffer] + at * type_bytes(type),
-                     matrix->row_stride, matrix->column_stride};
+    return (Operand){(char *)buffers[matrix->buffer] + at * type_bytes(type), matrix->row_stride,
+                     matrix->column_stride};
 }
 
-static Operand transposed(Operand x)
-{
-    return (Operand){x.data, x.column_stride, x.row_stride};
-}
+static Operand transposed(Operand x) { return (Operand){x.data, x.column_stride, x.row_stride}; }
 
 /* The form that multiplies, or NULL: OpenBLAS does. */
 static const TfcForm *form_for(const BoundGemm *bound, GemmShape p)
@@ -161,10 +160,12 @@ static TfcProduct product_of(GemmShape p, Operand a, Operand b, Operand c)
         assert(c.row_stride == 1 || p.m <= 1);
         return product_of((GemmShape){p.n, p.m, p.k}, transposed(b), transposed(a), transposed(c));
     }
+    /* clang-format off */
     return (TfcProduct){.m = p.m, .n = p.n, .k = p.k,
                         .a = a.data, .a_row = a.row_stride, .a_column = a.column_stride,
                         .b = b.data, .b_row = b.row_stride, .b_column = b.column_stride,
                         .c = c.data, .c_row = c.row_stride};
+    /* clang-format on */
 }
 
 typedef struct GemmRun {
@@ -179,7 +180,8 @@ static int64_t storage_row(const BoundGemm *bound, const int64_t index[TFC_MAX_L
     return gemm_origin(bound, &bound->c, index) / bound->c.row_stride + row;
 }
 
-static void run_product(const GemmRun *run, const GemmTask *task, const int64_t index[TFC_MAX_LOOPS])
+static void run_product(const GemmRun *run, const GemmTask *task,
+                        const int64_t index[TFC_MAX_LOOPS])
 {
     const BoundGemm *bound = run->bound;
     GemmShape p = gemm_shape_at(bound, index);

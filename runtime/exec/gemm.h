@@ -8,10 +8,10 @@
 #include "runtime/exec/gemm_tasks.h"
 #include "runtime/exec/kernel.h"
 
-/* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot be
- * had. `bound` is zeroed before the first call and may be bound again. */
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
-               const TfcDim *dims, const TfcProducts *products, const TfcChoice *choice);
+/* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot
+ * be had. `bound` is zeroed before the first call and may be bound again. */
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes, const TfcDim *dims,
+               const TfcProducts *products, const TfcChoice *choice);
 /* The same for a product in a loop over rows, of so many rows at most. */
 bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
                     const int64_t *sizes, const TfcDim *dims, const TfcProducts *products,

@@ -84,8 +84,9 @@ static bool add_blocks(BoundGemm *bound, int64_t iteration, GemmShape p, double 
     GemmShape block = block_of(p, flops);
     for (int64_t m = 0; m < p.m; m += block.m)
         for (int64_t n = 0; n < p.n; n += block.n) {
-            GemmTask task = {iteration, 1, m, m + block.m < p.m ? m + block.m : INT64_MAX,
-                             n, n + block.n < p.n ? n + block.n : INT64_MAX};
+            GemmTask task = {iteration, 1,
+                             m,         m + block.m < p.m ? m + block.m : INT64_MAX,
+                             n,         n + block.n < p.n ? n + block.n : INT64_MAX};
             if (!add_task(bound, task))
                 return false;
         }

@@ -24,9 +24,9 @@ typedef struct BoundGemm {
     const TfcProducts *products;
     const TfcChoice *choice; /* between them */
     GemmMatrix a, b, c;
-    TfcRows rows;                     /* in a loop: which side they are */
+    TfcRows rows; /* in a loop: which side they are */
     bool accumulate;
-    int64_t m, n, k;                  /* where the extents are sizes */
+    int64_t m, n, k; /* where the extents are sizes */
     int64_t loops[TFC_MAX_LOOPS];
     int32_t n_free, free[TFC_MAX_LOOPS]; /* loops whose iterations are independent */
     int32_t n_sums, sums[TFC_MAX_LOOPS]; /* loops that add up into the same c */
@@ -64,7 +64,8 @@ static inline GemmShape gemm_shape_at(const BoundGemm *bound, const int64_t inde
     const TfcGemmStep *step = bound->step;
     int64_t sentence = step->batch_loop >= 0 ? index[step->batch_loop] : 0;
     for (int32_t l = 0; l < step->n_loops; l++)
-        if (step->loop_lengths[l] >= 0 && index[l] >= bound->dims[step->loop_lengths[l]].length[sentence])
+        if (step->loop_lengths[l] >= 0 &&
+            index[l] >= bound->dims[step->loop_lengths[l]].length[sentence])
             return (GemmShape){0, 0, 0};
     return (GemmShape){gemm_extent(&step->m, bound->m, bound->dims, sentence),
                        gemm_extent(&step->n, bound->n, bound->dims, sentence),

@@ -150,7 +150,8 @@ static bool fill_orthogonal(StoreTensor *tensor, const Stream *stream, double ga
         orthonormalise(vectors, k, length);
     for (int64_t k = 0; k < n; k++)
         for (int64_t i = 0; i < length; i++)
-            set_element(tensor, wide ? k * columns + i : i * columns + k, gain * vectors[k * length + i]);
+            set_element(tensor, wide ? k * columns + i : i * columns + k,
+                        gain * vectors[k * length + i]);
     free(vectors);
     return true;
 }
@@ -170,7 +171,9 @@ static bool initialise(StoreTensor *tensor, uint64_t seed)
         limit = a * sqrt(6 / (fans.in + fans.out));
         fill_uniform(tensor, &stream, -limit, limit);
         break;
-    case TFC_INIT_XAVIER_NORMAL: fill_normal(tensor, &stream, 0, a * sqrt(2 / (fans.in + fans.out))); break;
+    case TFC_INIT_XAVIER_NORMAL:
+        fill_normal(tensor, &stream, 0, a * sqrt(2 / (fans.in + fans.out)));
+        break;
     case TFC_INIT_KAIMING_UNIFORM: /* He et al. 2015; the gain of ReLU is √2 */
         limit = a * sqrt(3 / fans.in);
         fill_uniform(tensor, &stream, -limit, limit);

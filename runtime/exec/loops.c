@@ -43,7 +43,8 @@ bool loops_bind(Exec *exec)
 
 /* ---- pointing at a chunk ---- */
 
-static void slice_dim(TfcDim *dim, const TfcDim *whole, const TfcLoop *loop, int64_t begin, int64_t rows)
+static void slice_dim(TfcDim *dim, const TfcDim *whole, const TfcLoop *loop, int64_t begin,
+                      int64_t rows)
 {
     *dim = *whole;
     dim->total = rows;

@@ -76,13 +76,15 @@ void *memory_reserve(int64_t bytes) { return have_pages(bytes, PAGES_LATER); }
 /* ---- pages of files ---- */
 
 /* A line of /proc/self/maps: "BEGIN-END rwxp OFFSET DEVICE INODE PATH" (proc(5)). */
-static bool is_unwritten_file(const char *line, uintptr_t address, const char **begin, const char **end)
+static bool is_unwritten_file(const char *line, uintptr_t address, const char **begin,
+                              const char **end)
 {
     uintptr_t from, to;
     char writable;
     unsigned long inode;
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*c%c%*2c %*s %*s %lu", &from, &to, &writable, &inode) != 4 || address < from ||
-        address >= to || writable == 'w' || !inode)
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*c%c%*2c %*s %*s %lu", &from, &to, &writable,
+               &inode) != 4 ||
+        address < from || address >= to || writable == 'w' || !inode)
         return false;
     *begin = (const char *)from;
     *end = (const char *)to;
@@ -95,7 +97,8 @@ bool memory_find_file(const void *address, const char **begin, const char **end)
     size_t n = 0;
     bool found = false;
     int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    for (ssize_t more; maps >= 0 && !found && (more = read(maps, text + n, sizeof text - 1 - n)) > 0;) {
+    for (ssize_t more;
+         maps >= 0 && !found && (more = read(maps, text + n, sizeof text - 1 - n)) > 0;) {
         n += (size_t)more;
         text[n] = 0;
         char *line = text;
@@ -111,7 +114,8 @@ bool memory_find_file(const void *address, const char **begin, const char **end)
 
 void memory_leave_file(const void *data, int64_t bytes)
 {
-    uintptr_t begin = ((uintptr_t)data + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)data + (uintptr_t)bytes) / PAGE * PAGE;
+    uintptr_t begin = ((uintptr_t)data + PAGE - 1) / PAGE * PAGE,
+              end = ((uintptr_t)data + (uintptr_t)bytes) / PAGE * PAGE;
     if (begin < end)
         madvise((void *)begin, end - begin, MADV_DONTNEED); /* refusing it changes nothing */
 }

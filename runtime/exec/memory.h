@@ -12,8 +12,8 @@ void *memory_new(int64_t bytes);
 void *memory_raw(int64_t bytes);
 /* The same, whose pages come as they are written. */
 void *memory_reserve(int64_t bytes);
-/* The pages around an address that are a file's, mapped and never written, as the constants of a program are. False: they
- * are others, or the system does not tell. */
+/* The pages around an address that are a file's, mapped and never written, as the constants of a
+ * program are. False: they are others, or the system does not tell. */
 bool memory_find_file(const void *address, const char **begin, const char **end);
 /* Takes no more memory for such pages, until they are read again. */
 void memory_leave_file(const void *data, int64_t bytes);

@@ -1,4 +1,5 @@
-/* A key of POSIX threads a kind; and one workspace a thread, made when the thread first multiplies. */
+/* A key of POSIX threads a kind; and one workspace a thread, made when the thread first
+ * multiplies. */
 #define _DEFAULT_SOURCE
 #include "runtime/exec/per_thread.h"
 

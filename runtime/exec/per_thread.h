@@ -20,8 +20,8 @@ typedef struct PerThread {
  * process has no key left for another kind. */
 void *per_thread(PerThread *kind, void *make(void));
 
-/* Workspace: TFC_GEMM_WORKSPACE bytes of the calling thread's own, page-aligned, in which it packs the operands of its
- * products. NULL: out of memory. Once a thread has it, it keeps it. */
+/* Workspace: TFC_GEMM_WORKSPACE bytes of the calling thread's own, page-aligned, in which it packs
+ * the operands of its products. NULL: out of memory. Once a thread has it, it keeps it. */
 void *workspace_here(void);
 bool workspace_ready(void); /* the same as an answer, for team_open */
 

@@ -35,8 +35,8 @@ typedef struct TfcFactor {
     uint8_t dim : 7, quantity : 1;
 } TfcFactor;
 
-/* A size in a record: index into TfcProgram.sizes, which has each product once. Records are mostly sizes, and few of
- * them differ. */
+/* A size in a record: index into TfcProgram.sizes, which has each product once. Records are mostly
+ * sizes, and few of them differ. */
 typedef uint16_t TfcSizeRef;
 enum { TFC_SIZE_ZERO = 0 };
 
@@ -93,16 +93,25 @@ typedef enum TfcRole {
 
 /* A pointer in a record takes eight bytes at a multiple of eight, whatever its size: so records
  * have one layout on all systems. Elements of a list of pointers have the system's size. */
-#define TFC_POINTER(type, name) _Alignas(8) type name; int64_t : 0;
+#define TFC_POINTER(type, name) \
+    _Alignas(8) type name;      \
+    int64_t:                    \
+    0;
 static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layout on every system");
 /* The number of a word, for those that read it from generated code. */
 #define TFC_WORD(T, name) (offsetof(T, name) / 8)
 
-#define WORDS(T) typedef struct T T; struct T {
+#define WORDS(T)        \
+    typedef struct T T; \
+    struct T {
 #define WORD(type, name) TFC_POINTER(type, name)
-#define END_WORDS(T) };
+#define END_WORDS(T) \
+    }                \
+    ;
 #define RECORD(T) typedef struct T {
-#define END(T) } T;
+#define END(T) \
+    }          \
+    T;
 #define VALUE(type, name) type name;
 #define VALUES(type, name, n) type name[n];
 #define PART(T, name) T name;
@@ -115,7 +124,9 @@ static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layou
 #define PRODUCTS(type, name) type name;
 #define ONE_OF(kind) union {
 #define CASE(T, name, cases) T name;
-#define END_ONE_OF(kind) };
+#define END_ONE_OF(kind) \
+    }                    \
+    ;
 #include "runtime/exec/records.def"
 
 /* What a product does with each part of c once it is whole and still in the cache: the

@@ -80,11 +80,13 @@ static void run_tasks(Exec *exec, int32_t s, Team *team)
 /* Of so many elements in a buffer that may hold less (they are read again) or more. */
 static double touched_bytes(const Exec *exec, int32_t b, double elements)
 {
-    double bytes = elements * (double)type_bytes(exec->program->buffers[b].type), all = (double)buffer_bytes(exec->program, b, exec->dims);
+    double bytes = elements * (double)type_bytes(exec->program->buffers[b].type),
+           all = (double)buffer_bytes(exec->program, b, exec->dims);
     return bytes < all ? bytes : all;
 }
 
-static void describe_kernel(const Exec *exec, const TfcKernelStep *step, const BoundKernel *bound, TraceStep *record)
+static void describe_kernel(const Exec *exec, const TfcKernelStep *step, const BoundKernel *bound,
+                            TraceStep *record)
 {
     int64_t work = exec->sizes[step->work], units = bound->end - bound->begin;
     record->shape[0] = units;
@@ -93,7 +95,8 @@ static void describe_kernel(const Exec *exec, const TfcKernelStep *step, const B
         record->bytes += touched_bytes(exec, step->views[v].buffer, (double)units * (double)work);
 }
 
-static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const BoundGemm *bound, TraceStep *record)
+static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const BoundGemm *bound,
+                          TraceStep *record)
 {
     GemmCost cost = gemm_cost(bound);
     record->shape[0] = cost.m;
@@ -101,9 +104,10 @@ static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const Bound
     record->shape[2] = cost.k;
     record->shape[3] = cost.products;
     record->flops = cost.flops;
-    record->bytes = touched_bytes(exec, step->a.buffer, cost.elements[0]) +
-                    touched_bytes(exec, step->b.buffer, cost.elements[1]) +
-                    touched_bytes(exec, step->c.buffer, cost.elements[2]) * (bound->accumulate ? 2 : 1);
+    record->bytes =
+        touched_bytes(exec, step->a.buffer, cost.elements[0]) +
+        touched_bytes(exec, step->b.buffer, cost.elements[1]) +
+        touched_bytes(exec, step->c.buffer, cost.elements[2]) * (bound->accumulate ? 2 : 1);
 }
 
 static void describe_step(const Exec *exec, int32_t s, TraceStep *record)
@@ -337,7 +341,8 @@ static bool wrote_nan(const Exec *exec, const TfcStep *step)
 {
     switch (step->kind) {
     case TFC_STEP_KERNEL:
-        for (int32_t v = step->kernel.n_views - step->kernel.n_results; v < step->kernel.n_views; v++)
+        for (int32_t v = step->kernel.n_views - step->kernel.n_results; v < step->kernel.n_views;
+             v++)
             if (has_nan(exec, step->kernel.views[v].buffer))
                 return true;
         return false;

@@ -40,10 +40,7 @@ static inline int64_t program_size(const TfcProgram *program, TfcSizeRef size, c
     return size_value(&program->sizes[size], dims);
 }
 
-static inline int64_t type_bytes(TfcType type)
-{
-    return element_info(type)->bytes;
-}
+static inline int64_t type_bytes(TfcType type) { return element_info(type)->bytes; }
 
 static inline int64_t loop_rows(const TfcLoop *loop, const TfcDim *dims)
 {
@@ -65,15 +62,16 @@ static inline bool buffer_is_planned(const TfcBuffer *buffer)
            buffer->kind == TFC_BUFFER_KEPT;
 }
 
-/* Whether a buffer is outside the slab and kept for the next run. An output that is made of params alone is, too. */
+/* Whether a buffer is outside the slab and kept for the next run. An output that is made of params
+ * alone is, too. */
 static inline bool buffer_is_kept(const TfcProgram *program, const TfcBuffer *buffer)
 {
     bool prepared = buffer->first >= 0 && buffer->first < program->n_prepared;
     return buffer->kind == TFC_BUFFER_KEPT || (buffer->kind == TFC_BUFFER_OUTPUT && prepared);
 }
 
-/* Bytes of a buffer in memory. A buffer that holds a chunk has the size of the largest chunk that any number of rows up
- * to the loop's is cut into. */
+/* Bytes of a buffer in memory. A buffer that holds a chunk has the size of the largest chunk that
+ * any number of rows up to the loop's is cut into. */
 static inline int64_t buffer_bytes(const TfcProgram *program, int32_t b, const TfcDim *dims)
 {
     const TfcBuffer *buffer = &program->buffers[b];

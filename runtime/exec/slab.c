@@ -44,7 +44,8 @@ int64_t slab_plan(SlabItem *items, int32_t n)
 {
     if (n == 0)
         return 0;
-    SlabItem **order = malloc(sizeof *order * (size_t)n), **placed = malloc(sizeof *placed * (size_t)n);
+    SlabItem **order = malloc(sizeof *order * (size_t)n),
+             **placed = malloc(sizeof *placed * (size_t)n);
     int64_t total = -1;
     if (order && placed) {
         for (int32_t i = 0; i < n; i++)
@@ -68,7 +69,8 @@ int64_t slab_plan(SlabItem *items, int32_t n)
 }
 
 /* Whether the product reads the panels of b and never b, whatever part of its rows a task has. */
-static bool reads_panels_alone(const TfcProgram *program, const TfcGemmStep *gemm, const TfcDim *dims)
+static bool reads_panels_alone(const TfcProgram *program, const TfcGemmStep *gemm,
+                               const TfcDim *dims)
 {
     const TfcForm *form = program->products.native[gemm->type];
     bool blas = (int)gemm->type < TFC_BLAS_TYPES && program->products.blas[gemm->type];
@@ -76,13 +78,13 @@ static bool reads_panels_alone(const TfcProgram *program, const TfcGemmStep *gem
            program_size(program, gemm->m.size, dims) <= product_panels_to(form);
 }
 
-int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i, const TfcDim *dims)
+int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i,
+                       const TfcDim *dims)
 {
     int32_t buffers[4], n = 0;
     switch (step->kind) {
     case TFC_STEP_KERNEL: return i < step->kernel.n_views ? step->kernel.views[i].buffer : -1;
-    case TFC_STEP_COPY:
-        buffers[n++] = step->copy.from; /* fall through */
+    case TFC_STEP_COPY: buffers[n++] = step->copy.from; /* fall through */
     case TFC_STEP_ZERO: buffers[n++] = step->copy.to; break;
     case TFC_STEP_GEMM:
         buffers[n++] = step->gemm.a.buffer;
@@ -100,7 +102,8 @@ bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read)
 {
     bool added = false;
     for (int32_t s = program->n_prepared; s < program->n_steps; s++)
-        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, dims)) >= 0; i++) {
+        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, dims)) >= 0;
+             i++) {
             added |= !read[b] && buffer_is_kept(program, &program->buffers[b]);
             read[b] = true;
         }
@@ -121,10 +124,12 @@ static int32_t last_preparing(const TfcProgram *program, int32_t buffer)
 bool slab_stays(const TfcProgram *program, const bool *read, int32_t b)
 {
     const TfcBuffer *buffer = &program->buffers[b];
-    return buffer_is_kept(program, buffer) && (!read || read[b] || buffer->kind == TFC_BUFFER_OUTPUT);
+    return buffer_is_kept(program, buffer) &&
+           (!read || read[b] || buffer->kind == TFC_BUFFER_OUTPUT);
 }
 
-bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets, SlabBlocks *blocks)
+bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets,
+                SlabBlocks *blocks)
 {
     SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
     if (!items)

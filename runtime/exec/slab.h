@@ -20,21 +20,27 @@ typedef struct SlabItem {
  * if memory for the planning itself ran out. */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
-/* The i-th buffer that a step reads or writes; -1: it has fewer. dims: leaves out what this run does not read; NULL: all. */
-int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i, const TfcDim *dims);
-/* Marks the kept buffers that a run with these dimensions reads once they are prepared. Of the others panels were
- * packed (TfcGemmStep.panels), and every product has so few rows that it reads those: they need memory only until then.
- * What is marked stays marked; whether a mark was added. */
+/* The i-th buffer that a step reads or writes; -1: it has fewer. dims: leaves out what this run
+ * does not read; NULL: all. */
+int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i,
+                       const TfcDim *dims);
+/* Marks the kept buffers that a run with these dimensions reads once they are prepared. Of the
+ * others panels were packed (TfcGemmStep.panels), and every product has so few rows that it reads
+ * those: they need memory only until then. What is marked stays marked; whether a mark was
+ * added. */
 bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read);
-/* Whether a buffer has a place in the block of what is kept. `read`: slab_mark_read's, or NULL for all. */
+/* Whether a buffer has a place in the block of what is kept. `read`: slab_mark_read's, or NULL for
+ * all. */
 bool slab_stays(const TfcProgram *program, const bool *read, int32_t buffer);
 
 /* Bytes of the two blocks of a program. */
 typedef struct SlabBlocks {
     int64_t slab, kept;
 } SlabBlocks;
-/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Kept buffers are placed in a block of
- * their own, all others in the slab. False: memory for the planning ran out. */
-bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets, SlabBlocks *blocks);
+/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Kept buffers are
+ * placed in a block of their own, all others in the slab. False: memory for the planning ran
+ * out. */
+bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets,
+                SlabBlocks *blocks);
 
 #endif

@@ -1,4 +1,5 @@
-/* What steps are for: which of a program's use a tensor of the store, and which only its outputs need. */
+/* What steps are for: which of a program's use a tensor of the store, and which only its outputs
+ * need. */
 #include "runtime/exec/state.h"
 
 #include <stdlib.h>
@@ -51,7 +52,8 @@ static int32_t written_buffer(const TfcStep *step, int32_t i)
 {
     if (step->kind == TFC_STEP_KERNEL) {
         const TfcKernelStep *kernel = &step->kernel;
-        return i < kernel->n_results ? kernel->views[kernel->n_views - kernel->n_results + i].buffer : -1;
+        return i < kernel->n_results ? kernel->views[kernel->n_views - kernel->n_results + i].buffer
+                                     : -1;
     }
     return i                             ? -1
            : step->kind == TFC_STEP_GEMM ? step->gemm.c.buffer
@@ -63,7 +65,8 @@ static int32_t written_buffer(const TfcStep *step, int32_t i)
 static bool is_needed(const TfcProgram *program, const TfcStep *step, const bool *read)
 {
     for (int32_t i = 0, b; (b = written_buffer(step, i)) >= 0; i++)
-        if (read[b] || program->buffers[b].kind == TFC_BUFFER_TENSOR || program->buffers[b].kind == TFC_BUFFER_KEPT)
+        if (read[b] || program->buffers[b].kind == TFC_BUFFER_TENSOR ||
+            program->buffers[b].kind == TFC_BUFFER_KEPT)
             return true;
     return false;
 }
@@ -72,7 +75,8 @@ static bool is_needed(const TfcProgram *program, const TfcStep *step, const bool
 bool exec_find_outputs(Exec *exec)
 {
     const TfcProgram *program = exec->program;
-    bool *read = calloc((size_t)program->n_buffers + 1, sizeof *read); /* by a later step that is needed */
+    /* by a later step that is needed */
+    bool *read = calloc((size_t)program->n_buffers + 1, sizeof *read);
     bool *for_outputs = read ? ARENA_ARRAY(exec->arena, bool, program->n_steps) : NULL;
     for (int32_t s = program->n_steps - 1, first; for_outputs && s >= 0; s = first - 1) {
         first = step_is_epilogue(&program->steps[s]) ? s - 1 : s;
@@ -81,7 +85,8 @@ bool exec_find_outputs(Exec *exec)
             needed = needed || is_needed(program, &program->steps[k], read);
         for (int32_t k = first; k <= s; k++) {
             for_outputs[k] = !needed;
-            for (int32_t i = 0, b; needed && (b = slab_buffer_of(program, &program->steps[k], i, NULL)) >= 0; i++)
+            for (int32_t i = 0, b;
+                 needed && (b = slab_buffer_of(program, &program->steps[k], i, NULL)) >= 0; i++)
                 read[b] = true;
         }
     }

@@ -13,11 +13,12 @@
 
 /* The tables of one ragged dimension; they grow, never shrink. */
 typedef struct RaggedTables {
-    int32_t *offset, *length;   /* room for `rows` */
-    int32_t *batch, *position;  /* room for `tokens` */
+    int32_t *offset, *length;  /* room for `rows` */
+    int32_t *batch, *position; /* room for `tokens` */
     int64_t rows, tokens;
-    int64_t n;                  /* rows in use */
-    bool missing;               /* there was no memory for the rows: no run until they are set again */
+    int64_t n; /* rows in use */
+    /* there was no memory for the rows: no run until they are set again */
+    bool missing;
 } RaggedTables;
 
 typedef struct BoundStep {
@@ -38,37 +39,37 @@ typedef struct PointerPatch {
 struct Exec {
     const TfcProgram *program;
     Store *store;
-    Arena *arena;            /* the tables of the program's size, made once */
+    Arena *arena; /* the tables of the program's size, made once */
     TfcDim *dims;
-    int64_t *sizes;          /* of the program, for the dimensions as they were bound */
+    int64_t *sizes; /* of the program, for the dimensions as they were bound */
     RaggedTables *ragged;
     StoreTensor **tensors;
     const void **inputs;
-    void **addresses;        /* of each buffer */
-    int64_t *planned;        /* bytes planned for each buffer; 0: not in these two */
-    bool *read;              /* of each: slab_mark_read, for all shapes so far */
-    int64_t *offsets;        /* in one of these */
+    void **addresses; /* of each buffer */
+    int64_t *planned; /* bytes planned for each buffer; 0: not in these two */
+    bool *read;       /* of each: slab_mark_read, for all shapes so far */
+    int64_t *offsets; /* in one of these */
     char *slab, *kept;
-    SlabBlocks blocks;       /* their bytes */
-    uint64_t layout;         /* of kept, hashed */
+    SlabBlocks blocks;        /* their bytes */
+    uint64_t layout;          /* of kept, hashed */
     const StoreSource *found; /* kept is what it has found; NULL: our own memory */
     const StoreSource *keeps; /* of whose params kept was made here; NULL: of others */
     bool planned_once;
     BoundStep *steps;
-    void **pointers;         /* of all kernel steps, one after the other */
+    void **pointers; /* of all kernel steps, one after the other */
     int64_t *strides;
     const TfcDim **kernel_dims;
     PointerPatch *patches;
     int64_t n_patches;
-    TfcDim *slices;          /* of each loop: its dimension, as long as the current chunk */
-    int64_t chunk_begin;     /* the first row of that chunk */
-    void *part;              /* sums over one chunk, before they are added */
+    TfcDim *slices;      /* of each loop: its dimension, as long as the current chunk */
+    int64_t chunk_begin; /* the first row of that chunk */
+    void *part;          /* sums over one chunk, before they are added */
     int64_t part_bytes;
-    int64_t prepared;        /* the store's version that the prepared steps read; 0: none */
-    int32_t first_step;      /* of this run */
-    bool multiplies;         /* there are products */
-    bool bound;              /* the steps fit the dimensions as they are now, */
-    int32_t bound_from;      /* from this one on */
+    int64_t prepared;   /* the store's version that the prepared steps read; 0: none */
+    int32_t first_step; /* of this run */
+    bool multiplies;    /* there are products */
+    bool bound;         /* the steps fit the dimensions as they are now, */
+    int32_t bound_from; /* from this one on */
     uint32_t rng[4];
     const ExecHook *hook;    /* or NULL */
     const bool *for_outputs; /* of each step: outputs alone need it; NULL: not known yet */
@@ -90,8 +91,8 @@ static inline char *exec_place(const Exec *exec, int32_t b)
 /* Bytes of each slab buffer for these dimensions at least; plans and takes the slab
  * anew if one does not fit. */
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
-/* The same and sizes alone, for steps that a device runs: no memory is taken here, and such an Exec does not
- * run itself. */
+/* The same and sizes alone, for steps that a device runs: no memory is taken here, and such an Exec
+ * does not run itself. */
 bool exec_measure(Exec *exec);
 /* Evaluates every size, stride and task for the dimensions as they are. */
 bool exec_bind(Exec *exec);

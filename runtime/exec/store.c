@@ -18,7 +18,7 @@ struct Store {
     int64_t version;
     bool defers;
     const StoreSource *source;
-    int64_t source_version; /* whose params are the source's */
+    int64_t source_version;        /* whose params are the source's */
     const char *pages, *pages_end; /* of a file, in which borrowed data lies; NULL: none */
 };
 
@@ -36,10 +36,7 @@ Store *store_new(void)
     return store;
 }
 
-static bool is_cache(const StoreTensor *tensor)
-{
-    return tensor->rank > 0 && tensor->dims[0] < 0;
-}
+static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && tensor->dims[0] < 0; }
 
 void store_free(Store *store)
 {
@@ -149,7 +146,8 @@ void store_leave(const Store *store, const StoreTensor *tensor)
 {
     const char *data = tensor->data;
     const int64_t bytes = tensor->count * type_bytes(tensor->type);
-    if (store->pages && tensor->borrowed && data >= store->pages && data + bytes <= store->pages_end)
+    if (store->pages && tensor->borrowed && data >= store->pages &&
+        data + bytes <= store->pages_end)
         memory_leave_file(data, bytes);
 }
 

@@ -30,7 +30,8 @@ Trace *trace_new(int32_t steps)
     trace->threads = calloc((size_t)trace->n_threads, sizeof *trace->threads);
     bool ok = trace->steps && trace->spans && trace->threads;
     for (int32_t i = 0; ok && i < trace->n_threads; i++)
-        ok = (trace->threads[i].slices = calloc((size_t)trace->capacity, sizeof(TraceSlice))) != NULL;
+        ok = (trace->threads[i].slices = calloc((size_t)trace->capacity, sizeof(TraceSlice))) !=
+             NULL;
     trace->start = clock_nanoseconds();
     if (ok)
         return trace;

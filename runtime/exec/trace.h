@@ -32,8 +32,8 @@ void trace_end(const char *name, int64_t begin);
 /* Steps, slices and spans that found no room. */
 int64_t trace_dropped(const Trace *trace);
 
-/* Makes this moment the trace's zero: of several processes, each does so at the same time. Before the
- * first record. */
+/* Makes this moment the trace's zero: of several processes, each does so at the same time. Before
+ * the first record. */
 void trace_restart(Trace *trace);
 
 /* The programs that ran must still be there for what follows. */
@@ -43,8 +43,8 @@ typedef struct TraceSink {
     void *context;
     void (*put)(void *context, const char *text, size_t bytes);
 } TraceSink;
-/* The events as elements of a list, those of all processes but the first after a comma. `process`: from
- * 1. */
+/* The events as elements of a list, those of all processes but the first after a comma. `process`:
+ * from 1. */
 void trace_put_events(const Trace *trace, int process, const char *name, TraceSink sink);
 
 /* TraceOthers: what other processes have put, for the same file; and this one's name. */

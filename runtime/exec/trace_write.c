@@ -11,14 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const TfcStep *step_of(const TraceStep *record) { return &record->program->steps[record->step]; }
+static const TfcStep *step_of(const TraceStep *record)
+{
+    return &record->program->steps[record->step];
+}
 
 /* A kernel's name, or what else the step is. */
 static const char *kernel_name(const TraceStep *record)
 {
     const TfcStep *step = step_of(record);
     const char *const *names = record->program->kernel_names;
-    return step->kind == TFC_STEP_KERNEL && names ? names[step->kernel.kernel] : step_kind_name(step->kind);
+    return step->kind == TFC_STEP_KERNEL && names ? names[step->kernel.kernel]
+                                                  : step_kind_name(step->kind);
 }
 
 static void put_trace_shape(const TraceStep *record, Text *out)
@@ -152,7 +156,8 @@ static void put_in_file(void *context, const char *text, size_t bytes)
     file_write(context, text, bytes);
 }
 
-bool trace_write(const Trace *trace, Diagnostics *diags, const char *path, const TraceOthers *others)
+bool trace_write(const Trace *trace, Diagnostics *diags, const char *path,
+                 const TraceOthers *others)
 {
     FileWriter *file = file_create(diags, path);
     TraceSink sink = {file, put_in_file};

@@ -63,7 +63,7 @@ typedef struct TfcVocabulary {
 
 /* Text in place of ids: both vocabularies, and the ids around a source. */
 typedef struct TfcText {
-    TfcVocabulary target, source;    /* source.bytes NULL: the same */
+    TfcVocabulary target, source;     /* source.bytes NULL: the same */
     int64_t source_begin, source_end; /* around the tokens of a source; -1: none */
 } TfcText;
 
@@ -73,8 +73,9 @@ typedef struct TfcModel {
     const char *name;
     int64_t n_variants;
     const TfcVariant *variants; /* the most demanding first */
-    int64_t n_members;          /* 0: no weights inside; above 1: decoding takes the mean of their
-                                   probabilities, and no other weights */
+    /* 0: no weights inside; above 1: decoding takes the mean of their probabilities, and no other
+     * weights */
+    int64_t n_members;
     const TfcMember *members;
     const char *source, *target, *next, *logits; /* ports; NULL: none */
     int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
@@ -84,8 +85,8 @@ typedef struct TfcModel {
     const TfcIds *ids; /* of the inputs whose ids are looked up */
     int64_t n_lengths;
     const TfcIds *lengths; /* of the dimensions whose positions are looked up, by their names */
-    const TfcText *text; /* NULL: ids alone */
-    TextRule rule;       /* of a language model's texts */
+    const TfcText *text;   /* NULL: ids alone */
+    TextRule rule;         /* of a language model's texts */
 } TfcModel;
 
 #endif

@@ -15,8 +15,8 @@ static int check_side(const TfcModel *model, const Side *side)
 {
     int64_t most = tfc_model_longest(model);
     if (side->n < 0 || side->n > most)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %d: from 0 to %lld is allowed", side->count, side->n,
-                              (long long)most);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %d: from 0 to %lld is allowed",
+                              side->count, side->n, (long long)most);
     return side->n ? tfc_model_need(side->ids, side->name) : TFC_OK;
 }
 
@@ -25,14 +25,15 @@ static const Side *side_of_dim(const TfcProgram *program, int32_t dim, const Sid
 {
     for (int32_t i = 0; i < program->n_inputs; i++)
         for (int k = 0; k < 2; k++)
-            if (!strcmp(program->inputs[i].name, sides[k].input) && program->inputs[i].shape.rank > 1 &&
-                program->inputs[i].shape.dims[1].dim == dim)
+            if (!strcmp(program->inputs[i].name, sides[k].input) &&
+                program->inputs[i].shape.rank > 1 && program->inputs[i].shape.dims[1].dim == dim)
                 return &sides[k];
     return NULL;
 }
 
 /* Batches of one pair. */
-static int run_pair(TfcSession *session, const TfcProgram *program, const Side sides[2], const float **weights)
+static int run_pair(TfcSession *session, const TfcProgram *program, const Side sides[2],
+                    const float **weights)
 {
     TfcWord in[MOST_DIMS + MOST_INPUTS] = {{0}}, out = {0};
     if (program->n_dims > MOST_DIMS || program->n_inputs > MOST_INPUTS || program->n_outputs != 1)
@@ -50,8 +51,8 @@ static int run_pair(TfcSession *session, const TfcProgram *program, const Side s
     return status;
 }
 
-int tfc_model_alignment(TfcSessionHandle *handle, int32_t n_source, const int32_t *source, int32_t n_target,
-                        const int32_t *target, const float **weights)
+int tfc_model_alignment(TfcSessionHandle *handle, int32_t n_source, const int32_t *source,
+                        int32_t n_target, const int32_t *target, const float **weights)
 {
     int status = tfc_model_need(weights, "weights");
     if (status)

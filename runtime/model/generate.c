@@ -47,10 +47,9 @@ int session_prepare_decode(TfcSession *session)
         return tfc_model_no_memory();
     if (session->has_stepper)
         return TFC_OK;
-    bool ok = session->loaded->n_others
-                  ? make_mean(session, &programs, &session->stepper)
-                  : make_stepper(session, &programs, session->store, session->loaded->store,
-                                 &session->stepper);
+    bool ok = session->loaded->n_others ? make_mean(session, &programs, &session->stepper)
+                                        : make_stepper(session, &programs, session->store,
+                                                       session->loaded->store, &session->stepper);
     session->has_stepper = ok;
     return ok ? TFC_OK : tfc_model_no_memory();
 }
@@ -88,8 +87,8 @@ static int check_sentences(const TfcSession *session, int32_t n, const int32_t *
 {
     const TfcModel *model = session->loaded->model;
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
-    const Lists lists = {"lengths", "ids", encodes ? model->source : model->target, lengths, ids,
-                         model->n_lengths ? tfc_model_longest(model) : INT32_MAX};
+    const Lists lists = {"lengths", "ids", encodes ? model->source : model->target,
+                         lengths,   ids,   model->n_lengths ? tfc_model_longest(model) : INT32_MAX};
     return check_lists(model, n, &lists);
 }
 
@@ -122,7 +121,7 @@ static int check_slots(int32_t slots)
 }
 
 static int encode_all(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
-                  int32_t slots)
+                      int32_t slots)
 {
     int status = check_sentences(session, n, lengths, ids);
     if (!status)
@@ -195,7 +194,7 @@ static int check_rows(TfcSession *session, int32_t n, const int32_t *sentence, c
 }
 
 static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
-                const int32_t *token, const float **logits)
+                       const int32_t *token, const float **logits)
 {
     bool refreshed = session_refresh(session);
     if (!refreshed)
@@ -212,8 +211,8 @@ static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, 
         status = check_rows(session, n, sentence, slot, token);
     if (status)
         return status;
-    *logits =
-        session->stepper.step(session->stepper.self, n, sentence ? sentence : slot, slot, NULL, token);
+    *logits = session->stepper.step(session->stepper.self, n, sentence ? sentence : slot, slot,
+                                    NULL, token);
     return *logits ? TFC_OK : tfc_model_no_memory();
 }
 
@@ -278,8 +277,8 @@ static void put_results(const Decoded *decoded, int32_t n, int32_t places, TfcRe
 }
 
 /* The longest results behind prompts, of a model with a table of positions; NULL: out of memory. */
-static int32_t *limit_results(const TfcModel *model, const DecodeSettings *settings, int32_t n, const int32_t *lengths,
-                              Arena *arena)
+static int32_t *limit_results(const TfcModel *model, const DecodeSettings *settings, int32_t n,
+                              const int32_t *lengths, Arena *arena)
 {
     int32_t *limits = ARENA_ARRAY(arena, int32_t, (int64_t)n + 1);
     for (int32_t i = 0; limits && i < n; i++) {
@@ -293,8 +292,8 @@ static int32_t *limit_results(const TfcModel *model, const DecodeSettings *setti
 }
 
 /* The old results may be what is given: they stay until the new ones are there. */
-static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists *prefixes, int32_t n,
-                  const int32_t *lengths, const int32_t *ids, TfcResult *out)
+static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists *prefixes,
+                      int32_t n, const int32_t *lengths, const int32_t *ids, TfcResult *out)
 {
     session->n_slots = -1; /* what decode_step had begun is over */
     Arena *arena = arena_try_new();
@@ -307,9 +306,8 @@ static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
     if (!encodes && session->loaded->model->n_lengths)
         settings->limits = limit_results(session->loaded->model, settings, n, lengths, arena);
-    if (arena_failed(arena) ||
-        !decode_batch(&session->stepper, settings, encodes ? given : NULL, encodes ? NULL : given, NULL,
-                      n, arena, decoded)) {
+    if (arena_failed(arena) || !decode_batch(&session->stepper, settings, encodes ? given : NULL,
+                                             encodes ? NULL : given, NULL, n, arena, decoded)) {
         arena_free(arena);
         return tfc_model_no_memory();
     }
@@ -320,12 +318,14 @@ static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists
 }
 
 /* Forced beginnings of n results; out->lengths NULL: there are none. */
-static int check_prefixes(const TfcModel *model, const TfcGeneration *settings, int32_t n, Lists *out)
+static int check_prefixes(const TfcModel *model, const TfcGeneration *settings, int32_t n,
+                          Lists *out)
 {
-    *out = (Lists){"prefix_lengths", "prefixes", model->target, NULL, NULL,
-                   tfc_model_longest(model) - 1};
+    *out = (Lists){
+        "prefix_lengths", "prefixes", model->target, NULL, NULL, tfc_model_longest(model) - 1};
     if (settings && settings->prefix_text)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text is for texts: ids begin with prefixes");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "prefix_text is for texts: ids begin with prefixes");
     if (!settings || !settings->prefix_lengths)
         return TFC_OK;
     out->lengths = settings->prefix_lengths;
@@ -347,11 +347,14 @@ static int generate(TfcSession *session, const TfcGeneration *settings, int32_t 
     bool continues = !session->loaded->variant->programs[TFC_ENCODE] && model->n_lengths;
     for (int32_t i = 0; !status && continues && decoding.bos >= 0 && i < n; i++)
         if (lengths[i] >= tfc_model_longest(model))
-            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "lengths[%d] is %d, and bos stands before it: the model takes %lld",
-                                    i, lengths[i], (long long)tfc_model_longest(model));
+            status =
+                tfc_model_fail(TFC_ERROR_ARGUMENT,
+                               "lengths[%d] is %d, and bos stands before it: the model takes %lld",
+                               i, lengths[i], (long long)tfc_model_longest(model));
     for (int32_t i = 0; !status && decoding.bos < 0 && i < n; i++)
         if (!lengths[i])
-            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "lengths[%d] is 0, and bos is -1: nothing begins the text", i);
+            status = tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                    "lengths[%d] is 0, and bos is -1: nothing begins the text", i);
     if (!status && n)
         status = tfc_model_need(out, "results");
     if (!status)

@@ -1,7 +1,7 @@
 /* Handles: what callers hold in place of models and sessions. A handle is a number that is never
  * given twice, so a closed handle is recognised whatever has been opened since, and freed memory
- * is never read. The process, or each library in it, has one table, behind one lock; a look-up takes some tens of
- * nanoseconds. */
+ * is never read. The process, or each library in it, has one table, behind one lock; a look-up
+ * takes some tens of nanoseconds. */
 #ifndef RUNTIME_MODEL_HANDLES_H
 #define RUNTIME_MODEL_HANDLES_H
 

@@ -71,14 +71,14 @@ typedef struct Answering {
     const ProgramOptions *options;
     TfcSessionHandle *session;
     TfcGeneration settings;
-    bool lists;  /* several results a line */
+    bool lists;     /* several results a line */
     int32_t places; /* as many at most */
     TfcResult *results;
-    FILE *prefixes;     /* NULL: none are given */
-    char *prefix;       /* of the line */
+    FILE *prefixes; /* NULL: none are given */
+    char *prefix;   /* of the line */
     size_t prefix_room;
     int64_t prefix_length;
-    Ids ids, prefix_ids; /* of a line */
+    Ids ids, prefix_ids;  /* of a line */
     UnknownCount unknown; /* tokens of all lines */
 } Answering;
 
@@ -195,15 +195,18 @@ static int answer_text(Answering *a, long number, const char *line, size_t lengt
     return 0;
 }
 
-/* The next line with its end, as getline gives it; -1: there is none, -2: it cannot be read, which has been told. */
-static ssize_t read_line(const Answering *a, FILE *from, const char *name, long number, char **line, size_t *room)
+/* The next line with its end, as getline gives it; -1: there is none, -2: it cannot be read, which
+ * has been told. */
+static ssize_t read_line(const Answering *a, FILE *from, const char *name, long number, char **line,
+                         size_t *room)
 {
     size_t n = 0;
     int c = 0;
     errno = 0;
     while (c != '\n' && (c = getc(from)) != EOF) {
         if (c != '\n' && n >= (size_t)LINE_LIMIT + (c == '\r')) {
-            fprintf(stderr, "%s: %sline %ld: the line is longer than %d bytes\n", a->program, name, number, LINE_LIMIT);
+            fprintf(stderr, "%s: %sline %ld: the line is longer than %d bytes\n", a->program, name,
+                    number, LINE_LIMIT);
             return -2;
         }
         if (n + 1 >= *room) {
@@ -216,7 +219,8 @@ static ssize_t read_line(const Answering *a, FILE *from, const char *name, long 
         (*line)[n++] = (char)c;
     }
     if (ferror(from) || (c != EOF && c != '\n')) {
-        fprintf(stderr, "%s: %sline %ld: cannot read: %s\n", a->program, name, number, strerror(errno));
+        fprintf(stderr, "%s: %sline %ld: cannot read: %s\n", a->program, name, number,
+                strerror(errno));
         return -2;
     }
     if (!n)
@@ -248,7 +252,8 @@ static int answer_lines(Answering *a)
     size_t room = 0;
     int failed = 0;
     ssize_t n = 0;
-    for (long number = 1; !failed && (n = read_line(a, stdin, "", number, &line, &room)) >= 0; number++) {
+    for (long number = 1; !failed && (n = read_line(a, stdin, "", number, &line, &room)) >= 0;
+         number++) {
         if (!read_prefix(a, number))
             failed = 1;
         else

@@ -95,7 +95,8 @@ static void *find_inside(void *context, const TfcTensor *tensor)
     const TfcMember *member = context;
     for (int64_t i = 0; i < member->n; i++)
         if (!strcmp(member->weights[i].name, tensor->name))
-            return (void *)(uintptr_t)member->weights[i].data; /* read only: store_own comes first */
+            return (void *)(uintptr_t)member->weights[i]
+                .data; /* read only: store_own comes first */
     return NULL;
 }
 
@@ -122,9 +123,9 @@ static bool fill_stores(TfcLoaded *loaded, bool inside)
     int64_t n = model->n_members > 1 ? model->n_members - 1 : 0;
     loaded->store = store_new();
     loaded->others = calloc((size_t)n + 1, sizeof(Store *));
-    bool ok = loaded->others && add_params(loaded->variant,
-                                           inside && model->n_members ? &model->members[0] : NULL,
-                                           loaded->store);
+    bool ok = loaded->others &&
+              add_params(loaded->variant, inside && model->n_members ? &model->members[0] : NULL,
+                         loaded->store);
     if (ok)
         store_find_pages(loaded->store);
     for (; ok && loaded->n_others < n; loaded->n_others++) {
@@ -153,10 +154,11 @@ static bool is_ensemble(const TfcModel *model) { return model->n_members > 1; }
 
 static int refuse_ensemble(const TfcModel *model)
 {
-    return tfc_model_fail(TFC_ERROR_WEIGHTS,
-                          "%s: %lld models are inside, whose mean is taken: it has no other weights, and "
-                          "is not saved",
-                          model->name, (long long)model->n_members);
+    return tfc_model_fail(
+        TFC_ERROR_WEIGHTS,
+        "%s: %lld models are inside, whose mean is taken: it has no other weights, and "
+        "is not saved",
+        model->name, (long long)model->n_members);
 }
 
 /* A model that nobody has a handle of yet, its params not filled unless they are inside. */

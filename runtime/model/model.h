@@ -58,8 +58,8 @@ const char *tfc_model_error_detail(void);
 int tfc_model_open(const TfcModel *model, int64_t header, const char *weights,
                    TfcModelHandle **out);
 int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out);
-/* Opens a model with the params, the optimizer's state and the count of steps of a checkpoint that tfc_model_save
- * or a training has written. The model has train_step. */
+/* Opens a model with the params, the optimizer's state and the count of steps of a checkpoint that
+ * tfc_model_save or a training has written. The model has train_step. */
 int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
                               TfcModelHandle **out);
 void tfc_model_close(TfcModelHandle *loaded);
@@ -96,10 +96,11 @@ int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *set
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length);
-/* Counts the tokens, and the unknown ones among them, of the texts that the last call with text encoded. *note: a
- * sentence about their share if it is above UNKNOWN_TOLD (base/unknown.h), owned by the session; else NULL. Each of the
- * last three may be NULL. */
-int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unknown, const char **note);
+/* Counts the tokens, and the unknown ones among them, of the texts that the last call with text
+ * encoded. *note: a sentence about their share if it is above UNKNOWN_TOLD (base/unknown.h), owned
+ * by the session; else NULL. Each of the last three may be NULL. */
+int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unknown,
+                      const char **note);
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);
@@ -107,8 +108,8 @@ int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *setti
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,
                                 const TfcTranslation **list, int64_t *n);
-/* For main.c: the answer to one line among many, a translation or a continuation, as one line. `number`: the line's
- * number, the key of its random numbers. */
+/* For main.c: the answer to one line among many, a translation or a continuation, as one line.
+ * `number`: the line's number, the key of its random numbers. */
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
                           const char *line, int64_t length, const char **text,
                           int64_t *text_length);

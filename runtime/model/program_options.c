@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An option of the program's own; `value` says of what kind: FILE is text, ID and N are numbers, NULL is a flag. */
+/* An option of the program's own; `value` says of what kind: FILE is text, ID and N are numbers,
+ * NULL is a flag. */
 typedef struct OwnOption {
     const char *name, *value;
     size_t at; /* in ProgramOptions */
@@ -16,27 +17,37 @@ typedef struct OwnOption {
 } OwnOption;
 
 static const OwnOption own_options[] = {
-    {"weights", "FILE", offsetof(ProgramOptions, weights), "a safetensors file in place of the weights inside"},
+    {"weights", "FILE", offsetof(ProgramOptions, weights),
+     "a safetensors file in place of the weights inside"},
     {"ids", NULL, offsetof(ProgramOptions, ids), "token ids in place of text"},
-    {"prefix", "FILE", offsetof(ProgramOptions, prefix), "how each result begins: a line for each line"},
+    {"prefix", "FILE", offsetof(ProgramOptions, prefix),
+     "how each result begins: a line for each line"},
     {"bos", "ID", offsetof(ProgramOptions, bos), "the id that begins a result"},
     {"first", "ID", offsetof(ProgramOptions, first), "the first id of every result"},
     {"eos", "ID", offsetof(ProgramOptions, eos), "the id that ends it"},
     {"threads", "N", offsetof(ProgramOptions, threads), "as many as processors"},
 };
-enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0], ALL_OPTIONS = OWN_OPTIONS + SETTINGS };
+enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0] };
+enum { ALL_OPTIONS = OWN_OPTIONS + SETTINGS };
 
 /* Options by number: its own, then rows of settings. */
-static const char *option_name(int i) { return i < OWN_OPTIONS ? own_options[i].name : setting_help(i - OWN_OPTIONS)->option; }
-static const char *option_value(int i) { return i < OWN_OPTIONS ? own_options[i].value : setting_help(i - OWN_OPTIONS)->value; }
+static const char *option_name(int i)
+{
+    return i < OWN_OPTIONS ? own_options[i].name : setting_help(i - OWN_OPTIONS)->option;
+}
+static const char *option_value(int i)
+{
+    return i < OWN_OPTIONS ? own_options[i].value : setting_help(i - OWN_OPTIONS)->value;
+}
 
 static void print_usage(const TfcModel *model, const char *program, FILE *out)
 {
-    fprintf(out,
-            "Usage: %s [OPTION ...]\n"
-            "%s on standard input, a line each; the answers, a line each, out. Several results of a\n"
-            "line are a line each: NUMBER ||| RESULT ||| SCORE.\n",
-            program, model->text ? "Text (with --ids token ids)" : "Token ids");
+    fprintf(
+        out,
+        "Usage: %s [OPTION ...]\n"
+        "%s on standard input, a line each; the answers, a line each, out. Several results of a\n"
+        "line are a line each: NUMBER ||| RESULT ||| SCORE.\n",
+        program, model->text ? "Text (with --ids token ids)" : "Token ids");
     for (int i = 0; i < ALL_OPTIONS; i++) {
         const char *name = option_name(i), *value = option_value(i);
         if (name)
@@ -55,8 +66,8 @@ static int find_own_or_setting(const char *argument)
 }
 
 /* A number of the option, whole or not, in range; false after saying what is wrong. */
-static bool read_option_number(const char *program, const char *option, const DecodeSetting *range, const char *text,
-                               int64_t *whole, double *number)
+static bool read_option_number(const char *program, const char *option, const DecodeSetting *range,
+                               const char *text, int64_t *whole, double *number)
 {
     char *end, allowed[RANGE_TEXT];
     bool is_whole = range->kind != SETTING_NUMBER;
@@ -70,7 +81,8 @@ static bool read_option_number(const char *program, const char *option, const De
     return false;
 }
 
-static bool read_own(const TfcModel *model, const char *program, const OwnOption *own, const char *text, ProgramOptions *o)
+static bool read_own(const TfcModel *model, const char *program, const OwnOption *own,
+                     const char *text, ProgramOptions *o)
 {
     void *field = (char *)o + own->at;
     bool is_id = own->value && !strcmp(own->value, "ID");
@@ -81,7 +93,9 @@ static bool read_own(const TfcModel *model, const char *program, const OwnOption
     else if (!strcmp(own->value, "FILE"))
         *(const char **)field = text;
     else {
-        range.most = !is_id ? LIMIT_threads : model->vocab > 0 ? (double)model->vocab - 1 : INT32_MAX;
+        range.most = !is_id             ? LIMIT_threads
+                     : model->vocab > 0 ? (double)model->vocab - 1
+                                        : INT32_MAX;
         return read_option_number(program, own->name, &range, text, field, &number);
     }
     return true;
@@ -116,7 +130,8 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
             return 2;
         }
         if (option < 0 || (takes && i + 1 == argc)) {
-            fprintf(stderr, takes ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n", argv[0], argv[i]);
+            fprintf(stderr, takes ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",
+                    argv[0], argv[i]);
             print_usage(model, argv[0], stderr);
             return 2;
         }
@@ -128,7 +143,8 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
     }
     o->ids = o->ids || !model->text;
     const TfcGeneration *s = &o->settings;
-    const SettingConflict *conflict = settings_conflict(s->sample, s->nbest, s->best_of, s->alternatives);
+    const SettingConflict *conflict =
+        settings_conflict(s->sample, s->nbest, s->best_of, s->alternatives);
     if (conflict)
         fprintf(stderr, "%s: %s\n", argv[0], conflict->options);
     return conflict ? 2 : 0;

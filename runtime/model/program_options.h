@@ -1,10 +1,12 @@
-/* The options of a compiled program: those of decoding (runtime/decode/settings.def), and its own. */
+/* The options of a compiled program: those of decoding (runtime/decode/settings.def), and its
+ * own. */
 #ifndef RUNTIME_MODEL_PROGRAM_OPTIONS_H
 #define RUNTIME_MODEL_PROGRAM_OPTIONS_H
 
 #include "runtime/model/model.h"
 
-/* ProgramOptions: the options of a command line; bos, first, eos and threads are -1 if they were not given.
+/* ProgramOptions: the options of a command line; bos, first, eos and threads are -1 if they were
+ * not given.
  *   given      which rows of settings.def were given; their values are in `settings`
  *   ids        the input has ids instead of text
  *   help       was asked for and has been printed */
@@ -18,9 +20,10 @@ typedef struct ProgramOptions {
 
 /* Reads the command line. 0; or the exit status, after a message that says what is wrong. */
 int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *options);
-/* Replaces the model's defaults by the options that were given. --beam and --alternatives without --sample turn
- * off drawing at random, even if that is the model's default. 0; or the exit status, after a message about options that
- * have no effect together. */
-int program_options_set(const ProgramOptions *options, const char *program, TfcGeneration *settings);
+/* Replaces the model's defaults by the options that were given. --beam and --alternatives without
+ * --sample turn off drawing at random, even if that is the model's default. 0; or the exit status,
+ * after a message about options that have no effect together. */
+int program_options_set(const ProgramOptions *options, const char *program,
+                        TfcGeneration *settings);
 
 #endif

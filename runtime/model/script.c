@@ -1,5 +1,5 @@
-/* What scripts call of a model compiled for a page or a package: a request as JSON in, the answer as JSON
- * out, with a model and a session that stay.
+/* What scripts call of a model compiled for a page or a package: a request as JSON in, the answer
+ * as JSON out, with a model and a session that stay.
  *
  *   {"text": "Ein Hund.", "beam": 4, "nbest": 2}
  *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …]}
@@ -38,7 +38,8 @@ typedef struct Wanted {
 } Wanted;
 
 /* NULL, or what is wrong with it. */
-static const char *take_setting(const char *name, const JsonValue *value, Arena *arena, TfcGeneration *out)
+static const char *take_setting(const char *name, const JsonValue *value, Arena *arena,
+                                TfcGeneration *out)
 {
     const DecodeSetting *setting = setting_rows, *end = setting_rows + SETTINGS;
     char range[RANGE_TEXT];
@@ -46,7 +47,8 @@ static const char *take_setting(const char *name, const JsonValue *value, Arena 
         setting++;
     if (setting == end)
         return arena_printf(arena, "there is no setting '%s'", name);
-    bool is_number = value->kind == JV_INTEGER || (value->kind == JV_NUMBER && setting->kind == SETTING_NUMBER);
+    bool is_number =
+        value->kind == JV_INTEGER || (value->kind == JV_NUMBER && setting->kind == SETTING_NUMBER);
     if (is_number && setting_fits(setting, value->number)) {
         setting_put(setting, out, value->integer, value->number);
         return NULL;
@@ -56,7 +58,8 @@ static const char *take_setting(const char *name, const JsonValue *value, Arena 
 }
 
 /* NULL, or what is wrong with the request. `translates`: so does the model. */
-static const char *take_settings(const JsonValue *request, bool translates, Arena *arena, Wanted *wanted)
+static const char *take_settings(const JsonValue *request, bool translates, Arena *arena,
+                                 Wanted *wanted)
 {
     const char *mistake = NULL;
     for (size_t i = 0; !mistake && i < request->n; i++) {
@@ -72,7 +75,8 @@ static const char *take_settings(const JsonValue *request, bool translates, Aren
     return mistake;
 }
 
-static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
+static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, const Wanted *wanted,
+                           JsonWriter *json)
 {
     json_open(json, NULL, '{');
     json_put_integer(json, "line", t->line);
@@ -88,7 +92,8 @@ static int put_translations(TfcSessionHandle *session, const Wanted *wanted, Jso
 {
     const TfcTranslation *list;
     int64_t n;
-    int status = tfc_model_translations(session, &wanted->settings, wanted->text, (int64_t)strlen(wanted->text), &list, &n);
+    int status = tfc_model_translations(session, &wanted->settings, wanted->text,
+                                        (int64_t)strlen(wanted->text), &list, &n);
     for (int64_t i = 0; !status && i < n; i++)
         status = put_translation(&list[i], session, wanted, json);
     return status;
@@ -97,7 +102,8 @@ static int put_translations(TfcSessionHandle *session, const Wanted *wanted, Jso
 static int put_generated(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
 {
     const char *text;
-    int status = tfc_model_generate_text(session, &wanted->settings, wanted->text, (int64_t)strlen(wanted->text), &text, NULL);
+    int status = tfc_model_generate_text(session, &wanted->settings, wanted->text,
+                                         (int64_t)strlen(wanted->text), &text, NULL);
     if (status)
         return status;
     json_open(json, NULL, '{');
@@ -106,7 +112,8 @@ static int put_generated(TfcSessionHandle *session, const Wanted *wanted, JsonWr
     return TFC_OK;
 }
 
-static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, const Wanted *wanted)
+static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
+                              const Wanted *wanted)
 {
     JsonWriter json = {.out = &last_answer};
     last_answer.length = 0;
@@ -137,7 +144,8 @@ const char *tfc_model_script(const TfcModel *model, const char *request, int64_t
     static TfcSessionHandle *session;
     Wanted wanted = {0};
     if ((!loaded && tfc_model_open(model, model->header, NULL, &loaded)) ||
-        (!session && tfc_model_session_new(loaded, &session)) || tfc_model_generation_defaults(loaded, &wanted.settings))
+        (!session && tfc_model_session_new(loaded, &session)) ||
+        tfc_model_generation_defaults(loaded, &wanted.settings))
         return script_fail(tfc_model_error_detail());
     Arena *arena = arena_try_new();
     if (!arena || !request || length < 0) {

@@ -1,10 +1,12 @@
 /* What an answer's tokens were made from, for scripts:
  *
  *   "attention": {"source": ["▁Ein", "▁Hund", "</s>"], "target": ["▁A", "▁dog", "</s>"],
- *                 "source_words": [0, 1, -1], "target_words": [0, 1, -1], "weights": [[0.9, 0.1, 0], …]}
+ *                 "source_words": [0, 1, -1], "target_words": [0, 1, -1],
+ *                 "weights": [[0.9, 0.1, 0], …]}
  *
- * weights: a row a token of the target, of as many as the source has tokens, as tfc translate --attention
- * --json has them. Words count from 0 between blanks of line and answer; -1: begin and end. */
+ * weights: a row a token of the target, of as many as the source has tokens, as tfc translate
+ * --attention --json has them. Words count from 0 between blanks of line and answer; -1: begin and
+ * end. */
 #include "runtime/model/script.h"
 
 #include "runtime/model/state.h"
@@ -34,7 +36,10 @@ static Side source_side(const TfcLoaded *loaded, const char *text, const TfcTran
 {
     const TfcText *rules = loaded->model->text;
     int64_t first = rules->source_begin >= 0, last = rules->source_end >= 0;
-    Side side = {.tokenizer = loaded->source, .ids = t->source, .n = t->n_source, .first = first,
+    Side side = {.tokenizer = loaded->source,
+                 .ids = t->source,
+                 .n = t->n_source,
+                 .first = first,
                  .own = t->n_source - first - last};
     side.text = find_line(text, t->line, &side.length);
     return side;
@@ -44,8 +49,13 @@ static Side target_side(const TfcLoaded *loaded, const TfcTranslation *t, const 
 {
     int64_t n = t->result.n, first = loaded->model->first;
     bool begins = n && first >= 0 && fed[1] == first; /* with a token that has no text */
-    return (Side){.tokenizer = loaded->target, .text = t->text, .length = (size_t)t->length, .ids = fed + 1,
-                  .n = n + 1, .first = begins, .own = n - begins};
+    return (Side){.tokenizer = loaded->target,
+                  .text = t->text,
+                  .length = (size_t)t->length,
+                  .ids = fed + 1,
+                  .n = n + 1,
+                  .first = begins,
+                  .own = n - begins};
 }
 
 static bool put_tokens(const Side *side, const char *key, Arena *arena, JsonWriter *json)
@@ -70,8 +80,8 @@ static bool put_tokens(const Side *side, const char *key, Arena *arena, JsonWrit
 static bool put_words(const Side *side, const char *key, Arena *arena, JsonWriter *json)
 {
     int64_t *words = ARENA_ARRAY(arena, int64_t, side->own + 1), n_words;
-    bool ok = words && token_words(side->tokenizer, side->text, side->length, side->ids + side->first,
-                                   (size_t)side->own, words, &n_words);
+    bool ok = words && token_words(side->tokenizer, side->text, side->length,
+                                   side->ids + side->first, (size_t)side->own, words, &n_words);
     json_open(json, key, '[');
     for (int64_t i = 0; ok && i < side->n; i++) {
         int64_t at = i - side->first;
@@ -95,26 +105,30 @@ static int32_t *frame_target(const TfcModel *model, const TfcResult *result, Are
     return ids;
 }
 
-static int put(const TfcLoaded *loaded, TfcSessionHandle *session, const char *text, const TfcTranslation *t,
-               Arena *arena, JsonWriter *json)
+static int put(const TfcLoaded *loaded, TfcSessionHandle *session, const char *text,
+               const TfcTranslation *t, Arena *arena, JsonWriter *json)
 {
     int32_t *framed = frame_target(loaded->model, &t->result, arena);
     const float *weights;
     if (!framed)
         return tfc_model_no_memory();
-    int status = tfc_model_alignment(session, (int32_t)t->n_source, t->source, (int32_t)t->result.n + 1, framed, &weights);
+    int status = tfc_model_alignment(session, (int32_t)t->n_source, t->source,
+                                     (int32_t)t->result.n + 1, framed, &weights);
     if (status)
         return status;
     Side source = source_side(loaded, text, t), target = target_side(loaded, t, framed);
     json_open(json, "attention", '{');
-    bool ok = put_tokens(&source, "source", arena, json) && put_tokens(&target, "target", arena, json) &&
-              put_words(&source, "source_words", arena, json) && put_words(&target, "target_words", arena, json);
+    bool ok = put_tokens(&source, "source", arena, json) &&
+              put_tokens(&target, "target", arena, json) &&
+              put_words(&source, "source_words", arena, json) &&
+              put_words(&target, "target_words", arena, json);
     json_put_rows(json, "weights", weights, target.n, source.n, ALIGNMENT_DECIMALS);
     json_close(json, '}');
     return ok ? TFC_OK : tfc_model_no_memory();
 }
 
-int script_put_attention(TfcSessionHandle *handle, const char *text, const TfcTranslation *t, JsonWriter *json)
+int script_put_attention(TfcSessionHandle *handle, const char *text, const TfcTranslation *t,
+                         JsonWriter *json)
 {
     int status;
     TfcSession *session = t->n_source ? session_enter(handle, USE_READ, &status) : NULL;

@@ -180,8 +180,8 @@ static void put_step(const TfcProgram *program, const TfcWord *in, int64_t step,
     }
 }
 
-/* A step whose loss, gradient or update is not finite has changed nothing (passes/optimizer.c): which
- * operation made the first NaN is found by running it again. */
+/* A step whose loss, gradient or update is not finite has changed nothing (passes/optimizer.c):
+ * which operation made the first NaN is found by running it again. */
 static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *out, int64_t step)
 {
     for (int32_t i = 0; i < program->n_outputs; i++) {
@@ -193,7 +193,8 @@ static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *o
         const char *name = exec_find_nan(exec, &at);
         return tfc_model_fail(TFC_ERROR_NUMBER, "step %lld: %s is %s%s%s%s", (long long)step,
                               port->name, isnan(value) ? "not a number" : "infinite",
-                              name ? "; the first NaN was made by '" : "; the update would leave f32's range",
+                              name ? "; the first NaN was made by '"
+                                   : "; the update would leave f32's range",
                               name ? name : "", name ? "'" : "");
     }
     return TFC_OK;

@@ -13,7 +13,10 @@ int64_t tfc_model_longest(const TfcModel *model)
 }
 
 /* What ends texts of a language model; -1: nothing. */
-static int32_t first_stop(const TfcModel *model) { return model->rule.n_stops ? model->rule.stops[0] : -1; }
+static int32_t first_stop(const TfcModel *model)
+{
+    return model->rule.n_stops ? model->rule.stops[0] : -1;
+}
 
 /* Those of tfc translate; of a model without an encoder, those of tfc generate. */
 static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
@@ -57,15 +60,18 @@ static int check_together(const TfcModel *model, const TfcGeneration *s, bool en
 {
     const int32_t least = encodes ? 0 : -1;
     if (s->bos < least || s->bos >= model->vocab || s->eos < least || s->eos >= model->vocab)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                              "bos is %d, eos is %d: neither the model nor the settings name them, or "
-                              "they are not below %lld",
-                              s->bos, s->eos, (long long)model->vocab);
-    const SettingConflict *conflict = settings_conflict(s->sample, s->nbest, s->best_of, s->alternatives);
+        return tfc_model_fail(
+            TFC_ERROR_ARGUMENT,
+            "bos is %d, eos is %d: neither the model nor the settings name them, or "
+            "they are not below %lld",
+            s->bos, s->eos, (long long)model->vocab);
+    const SettingConflict *conflict =
+        settings_conflict(s->sample, s->nbest, s->best_of, s->alternatives);
     if (conflict)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s", conflict->fields);
     if (!s->sample && s->nbest > s->beam)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "nbest is %d: a search gives no more than its beam, %d", s->nbest,
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "nbest is %d: a search gives no more than its beam, %d", s->nbest,
                               s->beam);
     return TFC_OK;
 }
@@ -74,8 +80,8 @@ static int check_settable_id(const TfcModel *model, const char *name, int32_t id
 {
     return id >= -1 && id < model->vocab
                ? TFC_OK
-               : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %d; expected an id from -1 to %lld", name, id,
-                                (long long)model->vocab - 1);
+               : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %d; expected an id from -1 to %lld",
+                                name, id, (long long)model->vocab - 1);
 }
 
 static int check_settings(const TfcModel *model, const TfcGeneration *s, bool encodes)
@@ -86,7 +92,8 @@ static int check_settings(const TfcModel *model, const TfcGeneration *s, bool en
         if (row->longest || setting_fits(row, value))
             continue;
         setting_range(row, range);
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %.10g; expected %s", row->name, value, range);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %.10g; expected %s", row->name, value,
+                              range);
     }
     int status = check_settable_id(model, "first", s->first);
     for (int i = 0; !status && i < (int)(sizeof s->forbidden / sizeof *s->forbidden); i++) {

@@ -1,6 +1,7 @@
-/* Inside a loaded model and its sessions. access.c says which calls may run at a time, model.c has the params,
- * session.c sessions and their functions, words.c the arguments and results of these functions, settings.c the settings
- * of a generation, generate.c decoding, alignment.c alignments, texts.c and translations.c calls with text. */
+/* Inside a loaded model and its sessions. access.c says which calls may run at a time, model.c has
+ * the params, session.c sessions and their functions, words.c the arguments and results of these
+ * functions, settings.c the settings of a generation, generate.c decoding, alignment.c alignments,
+ * texts.c and translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -18,11 +19,12 @@ typedef struct TfcLoaded {
     Store *store;              /* params, shared by the sessions; of the first model, */
     Store **others;            /* and of an ensemble's others, n_others */
     int64_t n_others;
-    pthread_mutex_t mutex;     /* of what follows, and of adding to the store */
-    bool trains;               /* the params are its own, the optimizer's state is there */
-    int64_t generation;        /* changes when params move */
-    TrainState training;       /* steps done, seed of the last step; the checkpoint's other values are
-                                * saved again, for a tfc train that resumes from it */
+    pthread_mutex_t mutex; /* of what follows, and of adding to the store */
+    bool trains;           /* the params are its own, the optimizer's state is there */
+    int64_t generation;    /* changes when params move */
+    /* steps done, seed of the last step; the checkpoint's other values are saved again, for a tfc
+     * train that resumes from it */
+    TrainState training;
     Tokenizer *source, *target; /* made for the first text; source may be the target's */
     /* access.c: */
     int64_t users;   /* the handle, sessions and calls that use the model; the last one frees it */
@@ -33,7 +35,7 @@ typedef struct TfcLoaded {
 
 typedef struct TfcSession {
     TfcLoaded *loaded;
-    Store *store; /* params borrowed from the model's, caches of its own; of the first model, */
+    Store *store;   /* params borrowed from the model's, caches of its own; of the first model, */
     Store **others; /* and of an ensemble's others */
     int64_t generation;
     Exec *execs[TFC_N_FUNCTIONS];
@@ -56,8 +58,9 @@ typedef struct TfcSession {
 /* What a call does with the model's params. */
 typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 
-/* The object of an open handle; it is not freed before model_leave. NULL, after tfc_model_fail, and *status: the handle
- * is not open, or another call uses the object in a way that excludes this one. */
+/* The object of an open handle; it is not freed before model_leave. NULL, after tfc_model_fail, and
+ * *status: the handle is not open, or another call uses the object in a way that excludes this
+ * one. */
 TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
 void model_leave(TfcLoaded *loaded, ModelUse use);
 TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
@@ -85,10 +88,11 @@ int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t 
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
-/* If the model's params have moved since the session's executors were made: frees these and makes new stores. false:
- * out of memory. */
+/* If the model's params have moved since the session's executors were made: frees these and makes
+ * new stores. false: out of memory. */
 bool session_refresh(TfcSession *session);
-/* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's store. */
+/* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's
+ * store. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
 enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
 /* Runs a program on the words of a call and gives its results; everything is checked before
@@ -96,8 +100,10 @@ enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out);
 
-/* The same for a function from tensors to tensors, whose Exec is made at the first call. (session.c) */
-int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out);
+/* The same for a function from tensors to tensors, whose Exec is made at the first call.
+ * (session.c) */
+int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in,
+                         TfcWord *out);
 
 /* ---- generate.c ---- */
 
@@ -109,7 +115,8 @@ TfcResult session_result(const Hypothesis *hypothesis);
 
 /* ---- settings.c ---- */
 
-/* Checks the settings and converts them; NULL: the defaults. Prefixes are not among them. A TfcStatus. */
+/* Checks the settings and converts them; NULL: the defaults. Prefixes are not among them. A
+ * TfcStatus. */
 int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out);
 /* Tokens of the longest sequence that the model takes. */
 int64_t tfc_model_longest(const TfcModel *model);

@@ -13,7 +13,8 @@ int texts_check(const char *name, const char *utf8, int64_t length)
 {
     if (length < 0 || length > TOKENIZER_MOST)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %lld: from 0 to %d is allowed",
-                              name ? "prefix_length" : "length", (long long)length, (int)TOKENIZER_MOST);
+                              name ? "prefix_length" : "length", (long long)length,
+                              (int)TOKENIZER_MOST);
     if (!utf8 && length)
         return tfc_model_need(utf8, name ? name : "utf8");
     for (int64_t at = 0; at < length;) {
@@ -125,7 +126,8 @@ static int go_on_once(TfcSession *session, DecodeSettings *settings, int64_t num
     Decoded decoded;
     settings->limits = &part.limit;
     if (part.is_cut && refuses)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "the prompt has %lld tokens, the model takes %lld",
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "the prompt has %lld tokens, the model takes %lld",
                               (long long)ids->count, (long long)tfc_model_longest(model));
     if (!decode_batch(&session->stepper, settings, NULL, &part.prompt, &number, 1, arena, &decoded))
         return tfc_model_no_memory();
@@ -134,14 +136,16 @@ static int go_on_once(TfcSession *session, DecodeSettings *settings, int64_t num
     return continue_take(&decoded, ids, left) ? TFC_OK : tfc_model_no_memory();
 }
 
-static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids, bool refuses)
+static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids,
+                 bool refuses)
 {
     double most = settings->length_factor * (double)ids->count + settings->length_extra;
     int64_t left = most < INT32_MAX ? (int64_t)most : INT32_MAX;
     int status = TFC_OK;
     for (int64_t piece = 0; !status && left > 0; piece++) {
         Arena *arena = arena_try_new();
-        status = arena ? go_on_once(session, settings, number << 32 | piece, ids, &left, refuses && !piece, arena)
+        status = arena ? go_on_once(session, settings, number << 32 | piece, ids, &left,
+                                    refuses && !piece, arena)
                        : tfc_model_no_memory();
         arena_free(arena);
     }
@@ -162,8 +166,8 @@ static int generate_lines(TfcSession *session, const TfcGeneration *given, int64
         status = encode_prompt(session, utf8, length, &ids);
     if (!status)
         status = go_on(session, &settings, number, &ids, given && given->refuse_long);
-    if (!status && !continue_put(session->loaded->target, &session->loaded->model->rule, ids.data, ids.count,
-                                 &session->text))
+    if (!status && !continue_put(session->loaded->target, &session->loaded->model->rule, ids.data,
+                                 ids.count, &session->text))
         status = tfc_model_no_memory();
     token_ids_free(&ids);
     return status;
@@ -173,8 +177,8 @@ static int generate_lines(TfcSession *session, const TfcGeneration *given, int64
 
 typedef enum TextWay { TRANSLATE, GENERATE, ANSWER } TextWay;
 
-static int answer_text(TfcSession *session, const TfcGeneration *settings, TextWay way, int64_t number,
-                  const char *utf8, int64_t length)
+static int answer_text(TfcSession *session, const TfcGeneration *settings, TextWay way,
+                       int64_t number, const char *utf8, int64_t length)
 {
     int status = texts_check(NULL, utf8, length);
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
@@ -187,8 +191,9 @@ static int answer_text(TfcSession *session, const TfcGeneration *settings, TextW
     return status || put_answer(session, "", 1) ? status : tfc_model_no_memory();
 }
 
-static int call_text(TfcSessionHandle *handle, const TfcGeneration *settings, TextWay way, int64_t number,
-                const char *utf8, int64_t length, const char **text, int64_t *text_length)
+static int call_text(TfcSessionHandle *handle, const TfcGeneration *settings, TextWay way,
+                     int64_t number, const char *utf8, int64_t length, const char **text,
+                     int64_t *text_length)
 {
     int status = tfc_model_need(text, "text");
     if (status)
@@ -224,13 +229,13 @@ int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *sett
 }
 
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
-                          const char *line, int64_t length, const char **text,
-                          int64_t *text_length)
+                          const char *line, int64_t length, const char **text, int64_t *text_length)
 {
     return call_text(session, settings, ANSWER, number, line, length, text, text_length);
 }
 
-int tfc_model_unknown(TfcSessionHandle *handle, int64_t *tokens, int64_t *unknown, const char **note)
+int tfc_model_unknown(TfcSessionHandle *handle, int64_t *tokens, int64_t *unknown,
+                      const char **note)
 {
     int status;
     TfcSession *session = session_enter(handle, USE_NONE, &status);

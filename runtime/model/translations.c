@@ -10,8 +10,8 @@ enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256 };
 /* A line's tokens, those around them included. */
 typedef struct TextLine {
     size_t start;
-    int32_t n; /* 0: the line has no tokens of its own */
-    bool ends; /* with a newline */
+    int32_t n;     /* 0: the line has no tokens of its own */
+    bool ends;     /* with a newline */
     size_t prefix; /* where the tokens begin that the translation begins with */
     int32_t n_prefix;
 } TextLine;
@@ -22,7 +22,7 @@ typedef struct Translation {
     DecodeSettings settings;
     TokenIds ids, prefixes;
     TextLine *lines;
-    int64_t n, first; /* lines; the number of the first */
+    int64_t n, first;     /* lines; the number of the first */
     TfcTranslation *list; /* the results, with room for all; NULL: the best become text */
     int64_t n_list;
 } Translation;
@@ -55,8 +55,8 @@ static int text_refused(const Translation *t, const TextLine *line, const char *
 {
     const char *problem = tokenizer_problem();
     return !problem ? tfc_model_no_memory()
-                    : tfc_model_fail(TFC_ERROR_ARGUMENT, "line %lld%s: %s", (long long)(t->first + (line - t->lines) + 1), of,
-                                     problem);
+                    : tfc_model_fail(TFC_ERROR_ARGUMENT, "line %lld%s: %s",
+                                     (long long)(t->first + (line - t->lines) + 1), of, problem);
 }
 
 static int encode_line(Translation *t, const char *text, size_t length, TextLine *line)
@@ -153,7 +153,8 @@ static int64_t window_end(const Translation *t, int64_t from)
 static bool put_result(TfcSession *session, const Hypothesis *h)
 {
     Tokens shown = hypothesis_text(h, (int32_t)session->loaded->model->first);
-    return tokenizer_decode_text(session->loaded->target, shown.ids, (size_t)shown.n, &session->text);
+    return tokenizer_decode_text(session->loaded->target, shown.ids, (size_t)shown.n,
+                                 &session->text);
 }
 
 static bool put_line(TfcSession *session, const TextLine *line, const Decoded *decoded)
@@ -217,12 +218,13 @@ static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *ar
         if (!line->n)
             continue;
         sources[n] = (Tokens){t->ids.data + line->start, line->n};
-        prefixes[n] = (Tokens){line->n_prefix ? t->prefixes.data + line->prefix : NULL, line->n_prefix};
+        prefixes[n] =
+            (Tokens){line->n_prefix ? t->prefixes.data + line->prefix : NULL, line->n_prefix};
         numbers[n++] = t->first + i;
     }
     t->settings.prefixes = t->prefixes.count ? prefixes : NULL;
-    bool ok = !n || decode_batch(&t->session->stepper, &t->settings, sources, NULL, numbers, n, arena,
-                                 decoded);
+    bool ok = !n || decode_batch(&t->session->stepper, &t->settings, sources, NULL, numbers, n,
+                                 arena, decoded);
     for (int64_t i = from; ok && i < to; i++) {
         ok = t->list ? list_line(t, i, decoded) : put_line(t->session, &t->lines[i], decoded);
         decoded += t->lines[i].n > 0;

@@ -63,10 +63,13 @@ static int check_positions(const TfcModel *model, const TfcProgram *program, con
 {
     for (int32_t d = 0; d < program->n_dims; d++)
         for (int64_t i = 0; i < model->n_lengths; i++)
-            if (!strcmp(model->lengths[i].input, program->dims[d].name) && dims[d].extent >= model->lengths[i].below)
-                return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld long, but the model has %lld positions",
-                                      program->dims[d].name, (long long)dims[d].extent,
-                                      (long long)model->lengths[i].below - 1);
+            if (!strcmp(model->lengths[i].input, program->dims[d].name) &&
+                dims[d].extent >= model->lengths[i].below)
+                return tfc_model_fail(
+                    TFC_ERROR_ARGUMENT,
+                    "the dimension %s is %lld long, but the model has %lld positions",
+                    program->dims[d].name, (long long)dims[d].extent,
+                    (long long)model->lengths[i].below - 1);
     return TFC_OK;
 }
 
@@ -163,9 +166,7 @@ static int check_scalar(const TfcPort *port, double value)
         ok = isfinite((float)value);
         expected = "finite as f32";
         break;
-    default:
-        ok = isfinite(value);
-        expected = "finite";
+    default: ok = isfinite(value); expected = "finite";
     }
     return ok ? TFC_OK
               : tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is %g, which is not %s", port->name, value,

@@ -1,4 +1,5 @@
-/* Forms: what products of one type of operands need of a processor, as codegen/emit/gemm/gemm.h generates it. */
+/* Forms: what products of one type of operands need of a processor, as codegen/emit/gemm/gemm.h
+ * generates it. */
 #ifndef RUNTIME_PRODUCT_FORM_H
 #define RUNTIME_PRODUCT_FORM_H
 
@@ -19,8 +20,15 @@ enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
  *   STRIDED  a and b by strides of any size
  *   PANELS   a and b in panels: for each term the elements of all sides, contiguous
  *   ROWS     b in panels; a with each row contiguous along k
- *   KEPT     b in panels of product_pack, if these differ from other panels; a by strides of any size */
-typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIE_KEPT, TFC_LIES } TfcLie;
+ *   KEPT     b in panels of product_pack, if these differ from other panels; a by strides of any
+ *            size */
+typedef enum TfcLie {
+    TFC_LIE_STRIDED,
+    TFC_LIE_PANELS,
+    TFC_LIE_ROWS,
+    TFC_LIE_KEPT,
+    TFC_LIES
+} TfcLie;
 
 /* c[height, columns] = Σ a·b, stored as `store` says. Strides are in bytes; k counts elements of
  * panels. b is read up to the tile's whole width. `rows`: how many c has, where a form's tiles
@@ -28,22 +36,23 @@ typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIE_KEP
 typedef void TfcTile(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b,
                      int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t store,
                      int64_t rows);
-/* Writes a panel: for each term the elements of all sides, contiguous. x has `count` sides; elements of the panel's
- * other sides are undefined. Strides are in elements of x. */
+/* Writes a panel: for each term the elements of all sides, contiguous. x has `count` sides;
+ * elements of the panel's other sides are undefined. Strides are in elements of x. */
 typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_side, int64_t count,
                           void *out);
-/* Transposes elements of a whose rows are adjacent into rows contiguous along k, `pitch` bytes apart, padded with
- * zeros. Strides are in elements of x. */
+/* Transposes elements of a whose rows are adjacent into rows contiguous along k, `pitch` bytes
+ * apart, padded with zeros. Strides are in elements of x. */
 typedef void TfcTransposeRows(int64_t k, const void *x, int64_t x_k, int64_t rows, void *out,
                               int64_t pitch);
 
 enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
-/* Bytes between packed rows or panels of a: room for the vector that reaches past the end of one. */
+/* Bytes between packed rows or panels of a: room for the vector that reaches past the end of
+ * one. */
 enum { TFC_PANEL_GAP = 64 };
 
 /* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
- * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are read
- * from memory: of bf16 they hold pairs in any case, half as many bytes.
+ * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are
+ * read from memory: of bf16 they hold pairs in any case, half as many bytes.
  *   source, element  bytes of an element of a and b; of a panel, which is also a sum's
  *   joined, kept     terms an element of a panel; of one that product_pack makes
  *   whole            panels have a multiple of this many terms; missing ones are zero
@@ -68,11 +77,12 @@ typedef struct TfcFormSizes {
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
-/* TfcForm: all that products of one type of operands need of a processor. A function that is not needed is NULL.
+/* TfcForm: all that products of one type of operands need of a processor. A function that is not
+ * needed is NULL.
  *   tiles           by height and width; the widest, for low heights alone
  *   highest         the highest tile as wide as a panel, for each layout of operands
- *   of_kept         tiles for panels that product_pack made, where joined and kept differ; none of the
- *                   greatest height
+ *   of_kept         tiles for panels that product_pack made, where joined and kept differ; none of
+ *                   the greatest height
  *   pack_panel      panels of b
  *   pack_kept       the same for product_pack
  *   pack_rows       panels of a, from adjacent rows

@@ -270,9 +270,8 @@ static void pack_block(const Work *w)
     int64_t begin = w->packs_b ? 0 : w->columns / f->columns * f->columns;
     int64_t columns = w->columns - begin;
     if (!p->panels && columns > 0 && packs_panel(w, columns))
-        pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row,
-                     p->b_column, columns, (char *)w->panels + begin * w->panel_pitch,
-                     w->panel_pitch);
+        pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row, p->b_column,
+                     columns, (char *)w->panels + begin * w->panel_pitch, w->panel_pitch);
 }
 
 /* Where the block's panels are. Of what was packed beforehand each has all terms. */

@@ -56,8 +56,9 @@ enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 /* `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
-/* Rows of a, at most, for which panels that product_pack made are read. Pairs that are widened at each reading pay for few
- * rows: with AVX2 for 16 and not for 32, with AVX-512 for 64; with more rows a product packs b itself. */
+/* Rows of a, at most, for which panels that product_pack made are read. Pairs that are widened at
+ * each reading pay for few rows: with AVX2 for 16 and not for 32, with AVX-512 for 64; with more
+ * rows a product packs b itself. */
 static inline int64_t product_panels_to(const TfcForm *form)
 {
     enum { WIDENED = 24 };

@@ -11,7 +11,10 @@ static int64_t elements_along(const TfcFormSizes *f, int64_t k, int64_t joined)
 }
 
 int64_t pack_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->joined); }
-int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->kept); }
+int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k)
+{
+    return elements_along(f, k, f->kept);
+}
 
 /* ---- columns of b ---- */
 

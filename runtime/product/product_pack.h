@@ -1,5 +1,5 @@
-/* Packing of operands, by what a form gives for that: of a whole b beforehand, and for the loops around tiles
- * (product.c). */
+/* Packing of operands, by what a form gives for that: of a whole b beforehand, and for the loops
+ * around tiles (product.c). */
 #ifndef RUNTIME_PRODUCT_PRODUCT_PACK_H
 #define RUNTIME_PRODUCT_PRODUCT_PACK_H
 
@@ -19,16 +19,16 @@ enum { PACK_K = 32 };
 int64_t pack_elements(const TfcFormSizes *f, int64_t k);
 int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
 
-/* Packs columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in elements,
- * x points to the first term. */
+/* Packs columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in
+ * elements, x points to the first term. */
 void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
                   int64_t columns, void *panels, int64_t pitch);
 
 /* Copies rows of a that are contiguous along k to rows `pitch` bytes apart. */
 void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
                      void *out, int64_t pitch);
-/* Packs terms [begin, end) of adjacent rows of a as rows, or as panels, with `pitch` bytes for each row. `out` is the
- * place of term 0; x points to term 0. */
+/* Packs terms [begin, end) of adjacent rows of a as rows, or as panels, with `pitch` bytes for each
+ * row. `out` is the place of term 0; x points to term 0. */
 void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x, int64_t x_k,
                       int64_t rows, void *out, int64_t pitch);
 

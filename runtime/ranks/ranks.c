@@ -43,7 +43,8 @@ const char *ranks_modules(Arena *arena)
     const char *names = NULL;
     for (int i = 0; i < N_LAUNCHERS; i++)
         if (library_module(arena, launchers[i].module))
-            names = names ? arena_printf(arena, "%s, %s", names, launchers[i].name) : launchers[i].name;
+            names =
+                names ? arena_printf(arena, "%s, %s", names, launchers[i].name) : launchers[i].name;
     return names ? names : "none";
 }
 
@@ -56,7 +57,8 @@ static const RankTransport *load(Diagnostics *diags, Arena *arena, const Launche
                    launcher->name, launcher->module, launcher->package);
         return NULL;
     }
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI's own plugins look for its symbols */
+    /* MPI's own plugins look for its symbols */
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const RankTransport *mpi = module ? dlsym(module, RANK_TRANSPORT_SYMBOL) : NULL;
     if (mpi && mpi->version == RANK_TRANSPORT_VERSION)
         return mpi;

@@ -17,7 +17,8 @@ typedef struct Ranks Ranks;
 /* False after an error: mpirun started the process, but the module for its MPI is not there.
  * `silence`: seconds after which a rank that sends nothing ends all ranks; 0: never. */
 bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks);
-/* Names of the MPI libraries with an installed module, separated by ", "; or "none". In the arena. */
+/* Names of the MPI libraries with an installed module, separated by ", "; or "none". In the
+ * arena. */
 const char *ranks_modules(Arena *arena);
 void ranks_close(Ranks *ranks);           /* waits for all ranks */
 void ranks_end(Ranks *ranks, int status); /* ends all ranks now, this one too */

@@ -19,22 +19,22 @@ typedef struct RankMessage {
 
 typedef struct RankTransport {
     int64_t version;
-    /* `silence`: seconds without a sign of life of a rank, after which all are ended; 0: any. False:
-     * calls are allowed from one thread alone, and silence cannot be watched. */
+    /* `silence`: seconds without a sign of life of a rank, after which all are ended; 0: any.
+     * False: calls are allowed from one thread alone, and silence cannot be watched. */
     bool (*open)(int *rank, int *size, int silence);
-    void (*close)(void);                                     /* waits for all ranks */
-    void (*end)(int status);                                 /* ends all ranks now */
+    void (*close)(void);     /* waits for all ranks */
+    void (*end)(int status); /* ends all ranks now */
     void (*send)(const void *data, int64_t bytes, int to);
     void (*receive)(void *data, int64_t bytes, int from);
-    /* All at once; done when it returns. `lane`: 0, or the number of another thread, whose messages are
-     * apart from all others. */
+    /* All at once; done when it returns. `lane`: 0, or the number of another thread, whose messages
+     * are apart from all others. */
     void (*move)(const RankMessage *messages, int64_t n, int lane);
-    void (*share)(void *data, int64_t bytes, int from);      /* every rank has it then */
-    void (*sum)(double *numbers, int64_t n);                 /* each by itself, over all ranks */
+    void (*share)(void *data, int64_t bytes, int from); /* every rank has it then */
+    void (*sum)(double *numbers, int64_t n);            /* each by itself, over all ranks */
 } RankTransport;
 
-/* The environment's name of a file that a rank makes before it ends all because another is silent: for
- * tfc launch, as mpirun may wait for that one for ever. */
+/* The environment's name of a file that a rank makes before it ends all because another is silent:
+ * for tfc launch, as mpirun may wait for that one for ever. */
 #define RANK_NOTE "TFC_LAUNCH_NOTE"
 
 /* The module's one symbol. */

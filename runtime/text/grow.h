@@ -1,5 +1,5 @@
-/* Lists of ids and texts that grow by realloc and belong to their owner. A function that adds returns false and
- * changes nothing if memory runs out. */
+/* Lists of ids and texts that grow by realloc and belong to their owner. A function that adds
+ * returns false and changes nothing if memory runs out. */
 #ifndef RUNTIME_TEXT_GROW_H
 #define RUNTIME_TEXT_GROW_H
 

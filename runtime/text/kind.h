@@ -26,10 +26,11 @@ struct Tokenizer {
     bool is_plain; /* special tokens of a text are text */
 };
 
-/* Begins a call that reads, encodes or decodes `length` bytes: clears its error and its count of steps. */
+/* Begins a call that reads, encodes or decodes `length` bytes: clears its error and its count of
+ * steps. */
 void tokenizer_begin(size_t length);
-/* Counts steps of a search (pattern.c) towards the limit of the call, which is in proportion to its length. False: the limit
- * is exceeded. */
+/* Counts steps of a search (pattern.c) towards the limit of the call, which is in proportion to its
+ * length. False: the limit is exceeded. */
 bool tokenizer_spend(int64_t steps);
 /* Why this call fails, unless memory ran out (tokenizer_problem). */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,4 +1,5 @@
-/* Neighbours that byte-pair encoding may join, in a heap: the one to be joined next is the first. */
+/* Neighbours that byte-pair encoding may join, in a heap: the one to be joined next is the
+ * first. */
 #ifndef RUNTIME_TEXT_PAIRS_H
 #define RUNTIME_TEXT_PAIRS_H
 

@@ -1,5 +1,5 @@
-/* TextRule: which tokens begin, end and separate the texts of a language model, one rule for training,
- * scoring and generation. Ids; -1: none.
+/* TextRule: which tokens begin, end and separate the texts of a language model, one rule for
+ * training, scoring and generation. Ids; -1: none.
  *
  *   begin      stands before a text, and is fed but not predicted
  *   end        is predicted behind a text

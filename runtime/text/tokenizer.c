@@ -98,7 +98,8 @@ bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, 
     return ok;
 }
 
-bool tokenizer_decode_text(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
+bool tokenizer_decode_text(const Tokenizer *tokenizer, const int32_t *ids, size_t n,
+                           TokenText *text)
 {
     static const char replacement[] = {'\357', '\277', '\275'};
     enum { MORE = sizeof replacement - 1 }; /* bytes than a NUL */

@@ -51,9 +51,8 @@ static inline bool trie_step(const Trie *trie, size_t *node, unsigned char byte,
     if ((unit & (1u << 31 | 0xFF)) != byte)
         return false;
     *node = at ^ trie_offset(unit);
-    *value = unit >> 8 & 1 && *node < trie->n
-                 ? (int32_t)(trie_unit(trie, *node) & 0x7FFFFFFF)
-                 : TRIE_NOWHERE;
+    *value = unit >> 8 & 1 && *node < trie->n ? (int32_t)(trie_unit(trie, *node) & 0x7FFFFFFF)
+                                              : TRIE_NOWHERE;
     return true;
 }
 

@@ -8,14 +8,14 @@
 
 const TrainMeasure train_measures[TRAIN_MEASURES] = {
 #define FIGURE(of, measure, is_higher, needs_answers, times, digits, of_unit, as_noun, help) \
-    {.name = measure,                                                                         \
-     .field = "valid_" #of,                                                                   \
-     .title = as_noun,                                                                        \
-     .unit = of_unit,                                                                         \
-     .at = offsetof(TrainFigures, of),                                                        \
-     .scale = times,                                                                          \
-     .decimals = digits,                                                                      \
-     .higher = is_higher,                                                                     \
+    {.name = measure,                                                                        \
+     .field = "valid_" #of,                                                                  \
+     .title = as_noun,                                                                       \
+     .unit = of_unit,                                                                        \
+     .at = offsetof(TrainFigures, of),                                                       \
+     .scale = times,                                                                         \
+     .decimals = digits,                                                                     \
+     .higher = is_higher,                                                                    \
      .answers = needs_answers},
 #include "runtime/train/figures.def"
 #undef FIGURE
@@ -97,7 +97,8 @@ double train_best_figure(const TrainBest *best, const TrainState *state)
     return sign_of(best) * state->best;
 }
 
-bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state)
+bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step,
+                 TrainState *state)
 {
     double figure = sign_of(best) * train_best_of(best, figures);
     bool better = isfinite(figure) && (!state->best_step || figure < state->best ||

@@ -46,9 +46,10 @@ const char *train_measure_text(const TrainMeasure *measure, Arena *arena, double
 
 /* TrainBest: the figure by which the validations of a run are compared.
  *   measure   NULL: the loss
- *   text      the validation text that is measured: a text's name, TRAIN_MEAN, or NULL, the text without a name
- *   by        both as --best takes them, "MEASURE" or "TEXT:MEASURE", as run.json and log.jsonl have them; NULL: the
- *             loss */
+ *   text      the validation text that is measured: a text's name, TRAIN_MEAN, or NULL, the text
+ *             without a name
+ *   by        both as --best takes them, "MEASURE" or "TEXT:MEASURE", as run.json and log.jsonl
+ *             have them; NULL: the loss */
 typedef struct TrainBest {
     const TrainMeasure *measure;
     const char *text, *by;
@@ -63,9 +64,11 @@ uint64_t train_best_hash(const TrainBest *best);
 double train_best_of(const TrainBest *best, const TrainFigures *figures);
 /* Before the first validation: sets the state to no best. */
 void train_judge_begin(const TrainBest *best, TrainState *state);
-/* Whether a validation is better than the best so far. Between equal figures the lower loss is better; NaN never is.
- * Updates the state: the best, its step, and the number of validations since then. */
-bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state);
+/* Whether a validation is better than the best so far. Between equal figures the lower loss is
+ * better; NaN never is. Updates the state: the best, its step, and the number of validations since
+ * then. */
+bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step,
+                 TrainState *state);
 /* The figure of the best validation so far, in the measure's own terms. */
 double train_best_figure(const TrainBest *best, const TrainState *state);
 

@@ -74,8 +74,8 @@ static bool check_values(Diagnostics *diags, const char *what, const StTensor *h
         bad = count_bad_f64(here->data, here->count, &first);
     if (bad)
         diag_error(diags, (Loc){0},
-                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64 " values%s, number %" PRId64
-                   " the first, is %s",
+                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64
+                   " values%s, number %" PRId64 " the first, is %s",
                    what, here->name, bad, here->count, whole ? "" : " here", from + first + 1,
                    isnan(st_value(here, first)) ? "NaN" : "infinite");
     return !bad;
@@ -117,13 +117,14 @@ bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
 
 /* ---- the state of a training ---- */
 
-/* One row a field: the name in the file, and how its value reads as text. Files without prepared data,
- * a validation or a shortened warm-up have no fields of them. */
+/* One row a field: the name in the file, and how its value reads as text. Files without prepared
+ * data, a validation or a shortened warm-up have no fields of them. */
 enum { N_FIELDS = 16 };
 static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
 {
     int n = 0;
-#define FIELD(key, format, value) meta[n++] = (StMeta){key, arena_printf(arena, format, value)}
+#define FIELD(key, format, value) \
+    meta[n++] = (StMeta) { key, arena_printf(arena, format, value) }
     meta[n++] = (StMeta){"format", "tfc"};
     FIELD("step", "%" PRId64, s->step);
     FIELD("epoch", "%" PRId64, s->epoch);
@@ -148,7 +149,8 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     return n;
 }
 
-static bool read_meta_field(const StFile *file, const char *key, const char **text, Diagnostics *diags)
+static bool read_meta_field(const StFile *file, const char *key, const char **text,
+                            Diagnostics *diags)
 {
     *text = st_meta(file, key);
     if (!*text)
@@ -161,9 +163,9 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
 {
     const char *text;
     *state = (TrainState){0};
-#define FIELD(key, parse)                      \
+#define FIELD(key, parse)                           \
     if (!read_meta_field(file, #key, &text, diags)) \
-        return false;                          \
+        return false;                               \
     state->key = parse
     FIELD(step, strtoll(text, NULL, 10));
     FIELD(epoch, strtoll(text, NULL, 10));
@@ -222,8 +224,8 @@ static void add_rest(Contents *contents, const StoreTensor *tensor, bool is_here
 }
 
 /* False after an error. */
-static bool add_all(Diagnostics *diags, const char *path, Store *store, const CheckpointParts *parts,
-                    const Map *names, Contents *contents)
+static bool add_all(Diagnostics *diags, const char *path, Store *store,
+                    const CheckpointParts *parts, const Map *names, Contents *contents)
 {
     bool ok = true;
     for (int64_t i = 0; ok && i < parts->n; i++) {
@@ -244,15 +246,17 @@ StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, 
                             const CheckpointParts *parts)
 {
     int64_t most = parts->n + store_count(store);
-    Contents contents = {ARENA_ARRAY(arena, StTensor, most + 1), ARENA_ARRAY(arena, StPart, most + 1), 0};
+    Contents contents = {ARENA_ARRAY(arena, StTensor, most + 1),
+                         ARENA_ARRAY(arena, StPart, most + 1), 0};
     Map names;
     map_init(&names, arena);
     for (int64_t i = 0; i < parts->n; i++)
         map_set(&names, parts->list[i].name, (void *)(uintptr_t)&parts->list[i]);
     if (!arena_failed(arena) && !add_all(diags, path, store, parts, &names, &contents))
         return NULL;
-    StWriter *writer = arena_failed(arena) ? NULL
-                                           : st_writer_new(arena, contents.tensors, contents.parts, contents.n);
+    StWriter *writer = arena_failed(arena)
+                           ? NULL
+                           : st_writer_new(arena, contents.tensors, contents.parts, contents.n);
     if (!writer)
         diag_errno(diags, "write", path, ENOMEM);
     return writer;
@@ -346,7 +350,8 @@ static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, St
            checkpoint_check_tensor(diags, file->path, tensor);
 }
 
-static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file, const CheckpointPart *part)
+static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file,
+                      const CheckpointPart *part)
 {
     const StTensor *found = find_tensor(diags, arena, file, part->name, part->rank, part->dims);
     if (!found)
@@ -370,8 +375,8 @@ static bool is_fresh(Arena *arena, const StFile *file, const char *name, Checkpo
     return true;
 }
 
-static void count_dropped(Arena *arena, const StFile *file, Store *store, const CheckpointParts *parts,
-                          CheckpointSlots *slots)
+static void count_dropped(Arena *arena, const StFile *file, Store *store,
+                          const CheckpointParts *parts, CheckpointSlots *slots)
 {
     for (int64_t i = 0; i < file->n; i++) {
         const char *name = file->tensors[i].name;
@@ -400,7 +405,8 @@ static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store
             missing += !load_tensor(diags, arena, file, tensor);
     }
     for (int64_t i = 0; ok && parts && i < parts->n && missing < 5; i++) {
-        const CheckpointPart *part = &parts->list[i]; /* those that are not in the store are slots */
+        /* those that are not in the store are slots */
+        const CheckpointPart *part = &parts->list[i];
         if (!store_find(store, part->name) && !is_fresh(arena, file, part->name, slots))
             missing += !load_part(diags, arena, file, part);
     }

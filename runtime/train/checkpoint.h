@@ -11,28 +11,32 @@
  * as one that never stopped. The random numbers of a step follow from seed and step, the
  * order of an epoch from seed and epoch. */
 typedef struct TrainState {
-    int64_t step;  /* updates done */
-    int64_t epoch; /* the current one, from 0 */
+    int64_t step;   /* updates done */
+    int64_t epoch;  /* the current one, from 0 */
     int64_t window; /* of prepared data, from 0 (runtime/data/prepared.h) */
-    int64_t batch; /* how many batches of the epoch, or of its window, are done */
+    int64_t batch;  /* how many batches of the epoch, or of its window, are done */
     uint64_t seed;
     double best;       /* validation figure of the best checkpoint: lower is better */
     double best_loss;  /* the loss of that validation, which decides between equal figures */
     int64_t best_step; /* 0: none yet */
-    uint64_t judge;    /* the figure that chose it (train_best_hash); 0: none, or one of an older version, which
-                          mixed BLEU and loss */
+    /* the figure that chose it (train_best_hash); 0: none, or one of an older version, which mixed
+     * BLEU and loss */
+    uint64_t judge;
     uint64_t judge_texts; /* the texts on which it was measured (TrainBest.texts) */
     int64_t judge_from;   /* validations up to this step had another figure or other texts */
-    int64_t horizon;   /* step at which a falling rate ends; 0: the settings' */
-    int64_t warmup;    /* steps of the warm-up, where a limit of time has shortened it; 0: the settings' */
-    int64_t bad;       /* validations since the best */
-    double seconds;    /* of training, all sessions together; kept in log.jsonl, not in the checkpoint, so
-                          that equal trainings have equal checkpoints */
-    uint64_t config;   /* hash of what must not change between sessions */
+    int64_t horizon;      /* step at which a falling rate ends; 0: the settings' */
+    /* steps of the warm-up, where a limit of time has shortened it; 0: the settings' */
+    int64_t warmup;
+    int64_t bad; /* validations since the best */
+    /* of training, all sessions together; kept in log.jsonl, not in the checkpoint, so that equal
+     * trainings have equal checkpoints */
+    double seconds;
+    uint64_t config; /* hash of what must not change between sessions */
 } TrainState;
 
-/* CheckpointPart: a tensor of which this process writes `count` elements, from number `from` on; other processes write
- * the rest. If the tensor is not in the store, such as an optimizer's slot, this process has only these elements. */
+/* CheckpointPart: a tensor of which this process writes `count` elements, from number `from` on;
+ * other processes write the rest. If the tensor is not in the store, such as an optimizer's slot,
+ * this process has only these elements. */
 typedef struct CheckpointPart {
     const char *name;
     TfcType type;
@@ -55,18 +59,20 @@ typedef struct CheckpointParts {
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
 /* The same for one tensor; a tensor that training does not compute passes. */
 bool checkpoint_check_tensor(Diagnostics *diags, const char *what, const StoreTensor *tensor);
-/* Writes a checkpoint with checksums. is_own: PATH is in a folder of tfc's (file_create_own), and nobody has named it.
- * False after an error, one of checkpoint_check included; PATH is then as it was. */
+/* Writes a checkpoint with checksums. is_own: PATH is in a folder of tfc's (file_create_own), and
+ * nobody has named it. False after an error, one of checkpoint_check included; PATH is then as it
+ * was. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is_own, Store *store,
                      const TrainState *state);
-/* This process's writer of a checkpoint that several processes write; checks as checkpoint_save. NULL after an
- * error. */
+/* This process's writer of a checkpoint that several processes write; checks as checkpoint_save.
+ * NULL after an error. */
 StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             const CheckpointParts *parts);
-/* Makes the writer's header, once it has taken all checksums. Returns where the data begin; 0: out of memory. */
+/* Makes the writer's header, once it has taken all checksums. Returns where the data begin; 0: out
+ * of memory. */
 uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state);
-/* CheckpointSlots: the optimizer's slots that only the file or only the training has, because other params train now, or
- * the optimizer is another one.
+/* CheckpointSlots: the optimizer's slots that only the file or only the training has, because other
+ * params train now, or the optimizer is another one.
  *   fresh    how many the file lacks: the training's are not changed
  *   dropped  how many the training lacks
  *   first_…  the name of one, in the arena; NULL: there is none */
@@ -75,16 +81,16 @@ typedef struct CheckpointSlots {
     const char *first_fresh, *first_dropped;
 } CheckpointSlots;
 
-/* Fills every tensor of the store but gradients and caches, and the parts that are not in the store. The file must have
- * each with its shape and with finite values, which match its checksum if the file has checksums. With `slots` it may
- * lack slots of the optimizer. */
+/* Fills every tensor of the store but gradients and caches, and the parts that are not in the
+ * store. The file must have each with its shape and with finite values, which match its checksum if
+ * the file has checksums. With `slots` it may lack slots of the optimizer. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const CheckpointParts *parts, TrainState *state, CheckpointSlots *slots);
 /* Fills only params (trained, frozen, state), for decoding. `state` may be NULL. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);
-/* Writes to PATH the mean of n checkpoints. A tensor that is not a float param is the last checkpoint's. The store
- * says which tensors are params. */
+/* Writes to PATH the mean of n checkpoints. A tensor that is not a float param is the last
+ * checkpoint's. The store says which tensors are params. */
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
                         const char *const *paths, int n, Store *store);
 

@@ -1,5 +1,5 @@
-/* Errands: a thread that does numbered jobs in order, each once its owner allows it, while the owner does
- * other work.
+/* Errands: a thread that does numbered jobs in order, each once its owner allows it, while the
+ * owner does other work.
  *
  *   errands_begin(errands, work, context);     // jobs 0, 1, …
  *   errands_allow(errands, 3);                 // jobs 0 … 2 may be begun
@@ -14,7 +14,7 @@
 typedef struct Errands Errands;
 typedef void (*Errand)(void *context, int32_t job);
 
-Errands *errands_new(void); /* NULL: there is no memory, or no thread */
+Errands *errands_new(void);          /* NULL: there is no memory, or no thread */
 void errands_free(Errands *errands); /* waits for the allowed jobs */
 /* Begins a new sequence of jobs, from 0. All jobs allowed before must be done. */
 void errands_begin(Errands *errands, Errand work, void *context);

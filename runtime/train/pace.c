@@ -1,5 +1,5 @@
-/* What an end by time makes of the rate: steps are not known beforehand, so the speed says how many there
- * will be, when a falling rate ends, and whether the warm-up does. */
+/* What an end by time makes of the rate: steps are not known beforehand, so the speed says how many
+ * there will be, when a falling rate ends, and whether the warm-up does. */
 #include "runtime/train/trainer.h"
 
 #include "base/clock.h"
@@ -34,8 +34,8 @@ double train_pace(TrainPace *pace, int64_t step, double now, double seconds)
     return steps < TRAIN_PACE_STEPS || spent < seconds ? 0 : spent / (double)steps;
 }
 
-/* A warm-up that would not end within the time becomes a share of the steps that do, once the speed is known:
- * after some seconds, of a short training a share of its time. */
+/* A warm-up that would not end within the time becomes a share of the steps that do, once the speed
+ * is known: after some seconds, of a short training a share of its time. */
 static void fit_warmup(Trainer *t)
 {
     static const double SECONDS_TO_MEASURE = 3, SHARE_TO_MEASURE = 0.1;
@@ -43,7 +43,8 @@ static void fit_warmup(Trainer *t)
     int64_t step = t->state->step, warmup = s->rate.warmup;
     if (s->seconds <= 0 || t->state->warmup || step >= warmup)
         return;
-    double a_step = train_pace(&t->pace, step, clock_seconds(), fmin(SECONDS_TO_MEASURE, SHARE_TO_MEASURE * s->seconds));
+    double a_step = train_pace(&t->pace, step, clock_seconds(),
+                               fmin(SECONDS_TO_MEASURE, SHARE_TO_MEASURE * s->seconds));
     if (!a_step)
         return;
     int64_t fits = step + (int64_t)(fmax(s->seconds - trainer_spent(t), 0) / a_step);
@@ -53,9 +54,10 @@ static void fit_warmup(Trainer *t)
     t->state->warmup = share > step ? share : step;
 }
 
-/* A rate that falls over the whole run, in a run that only time ends: when the warm-up is over it is known
- * how long a step takes, and so how many there will be. The estimate is renewed now and then, for the machine
- * may have other work at times, and a resumed run may have been given more time. */
+/* A rate that falls over the whole run, in a run that only time ends: when the warm-up is over it
+ * is known how long a step takes, and so how many there will be. The estimate is renewed now and
+ * then, for the machine may have other work at times, and a resumed run may have been given more
+ * time. */
 static void set_horizon(Trainer *t)
 {
     enum { STEPS_AN_ESTIMATE = 50 };

@@ -1,5 +1,5 @@
-/* The batches of an update, or their pieces, through the programs: what their losses read of all of them, their
- * gradients and losses, and the sums among ranks. */
+/* The batches of an update, or their pieces, through the programs: what their losses read of all of
+ * them, their gradients and losses, and the sums among ranks. */
 #include "runtime/train/pieces.h"
 
 #include "base/clock.h"
@@ -19,7 +19,8 @@ bool pieces_run(Trainer *t, Exec *exec)
     if (name && hooks->place_of_step)
         place = hooks->place_of_step(hooks->user, exec_program(exec), step, &why);
     if (name)
-        diag_error(t->diags, place, "step %" PRId64 ": the first NaN was made by '%s' (operation %d)%s",
+        diag_error(t->diags, place,
+                   "step %" PRId64 ": the first NaN was made by '%s' (operation %d)%s",
                    t->state->step + 1, name, step, why);
     return !name;
 }
@@ -36,7 +37,8 @@ uint64_t piece_stream(const Trainer *t, int64_t index)
 }
 
 /* One batch through a program, which has a share of what the update's batches have together. */
-static bool run_on_batch(Trainer *t, Exec *exec, const PieceUpdate *update, int64_t index, int64_t tokens)
+static bool run_on_batch(Trainer *t, Exec *exec, const PieceUpdate *update, int64_t index,
+                         int64_t tokens)
 {
     const float share = (float)((double)tokens / (double)update->tokens);
     int64_t begin = trace_begin();
@@ -49,7 +51,8 @@ static bool run_on_batch(Trainer *t, Exec *exec, const PieceUpdate *update, int6
 }
 
 /* One batch through the compute program. */
-static bool compute_batch(Trainer *t, const PieceUpdate *update, int64_t index, int64_t tokens, double *loss)
+static bool compute_batch(Trainer *t, const PieceUpdate *update, int64_t index, int64_t tokens,
+                          double *loss)
 {
     const float rate = update->rate, step = (float)(t->state->step + 1);
     exec_input(t->compute, "rate", &rate);

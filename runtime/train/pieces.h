@@ -1,4 +1,5 @@
-/* The batches of an update; with shards they are pieces of batches. Each has a number, from 0 within the next step. */
+/* The batches of an update; with shards they are pieces of batches. Each has a number, from 0
+ * within the next step. */
 #ifndef RUNTIME_TRAIN_PIECES_H
 #define RUNTIME_TRAIN_PIECES_H
 
@@ -10,7 +11,7 @@ typedef struct PieceUpdate {
     float rate;
 } PieceUpdate;
 
-int64_t piece_tokens(const Trainer *t, int64_t index); /* 0 of a piece without rows */
+int64_t piece_tokens(const Trainer *t, int64_t index);  /* 0 of a piece without rows */
 uint64_t piece_stream(const Trainer *t, int64_t index); /* number of its stream of random numbers */
 
 /* The next three are called in this order; false after errors.

@@ -153,7 +153,8 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
     if (!info.st_size) {
         /* nothing to cut */
     } else if (!step) {
-        ok = !rename(path, run_path(arena, folder, "log-before.jsonl")) || log_error(diags, path, errno);
+        ok = !rename(path, run_path(arena, folder, "log-before.jsonl")) ||
+             log_error(diags, path, errno);
     } else {
         const Source *log = file_read(diags, arena, path, LARGEST_LOG);
         Text kept = {0};

@@ -1,5 +1,5 @@
-/* The files in the folder of a run: the lines of log.jsonl, and the step-N.safetensors. checkpoint.h reads and
- * writes a checkpoint's content. */
+/* The files in the folder of a run: the lines of log.jsonl, and the step-N.safetensors.
+ * checkpoint.h reads and writes a checkpoint's content. */
 #ifndef RUNTIME_TRAIN_RUNLOG_H
 #define RUNTIME_TRAIN_RUNLOG_H
 
@@ -25,16 +25,18 @@ typedef struct TrainSample {
 typedef struct TrainReport {
     int64_t step, epoch;
     double loss, rate, gradient_norm, tokens_per_second;
-    double waited_for_ranks, waited_for_network; /* shares of rank 0's time; NAN: there are no other ranks */
-    int64_t memory;      /* bytes that are resident; 0: unknown */
-    double seconds;      /* of training, earlier sessions included */
-    double seconds_left; /* NAN: unknown */
-    TrainFigures figures;       /* of the text by which the best is chosen */
-    const TrainValid *valid;    /* of every text; owned by the hook until the next validation */
+    /* shares of rank 0's time; NAN: there are no other ranks */
+    double waited_for_ranks, waited_for_network;
+    int64_t memory;          /* bytes that are resident; 0: unknown */
+    double seconds;          /* of training, earlier sessions included */
+    double seconds_left;     /* NAN: unknown */
+    TrainFigures figures;    /* of the text by which the best is chosen */
+    const TrainValid *valid; /* of every text; owned by the hook until the next validation */
     int n_valid;
     const TrainSample *samples; /* of the first text, always the same lines */
     int n_samples;
-    const char *best_by; /* TrainBest.by of the validation; NULL: no validation, or a line of an older version */
+    /* TrainBest.by of the validation; NULL: no validation, or a line of an older version */
+    const char *best_by;
     bool validated, best;
 } TrainReport;
 
@@ -42,24 +44,27 @@ typedef struct TrainReport {
 const char *run_path(Arena *arena, const char *folder, const char *name);
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 
-/* Removes the lines of log.jsonl about steps after `step`; with step 0 the whole log becomes log-before.jsonl. *seconds: those
- * of the last line that is left, 0 without one. False after errors. */
+/* Removes the lines of log.jsonl about steps after `step`; with step 0 the whole log becomes
+ * log-before.jsonl. *seconds: those of the last line that is left, 0 without one. False after
+ * errors. */
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds);
 /* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
 /* RunLog: the lines of a log, in order. */
 typedef VEC(TrainReport) RunLog;
-/* Reads log.jsonl into the arena; empty if there is no such file. A last line without a line break is still being
- * written, and left out. A figure that a line lacks is NAN. False after errors, which name the line. (runlog_read.c) */
+/* Reads log.jsonl into the arena; empty if there is no such file. A last line without a line break
+ * is still being written, and left out. A figure that a line lacks is NAN. False after errors,
+ * which name the line. (runlog_read.c) */
 bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log);
 /* TrainHas: whether the checkpoint of a step is there. */
 typedef bool TrainHas(void *user, int64_t step);
-/* TrainJudged: how many validations were compared, and for how many of them the log has no such figure. */
+/* TrainJudged: how many validations were compared, and for how many of them the log has no such
+ * figure. */
 typedef struct TrainJudged {
     int64_t validations, lacking;
 } TrainJudged;
-/* Finds the best of the log's validations after state->judge_from, up to state->step; with `has`, among those whose
- * checkpoint exists. Fills the fields of the state that train_judge updates. */
+/* Finds the best of the log's validations after state->judge_from, up to state->step; with `has`,
+ * among those whose checkpoint exists. Fills the fields of the state that train_judge updates. */
 TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *has, void *user,
                             TrainState *state);
 /* Writes the report as members of the open object. */

@@ -96,8 +96,8 @@ bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *l
         const JsonValue *line = json_read(arena, at, (size_t)(end - at), &problem);
         TrainReport report;
         if (!line || line->kind != JV_OBJECT) {
-            diag_error(diags, (Loc){.source = file, .line = number, .column = 1, .length = 1}, "no report of a training: %s",
-                       problem ? problem : "an object is expected");
+            diag_error(diags, (Loc){.source = file, .line = number, .column = 1, .length = 1},
+                       "no report of a training: %s", problem ? problem : "an object is expected");
             return false;
         }
         get_report(arena, line, &report);
@@ -137,7 +137,8 @@ TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *
     train_judge_begin(best, state);
     for (size_t i = 0; i < log->count; i++) {
         const TrainReport *report = &log->data[i];
-        bool counts = report->validated && report->step > state->judge_from && report->step <= state->step;
+        bool counts =
+            report->validated && report->step > state->judge_from && report->step <= state->step;
         if (!counts || (has && !has(user, report->step)))
             continue;
         const TrainFigures figures = figures_of(arena, best, report);

@@ -18,10 +18,7 @@ static double progress(const RateSettings *s, double n)
     return span <= 0 ? 1 : fmin((n - (double)s->warmup) / span, 1);
 }
 
-bool rate_falls(const RateSettings *s)
-{
-    return s->kind == RATE_LINEAR || s->kind == RATE_COSINE;
-}
+bool rate_falls(const RateSettings *s) { return s->kind == RATE_LINEAR || s->kind == RATE_COSINE; }
 
 RateSettings rate_shortened(const RateSettings *s, int64_t warmup)
 {

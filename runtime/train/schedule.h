@@ -23,8 +23,8 @@ typedef struct RateSettings {
 
 /* Whether the rate falls until a last step, which must be known. */
 bool rate_falls(const RateSettings *settings);
-/* The same settings with a shorter warm-up and the same peak. (The peak of noam depends on the warm-up, so the factor
- * is changed.) */
+/* The same settings with a shorter warm-up and the same peak. (The peak of noam depends on the
+ * warm-up, so the factor is changed.) */
 RateSettings rate_shortened(const RateSettings *settings, int64_t warmup);
 double schedule_rate(const RateSettings *settings, int64_t step);
 

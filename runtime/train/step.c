@@ -14,9 +14,11 @@ bool trainer_out_of_memory(Trainer *t)
     Text has = {0}, free = {0};
     text_bytes(&has, resident_bytes());
     text_bytes(&free, machine_memory_free());
-    diag_error(t->diags, (Loc){0},
-               "out of memory: this process has %s, and %s more can be had; smaller --batch-tokens, --memory SIZE (which "
-               "recomputes values) or --shards N take less", has.data, free.data);
+    diag_error(
+        t->diags, (Loc){0},
+        "out of memory: this process has %s, and %s more can be had; smaller --batch-tokens, --memory SIZE (which "
+        "recomputes values) or --shards N take less",
+        has.data, free.data);
     text_free(&has);
     text_free(&free);
     return false;
@@ -64,7 +66,8 @@ static bool open_rows(Trainer *t)
         if (!t->window)
             return false;
     }
-    t->batches = batches_new(t->window ? t->window : t->corpus, options, s->epoch | s->window << 32);
+    t->batches =
+        batches_new(t->window ? t->window : t->corpus, options, s->epoch | s->window << 32);
     trace_end("order batches", begin);
     return (t->batches && reserve(t)) || trainer_out_of_memory(t);
 }
@@ -258,7 +261,8 @@ bool trainer_step(Trainer *t)
 {
     if (!trainer_open_epoch(t))
         return false;
-    PieceUpdate update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
+    PieceUpdate update = {.n = count_batches(t),
+                          .rate = (float)trainer_rate(t, t->state->step + 1)};
     if (!isfinite(update.rate))
         return refuse_number(t, "the rate", update.rate, -1, update.n);
     for (int64_t i = 0; i < update.n; i++)
@@ -269,7 +273,8 @@ bool trainer_step(Trainer *t)
     pieces_wait(t, &update);
     if (!add_losses(t, &update) || (!t->programs->step && !apply_update(t, update.rate)))
         return false;
-    /* infinite, too, where the update would not be finite; of a rank without a part there is only the sum's */
+    /* infinite, too, where the update would not be finite; of a rank without a part there is only
+     * the sum's */
     const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
     if (norm || !t->sum)
         t->norm = norm ? *norm : NAN;

@@ -140,7 +140,8 @@ static bool try_folder(Trainer *t, const Split *split)
 static bool open_sums(Trainer *t, const Split *split)
 {
     int64_t most = trainer_batches(t);
-    t->sum = gradient_sum_new(t->store, split->parts, split->ranks, most, t->settings->rounded_gradients);
+    t->sum = gradient_sum_new(t->store, split->parts, split->ranks, most,
+                              t->settings->rounded_gradients);
     t->sums = calloc((size_t)sum_tree_most(most), sizeof *t->sums);
     return t->sum && t->sums && overlap_new(&t->overlap, split, t->sum, t->compute);
 }

@@ -26,40 +26,47 @@ typedef struct TrainPrograms {
     const TfcProgram *step;                /* train_step; unless accumulating: */
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
     const TfcProgram *totals; /* of these batches, before their gradients; NULL: none are needed */
-    const TfcProgram *states; /* with a split: assigns the model's states; NULL: it has none, or the update does it */
+    /* with a split: assigns the model's states; NULL: it has none, or the update does it */
+    const TfcProgram *states;
     Feed feed;
-    const Split *split; /* with shards: the update is of this rank's part, in split->own, or NULL where it
-                           has none; the norm of the gradient is its input. Else NULL */
+    /* with shards: the update is of this rank's part, in split->own, or NULL where it has none; the
+     * norm of the gradient is its input. Else NULL */
+    const Split *split;
 } TrainPrograms;
 
-/* A warm-up that would not end within `seconds` is shortened to this fraction (1/10) of the steps that fit. */
+/* A warm-up that would not end within `seconds` is shortened to this fraction (1/10) of the steps
+ * that fit. */
 enum { TRAIN_WARMUP_SHARE = 10 };
 
-/* TrainPace: the speed of a training, measured without the process's first step, which is slower. Begins as zeros. */
+/* TrainPace: the speed of a training, measured without the process's first step, which is slower.
+ * Begins as zeros. */
 enum { TRAIN_PACE_STEPS = 3 };
 typedef struct TrainPace {
     double from; /* clock_seconds() */
     int64_t step;
 } TrainPace;
-/* Called after each step: the seconds that a step takes; 0 before TRAIN_PACE_STEPS steps and `seconds` are over.
- * (pace.c) */
+/* Called after each step: the seconds that a step takes; 0 before TRAIN_PACE_STEPS steps and
+ * `seconds` are over. (pace.c) */
 double train_pace(TrainPace *pace, int64_t step, double now, double seconds);
 
 typedef struct TrainSettings {
     RateSettings rate;
-    BatchOptions batch; /* its seed is that of the order of the data. Shards: above 1 the gradients
-                           of the pieces of an update are summed as gradient_sum.h says */
-#define LOOP(name, ...) int64_t name; /* steps 0: no limit; average 1 is none, and `keep` at least that many */
+    /* its seed is that of the order of the data. Shards: above 1 the gradients of the pieces of an
+     * update are summed as gradient_sum.h says */
+    BatchOptions batch;
+#define LOOP(name, ...) \
+    int64_t name; /* steps 0: no limit; average 1 is none, and `keep` at least that many */
 #include "base/training_settings.def"
-    double seconds;     /* limit of the training, all sessions together; 0: no limit */
-    TrainBest best;      /* the figure by which validations are compared */
+    double seconds;         /* limit of the training, all sessions together; 0: no limit */
+    TrainBest best;         /* the figure by which validations are compared */
     bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
-    bool check_numerics; /* name the first op that makes a NaN */
+    bool check_numerics;    /* name the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
-    const Ranks *ranks; /* that train together, all with the same settings; NULL: one process.
-                           They share the pieces of each update; only rank 0 reports, validates
-                           and writes. A rank whose training fails with an error has to end all */
+    /* that train together, all with the same settings; NULL: one process. They share the pieces of
+     * each update; only rank 0 reports, validates and writes. A rank whose training fails with an
+     * error has to end all */
+    const Ranks *ranks;
 } TrainSettings;
 
 typedef struct TrainHooks {
@@ -77,8 +84,9 @@ typedef struct TrainHooks {
      * NULL if there is none. The hook may be NULL. */
     const char *(*find_bad_gradient)(void *user, const Batch *batch, uint64_t stream,
                                      double *value);
-    /* After a step of a program that made a NaN (check_numerics): where the model's text says what it computes, and
-     * in *why what makes a NaN there, or "". {0}: not known. The hook may be NULL. */
+    /* After a step of a program that made a NaN (check_numerics): where the model's text says what
+     * it computes, and in *why what makes a NaN there, or "". {0}: not known. The hook may be
+     * NULL. */
     Loc (*place_of_step)(void *user, const TfcProgram *program, int step, const char **why);
 } TrainHooks;
 
@@ -88,8 +96,8 @@ typedef enum TrainEnd {
     TRAIN_FAILED       /* an error is in the diagnostics; checkpoints are the last good ones */
 } TrainEnd;
 
-/* Trains, beginning with *state (a new training's: {.seed, .config}) and the store's tensors. The corpus has its rows
- * in memory, or in prepared data, which is loaded a window at a time. */
+/* Trains, beginning with *state (a new training's: {.seed, .config}) and the store's tensors. The
+ * corpus has its rows in memory, or in prepared data, which is loaded a window at a time. */
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
                const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state);
 

@@ -1,5 +1,5 @@
-/* Inside the training loop: shared by train.c (the loop), step.c (a step), pace.c (the rate where time
- * ends the training) and after_step.c (reports, validations, checkpoints). */
+/* Inside the training loop: shared by train.c (the loop), step.c (a step), pace.c (the rate where
+ * time ends the training) and after_step.c (reports, validations, checkpoints). */
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
@@ -40,36 +40,38 @@ typedef struct Trainer {
 double trainer_spent(const Trainer *t);
 /* The learning rate of a step; steps count from 1. */
 double trainer_rate(const Trainer *t, int64_t step);
-/* Called after a step: in a training with a limit of time, fits the warm-up and the last step of the rate to the speed.
- * The state has both, so that a resumed run has the same curve. */
+/* Called after a step: in a training with a limit of time, fits the warm-up and the last step of
+ * the rate to the speed. The state has both, so that a resumed run has the same curve. */
 void trainer_pace(Trainer *t);
 
 /* Adds an error; returns false. (step.c, as are the next seven) */
 bool trainer_out_of_memory(Trainer *t);
-bool trainer_is_first(const Trainer *t); /* whether this process is the one that reports and writes */
+/* Whether this process is the one that reports and writes */
+bool trainer_is_first(const Trainer *t);
 /* The program that computes a batch: train_step or accumulate. */
 const TfcProgram *trainer_program(const Trainer *t);
 /* How many batches an update has; with shards, how many pieces. */
 int64_t trainer_batches(const Trainer *t);
-/* Opens the batches of the state's epoch, or of its window; the next one if this one is over. False after errors. */
+/* Opens the batches of the state's epoch, or of its window; the next one if this one is over. False
+ * after errors. */
 bool trainer_open_epoch(Trainer *t);
 /* Waits until the store has the params of the last update, other ranks' parts included. */
 void trainer_settle(Trainer *t);
-/* On rank 0: the same, and fetches the other ranks' parts unrounded, for all readers but the program that computes a
- * batch. The other ranks serve (split_serve). */
+/* On rank 0: the same, and fetches the other ranks' parts unrounded, for all readers but the
+ * program that computes a batch. The other ranks serve (split_serve). */
 void trainer_fetch_params(Trainer *t);
-/* Does the next step and counts it in the state. False after errors; one that all ranks meet is reported by rank 0
- * alone. */
+/* Does the next step and counts it in the state. False after errors; one that all ranks meet is
+ * reported by rank 0 alone. */
 bool trainer_step(Trainer *t);
 
-/* When a training is interrupted: adds a line about the steps since the last report to log.jsonl. False after errors.
- * (after_step.c) */
+/* When a training is interrupted: adds a line about the steps since the last report to log.jsonl.
+ * False after errors. (after_step.c) */
 bool trainer_log_rest(Trainer *t);
-/* Validates, saves and reports after a step, each if it is due; after the last step all three. False after errors.
- * (after_step.c) */
+/* Validates, saves and reports after a step, each if it is due; after the last step all three.
+ * False after errors. (after_step.c) */
 bool trainer_after_step(Trainer *t, bool last);
-/* Saves a checkpoint as step-N and last, and with `best` as best; removes older checkpoints. False after errors; the
- * previous checkpoint is then still there. (after_step.c) */
+/* Saves a checkpoint as step-N and last, and with `best` as best; removes older checkpoints. False
+ * after errors; the previous checkpoint is then still there. (after_step.c) */
 bool trainer_save(Trainer *t, bool best);
 /* Writes average.safetensors, the mean of the last checkpoints; false after errors.
  * (after_step.c) */

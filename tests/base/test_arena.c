@@ -65,8 +65,7 @@ static void test_diagnostics_say_so(void **state)
     Diagnostics diags;
     diag_init(&diags, arena);
     diag_errno(&diags, "read", "a file", 2);
-    assert_string_equal(diags.list.data[0].message,
-                        "cannot read a file: there is no such file");
+    assert_string_equal(diags.list.data[0].message, "cannot read a file: there is no such file");
     assert_false(diags.out_of_memory);
     run_out(arena);
     diag_error(&diags, (Loc){0}, "the words of which find no room");
@@ -98,9 +97,8 @@ static void test_objects_go_with_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_too_much_is_null),
-                                       cmocka_unit_test(test_vectors_and_maps_stay_whole),
-                                       cmocka_unit_test(test_diagnostics_say_so),
-                                       cmocka_unit_test(test_objects_go_with_it)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_too_much_is_null), cmocka_unit_test(test_vectors_and_maps_stay_whole),
+        cmocka_unit_test(test_diagnostics_say_so), cmocka_unit_test(test_objects_go_with_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

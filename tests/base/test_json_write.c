@@ -71,8 +71,9 @@ static void numbers(void **state)
     json_put_fixed(&json, NULL, 1e15, 0);
     json_put_fixed(&json, NULL, INFINITY, 0);
     json_close(&json, ']');
-    same(&text, "[-9223372036854775808, 9223372036854775807, 0.333333333, 1e+30, null, null, 0.667, "
-                "1000000000000000, null]");
+    same(&text,
+         "[-9223372036854775808, 9223372036854775807, 0.333333333, 1e+30, null, null, 0.667, "
+         "1000000000000000, null]");
 }
 
 static void lines_of_members(void **state)
@@ -96,6 +97,7 @@ static void lines_of_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(nesting),
-                                       cmocka_unit_test(numbers), cmocka_unit_test(lines_of_members)};
+                                       cmocka_unit_test(numbers),
+                                       cmocka_unit_test(lines_of_members)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

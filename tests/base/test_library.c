@@ -16,7 +16,8 @@ LIBRARY_FUNCTION(cbrt)
 void tfc_no_such_function(void);
 LIBRARY_FUNCTION(tfc_no_such_function)
 
-static const LibraryFunction functions[] = {LIBRARY_ENTRY(cbrt) LIBRARY_ENTRY(tfc_no_such_function)};
+static const LibraryFunction functions[] = {LIBRARY_ENTRY(cbrt)
+                                                LIBRARY_ENTRY(tfc_no_such_function)};
 
 static void expect(Library *library, const char *error, const char *note)
 {
@@ -43,8 +44,10 @@ static void calls_reach_the_library(void **state)
 
 static void what_is_absent_is_told(void **state)
 {
-    Library absent = {"/nowhere/libabsent.so.1", "libabsent.so.1", "libabsent1", functions, 1, false};
-    expect(&absent, "cannot load libabsent.so.1: libabsent.so.1: cannot open", "package libabsent1");
+    Library absent = {
+        "/nowhere/libabsent.so.1", "libabsent.so.1", "libabsent1", functions, 1, false};
+    expect(&absent, "cannot load libabsent.so.1: libabsent.so.1: cannot open",
+           "package libabsent1");
     expect(&absent, "cannot load libabsent.so.1", "package libabsent1");
     Library other = {"libm.so.6", "libm.so.6", "libc6", functions, 2, false};
     expect(&other, "libm.so.6 has no function tfc_no_such_function", "libc6");
@@ -52,6 +55,7 @@ static void what_is_absent_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_reach_the_library), cmocka_unit_test(what_is_absent_is_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_reach_the_library),
+                                       cmocka_unit_test(what_is_absent_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

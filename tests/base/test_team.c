@@ -27,7 +27,8 @@ static _Atomic int made, allowed = INT32_MAX;
 typedef int Create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 /* In the place of the C library's. */
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *argument)
 {
     if (atomic_fetch_sub(&allowed, 1) <= 0)
         return EAGAIN;
@@ -265,11 +266,15 @@ static void test_default(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_helpers_stay),
-        cmocka_unit_test(test_who_takes_part),  cmocka_unit_test(test_helpers_sleep),
-        cmocka_unit_test(test_watch),           cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_callers_at_once), cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_threads_that_cannot_be_made), cmocka_unit_test(test_default)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_task_once),
+                                       cmocka_unit_test(test_helpers_stay),
+                                       cmocka_unit_test(test_who_takes_part),
+                                       cmocka_unit_test(test_helpers_sleep),
+                                       cmocka_unit_test(test_watch),
+                                       cmocka_unit_test(test_nested),
+                                       cmocka_unit_test(test_callers_at_once),
+                                       cmocka_unit_test(test_fork),
+                                       cmocka_unit_test(test_threads_that_cannot_be_made),
+                                       cmocka_unit_test(test_default)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

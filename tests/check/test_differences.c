@@ -1,5 +1,5 @@
-/* That tfc check finds a gradient that is wrong, compiled or interpreted, in a model whose loss reads a
- * state and stops a value; and takes the right one, which is not the loss's slope. */
+/* That tfc check finds a gradient that is wrong, compiled or interpreted, in a model whose loss
+ * reads a state and stops a value; and takes the right one, which is not the loss's slope. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,8 +37,7 @@ static void scale_gradient(Function *gradient, const char *param, double factor)
     assert_non_null(output);
     Builder b = builder_at_end(gradient);
     const Type *type = &output->args[0]->type;
-    Value *scaled =
-        build_binary(&b, OP_mul, output->args[0], build_const(&b, type->dtype, factor));
+    Value *scaled = build_binary(&b, OP_mul, output->args[0], build_const(&b, type->dtype, factor));
     block_remove(&gradient->body, output);
     build_output(&b, arena_strdup(gradient->module->arena, name.data), scaled);
     text_free(&name);

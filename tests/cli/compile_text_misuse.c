@@ -133,7 +133,8 @@ int main(int argc, char **argv)
     free(many);
 #endif
     int64_t tokens = -5, unknown = -5;
-    if (N(unknown)(NULL, &tokens, &unknown, &text) != N(ERROR_ARGUMENT) || tokens || unknown || text)
+    if (N(unknown)(NULL, &tokens, &unknown, &text) != N(ERROR_ARGUMENT) || tokens || unknown ||
+        text)
         wrong++, fprintf(stderr, "unknown, session NULL: %s\n", N(error_detail)());
     if (N(unknown)(session, NULL, NULL, NULL))
         wrong++, fprintf(stderr, "unknown, nothing asked: %s\n", N(error_detail)());

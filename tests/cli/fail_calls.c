@@ -1,12 +1,14 @@
-/* A library for LD_PRELOAD that lets the Nth call of a kind fail that the program's own code makes, or kills the process
- * there. Calls that other libraries make, and other programs that it starts, are left alone.
+/* A library for LD_PRELOAD that lets the Nth call of a kind fail that the program's own code makes,
+ * or kills the process there. Calls that other libraries make, and other programs that it starts,
+ * are left alone.
  *
  *   FAIL_PROGRAM=/path/of/program   by /proc/self/exe
  *   FAIL_KIND=memory|files          which calls count
  *   FAIL_AT=N                       from 1; 0: none fails
  *   FAIL_LASTS=1                    those after it fail, too: a disk that stays full
  *   FAIL_WITH=ERRNO|kill            a number; files only
- *   FAIL_LOG=FILE                   gets "CALL" of the first that failed; with FAIL_AT=0 at the end how many there were */
+ *   FAIL_LOG=FILE                   gets "CALL" of the first that failed; with FAIL_AT=0 at the end
+ *                                   how many there were */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -29,7 +31,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* REMOVAL: counts where the process is killed; whether a temporary can be removed is nobody's to promise. */
+/* REMOVAL: counts where the process is killed; whether a temporary can be removed is nobody's to
+ * promise. */
 enum { MEMORY = 1, FILES = 2, REMOVAL = 3 };
 static struct {
     int kind, with, log;
@@ -53,8 +56,10 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
 __attribute__((constructor)) static void begin(void)
 {
     char program[PATH_MAX] = "";
-    const char *wanted = getenv("FAIL_PROGRAM"), *kind = getenv("FAIL_KIND"), *with = getenv("FAIL_WITH"), *log = getenv("FAIL_LOG");
-    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !wanted || strcmp(program, wanted) || !kind)
+    const char *wanted = getenv("FAIL_PROGRAM"), *kind = getenv("FAIL_KIND"),
+               *with = getenv("FAIL_WITH"), *log = getenv("FAIL_LOG");
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !wanted ||
+        strcmp(program, wanted) || !kind)
         return;
     dl_iterate_phdr(find_program, NULL);
     plan.at = atol(getenv("FAIL_AT"));
@@ -92,29 +97,38 @@ static bool fails(int kind, const void *from, const char *name)
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 /* CALL(kind, result, name, what a failure gives, (parameters), (arguments)) */
-#define CALL(kind, result, name, failure, parameters, arguments)     \
-    result name parameters                                           \
-    {                                                                \
-        if (fails(kind, __builtin_return_address(0), #name))         \
-            return failure;                                          \
-        return REAL(name) arguments;                                 \
+#define CALL(kind, result, name, failure, parameters, arguments) \
+    result name parameters                                       \
+    {                                                            \
+        if (fails(kind, __builtin_return_address(0), #name))     \
+            return failure;                                      \
+        return REAL(name) arguments;                             \
     }
 
 /* ---- memory: glibc has its functions under other names, too, which dlsym itself needs ---- */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *memory, size_t size);
-void *malloc(size_t size) { return fails(MEMORY, __builtin_return_address(0), "malloc") ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return fails(MEMORY, __builtin_return_address(0), "calloc") ? NULL : __libc_calloc(n, size); }
+void *malloc(size_t size)
+{
+    return fails(MEMORY, __builtin_return_address(0), "malloc") ? NULL : __libc_malloc(size);
+}
+void *calloc(size_t n, size_t size)
+{
+    return fails(MEMORY, __builtin_return_address(0), "calloc") ? NULL : __libc_calloc(n, size);
+}
 void *realloc(void *memory, size_t size)
 {
-    return fails(MEMORY, __builtin_return_address(0), "realloc") ? NULL : __libc_realloc(memory, size);
+    return fails(MEMORY, __builtin_return_address(0), "realloc") ? NULL
+                                                                 : __libc_realloc(memory, size);
 }
 CALL(MEMORY, void *, aligned_alloc, NULL, (size_t alignment, size_t size), (alignment, size))
 CALL(MEMORY, char *, strdup, NULL, (const char *text), (text))
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    return fails(MEMORY, __builtin_return_address(0), "posix_memalign") ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+    return fails(MEMORY, __builtin_return_address(0), "posix_memalign")
+               ? ENOMEM
+               : REAL(posix_memalign)(memory, alignment, size);
 }
 int asprintf(char **text, const char *format, ...)
 {
@@ -128,14 +142,19 @@ int asprintf(char **text, const char *format, ...)
 }
 
 /* ---- files and processes ---- */
-static mode_t mode_of(int flags, va_list arguments) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0; }
+static mode_t mode_of(int flags, va_list arguments)
+{
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+}
 int open(const char *path, int flags, ...)
 {
     va_list arguments;
     va_start(arguments, flags);
     mode_t mode = mode_of(flags, arguments);
     va_end(arguments);
-    return fails(FILES, __builtin_return_address(0), "open") ? -1 : REAL(openat)(AT_FDCWD, path, flags, mode);
+    return fails(FILES, __builtin_return_address(0), "open")
+               ? -1
+               : REAL(openat)(AT_FDCWD, path, flags, mode);
 }
 int openat(int folder, const char *path, int flags, ...)
 {
@@ -143,7 +162,9 @@ int openat(int folder, const char *path, int flags, ...)
     va_start(arguments, flags);
     mode_t mode = mode_of(flags, arguments);
     va_end(arguments);
-    return fails(FILES, __builtin_return_address(0), "openat") ? -1 : REAL(openat)(folder, path, flags, mode);
+    return fails(FILES, __builtin_return_address(0), "openat")
+               ? -1
+               : REAL(openat)(folder, path, flags, mode);
 }
 int close(int fd) /* which closes all the same, as close does */
 {
@@ -165,12 +186,16 @@ CALL(FILES, int, renameat, -1, (int a, const char *from, int b, const char *to),
 CALL(FILES, int, link, -1, (const char *from, const char *to), (from, to))
 CALL(FILES, int, symlink, -1, (const char *from, const char *to), (from, to))
 CALL(FILES, int, mkdir, -1, (const char *path, mode_t mode), (path, mode))
-CALL(FILES, ssize_t, readlink, -1, (const char *restrict path, char *restrict to, size_t n), (path, to, n))
+CALL(FILES, ssize_t, readlink, -1, (const char *restrict path, char *restrict to, size_t n),
+     (path, to, n))
 CALL(FILES, char *, realpath, NULL, (const char *restrict path, char *restrict to), (path, to))
-CALL(FILES, void *, mmap, MAP_FAILED, (void *at, size_t n, int protection, int flags, int fd, off_t from), (at, n, protection, flags, fd, from))
+CALL(FILES, void *, mmap, MAP_FAILED,
+     (void *at, size_t n, int protection, int flags, int fd, off_t from),
+     (at, n, protection, flags, fd, from))
 CALL(FILES, int, flock, -1, (int fd, int how), (fd, how))
 CALL(FILES, DIR *, opendir, NULL, (const char *path), (path))
-CALL(FILES, FILE *, fopen, NULL, (const char *restrict path, const char *restrict mode), (path, mode))
+CALL(FILES, FILE *, fopen, NULL, (const char *restrict path, const char *restrict mode),
+     (path, mode))
 CALL(FILES, int, getentropy, -1, (void *to, size_t n), (to, n))
 CALL(FILES, pid_t, fork, -1, (void), ())
 CALL(REMOVAL, int, unlink, -1, (const char *path), (path))

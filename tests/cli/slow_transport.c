@@ -1,11 +1,12 @@
-/* A transport that is late: in the place of an MPI's module, it waits 0.1 to 20 ms, at random, before each
- * call of the real one, whose path is in the environment. So messages of ranks and of their threads meet
- * in other orders each time. Where SENT names a file, it does not wait, and each rank adds a line to the
- * file with the bytes it sent.
+/* A transport that is late: in the place of an MPI's module, it waits 0.1 to 20 ms, at random,
+ * before each call of the real one, whose path is in the environment. So messages of ranks and of
+ * their threads meet in other orders each time. Where SENT names a file, it does not wait, and each
+ * rank adds a line to the file with the bytes it sent.
  *
- * TROUBLE of a rank is "WHAT N": at its N-th message to rank 0 (the first is its machine's name, two go with
- * each checkpoint) the process kills itself (killed), or at the sum over ranks that follows (late), when it has
- * written its part; or from then on its disk is full (full). It does not wait then, either. */
+ * TROUBLE of a rank is "WHAT N": at its N-th message to rank 0 (the first is its machine's name,
+ * two go with each checkpoint) the process kills itself (killed), or at the sum over ranks that
+ * follows (late), when it has written its part; or from then on its disk is full (full). It does
+ * not wait then, either. */
 #define _GNU_SOURCE
 #include "runtime/ranks/transport.h"
 

@@ -16,7 +16,8 @@ Elements *elements_new(const BatchShape *shape, const Type *type)
     x->type = *type;
     x->count = 1;
     for (int i = 0; i < type->rank; i++) {
-        x->dims[i] = dim_is_const(type->dims[i]) ? type->dims[i].size : shape->symbols[type->dims[i].symbol].extent;
+        x->dims[i] = dim_is_const(type->dims[i]) ? type->dims[i].size
+                                                 : shape->symbols[type->dims[i].symbol].extent;
         x->count *= x->dims[i];
     }
     x->data = ARENA_ARRAY(shape->arena, double, x->count + 1);
@@ -104,8 +105,7 @@ int64_t elements_storage(const BatchShape *shape, const Elements *x, const int64
 bool elements_agree(const Elements *want, int64_t i, double got)
 {
     double tolerance = want->tolerance[i];
-    return tolerance == INFINITY || got == want->data[i] ||
-           fabs(got - want->data[i]) <= tolerance;
+    return tolerance == INFINITY || got == want->data[i] || fabs(got - want->data[i]) <= tolerance;
 }
 
 /* ---- the oracle ---- */
@@ -159,20 +159,25 @@ void elements_evaluate(const BatchShape *shape, const Function *function, uint64
         dims[i] = (OracleDim){shape->symbols[i].extent,
                               shape->symbols[i].n ? shape->symbols[i].length : NULL};
     VEC(OracleTensor) given = {0};
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_input || op->kind == OP_param)
             vec_push(shape->arena, given,
                      to_oracle(shape, op_string(op, ATTR_name), elements_of(shape, op_result(op))));
-    OracleRun run = {.dims = dims, .seed = seed, .step = step, .compute = DT_F64,
-                     .given = given.data, .n_given = (int)given.count};
+    OracleRun run = {.dims = dims,
+                     .seed = seed,
+                     .step = step,
+                     .compute = DT_F64,
+                     .given = given.data,
+                     .n_given = (int)given.count};
     if (!oracle_run(function, &run, shape->arena, &diags))
         fail_msg("the oracle cannot run the function");
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op->kind == OP_output)
             elements_set(shape, op->args[0],
                          from_oracle(shape, find(&run.outputs, op_string(op, ATTR_name))));
         if (op->kind == OP_assign)
-            elements_set(shape, op->args[1],
-                         from_oracle(shape, find(&run.assigned, op_string(op->args[0]->op, ATTR_name))));
+            elements_set(
+                shape, op->args[1],
+                from_oracle(shape, find(&run.assigned, op_string(op->args[0]->op, ATTR_name))));
     }
 }

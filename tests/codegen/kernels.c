@@ -31,7 +31,8 @@ void case_lengths(Case *c, int symbol, int n, const int32_t *lengths)
 void case_open(Case *c, DType real)
 {
     Arena *arena = arena_new();
-    *c = (Case){.arena = arena, .elements = side_new(arena), .real = real, .seed = 1, .rng = {17, 4, 9, 1}};
+    *c = (Case){
+        .arena = arena, .elements = side_new(arena), .real = real, .seed = 1, .rng = {17, 4, 9, 1}};
     diag_init(&c->diags, c->arena);
     c->module = module_new(c->arena, &c->diags, "case");
     c->B = module_add_symbol(c->module, "B", NO_SYMBOL);
@@ -50,15 +51,9 @@ void case_open(Case *c, DType real)
     c->b = builder_at_end(c->function);
 }
 
-void case_close(Case *c)
-{
-    arena_free(c->arena);
-}
+void case_close(Case *c) { arena_free(c->arena); }
 
-Dim case_dim(int symbol)
-{
-    return dim_symbol(symbol);
-}
+Dim case_dim(int symbol) { return dim_symbol(symbol); }
 
 BatchShape case_batch(Case *c)
 {
@@ -123,7 +118,7 @@ Op *case_region(Case *c, OpKind kind, int n, Value *const *results)
     Value *args[MAX_CASE_VALUES];
     int n_args = 0;
     assert_int_equal(c->diags.errors, 0);
-    FOR_OPS(op, &c->function->body) {
+    FOR_OPS (op, &c->function->body) {
         if (op->kind == OP_input || op->body)
             continue;
         for (int i = 0; i < op->n_args; i++)
@@ -162,8 +157,8 @@ static Memory memory_new(const Case *c, const Type *type, bool strided)
     for (int i = m.layout.n - 1; i >= 0; i--) {
         const Axis *axis = &m.layout.axes[i];
         m.extents[i] = dim_is_const(axis->extent) ? axis->extent.size
-                       : axis->batch_dim >= 0 ? case_total(c, axis->extent.symbol)
-                                              : c->symbols[axis->extent.symbol].extent;
+                       : axis->batch_dim >= 0     ? case_total(c, axis->extent.symbol)
+                                                  : c->symbols[axis->extent.symbol].extent;
         m.strides[i] = stride;
         stride = stride * m.extents[i] + (c->form != FORM_CONTIGUOUS && i ? c->gap : 0);
     }
@@ -215,7 +210,8 @@ static void memory_fill(Case *c, const Memory *m, const Elements *x)
     if (x->count)
         do
             if (elements_exists(&b, x, index))
-                memory_set(m, x->type.dtype, memory_at(c, m, index), x->data[elements_at(x, index)]);
+                memory_set(m, x->type.dtype, memory_at(c, m, index),
+                           x->data[elements_at(x, index)]);
         while (elements_next(x, index));
 }
 
@@ -351,9 +347,9 @@ static void compare(Case *c, Op *op, const Run *run, const char *how)
                 double got = memory_get(m, want->type.dtype, memory_at(c, m, index));
                 int64_t at = elements_at(want, index);
                 if (!elements_agree(want, at, got))
-                    fail_msg("%s: result %d at [%d, %d, %d, %d]: %.9g instead of %.9g (±%.2g)",
-                             how, r, (int)index[0], (int)index[1], (int)index[2], (int)index[3],
-                             got, want->data[at], want->tolerance[at]);
+                    fail_msg("%s: result %d at [%d, %d, %d, %d]: %.9g instead of %.9g (±%.2g)", how,
+                             r, (int)index[0], (int)index[1], (int)index[2], (int)index[3], got,
+                             want->data[at], want->tolerance[at]);
             } while (elements_next(want, index));
     }
 }
@@ -373,8 +369,10 @@ void case_evaluate(Case *c, Op *op)
 void case_check(Case *c, Op *op)
 {
     static const TargetOptions targets[] = {
-        {.cpu = "x86-64-v4", .opt_level = 2}, {.cpu = "x86-64-v3", .opt_level = 2},
-        {.cpu = "x86-64", .opt_level = 2},    {.scalar = true},
+        {.cpu = "x86-64-v4", .opt_level = 2},
+        {.cpu = "x86-64-v3", .opt_level = 2},
+        {.cpu = "x86-64", .opt_level = 2},
+        {.scalar = true},
         {.opt_level = 0},
     };
     size_t n = c->reference_too ? sizeof targets / sizeof targets[0] : short_test() ? 2 : 3;

@@ -17,16 +17,16 @@ typedef struct Case {
     Module *module;
     Function *function;
     Builder b;
-    DType real;                 /* f32, f64 or bf16 */
-    int B, S, T, N, R, P, Q;    /* symbols: S~, T~ over B; P~, Q~ over R; N uniform */
+    DType real;              /* f32, f64 or bf16 */
+    int B, S, T, N, R, P, Q; /* symbols: S~, T~ over B; P~, Q~ over R; N uniform */
     SymbolValue symbols[8];
-    SideTable elements;         /* value → its Elements */
+    SideTable elements; /* value → its Elements */
     uint64_t seed;
-    int64_t gap;                /* rows of buffers lie this many elements further apart */
-    int64_t column_stride;      /* of every buffer that is FORM_STRIDED */
-    BufferForm form;            /* of every buffer */
+    int64_t gap;           /* rows of buffers lie this many elements further apart */
+    int64_t column_stride; /* of every buffer that is FORM_STRIDED */
+    BufferForm form;       /* of every buffer */
     uint32_t rng[4];
-    bool reference_too;         /* check the scalar reference and -O0 as well */
+    bool reference_too; /* check the scalar reference and -O0 as well */
 } Case;
 
 void case_open(Case *c, DType real);

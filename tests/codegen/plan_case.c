@@ -24,7 +24,8 @@ static void fail_with(const Case *c)
 /* The declarations of the params that the body names. */
 static const char *declare_params(Arena *arena, const char *body)
 {
-    static const char op[] = "param {name = ", attrs[] = " {role = state, init = zeros, decay = false}\n";
+    static const char op[] = "param {name = ",
+                      attrs[] = " {role = state, init = zeros, decay = false}\n";
     const char *text = "";
     for (const char *p = strstr(body, op); p; p = strstr(p, op)) {
         p += sizeof op - 1;
@@ -39,8 +40,10 @@ void open_case(Case *c, const char *body)
 {
     *c = (Case){.arena = arena_new()};
     diag_init(&c->diags, c->arena);
-    const char *text = arena_printf(c->arena, "%s%sfunc f {\n%s}\n", head, declare_params(c->arena, body), body);
-    c->module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "test.tir", text, strlen(text)));
+    const char *text =
+        arena_printf(c->arena, "%s%sfunc f {\n%s}\n", head, declare_params(c->arena, body), body);
+    c->module =
+        ir_parse(c->arena, &c->diags, diag_source(c->arena, "test.tir", text, strlen(text)));
     if (!c->module || !ir_verify(c->module, &c->diags))
         fail_with(c);
     c->function = c->module->functions.data[0];
@@ -116,7 +119,8 @@ static void compare(Case *c, const char *name, const Elements *want, const void 
                 Text text = {0};
                 ir_print_function(c->function, &text);
                 plan_print(c->program, &text);
-                fail_msg("%s, element %lld is %g, not %g\n%s", name, (long long)i, got, want->data[i], text.data);
+                fail_msg("%s, element %lld is %g, not %g\n%s", name, (long long)i, got,
+                         want->data[i], text.data);
             }
         }
         i++;
@@ -136,10 +140,11 @@ static void set_shape(Case *c)
 
 static void give_leaves(Case *c)
 {
-    FOR_OPS(op, &c->function->body) {
+    FOR_OPS (op, &c->function->body) {
         Value *value = op->n_results ? op_result(op) : NULL;
         if (op->kind == OP_input) {
-            void *data = arena_alloc(c->arena, (size_t)elements_stored_count(&c->batch, &value->type) * 8 + 8);
+            void *data = arena_alloc(
+                c->arena, (size_t)elements_stored_count(&c->batch, &value->type) * 8 + 8);
             fill_leaf(c, value, data);
             assert_true(exec_input(c->exec, op_string(op, ATTR_name), data));
         } else if (op->kind == OP_param)
@@ -150,7 +155,7 @@ static void give_leaves(Case *c)
 
 void check_results(Case *c)
 {
-    FOR_OPS(op, &c->function->body) {
+    FOR_OPS (op, &c->function->body) {
         if (op->kind == OP_output)
             compare(c, op_string(op, ATTR_name), elements_of(&c->batch, op->args[0]),
                     exec_output(c->exec, op_string(op, ATTR_name)));
@@ -211,7 +216,8 @@ void check(const char *body, int gemms, int kernels)
             assert_int_equal(count_steps(c.program, TFC_STEP_GEMM), gemms);
         if (kernels >= 0)
             assert_int_equal(count_steps(c.program, TFC_STEP_KERNEL) +
-                             count_steps(c.program, TFC_STEP_COPY), kernels);
+                                 count_steps(c.program, TFC_STEP_COPY),
+                             kernels);
         close_case(&c);
     }
     arena_free(arena);

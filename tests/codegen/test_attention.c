@@ -146,8 +146,9 @@ static void divided(Case *c, const Shape *s)
     Value *x = rising(c, s, q, k), *top = along_keys(c, OP_reduce_max, x);
     Value *e = exponentials(c, x, top), *sum = along_keys(c, OP_reduce_sum, e);
     Value *kept = build_select(&c->b, window(c, 3000, 900), e, real_const(c, 0));
-    Value *p = operator(c, OP_sub, operator(c, OP_div, dropped(c, s, kept), sum),
-                        operator(c, OP_mul, operator(c, OP_div, e, sum), real_const(c, 0.5)));
+    Value *p = operator(
+        c, OP_sub, operator(c, OP_div, dropped(c, s, kept), sum),
+                   operator(c, OP_mul, operator(c, OP_div, e, sum), real_const(c, 0.5)));
     check(c, s, VALUES(sum, rows_of(c, s, p, v), rows_of(c, s, e, k)));
 }
 
@@ -163,8 +164,9 @@ static void several(Case *c, const Shape *s)
     if (s->dropout)
         check(c, s, VALUES(rows_of(c, s, operator(c, OP_sub, p.weights, r.weights), v)));
     else
-        check(c, s, VALUES(rows_of(c, s, p.weights, v), rows_of(c, s, r.weights, k),
-                           rows_of(c, s, share, v), r.top));
+        check(c, s,
+              VALUES(rows_of(c, s, p.weights, v), rows_of(c, s, r.weights, k),
+                     rows_of(c, s, share, v), r.top));
 }
 
 /* With the gradient of the result dy: dv = pᵀ dy, dp = dy vᵀ, ds = p (dp − Σ dp p),
@@ -256,10 +258,8 @@ static const int32_t some_blocks[] = {150, 64, 17}, blocks_of_keys[] = {300, 40,
 static void test_blocks(void **state)
 {
     in_both_types(forward, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
-    in_both_types(backward, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks,
-                  blocks_of_keys);
-    in_both_types(backward, &(Shape){2, 32, 200, 100, false, FULL}, 3, some_blocks,
-                  blocks_of_keys);
+    in_both_types(backward, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
+    in_both_types(backward, &(Shape){2, 32, 200, 100, false, FULL}, 3, some_blocks, blocks_of_keys);
 }
 
 static void test_online(void **state)
@@ -297,13 +297,10 @@ static void test_half(void **state)
 {
     const int32_t few[] = {3}, many[] = {8250};
     for (Half half = short_test() ? AND_ROWS : OPERANDS; half <= AND_ROWS; half++) {
-        in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, half}, 4, some_queries,
-                some_keys);
+        in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, half}, 4, some_queries, some_keys);
         in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, half}, 4, some_queries, some_keys);
-        in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, half}, 4, some_queries,
-                some_keys);
-        in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, half}, 4, some_queries,
-                some_keys);
+        in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, half}, 4, some_queries, some_keys);
+        in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, half}, 4, some_queries, some_keys);
         in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, half}, 1, few, many);
         in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, half}, 1, few, many);
         in_type(DT_F32, backward, &(Shape){1, 20, 3000, 0, true, half}, 3, some_blocks,

@@ -100,7 +100,10 @@ static bool is_nearest(float x, uint16_t got)
     if (isinf(high))
         high = copysign(0x1p128, (double)x);
     double to_low = fabs((double)x - low), to_high = fabs(high - (double)x);
-    uint16_t nearest = to_low < to_high ? below : to_low > to_high ? above : below & 1 ? above : below;
+    uint16_t nearest = to_low < to_high   ? below
+                       : to_low > to_high ? above
+                       : below & 1        ? above
+                                          : below;
     return got == nearest;
 }
 
@@ -147,7 +150,8 @@ static void stored_or_not(void **state)
         bool ran = run(&targets[t], &c, case_region(&c, OP_row, 1, &y), from, one, N);
         for (int i = 0; ran && i < 3; i++) {
             Value *a = build_input(&c.b, "a", type_of(DT_BF16, 1, (Dim[]){dim_const(N)}));
-            Value *b = ops[i] == OP_mul ? build_binary(&c.b, OP_mul, a, a) : build_unary(&c.b, ops[i], a);
+            Value *b =
+                ops[i] == OP_mul ? build_binary(&c.b, OP_mul, a, a) : build_unary(&c.b, ops[i], a);
             run(&targets[t], &c, case_region(&c, OP_row, 1, &b), three[i & 1], three[~i & 1], N);
         }
         assert_true(!ran || !memcmp(one, three[1], sizeof one));

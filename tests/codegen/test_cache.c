@@ -35,7 +35,8 @@ typedef struct Case {
 
 static Function *parse(Case *c, const char *text)
 {
-    Module *module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
+    Module *module =
+        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
     assert_non_null(module);
     return module->functions.data[0];
 }
@@ -54,7 +55,8 @@ static int open_case(void **state)
 static int close_case(void **state)
 {
     Case *c = *state;
-    const char *command = arena_printf(c->arena, "chmod -R u+w %s; rm -rf %s", c->folder, c->folder);
+    const char *command =
+        arena_printf(c->arena, "chmod -R u+w %s; rm -rf %s", c->folder, c->folder);
     int status = system(command);
     arena_free(c->arena);
     free(c);
@@ -62,8 +64,8 @@ static int close_case(void **state)
 }
 
 /* Compiles or recalls, as a session does. */
-static JitStats use_with(Case *c, const char *folder, const TargetOptions *options, const char *pipeline,
-                         const Function *function)
+static JitStats use_with(Case *c, const char *folder, const TargetOptions *options,
+                         const char *pipeline, const Function *function)
 {
     Jit *jit = jit_new(options, &c->diags);
     assert_non_null(jit);
@@ -145,12 +147,14 @@ static void keys_hold_what_matters(void **state)
     char *width = strstr((char *)other, "24]");
     for (; width; width = strstr(width, "24]"))
         memcpy(width, "48", 2);
-    TargetOptions scalar = {.scalar = true}, slow = {.opt_level = 0}, old = {.cpu = "x86-64", .opt_level = 2};
+    TargetOptions scalar = {.scalar = true}, slow = {.opt_level = 0},
+                  old = {.cpu = "x86-64", .opt_level = 2};
     assert_int_equal(use(c).kernels_compiled, 1);
     assert_int_equal(use_with(c, c->folder, &scalar, "all", c->function).kernels_compiled, 1);
     assert_int_equal(use_with(c, c->folder, &slow, "all", c->function).kernels_compiled, 1);
     assert_int_equal(use_with(c, c->folder, &old, "all", c->function).kernels_compiled, 1);
-    /* Other programs of the same kernel: of another pipeline, and, as it goes over elements, of another size. */
+    /* Other programs of the same kernel: of another pipeline, and, as it goes over elements, of
+     * another size. */
     JitStats shared[] = {use_with(c, c->folder, NULL, "none", c->function),
                          use_with(c, c->folder, NULL, "all", parse(c, other))};
     for (int i = 0; i < 2; i++) {
@@ -168,7 +172,8 @@ static void damage_is_mended(void **state)
     const char *path = keep_one(c);
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
-    const int64_t places[] = {0, 9, 13, 17, 25, 33, 70, 100, 130, 400, info.st_size / 2, info.st_size - 1};
+    const int64_t places[] = {
+        0, 9, 13, 17, 25, 33, 70, 100, 130, 400, info.st_size / 2, info.st_size - 1};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         unsigned char byte;
         int file = open(path, O_RDWR);
@@ -311,8 +316,10 @@ static void used_longest_ago_go(void **state)
     static const unsigned char bytes[SIZE];
     ObjectFile file = {bytes, SIZE};
     const char *symbol = "f";
-    ObjectSet set = {.n_files = 1, .files = &file, .n_programs = 1, .n_kernels = 1, .symbols = &symbol};
-    Cache *cache = cache_open(c->arena, c->folder, 4 * SIZE); /* room for three with their headers */
+    ObjectSet set = {
+        .n_files = 1, .files = &file, .n_programs = 1, .n_kernels = 1, .symbols = &symbol};
+    /* room for three with their headers */
+    Cache *cache = cache_open(c->arena, c->folder, 4 * SIZE);
     for (int i = 0; i < 3; i++) {
         ProgramKey key = key_number(i);
         cache_put(cache, &key, &set);
@@ -335,7 +342,12 @@ static void objects_come_back(void **state)
     Case *c = *state;
     const ObjectFile files[] = {{"abc", 3}, {"", 0}, {"0123456789abcdefg", 17}};
     const char *symbol = "train_step";
-    ObjectSet set = {.n_files = 3, .files = files, .n_programs = 1, .n_kernels = 7, .symbols = &symbol}, out;
+    ObjectSet set = {.n_files = 3,
+                     .files = files,
+                     .n_programs = 1,
+                     .n_kernels = 7,
+                     .symbols = &symbol},
+              out;
     ProgramKey key = key_number(9);
     Cache *cache = cache_open(c->arena, c->folder, CACHE_BYTES);
     cache_put(cache, &key, &set);
@@ -392,8 +404,9 @@ static void blocks_are_mapped(void **state)
         cache_unmap(map, BYTES);
     }
     /* A byte between the pages that are looked at: found where the system has started since. */
-    const char *path = arena_printf(c->arena, "%s/%s.tfcw", c->folder, "01000000000000000000000000000000"
-                                                                       "00000000000000000000000000000000");
+    const char *path = arena_printf(c->arena, "%s/%s.tfcw", c->folder,
+                                    "01000000000000000000000000000000"
+                                    "00000000000000000000000000000000");
     int file = open(path, O_RDWR);
     assert_int_equal(pwrite(file, "\x55", 1, 4096 + 3 * 4096 + 10), 1);
     char *map = cache_map(cache, &key, BYTES);
@@ -419,13 +432,16 @@ static void objects_are_kept_by_what_they_are(void **state)
     Case *c = *state;
     const Function *function = c->function;
     Cache *cache = cache_open(c->arena, c->folder, CACHE_BYTES);
-    const TargetOptions here = {.opt_level = 2}, there = {.opt_level = 2, .triple = "aarch64-linux-gnu"};
+    const TargetOptions here = {.opt_level = 2},
+                        there = {.opt_level = 2, .triple = "aarch64-linux-gnu"};
     const TargetOptions *const targets[] = {&here, &here, &there};
     static const char *const prefixes[] = {"a_", "b_", "b_"};
     for (int i = 0; i < 3; i++) {
         ObjectSet cold, warm;
-        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, NULL, c->arena, &cold, &c->diags));
-        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, NULL, c->arena, &warm, &c->diags));
+        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, NULL, c->arena,
+                                   &cold, &c->diags));
+        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, NULL, c->arena,
+                                   &warm, &c->diags));
         assert_false(cold.is_kept);
         assert_true(warm.is_kept);
         assert_string_equal(warm.symbols[0], arena_printf(c->arena, "%sf", prefixes[i]));

@@ -41,7 +41,8 @@ static void open_case(Case *c)
 {
     *c = (Case){.arena = arena_new()};
     diag_init(&c->diags, c->arena);
-    Module *module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
+    Module *module =
+        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
     assert_non_null(module);
     assert_true(ir_verify(module, &c->diags));
     c->function = module->functions.data[0];
@@ -142,7 +143,8 @@ static uint32_t bits_of(float x)
 
 static float get(const void *c, int64_t i, TfcStore store)
 {
-    return store == TFC_STORE_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
+    return store == TFC_STORE_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i])
+                                      : ((const float *)c)[i];
 }
 
 static void compare(Shape s, const char *how, int transposed, int64_t count, const float *c,
@@ -155,8 +157,8 @@ static void compare(Shape s, const char *how, int transposed, int64_t count, con
                      (long long)i, (double)get(c, i, store), (double)want[i]);
 }
 
-static void check(const TfcProducts *products, Shape s, int transposed, int64_t room, TfcStore store,
-                  Range range)
+static void check(const TfcProducts *products, Shape s, int transposed, int64_t room,
+                  TfcStore store, Range range)
 {
     const TfcForm *native = products->native[TFC_BF16];
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
@@ -164,7 +166,8 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     int64_t c_row = s.n + room, count = s.m * c_row;
     uint16_t *a = random_data((s.m + room) * (s.k + room), range);
     uint16_t *b = random_data((s.k + room) * (s.n + room), ORDINARY);
-    float *c = malloc((size_t)(count + 1) * sizeof *c), *want = malloc((size_t)(count + 1) * sizeof *want);
+    float *c = malloc((size_t)(count + 1) * sizeof *c),
+          *want = malloc((size_t)(count + 1) * sizeof *want);
     for (int64_t i = 0; i < count; i++)
         c[i] = (float)next() / (1 << 23) - 1;
     float *before = malloc((size_t)(count + 1) * sizeof *before);
@@ -173,13 +176,17 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
         want[i] = get(c, i, store);
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = 0; j < s.n; j++) {
-            float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, store, want[i * c_row + j]);
-            want[i * c_row + j] = store == TFC_STORE_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
+            float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, store,
+                               want[i * c_row + j]);
+            want[i * c_row + j] =
+                store == TFC_STORE_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
         }
+    /* clang-format off */
     TfcProduct product = {.m = s.m, .n = s.n, .k = s.k,
                           .a = a, .a_row = a_row, .a_column = a_column,
                           .b = b, .b_row = b_row, .b_column = b_column,
                           .c = c, .c_row = c_row, .store = store};
+    /* clang-format on */
     product_run(native, &product, workspace_here());
     compare(s, "in place", transposed, count, c, want, store);
     int64_t panels = (s.n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
@@ -200,9 +207,10 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
 
 /* Around every edge: of tiles, vectors, panels, pairs, squares that are turned, depths. */
 static const Shape shapes[] = {
-    {1, 1, 1},    {3, 5, 7},     {1, 9, 4},     {9, 1, 4},    {16, 16, 1},  {13, 31, 15}, {14, 32, 16},
-    {15, 33, 17}, {14, 14, 32},  {45, 65, 33},  {6, 8, 131},  {48, 129, 16}, {2, 70, 66}, {64, 64, 1030},
-    {100, 20, 601}, {29, 2100, 40}, {5, 4200, 512}, {0, 4, 4}, {4, 0, 4},   {4, 4, 0},    {50, 100, 0},
+    {1, 1, 1},    {3, 5, 7},      {1, 9, 4},      {9, 1, 4},      {16, 16, 1},    {13, 31, 15},
+    {14, 32, 16}, {15, 33, 17},   {14, 14, 32},   {45, 65, 33},   {6, 8, 131},    {48, 129, 16},
+    {2, 70, 66},  {64, 64, 1030}, {100, 20, 601}, {29, 2100, 40}, {5, 4200, 512}, {0, 4, 4},
+    {4, 0, 4},    {4, 4, 0},      {50, 100, 0},
 };
 
 static void check_product(const TfcProducts *product, bool fma)
@@ -211,7 +219,8 @@ static void check_product(const TfcProducts *product, bool fma)
         for (int variant = 0; variant < 8; variant++)
             for (int store = TFC_STORE_OVER; store <= TFC_STORE_ROUNDED; store++)
                 if (store != TFC_STORE_ROUNDED || shapes[s].k <= TFC_ROUNDED_K)
-                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcStore)store, ORDINARY);
+                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcStore)store,
+                          ORDINARY);
     if (fma)
         check(product, (Shape){20, 40, 100}, 0, 0, TFC_STORE_OVER, TINY);
 }
@@ -258,14 +267,17 @@ static void test_against_doubles(void **state)
     const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
     uint16_t *a = random_data(M * K, ORDINARY), *b = random_data(K * N, ORDINARY);
     float *out = malloc(M * N * sizeof *out);
+    /* clang-format off */
     TfcProduct product = {.m = M, .n = N, .k = K, .a = a, .a_row = K, .a_column = 1,
                           .b = b, .b_row = N, .b_column = 1, .c = out, .c_row = N};
+    /* clang-format on */
     product_run(program->products.native[TFC_BF16], &product, workspace_here());
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             double sum = 0, size = 0;
             for (int l = 0; l < K; l++) {
-                double x = (double)bf16_to_float(a[i * K + l]) * (double)bf16_to_float(b[l * N + j]);
+                double x =
+                    (double)bf16_to_float(a[i * K + l]) * (double)bf16_to_float(b[l * N + j]);
                 sum += x;
                 size += fabs(x);
             }
@@ -287,8 +299,9 @@ static void test_tiles_stay_in_registers(void **state)
         const char *cpu, *instruction;
         int least;
     } cpus[] = {
-        {"x86-64-v2", "mulps", 8},      {"x86-64-v3", "vfmadd", 8}, {"x86-64-v4", "vfmadd", 8},
-        {"cooperlake", "vdpbf16ps", 8}, {"znver4", "vdpbf16ps", 8}, {"sapphirerapids", "tdpbf16ps", 4},
+        {"x86-64-v2", "mulps", 8},  {"x86-64-v3", "vfmadd", 8},
+        {"x86-64-v4", "vfmadd", 8}, {"cooperlake", "vdpbf16ps", 8},
+        {"znver4", "vdpbf16ps", 8}, {"sapphirerapids", "tdpbf16ps", 4},
     };
     for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
         Case c;

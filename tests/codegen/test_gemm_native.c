@@ -38,7 +38,8 @@ static void open_case(Case *c, TfcType type)
     *c = (Case){.arena = arena_new()};
     diag_init(&c->diags, c->arena);
     const char *source = arena_printf(c->arena, text, name, name, name);
-    Module *module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", source, strlen(source)));
+    Module *module =
+        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", source, strlen(source)));
     assert_non_null(module);
     c->function = module->functions.data[0];
 }
@@ -76,7 +77,8 @@ static void add_mark(const TfcKernelArgs *args, int64_t begin, int64_t end)
 {
     int64_t c_row = args->ints[0];
     for (int64_t i = begin - FIRST_ROW; i < end - FIRST_ROW; i++)
-        for (int64_t j = args->column_begin - FIRST_COLUMN; j < args->column_end - FIRST_COLUMN; j++)
+        for (int64_t j = args->column_begin - FIRST_COLUMN; j < args->column_end - FIRST_COLUMN;
+             j++)
             if (args->ints[1] == TFC_F32)
                 ((float *)args->buffers[0])[i * c_row + j] += MARK;
             else
@@ -90,7 +92,8 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
-    void *a = random_data(type, (s.m + room) * (s.k + room)), *b = random_data(type, (s.k + room) * (s.n + room));
+    void *a = random_data(type, (s.m + room) * (s.k + room)),
+         *b = random_data(type, (s.k + room) * (s.n + room));
     void *c = random_data(type, count), *rows = malloc((size_t)(count + 1) * 8);
     void *before = malloc((size_t)(count + 1) * 8);
     memcpy(rows, c, (size_t)count * (type == TFC_F32 ? 4 : 8));
@@ -102,19 +105,23 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
         for (int64_t j = 0; j < s.n; j++) {
             double sum = accumulate ? want[i * c_row + j] : 0;
             for (int64_t l = 0; l < s.k; l++)
-                sum += get(type, a, i * a_row + l * a_column) * get(type, b, l * b_row + j * b_column);
+                sum +=
+                    get(type, a, i * a_row + l * a_column) * get(type, b, l * b_row + j * b_column);
             want[i * c_row + j] = sum;
         }
+    /* clang-format off */
     TfcProduct whole = {.m = s.m, .n = s.n, .k = s.k,
                         .a = a, .a_row = a_row, .a_column = a_column,
                         .b = b, .b_row = b_row, .b_column = b_column,
                         .c = c, .c_row = c_row, .store = accumulate ? TFC_STORE_ADD : TFC_STORE_OVER};
+    /* clang-format on */
     product_run(form, &whole, workspace_here());
     double tolerance = type == TFC_F32 ? 1e-4 : 1e-12;
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
         if (!(fabs(get(type, c, i) - want[i]) <= tolerance * (1 + fabs(want[i]))))
-            fail_msg("%lld x %lld x %lld, transposed %d: element %lld is %g, not %g", (long long)s.m,
-                     (long long)s.n, (long long)s.k, transposed, (long long)i, get(type, c, i), want[i]);
+            fail_msg("%lld x %lld x %lld, transposed %d: element %lld is %g, not %g",
+                     (long long)s.m, (long long)s.n, (long long)s.k, transposed, (long long)i,
+                     get(type, c, i), want[i]);
     /* Row by row the same bits. */
     size_t bytes = type == TFC_F32 ? 4 : 8;
     for (int64_t i = 0; i < s.m; i++) {
@@ -166,10 +173,10 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
 
 /* Around every edge: of tiles, vectors, panels, squares that are turned, depths. */
 static const Shape shapes[] = {
-    {1, 1, 1},    {3, 5, 7},     {1, 9, 4},     {9, 1, 4},    {16, 16, 1},  {13, 31, 15}, {14, 32, 16},
-    {15, 33, 17}, {14, 14, 32},  {45, 65, 33},  {6, 8, 130},  {48, 129, 16}, {2, 70, 66}, {64, 64, 1030},
-    {100, 20, 600}, {29, 2100, 40}, {0, 4, 4},  {4, 0, 4},    {4, 4, 0},    {50, 100, 0},
-    {1, 530, 40}, {3, 200, 20},  {4, 217, 1030},
+    {1, 1, 1},    {3, 5, 7},      {1, 9, 4},      {9, 1, 4},      {16, 16, 1},    {13, 31, 15},
+    {14, 32, 16}, {15, 33, 17},   {14, 14, 32},   {45, 65, 33},   {6, 8, 130},    {48, 129, 16},
+    {2, 70, 66},  {64, 64, 1030}, {100, 20, 600}, {29, 2100, 40}, {0, 4, 4},      {4, 0, 4},
+    {4, 4, 0},    {50, 100, 0},   {1, 530, 40},   {3, 200, 20},   {4, 217, 1030},
 };
 
 static void check_cpu(const char *cpu, bool scalar, TfcType type)

@@ -101,7 +101,8 @@ static void text_for_any_cpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_kernel_a_hash), cmocka_unit_test(cpus_are_checked),
+        cmocka_unit_test(one_kernel_a_hash),
+        cmocka_unit_test(cpus_are_checked),
         cmocka_unit_test(text_for_any_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,15 +312,15 @@ IN_WIDTHS(small_results)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scalars), cmocka_unit_test(test_flat_loop),
-        cmocka_unit_test(test_unary_ops), cmocka_unit_test(test_binary_ops),
-        cmocka_unit_test(test_integer_ops), cmocka_unit_test(test_softmax_rows),
-        cmocka_unit_test(test_ragged_softmax), cmocka_unit_test(test_layer_norm),
-        cmocka_unit_test(test_randoms), cmocka_unit_test(test_random_vector),
-        cmocka_unit_test(test_tokens_only), cmocka_unit_test(test_leaves_of_rows),
+        cmocka_unit_test(test_scalars),          cmocka_unit_test(test_flat_loop),
+        cmocka_unit_test(test_unary_ops),        cmocka_unit_test(test_binary_ops),
+        cmocka_unit_test(test_integer_ops),      cmocka_unit_test(test_softmax_rows),
+        cmocka_unit_test(test_ragged_softmax),   cmocka_unit_test(test_layer_norm),
+        cmocka_unit_test(test_randoms),          cmocka_unit_test(test_random_vector),
+        cmocka_unit_test(test_tokens_only),      cmocka_unit_test(test_leaves_of_rows),
         cmocka_unit_test(test_leaves_of_tokens), cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_small_results), cmocka_unit_test(strided_rows),
-        cmocka_unit_test(edge_batches), cmocka_unit_test(same_bits_for_any_split),
+        cmocka_unit_test(test_small_results),    cmocka_unit_test(strided_rows),
+        cmocka_unit_test(edge_batches),          cmocka_unit_test(same_bits_for_any_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

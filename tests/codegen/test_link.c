@@ -1,5 +1,5 @@
-/* The linker: objects of the C compiler run in this process; what is damaged or not understood is refused
- * by name. */
+/* The linker: objects of the C compiler run in this process; what is damaged or not understood is
+ * refused by name. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,10 @@ static ObjectFile compile(Case *c, const char *name, const char *text)
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    assert_int_equal(system(arena_printf(c->arena, "%s -c -O1 -fPIC -w -fno-stack-protector -o %s.o %s.c", cc, path, path)), 0);
+    assert_int_equal(
+        system(arena_printf(c->arena, "%s -c -O1 -fPIC -w -fno-stack-protector -o %s.o %s.c", cc,
+                            path, path)),
+        0);
     ObjectFile object = {0};
     static char bytes[1 << 16];
     file = fopen(arena_printf(c->arena, "%s.o", path), "r");
@@ -86,7 +89,8 @@ static void objects_run(void **state)
     const ObjectFile files[] = {compile(c, "main", main_text), compile(c, "other", other_text)};
     LinkedCode code[2];
     for (int i = 0; i < 2; i++) { /* each with data of its own */
-        int (*begin)(int) = (int (*)(int))(uintptr_t)link_objects(files, 2, outside, "begin", &code[i], &c->diags);
+        int (*begin)(int) =
+            (int (*)(int))(uintptr_t)link_objects(files, 2, outside, "begin", &code[i], &c->diags);
         assert_non_null(begin);
         assert_int_equal(begin(2), 2 * 102 + 9 + 9 + 'n' + 1003);
         assert_int_equal(begin(1), 2 * 103 + 8 + 8 + 'o' + 3003);
@@ -96,7 +100,8 @@ static void objects_run(void **state)
     link_free(&(LinkedCode){0});
 }
 
-static void expect_refusal(Case *c, const ObjectFile *files, int n, const char *symbol, const char *message)
+static void expect_refusal(Case *c, const ObjectFile *files, int n, const char *symbol,
+                           const char *message)
 {
     LinkedCode code;
     size_t before = c->diags.list.count;
@@ -113,12 +118,17 @@ static void others_are_refused(void **state)
     static const struct {
         const char *text, *message;
     } refused[] = {
-        {"extern int absent(void); int begin(void) { return absent(); }", "cannot be linked: nothing is called \"absent\""},
-        {"extern int broken(void); int begin(void) { return broken(); }", "broken cannot be loaded"},
+        {"extern int absent(void); int begin(void) { return absent(); }",
+         "cannot be linked: nothing is called \"absent\""},
+        {"extern int broken(void); int begin(void) { return broken(); }",
+         "broken cannot be loaded"},
         {"int x __attribute__((common)); int begin(void) { return x; }", "symbol x is of a kind"},
-        {"static __thread int x = 1; int begin(void) { return x++; }", "of a kind that is not loaded"},
-        {"extern int x __attribute__((weak)); int begin(void) { return x; }", "symbol x is of a kind"},
-        {"__attribute__((constructor)) void f(void) {} int begin(void) { return 1; }", "section .init_array is of a kind"},
+        {"static __thread int x = 1; int begin(void) { return x++; }",
+         "of a kind that is not loaded"},
+        {"extern int x __attribute__((weak)); int begin(void) { return x; }",
+         "symbol x is of a kind"},
+        {"__attribute__((constructor)) void f(void) {} int begin(void) { return 1; }",
+         "section .init_array is of a kind"},
         {"int start(void) { return 1; }", "does not define begin"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -141,7 +151,8 @@ static void damage_is_survived(void **state)
     const unsigned char *whole = files[0].bytes;
     for (size_t i = 0; i < 4 * size; i++) {
         size_t end = i < size ? i : size; /* prefixes first */
-        unsigned char *bytes = malloc(end ? end : 1); /* of its size, so that a sanitizer sees reads behind it */
+        /* of its size, so that a sanitizer sees reads behind it */
+        unsigned char *bytes = malloc(end ? end : 1);
         memcpy(bytes, whole, end);
         if (i >= size)
             bytes[i % size] ^= flips[i / size - 1];

@@ -23,6 +23,7 @@ static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt(double x) { return 1 / sqrt(x); }
 
 /* The last row of each goes over all exponents. */
+/* clang-format off */
 static const MathRow rows[] = {
     {OP_exp, exp, -110, 95, false, 2},       {OP_exp, exp, -1, 1, false, 2},
     {OP_exp, exp, -149, 128, true, 2},
@@ -41,6 +42,7 @@ static const MathRow rows[] = {
     {OP_sqrt, sqrt, -149, 128, true, 0.51},  {OP_rsqrt, rsqrt, -149, 128, true, 1.51},
     {OP_floor, floor, -149, 128, true, 0},   {OP_abs, fabs, -149, 128, true, 0},
 };
+/* clang-format on */
 
 /* Distance in units of the last place that the true value has in f32. */
 static double ulps_off(float got, double want)
@@ -109,9 +111,21 @@ static void check_target(const char *cpu)
         check_row(&rows[i], &options);
 }
 
-static void avx512(void **state) { (void)state; check_target("x86-64-v4"); }
-static void avx2(void **state) { (void)state; check_target("x86-64-v3"); }
-static void sse2(void **state) { (void)state; check_target("x86-64"); }
+static void avx512(void **state)
+{
+    (void)state;
+    check_target("x86-64-v4");
+}
+static void avx2(void **state)
+{
+    (void)state;
+    check_target("x86-64-v3");
+}
+static void sse2(void **state)
+{
+    (void)state;
+    check_target("x86-64");
+}
 
 /* Infinities, zeros, NaN: the same as the C library's. */
 static void special_values(void **state)
@@ -119,9 +133,10 @@ static void special_values(void **state)
     (void)state;
     static const float special[] = {0,     -0.0f,  INFINITY, -INFINITY, NAN,     1,    -1,  1e-45f,
                                     3e38f, -3e38f, 88.73f,   -103.9f,   -104.1f, -200, 200, 1000};
-    static const OpKind ops[] = {OP_exp, OP_log, OP_expm1, OP_log1p, OP_tanh, OP_erf,
-                                 OP_sigmoid, OP_sin, OP_cos, OP_sqrt, OP_relu};
-    static double (*const functions[])(double) = {exp, log, expm1, log1p, tanh, erf, sigmoid, sin, cos, sqrt, NULL};
+    static const OpKind ops[] = {OP_exp,     OP_log, OP_expm1, OP_log1p, OP_tanh, OP_erf,
+                                 OP_sigmoid, OP_sin, OP_cos,   OP_sqrt,  OP_relu};
+    static double (*const functions[])(double) = {exp,     log, expm1, log1p, tanh, erf,
+                                                  sigmoid, sin, cos,   sqrt,  NULL};
     enum { N = sizeof special / sizeof special[0] };
     for (int cpu = 0; cpu < 3; cpu++)
         for (size_t f = 0; f < sizeof ops / sizeof ops[0]; f++) {
@@ -141,8 +156,9 @@ static void special_values(void **state)
             case_run(&c, op, &options, 1, &result);
             for (int i = 0; i < N; i++) {
                 float got = ((float *)result)[i];
-                double want = functions[f] ? functions[f](special[i])
-                                           : isnan(special[i]) || special[i] > 0 ? special[i] : 0;
+                double want = functions[f]                          ? functions[f](special[i])
+                              : isnan(special[i]) || special[i] > 0 ? special[i]
+                                                                    : 0;
                 if (ulps_off(got, want) > 2)
                     fail_msg("%s(%g) is %g instead of %g", op_info[ops[f]].name, special[i], got,
                              want);
@@ -154,7 +170,9 @@ static void special_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(avx512), cmocka_unit_test(avx2), cmocka_unit_test(sse2),
+        cmocka_unit_test(avx512),
+        cmocka_unit_test(avx2),
+        cmocka_unit_test(sse2),
         cmocka_unit_test(special_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Kernels that move elements, sum along columns or look rows up, against the oracle, on every vector
- * width. */
+/* Kernels that move elements, sum along columns or look rows up, against the oracle, on every
+ * vector width. */
 #include "tests/codegen/widths.h"
 
 #include <setjmp.h>
@@ -17,9 +17,12 @@ static void moves(Case *c, int64_t n)
     Value *t = case_input(c, c->real, DIMS(n_of(n), n_of(4)));
     Value *v = case_input(c, c->real, DIMS(n_of(2), n_of(2), n_of(n)));
     Value *r[] = {
-        build_slice(b, x, 1, 2, n), build_flip(b, build_slice(b, x, 1, 0, n), 1),
-        build_pad(b, build_slice(b, x, 1, 1, n), 1, 2, n + 3), build_transpose(b, t, (int[]){1, 0}),
-        build_reshape(b, v, DIMS(n_of(4), n_of(n))), build_flip(b, build_slice(b, x, 1, 0, n), 0),
+        build_slice(b, x, 1, 2, n),
+        build_flip(b, build_slice(b, x, 1, 0, n), 1),
+        build_pad(b, build_slice(b, x, 1, 1, n), 1, 2, n + 3),
+        build_transpose(b, t, (int[]){1, 0}),
+        build_reshape(b, v, DIMS(n_of(4), n_of(n))),
+        build_flip(b, build_slice(b, x, 1, 0, n), 0),
         build_pad(b, build_slice(b, build_slice(b, x, 1, 0, n), 0, 1, 2), 0, 1, 4),
     };
     Value *wide = r[2];
@@ -63,9 +66,8 @@ static void gathers(Case *c, int64_t n)
     Value *table = case_input(c, c->real, DIMS(n_of(9), n_of(n)));
     Value *index = case_index(c, DIMS(case_dim(c->B), case_dim(c->S)), 11);
     Value *rows = build_gather(b, table, index);
-    case_check(
-        c,
-        case_region(c, OP_row, VALUES(build_binary(b, OP_mul, rows, build_const(b, c->real, 3)))));
+    case_check(c, case_region(c, OP_row,
+                              VALUES(build_binary(b, OP_mul, rows, build_const(b, c->real, 3)))));
 }
 
 static void gather_elements(Case *c, int64_t n)
@@ -236,15 +238,24 @@ ONCE(ctc_loss)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves), cmocka_unit_test(test_split_heads),
-        cmocka_unit_test(test_join_heads), cmocka_unit_test(test_transpose_ragged),
-        cmocka_unit_test(test_bare_pad), cmocka_unit_test(test_gathers),
-        cmocka_unit_test(test_gather_elements), cmocka_unit_test(test_concats),
-        cmocka_unit_test(test_column_sums), cmocka_unit_test(test_column_axes),
-        cmocka_unit_test(test_column_of_scores), cmocka_unit_test(test_column_of_tokens),
-        cmocka_unit_test(test_column_to_scalar), cmocka_unit_test(test_scatters),
-        cmocka_unit_test(test_appends), cmocka_unit_test(test_ctc_loss),
-        cmocka_unit_test(strided_rows), cmocka_unit_test(edge_batches),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_split_heads),
+        cmocka_unit_test(test_join_heads),
+        cmocka_unit_test(test_transpose_ragged),
+        cmocka_unit_test(test_bare_pad),
+        cmocka_unit_test(test_gathers),
+        cmocka_unit_test(test_gather_elements),
+        cmocka_unit_test(test_concats),
+        cmocka_unit_test(test_column_sums),
+        cmocka_unit_test(test_column_axes),
+        cmocka_unit_test(test_column_of_scores),
+        cmocka_unit_test(test_column_of_tokens),
+        cmocka_unit_test(test_column_to_scalar),
+        cmocka_unit_test(test_scatters),
+        cmocka_unit_test(test_appends),
+        cmocka_unit_test(test_ctc_loss),
+        cmocka_unit_test(strided_rows),
+        cmocka_unit_test(edge_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

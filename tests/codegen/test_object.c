@@ -58,14 +58,16 @@ static void open_case(Case *c)
 {
     *c = (Case){.arena = arena_new()};
     diag_init(&c->diags, c->arena);
-    Module *module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
+    Module *module =
+        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
     if (!module || !ir_verify(module, &c->diags))
         fail_with(c);
     c->functions[0] = module->functions.data[0];
     c->functions[1] = module->functions.data[1];
 }
 
-static void compile(Case *c, int n, const TargetOptions *options, const char *prefix, ObjectSet *out)
+static void compile(Case *c, int n, const TargetOptions *options, const char *prefix,
+                    ObjectSet *out)
 {
     if (!object_compile(c->functions, n, options, prefix, NULL, NULL, c->arena, out, &c->diags))
         fail_with(c);
@@ -82,31 +84,31 @@ static void same_text(const char *a, const char *b)
 }
 
 /* same_T for each record: what they point to is compared, too, and is not the same memory. */
-#define RECORD(T)                                   \
+#define RECORD(T)                                \
     static void same_##T(const T *a, const T *b) \
-    {                                               \
+    {                                            \
         assert_true(a != b);
 #define END(T) }
 #define VALUE(type, name) assert_true(a->name == b->name);
 #define VALUES(type, name, n) assert_memory_equal(a->name, b->name, sizeof a->name);
 #define PART(T, name) same_##T(&a->name, &b->name);
-#define PARTS(T, name, n)           \
+#define PARTS(T, name, n)         \
     for (int i = 0; i < (n); i++) \
         same_##T(&a->name[i], &b->name[i]);
 #define TEXT(name) same_text(a->name, b->name);
-#define NUMBERS(type, name, count)      \
+#define NUMBERS(type, name, count)     \
     for (int i = 0; i < a->count; i++) \
         assert_int_equal(a->name[i], b->name[i]);
-#define RECORDS(T, name, count)         \
+#define RECORDS(T, name, count)        \
     for (int i = 0; i < a->count; i++) \
         same_##T(&a->name[i], &b->name[i]);
-#define TEXTS(name, count)              \
+#define TEXTS(name, count)             \
     for (int i = 0; i < a->count; i++) \
         same_text(a->name[i], b->name[i]);
-#define FUNCTIONS(type, name, count)      \
+#define FUNCTIONS(type, name, count)     \
     for (int i = 0; i < a->count; i++) { \
-        assert_null(a->name[i]);          \
-        assert_non_null(b->name[i]);      \
+        assert_null(a->name[i]);         \
+        assert_non_null(b->name[i]);     \
     }
 #define PRODUCTS(type, name) assert_memory_equal(&a->name, &b->name, sizeof a->name);
 #define ONE_OF(kind) switch (a->kind) {
@@ -205,13 +207,15 @@ static void names_carry_the_prefix(void **state)
         ObjectSet set;
         Symbols symbols = {0};
         open_case(&c);
-        TargetOptions options = {.cpu = targets[t].cpu, .opt_level = 2, .triple = targets[t].triple};
+        TargetOptions options = {
+            .cpu = targets[t].cpu, .opt_level = 2, .triple = targets[t].triple};
         compile(&c, 2, &options, "model_v3_", &set);
         assert_int_equal(set.n_programs, 2);
         assert_string_equal(set.symbols[0], "model_v3_f");
         assert_string_equal(set.symbols[1], "model_v3_g");
         for (int i = 0; i < set.n_files; i++) {
-            assert_int_equal(((const Elf64_Ehdr *)set.files[i].bytes)->e_machine, targets[t].machine);
+            assert_int_equal(((const Elf64_Ehdr *)set.files[i].bytes)->e_machine,
+                             targets[t].machine);
             read_symbols(&set.files[i], "model_v3_", &symbols);
         }
         assert_int_equal(symbols.programs, 2);
@@ -233,7 +237,8 @@ static void targets_are_checked(void **state)
         ObjectSet set;
         open_case(&c);
         TargetOptions options = {.cpu = rows[i].cpu, .opt_level = 2, .triple = rows[i].triple};
-        assert_false(object_compile(c.functions, 1, &options, "", NULL, NULL, c.arena, &set, &c.diags));
+        assert_false(
+            object_compile(c.functions, 1, &options, "", NULL, NULL, c.arena, &set, &c.diags));
         assert_int_equal(c.diags.errors, 1);
         assert_non_null(strstr(c.diags.list.data[0].message, rows[i].message));
         arena_free(c.arena);
@@ -243,8 +248,10 @@ static void targets_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_round_trip), cmocka_unit_test(same_on_any_threads),
-        cmocka_unit_test(names_carry_the_prefix), cmocka_unit_test(targets_are_checked),
+        cmocka_unit_test(tables_round_trip),
+        cmocka_unit_test(same_on_any_threads),
+        cmocka_unit_test(names_carry_the_prefix),
+        cmocka_unit_test(targets_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

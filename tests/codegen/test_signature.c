@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 
-#define DIMS(...) (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]){__VA_ARGS__}
-#define VALUES(...) (int)(sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *)), (Value *[]){__VA_ARGS__}
+#define DIMS(...) \
+    (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]) { __VA_ARGS__ }
+#define VALUES(...) \
+    (int)(sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *)), (Value *[]) { __VA_ARGS__ }
 
 static Dim n_of(int64_t n) { return dim_const(n); }
 
@@ -27,8 +29,8 @@ static void hashes(void **state)
     Case c;
     case_open(&c, DT_F32);
     uint64_t h = hash_of_sum(&c, DT_F32, case_dim(c.N), 2, 1);
-    assert_true(h == hash_of_sum(&c, DT_F32, case_dim(c.N), 2, 5));   /* sites are arguments */
-    assert_true(h == hash_of_sum(&c, DT_F32, case_dim(c.R), 2, 1));   /* symbols are numbered */
+    assert_true(h == hash_of_sum(&c, DT_F32, case_dim(c.N), 2, 5)); /* sites are arguments */
+    assert_true(h == hash_of_sum(&c, DT_F32, case_dim(c.R), 2, 1)); /* symbols are numbered */
     assert_true(h != hash_of_sum(&c, DT_F32, case_dim(c.N), 3, 1));
     assert_true(h != hash_of_sum(&c, DT_F64, case_dim(c.N), 2, 1));
     assert_true(h != hash_of_sum(&c, DT_F32, n_of(7), 2, 1));

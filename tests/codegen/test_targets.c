@@ -37,15 +37,17 @@ static char *assembly_of(const LlvmTarget *target, Arena *arena, Diagnostics *di
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module;
     char *message = NULL;
-    if (LLVMParseIRInContext(context, LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                                          text.data, text.length, "test"), &module, &message))
+    if (LLVMParseIRInContext(
+            context, LLVMCreateMemoryBufferWithMemoryRangeCopy(text.data, text.length, "test"),
+            &module, &message))
         fail_msg("%s", message);
     LLVMModuleRef like = target_new_module(target, context, "like");
     LLVMSetTarget(module, LLVMGetTarget(like));
     LLVMSetModuleDataLayout(module, LLVMGetModuleDataLayout(like));
     LLVMMemoryBufferRef code = target_emit(target, module, true, diags);
     assert_non_null(code);
-    char *copy = arena_printf(arena, "%.*s", (int)LLVMGetBufferSize(code), LLVMGetBufferStart(code));
+    char *copy =
+        arena_printf(arena, "%.*s", (int)LLVMGetBufferSize(code), LLVMGetBufferStart(code));
     LLVMDisposeMemoryBuffer(code);
     LLVMDisposeModule(like);
     LLVMDisposeModule(module);

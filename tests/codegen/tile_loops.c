@@ -17,8 +17,7 @@ static bool is_on_stack(const char *line, bool framed)
     return strstr(line, "(%rsp") || (framed && strstr(line, "(%rbp"));
 }
 
-void check_tile_loops(const char *assembly, const char *cpu, const char *instruction,
-                      int least)
+void check_tile_loops(const char *assembly, const char *cpu, const char *instruction, int least)
 {
     int loops = 0, multiplies = 0;
     bool in_tile = false, framed = false;

@@ -5,7 +5,6 @@
 /* Fails unless there are `least` loops of tiles that multiply by this instruction, and
  * none of them keeps anything on the stack. A loop is the lines from its label to the
  * jump back to it. */
-void check_tile_loops(const char *assembly, const char *cpu, const char *instruction,
-                      int least);
+void check_tile_loops(const char *assembly, const char *cpu, const char *instruction, int least);
 
 #endif

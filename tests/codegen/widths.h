@@ -5,7 +5,8 @@
 
 #include "tests/codegen/kernels.h"
 
-#define DIMS(...) (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]){__VA_ARGS__}
+#define DIMS(...) \
+    (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]) { __VA_ARGS__ }
 #define VALUES(...) \
     (int)(sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *)), (Value *[]) { __VA_ARGS__ }
 
@@ -85,9 +86,17 @@ static inline void in_edge_batches(const CaseBody *bodies, size_t n)
     }
 }
 
-#define IN_WIDTHS(body) \
-    static void test_##body(void **state) { (void)state; in_all_widths(body); }
-#define ONCE(body) \
-    static void test_##body(void **state) { (void)state; in_all_types(body, 3); }
+#define IN_WIDTHS(body)                   \
+    static void test_##body(void **state) \
+    {                                     \
+        (void)state;                      \
+        in_all_widths(body);              \
+    }
+#define ONCE(body)                        \
+    static void test_##body(void **state) \
+    {                                     \
+        (void)state;                      \
+        in_all_types(body, 3);            \
+    }
 
 #endif

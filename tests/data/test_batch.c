@@ -216,7 +216,8 @@ static void check_shards(const Corpus *corpus, BatchOptions options, int64_t sha
 static void test_shards(void **state)
 {
     Fixture *f = *state;
-    Corpus *corpus = many_pairs(f, 700), *stream = encode(f, CORPUS_STREAM, 3, "a b c a b c a b", NULL);
+    Corpus *corpus = many_pairs(f, 700),
+           *stream = encode(f, CORPUS_STREAM, 3, "a b c a b c a b", NULL);
     for (int64_t shards = 2; shards < 40; shards = shards * 2 + 1) {
         check_shards(corpus, (BatchOptions){.tokens = 90, .shuffle = true, .seed = 4}, shards);
         check_shards(corpus, (BatchOptions){.sentences = 8}, shards);
@@ -346,7 +347,8 @@ static void test_cut(void **state)
 {
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_PAIRS, .max_length = 3, .keep_all = true};
-    Corpus *corpus = corpus_encode(&f->diags, f->words, &options, lines_of(f, "a\na\n"), lines_of(f, "b a c b a\nb a\n"));
+    Corpus *corpus = corpus_encode(&f->diags, f->words, &options, lines_of(f, "a\na\n"),
+                                   lines_of(f, "b a c b a\nb a\n"));
     Batches *batches = batches_new(corpus, &(BatchOptions){.sentences = 2}, 0);
     Batch batch = {0};
     batches_fill(batches, 0, &batch);
@@ -355,7 +357,8 @@ static void test_cut(void **state)
     for (int64_t row = 0; row < 2; row++) {
         assert_int_equal(batch.target_lengths[row], 3);
         assert_memory_equal(batch.target + 3 * row, target, sizeof target);
-        assert_memory_equal(batch.target_next + 3 * row, batch.row[row] ? whole : next, sizeof next);
+        assert_memory_equal(batch.target_next + 3 * row, batch.row[row] ? whole : next,
+                            sizeof next);
     }
     batch_free(&batch);
     batches_free(batches);
@@ -392,7 +395,8 @@ static int64_t count_rows(const Corpus *corpus, int64_t epoch, int *times)
     return n;
 }
 
-/* An epoch has its own 30 rows and 12 of 40 others; in ten epochs each of these comes three times. */
+/* An epoch has its own 30 rows and 12 of 40 others; in ten epochs each of these comes three
+ * times. */
 static void test_mixed(void **state)
 {
     enum { OWN = 30, MORE = 40, EPOCHS = 10, ALL = OWN + MORE };

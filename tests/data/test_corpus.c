@@ -163,10 +163,12 @@ static void test_pairs_for_training(void **state)
     expect_row(&c->target, 1, 3, (int32_t[]){5, 5, 5});
     assert_int_equal(corpus_source_length(c, 1), 4);
     assert_int_equal(corpus_target_length(c, 0), 2);
-    expect_message(&f->diags, "2 of 6 sentence pairs have an empty side and are left out (the first on "
-                      "line 2)");
-    expect_message(&f->diags, "2 of 6 sentence pairs are longer than 4 tokens and are left out (the "
-                      "first on line 4)");
+    expect_message(&f->diags,
+                   "2 of 6 sentence pairs have an empty side and are left out (the first on "
+                   "line 2)");
+    expect_message(&f->diags,
+                   "2 of 6 sentence pairs are longer than 4 tokens and are left out (the "
+                   "first on line 4)");
     corpus_free(c);
 }
 
@@ -183,9 +185,12 @@ static void test_pairs_for_evaluation(void **state)
     expect_row(&c->target, 4, 4, (int32_t[]){4, 4, 4, 4});
     assert_int_equal(corpus_target_length(c, 4), 4);
     expect_row(&c->source, 5, 3, (int32_t[]){4, 5, 6});
-    expect_message(&f->diags, "warning: 1 of 6 sources is longer than 4 tokens and cut (the first on line 4)");
-    expect_message(&f->diags, "warning: 1 of 6 targets is longer than 4 tokens: the loss is over the first 4 of "
-                      "each (the first on line 5)");
+    expect_message(&f->diags,
+                   "warning: 1 of 6 sources is longer than 4 tokens and cut (the first on line 4)");
+    expect_message(
+        &f->diags,
+        "warning: 1 of 6 targets is longer than 4 tokens: the loss is over the first 4 of "
+        "each (the first on line 5)");
     corpus_free(c);
 }
 

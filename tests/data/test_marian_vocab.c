@@ -43,7 +43,8 @@ static Tokenizer *train_side(Fixture *f, int side)
     size_t size = 0;
     int least;
     assert_non_null(lines);
-    assert_true(sp_load(&f->diags) && sp_train(lines->at, lines->n, 200, false, true, &bytes, &size, &least, &error));
+    assert_true(sp_load(&f->diags) &&
+                sp_train(lines->at, lines->n, 200, false, true, &bytes, &size, &least, &error));
     assert_true(file_write_all(&f->diags, path_in(f, names[side]), bytes, size));
     const char *problem, *copy = arena_copy(f->arena, bytes, size);
     free(bytes);
@@ -131,7 +132,8 @@ static int expect_side(Fixture *f, const Vocabulary *vocab, int side)
     for (int64_t i = 0; i < lines->n; i++) {
         Ids ids = {0}, plain = {0};
         vocab_encode(vocab, lines->at[i].text, lines->at[i].length, &ids);
-        assert_true(tokenizer_encode(f->sides[side], lines->at[i].text, lines->at[i].length, &plain));
+        assert_true(
+            tokenizer_encode(f->sides[side], lines->at[i].text, lines->at[i].length, &plain));
         assert_int_equal(ids.count, plain.count);
         for (size_t k = 0; k < ids.count; k++) {
             size_t length;
@@ -187,7 +189,8 @@ static void a_language_stands_in_front(void **state)
     Fixture *f = *state;
     Vocabulary *vocab = vocab_load(&f->diags, f->arena, f->folder);
     assert_non_null(vocab);
-    static const char with[] = ">>deu<< the model", other[] = ">>fra<< the model", alone[] = "the model";
+    static const char with[] = ">>deu<< the model", other[] = ">>fra<< the model",
+                      alone[] = "the model";
     Ids a = {0}, b = {0}, c = {0};
     vocab_encode(vocab_source(vocab), with, strlen(with), &a);
     vocab_encode(vocab_source(vocab), other, strlen(other), &b);

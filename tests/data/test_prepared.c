@@ -1,5 +1,5 @@
-/* Token shards and prepared data: what is written comes back, damage is told, and an epoch of windows
- * has every row once, in an order that follows from seed and epoch. */
+/* Token shards and prepared data: what is written comes back, damage is told, and an epoch of
+ * windows has every row once, in an order that follows from seed and epoch. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,10 +57,12 @@ static bool was_told(const Fixture *f, const char *part)
     return false;
 }
 
-/* Row i has lengths that no other of the first 20 * 15 has, and begins with its number in base 3. */
+/* Row i has lengths that no other of the first 20 * 15 has, and begins with its number in base
+ * 3. */
 static void add_row(Corpus *rows, int64_t i)
 {
-    Ids *sides[] = {rows->options.kind == CORPUS_PAIRS ? &rows->source.ids : NULL, &rows->target.ids};
+    Ids *sides[] = {rows->options.kind == CORPUS_PAIRS ? &rows->source.ids : NULL,
+                    &rows->target.ids};
     for (int k = 0; k < 2; k++)
         for (int64_t j = 0, n = i; sides[k] && j < 6 + i % (k ? 5 : 7); j++, n /= 3)
             ids_push(sides[k], (int32_t)(4 + n % 3));
@@ -182,7 +184,8 @@ static void test_damage(void **state)
 enum { ROWS = 500, ROWS_A_SHARD = 30 };
 
 /* Rows of an epoch in their order; how many windows. */
-static int64_t read_epoch(Fixture *f, const Corpus *whole, uint64_t seed, int64_t epoch, int64_t *order)
+static int64_t read_epoch(Fixture *f, const Corpus *whole, uint64_t seed, int64_t epoch,
+                          int64_t *order)
 {
     const Prepared *p = whole->prepared;
     const BatchOptions options = {.tokens = 100, .shuffle = true, .seed = seed};
@@ -228,7 +231,8 @@ static void test_epoch(void **state)
         const Prepared *p = prepare(f, kinds[k].prepared, ROWS, ROWS_A_SHARD, 2);
         Corpus *whole = whole_of(f, p, kinds[k].read);
         for (int i = 0; i < 4; i++) {
-            int64_t seen[ROWS] = {0}, windows = read_epoch(f, whole, i == 3 ? 2 : 1, i % 2, orders[i]);
+            int64_t seen[ROWS] = {0},
+                    windows = read_epoch(f, whole, i == 3 ? 2 : 1, i % 2, orders[i]);
             assert_int_equal(windows, 9); /* of two shards, the last of one */
             for (int64_t j = 0; j < ROWS; j++)
                 seen[orders[i][j]]++;

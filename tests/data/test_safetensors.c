@@ -342,7 +342,8 @@ static void fill_large(Fixture *f, StTensor tensors[N_LARGE])
 static void cut(const StTensor tensors[N_LARGE], int writer, StPart parts[N_LARGE])
 {
     for (int i = 0; i < N_LARGE; i++) {
-        uint64_t each = (uint64_t)st_blocks(tensors[i].bytes) / WRITERS * ST_BLOCK, from = each * (uint64_t)writer;
+        uint64_t each = (uint64_t)st_blocks(tensors[i].bytes) / WRITERS * ST_BLOCK,
+                 from = each * (uint64_t)writer;
         uint64_t end = writer == WRITERS - 1 ? tensors[i].bytes : from + each;
         parts[i] = (StPart){(const char *)tensors[i].data + from, from, end - from};
     }
@@ -383,7 +384,8 @@ static void test_parts(void **state)
     assert_memory_equal(alone->text, together->text, alone->length);
 }
 
-/* The tensors of a file that are not whole, as a set of their numbers; its header: N of the tensors. */
+/* The tensors of a file that are not whole, as a set of their numbers; its header: N of the
+ * tensors. */
 static unsigned broken(const StFile *file)
 {
     unsigned set = (unsigned)!st_header_is_whole(file) << file->n;
@@ -425,11 +427,13 @@ static void test_damage(void **state)
     assert_int_equal(broken(file), 1u << file->n);
 }
 
-/* What an older tfc wrote (tfc train, two params, sgd with momentum, three steps): a sum over each tensor as a whole. */
+/* What an older tfc wrote (tfc train, two params, sgd with momentum, three steps): a sum over each
+ * tensor as a whole. */
 static void test_sums_of_old_files(void **state)
 {
     Fixture *f = *state;
-    const Source *source = file_read(&f->diags, f->arena, "tests/fixtures/sums_of_tensors.safetensors", 1 << 20);
+    const Source *source =
+        file_read(&f->diags, f->arena, "tests/fixtures/sums_of_tensors.safetensors", 1 << 20);
     assert_non_null(source);
     StFile *file = st_parse(&f->diags, f->arena, "old", source->text, source->length);
     assert_non_null(file);

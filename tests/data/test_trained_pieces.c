@@ -17,7 +17,8 @@ static Vocabulary *make(Arena *arena, const char *text, size_t length, int piece
     diag_init(&diags, arena);
     const Lines *lines = lines_parse(&diags, arena, diag_source(arena, "text", text, length), 0);
     assert_non_null(lines);
-    Vocabulary *vocab = vocab_make(&diags, arena, arena_printf(arena, "auto:%d", pieces), &lines, 1, as_is);
+    Vocabulary *vocab =
+        vocab_make(&diags, arena, arena_printf(arena, "auto:%d", pieces), &lines, 1, as_is);
     if (!vocab)
         fail_msg("%s", diags.list.count ? diags.list.data[0].message : "no vocabulary");
     return vocab;
@@ -83,11 +84,15 @@ static void test_the_library_s_sign(void **state)
 
 static void test_normalization(void **state)
 {
-    static const char text[] = "if x:\n\treturn 1\nelse:\n\t\treturn  2…\n        deep ½ ﬁne\n\tx\ty ▅\n";
-    static const char *const lines[] = {"\treturn 1", "\t\treturn  2…", "        deep ½ ﬁne", "x\ty", "  x  "};
-    static const char *const normalized[] = {"return 1", "return 2...", "deep 1⁄2 fine", "x y", "x"};
+    static const char text[] =
+        "if x:\n\treturn 1\nelse:\n\t\treturn  2…\n        deep ½ ﬁne\n\tx\ty ▅\n";
+    static const char *const lines[] = {"\treturn 1", "\t\treturn  2…", "        deep ½ ﬁne",
+                                        "x\ty", "  x  "};
+    static const char *const normalized[] = {"return 1", "return 2...", "deep 1⁄2 fine", "x y",
+                                             "x"};
     Arena *arena = arena_new();
-    Vocabulary *as_is = make(arena, text, strlen(text), 60, true), *nfkc = make(arena, text, strlen(text), 60, false);
+    Vocabulary *as_is = make(arena, text, strlen(text), 60, true),
+               *nfkc = make(arena, text, strlen(text), 60, false);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_int_equal(unknown_tokens(as_is, lines[i]), 0);
         expect_back(as_is, lines[i], lines[i]);

@@ -36,7 +36,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     Fixture *f = *state;
-    static const char *const names[] = {"vocab.txt", "vocab.model", "list.txt", "text", "tokenizer.json"};
+    static const char *const names[] = {"vocab.txt", "vocab.model", "list.txt", "text",
+                                        "tokenizer.json"};
     for (int i = 0; i < 5; i++)
         unlink(arena_printf(f->arena, "%s/%s", f->folder, names[i]));
     int left = rmdir(f->folder);
@@ -137,7 +138,8 @@ static Vocabulary *load_list(Fixture *f, const char *content)
 {
     const char *path = arena_printf(f->arena, "%s/list.txt", f->folder);
     assert_true(file_write_all(&f->diags, path, content, strlen(content)));
-    return vocab_make(&f->diags, f->arena, arena_printf(f->arena, "words:%s", path), NULL, 0, false);
+    return vocab_make(&f->diags, f->arena, arena_printf(f->arena, "words:%s", path), NULL, 0,
+                      false);
 }
 
 static void test_word_files(void **state)
@@ -175,7 +177,8 @@ static void test_names_of_rules(void **state)
         assert_true(token_rules_set(vocab, &f->diags, &text, 1));
         assert_int_equal(vocab_rules(vocab)->end, id);
     }
-    assert_string_equal(token_rule_text(f->arena, vocab, "end", vocab_find(vocab, "none")), "end=#04");
+    assert_string_equal(token_rule_text(f->arena, vocab, "end", vocab_find(vocab, "none")),
+                        "end=#04");
 }
 
 static void test_characters(void **state)
@@ -222,9 +225,8 @@ static void test_wrong_specs(void **state)
     assert_null(vocab_make(&f->diags, f->arena, "auto:99999999999999999999", &some, 1, false));
     take_message(f, "expected a number of tokens");
     assert_null(vocab_make(&f->diags, f->arena, "auto:6", &some, 1, false));
-    take_message(f,
-                 "--vocab auto:6: the text has so many different characters that 11 pieces are "
-                   "the least");
+    take_message(f, "--vocab auto:6: the text has so many different characters that 11 pieces are "
+                    "the least");
     assert_non_null(vocab_make(&f->diags, f->arena, "auto:11", &some, 1, false));
     assert_int_equal(vocab_spec_size("auto:12") + vocab_spec_size("words:auto:30"), 42);
     assert_int_equal(vocab_spec_size("auto"), 8000);
@@ -305,7 +307,8 @@ static void test_tokenizer_json(void **state)
     assert_string_equal(vocab_token(vocab, 1), "</s>");
     expect_back(vocab, " the  old dog", "the old dog");
     expect_saved(f, vocab, "the old dog", "the old dog");
-    vocab = vocab_load(&f->diags, f->arena, "tests/hf/cases/words.json"); /* without special tokens */
+    /* without special tokens */
+    vocab = vocab_load(&f->diags, f->arena, "tests/hf/cases/words.json");
     assert_non_null(vocab);
     assert_int_equal(vocab_rules(vocab)->end, -1);
     assert_int_equal(vocab_rules(vocab)->text.begin, -1);

@@ -68,8 +68,8 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
     return fake->logits;
 }
 
-static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                      const int32_t *tokens)
+static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                      const int32_t *counts, const int32_t *tokens)
 {
     return fake_step(self, n, sentence, slot, counts, tokens) != NULL;
 }
@@ -245,7 +245,8 @@ static void rules_hold(void **state)
     arena_free(arena);
 }
 
-/* Without an end, each token once: after all of them an answer ends where it is, a longer limit or not. */
+/* Without an end, each token once: after all of them an answer ends where it is, a longer limit or
+ * not. */
 static void an_answer_without_a_token_left_ends(void **state)
 {
     (void)state;
@@ -290,7 +291,8 @@ static void alternatives_go_on_from_each_token(void **state)
     const int32_t begin[3] = {2, 3, 2};
     for (int32_t trial = 0; trial < 20; trial++) {
         int32_t ids[2] = {trial, trial + 100};
-        Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}}, prefixes[2] = {{begin, trial % 4}, {begin, 1}};
+        Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}},
+               prefixes[2] = {{begin, trial % 4}, {begin, 1}};
         DecodeSettings settings = settings_for(trial % 3 + 1, 6, 0.6);
         settings.prefixes = prefixes;
         settings.alternatives = K;
@@ -311,7 +313,8 @@ static void alternatives_go_on_from_each_token(void **state)
                 forced[n] = h->ids[n];
                 settings.prefixes = &longer;
                 Decoded alone;
-                assert_true(decode_batch(&stepper, &settings, &sources[s], NULL, NULL, 1, arena, &alone));
+                assert_true(
+                    decode_batch(&stepper, &settings, &sources[s], NULL, NULL, 1, arena, &alone));
                 assert_int_equal(alone.best[0].n, h->n);
                 assert_memory_equal(alone.best[0].ids, h->ids, sizeof(int32_t) * (size_t)h->n);
                 assert_true(alone.best[0].score == h->score);
@@ -457,7 +460,8 @@ static void logsumexp_is_exact_enough(void **state)
     assert_true(pick_logsumexp(far, 2) == 500);
 }
 
-/* What prompts have in common at their beginning is fed once; their texts are those of each alone. */
+/* What prompts have in common at their beginning is fed once; their texts are those of each
+ * alone. */
 static void shared_beginnings(void **state)
 {
     (void)state;
@@ -479,12 +483,14 @@ static void shared_beginnings(void **state)
     for (int i = 0; i < SENTENCES; i++) {
         assert_true(decode_batch(&stepper, &settings, NULL, &prompts[i], NULL, 1, arena, &alone));
         assert_int_equal(together[i].best[0].n, alone.best[0].n);
-        assert_memory_equal(together[i].best[0].ids, alone.best[0].ids, sizeof(int32_t) * (size_t)alone.best[0].n);
+        assert_memory_equal(together[i].best[0].ids, alone.best[0].ids,
+                            sizeof(int32_t) * (size_t)alone.best[0].n);
     }
     prompts[1].n = 0; /* it has nothing in common with them */
     assert_true(decode_batch(&stepper, &settings, NULL, prompts, NULL, SENTENCES, arena, together));
     assert_true(decode_batch(&stepper, &settings, NULL, &prompts[1], NULL, 1, arena, &alone));
-    assert_memory_equal(together[1].best[0].ids, alone.best[0].ids, sizeof(int32_t) * (size_t)alone.best[0].n);
+    assert_memory_equal(together[1].best[0].ids, alone.best[0].ids,
+                        sizeof(int32_t) * (size_t)alone.best[0].n);
     arena_free(arena);
 }
 

@@ -1,5 +1,5 @@
-/* Going on with texts: what stands before one, what ends it, and how much of it is seen; with a model that
- * counts, so that the token behind t is t + 1. */
+/* Going on with texts: what stands before one, what ends it, and how much of it is seen; with a
+ * model that counts, so that the token behind t is t + 1. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -25,8 +25,8 @@ static bool begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
     return true;
 }
 
-static const float *step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                         const int32_t *tokens)
+static const float *step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                         const int32_t *counts, const int32_t *tokens)
 {
     Counter *counter = self;
     (void)sentence, (void)slot;
@@ -39,18 +39,20 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
     return counter->logits[0];
 }
 
-static bool feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                 const int32_t *tokens)
+static bool feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                 const int32_t *counts, const int32_t *tokens)
 {
     return step(self, n, sentence, slot, counts, tokens) != NULL;
 }
 
 static void copy(void *self, int32_t from, int32_t to) { (void)self, (void)from, (void)to; }
 
-static const TextRule published = {.begin = -1, .end = -1, .newline = -1, .start = 7, .forbidden = {-1, -1, -1, -1}};
+static const TextRule published = {
+    .begin = -1, .end = -1, .newline = -1, .start = 7, .forbidden = {-1, -1, -1, -1}};
 
 /* The prompt and what comes, as the model with room for `longest` tokens has it. */
-static TokenIds grow(const TextRule *rule, int32_t from, int32_t n, int64_t longest, int64_t left, Counter *counter)
+static TokenIds grow(const TextRule *rule, int32_t from, int32_t n, int64_t longest, int64_t left,
+                     Counter *counter)
 {
     DecodeSettings settings = decode_defaults();
     settings.sample = true;
@@ -65,7 +67,8 @@ static TokenIds grow(const TextRule *rule, int32_t from, int32_t n, int64_t long
         settings.limits = &part.limit;
         Decoded decoded;
         Arena *arena = arena_new();
-        assert_true(decode_batch(&stepper, &settings, NULL, &part.prompt, NULL, 1, arena, &decoded));
+        assert_true(
+            decode_batch(&stepper, &settings, NULL, &part.prompt, NULL, 1, arena, &decoded));
         assert_int_equal(decoded.n, 1);
         assert_true(counter->n <= longest); /* no position past the last */
         assert_true(continue_take(&decoded, &text, &left));
@@ -88,7 +91,8 @@ static void test_begins(void **state)
     TextRule rule = published;
     (void)state;
     expect(grow(&rule, 3, 2, 10, 4, &counter), 3, 6);
-    assert_int_equal(counter.fed[0], 3); /* nothing stands before the text, and its last token is not fed */
+    /* nothing stands before the text, and its last token is not fed */
+    assert_int_equal(counter.fed[0], 3);
     assert_int_equal(counter.n, 5);
     expect(grow(&rule, 0, 0, 10, 2, &counter), 8, 2);
     assert_int_equal(counter.fed[0], 7);

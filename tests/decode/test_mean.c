@@ -77,8 +77,8 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
     return fake->logits;
 }
 
-static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                      const int32_t *tokens)
+static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                      const int32_t *counts, const int32_t *tokens)
 {
     return fake_step(self, n, sentence, slot, counts, tokens) != NULL;
 }
@@ -104,7 +104,8 @@ static Stepper ensemble(int n, bool same)
     Stepper members[MEMBERS], mean;
     for (int i = 0; i < n; i++) {
         fakes[i] = (Fake){.salt = same ? 7 : (uint64_t)i};
-        members[i] = (Stepper){&fakes[i], VOCAB, fake_begin, fake_step, fake_feed, fake_copy, fake_free};
+        members[i] =
+            (Stepper){&fakes[i], VOCAB, fake_begin, fake_step, fake_feed, fake_copy, fake_free};
     }
     assert_true(stepper_mean_new(members, n, &mean));
     return mean;
@@ -118,8 +119,7 @@ static void end(Stepper *mean, int n)
 }
 
 /* Mean probabilities of n members after a source and the tokens fed. */
-static void expect(int n, const Tokens *source, const int32_t *fed, int n_fed,
-                   double *out)
+static void expect(int n, const Tokens *source, const int32_t *fed, int n_fed, double *out)
 {
     static float logits[VOCAB];
     memset(out, 0, sizeof(double) * VOCAB);
@@ -159,15 +159,16 @@ static void probabilities_are_means(void **state)
         Stepper mean = ensemble(n, false);
         assert_int_equal(mean.vocab, VOCAB);
         assert_true(mean.begin(mean.self, sources, 2, 4));
-        const float *rows = mean.step(mean.self, 2, (int32_t[]){0, 1}, (int32_t[]){0, 2},
-                                      NULL, (int32_t[]){BOS, BOS});
+        const float *rows = mean.step(mean.self, 2, (int32_t[]){0, 1}, (int32_t[]){0, 2}, NULL,
+                                      (int32_t[]){BOS, BOS});
         for (int r = 0; r < 2; r++) {
             expect(n, &sources[r], (int32_t[]){BOS}, 1, expected);
             assert_row(rows + r * VOCAB, expected);
         }
         /* The second sentence goes on in two slots. */
         mean.copy(mean.self, 2, 3);
-        rows = mean.step(mean.self, 2, (int32_t[]){1, 1}, (int32_t[]){3, 2}, NULL, (int32_t[]){5, 6});
+        rows =
+            mean.step(mean.self, 2, (int32_t[]){1, 1}, (int32_t[]){3, 2}, NULL, (int32_t[]){5, 6});
         for (int r = 0; r < 2; r++) {
             expect(n, &sources[1], (int32_t[]){BOS, 5 + r}, 2, expected);
             assert_row(rows + r * VOCAB, expected);
@@ -228,13 +229,15 @@ static void equal_members_are_one(void **state)
     Decoded one, two;
     for (int n = 1; n <= 2; n++) {
         Stepper mean = ensemble(n, true);
-        assert_true(decode_batch(&mean, &settings, &source, NULL, NULL, 1, arena, n == 1 ? &one : &two));
+        assert_true(
+            decode_batch(&mean, &settings, &source, NULL, NULL, 1, arena, n == 1 ? &one : &two));
         end(&mean, n);
     }
     assert_int_equal(one.n, two.n);
     for (int k = 0; k < one.n; k++) {
         assert_int_equal(one.best[k].n, two.best[k].n);
-        assert_memory_equal(one.best[k].ids, two.best[k].ids, sizeof(int32_t) * (size_t)one.best[k].n);
+        assert_memory_equal(one.best[k].ids, two.best[k].ids,
+                            sizeof(int32_t) * (size_t)one.best[k].n);
         assert_true(one.best[k].score == two.best[k].score);
     }
     arena_free(arena);

@@ -70,22 +70,23 @@ static void sum_kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
 }
 
 static const TfcSize sizes[N_SIZES] = {
-    [ONE] = {.coefficient = 1},
-    [WORDS] = {.coefficient = VOCAB},
-    [TOKENS] = {1, 1, {{Q, TFC_TOTAL}}},
-    [PLACES] = {1, 2, {{Q, TFC_TOTAL}, {P, TFC_EXTENT}}},
-    [CACHED] = {1, 1, {{P, TFC_TOTAL}}},
-    [LOGITS] = {VOCAB, 1, {{Q, TFC_TOTAL}}},
+    [ONE] = {.coefficient = 1},          [WORDS] = {.coefficient = VOCAB},
+    [TOKENS] = {1, 1, {{Q, TFC_TOTAL}}}, [PLACES] = {1, 2, {{Q, TFC_TOTAL}, {P, TFC_EXTENT}}},
+    [CACHED] = {1, 1, {{P, TFC_TOTAL}}}, [LOGITS] = {VOCAB, 1, {{Q, TFC_TOTAL}}},
 };
 static const TfcView pack_views[] = {{B_WEIGHT, 1, 0, {ONE}}, {B_PACKED, 1, 0, {ONE}}};
-static const TfcView read_views[] = {{B_TOKENS, 1, 0, {ONE}}, {B_CACHE, 1, 0, {ONE}}, {B_PLACES, 1, 0, {ONE}}};
-static const TfcView sum_views[] = {{B_PLACES, 1, 0, {ONE}}, {B_PACKED, 1, 0, {ONE}}, {B_LOGITS, 1, 0, {ONE}}};
+static const TfcView read_views[] = {
+    {B_TOKENS, 1, 0, {ONE}}, {B_CACHE, 1, 0, {ONE}}, {B_PLACES, 1, 0, {ONE}}};
+static const TfcView sum_views[] = {
+    {B_PLACES, 1, 0, {ONE}}, {B_PACKED, 1, 0, {ONE}}, {B_LOGITS, 1, 0, {ONE}}};
 static const int32_t past[] = {P};
+/* clang-format off */
 static const TfcStep steps[] = {
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "pack", {.kernel = {0, 2, 1, 0, 0, WORDS, ONE, pack_views, NULL, NULL, 0}}},
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "read", {.kernel = {1, 3, 2, 1, 0, TOKENS, ONE, read_views, past, NULL, 0}}},
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "sum", {.kernel = {2, 3, 1, 1, 0, TOKENS, ONE, sum_views, past, NULL, 0}}},
 };
+/* clang-format on */
 static const TfcBuffer buffers[N_BUFFERS] = {
     [B_TOKENS] = {TFC_BUFFER_INPUT, TFC_I32, TOKENS, 0, 1, 1},
     [B_WEIGHT] = {TFC_BUFFER_TENSOR, TFC_F32, WORDS, 0, 0, 0},
@@ -97,7 +98,9 @@ static const TfcBuffer buffers[N_BUFFERS] = {
 static const TfcKernel kernels[] = {pack_kernel, read_kernel, sum_kernel};
 static const TfcProgramDim dims[N_DIMS] = {{"B", -1}, {"Q", B}, {"P", B}};
 static const TfcPort inputs[] = {{"tokens", TFC_I32, {2, {{0, B}, {0, Q}}}, B_TOKENS}};
-static const TfcPort outputs[] = {{"logits", TFC_F32, {3, {{0, B}, {0, Q}, {VOCAB, -1}}}, B_LOGITS}};
+static const TfcPort outputs[] = {
+    {"logits", TFC_F32, {3, {{0, B}, {0, Q}, {VOCAB, -1}}}, B_LOGITS}};
+/* clang-format off */
 static const TfcTensor tensors[] = {
     {.name = "weight", .type = TFC_F32, .shape = {1, {{VOCAB, -1}}}, .init = TFC_INIT_ONES, .buffer = B_WEIGHT},
     {.name = "cache.0", .type = TFC_F32, .shape = {2, {{0, B}, {0, P}}}, .buffer = B_CACHE}};
@@ -105,6 +108,7 @@ static const TfcProgram program = {
     .name = "decode_step", .n_dims = N_DIMS, .n_sizes = N_SIZES, .n_buffers = N_BUFFERS, .n_steps = 3, .n_kernels = 3,
     .n_inputs = 1, .n_outputs = 1, .n_tensors = 2, .n_prepared = 1, .dims = dims, .sizes = sizes, .buffers = buffers,
     .steps = steps, .kernels = kernels, .inputs = inputs, .outputs = outputs, .tensors = tensors};
+/* clang-format on */
 
 /* ---- the tests ---- */
 
@@ -118,7 +122,8 @@ static int set_up(void **state)
     static Fixture f;
     f.store = store_new();
     assert_true(store_add_program(f.store, &program) && store_initialise(f.store, 1));
-    assert_true(stepper_exec_new(&(StepperPrograms){NULL, &program, "tokens", "logits"}, f.store, &f.stepper));
+    assert_true(stepper_exec_new(&(StepperPrograms){NULL, &program, "tokens", "logits"}, f.store,
+                                 &f.stepper));
     *state = &f;
     return 0;
 }
@@ -131,7 +136,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Feeds a text to each of n slots; `each` are the blocks of memory that a token at a place may take. */
+/* Feeds a text to each of n slots; `each` are the blocks of memory that a token at a place may
+ * take. */
 static void decode(Fixture *f, int32_t n, int32_t length, float weight, const int *each)
 {
     static const int32_t place[SLOTS] = {0, 1, 2, 3};
@@ -182,7 +188,8 @@ static void test_params_change(void **state)
     assert_int_equal(packs, 2);
 }
 
-/* `feed` fills the caches without running the step that only logits need; the prepared step runs. */
+/* `feed` fills the caches without running the step that only logits need; the prepared step
+ * runs. */
 static void test_fed(void **state)
 {
     Fixture *f = *state;
@@ -193,7 +200,8 @@ static void test_fed(void **state)
         assert_true(f->stepper.feed(f->stepper.self, 2, place, place, NULL, (int32_t[]){3, 1}));
     assert_int_equal(sum_calls, 0);
     assert_int_equal(packs, 1);
-    const float *logits = f->stepper.step(f->stepper.self, 2, place, place, NULL, (int32_t[]){2, 0});
+    const float *logits =
+        f->stepper.step(f->stepper.self, 2, place, place, NULL, (int32_t[]){2, 0});
     assert_true(logits[0] == 2 * (3 * LENGTH + 2) && logits[VOCAB] == 2 * LENGTH);
     assert_int_equal(sum_calls, 1);
     assert_int_equal(packs, 1);

@@ -1,5 +1,5 @@
-/* Where the code of models comes from: every op of every kernel has an origin, as it is built and after all
- * passes, and it is the line that says what the op computes. */
+/* Where the code of models comes from: every op of every kernel has an origin, as it is built and
+ * after all passes, and it is the line that says what the op computes. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,10 @@ typedef struct Seen {
 
 static void see_block(Seen *seen, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         if (op->origin < LO_ORIGIN_WHOLE || op->origin >= seen->function->n_origins)
-            fail_msg("%s: %s %%%d has no origin", seen->function->name, lo_info[op->kind].name, op->id);
+            fail_msg("%s: %s %%%d has no origin", seen->function->name, lo_info[op->kind].name,
+                     op->id);
         seen->ops[op->origin]++;
         if (op->body)
             see_block(seen, op->body);
@@ -32,7 +33,8 @@ static void see_block(Seen *seen, const LoBlock *block)
     }
 }
 
-static LoModule *loops_of(Job *job, const char *path, const char *name, const char *cpu, const char *after)
+static LoModule *loops_of(Job *job, const char *path, const char *name, const char *cpu,
+                          const char *after)
 {
     SessionOptions options = session_defaults(path);
     Session session;
@@ -70,8 +72,8 @@ static void check(const char *path, const char *name, const char *cpu, const cha
 static void test_models(void **state)
 {
     (void)state;
-    static const char *const models[] = {"models/multi30k_tiny.tfg", "models/gpt.tfg", "models/t5.tfg",
-                                         "models/pronounce.tfg"};
+    static const char *const models[] = {"models/multi30k_tiny.tfg", "models/gpt.tfg",
+                                         "models/t5.tfg", "models/pronounce.tfg"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         check(models[i], "train_step", "x86-64-v3", NULL);
         check(models[i], "train_step", "x86-64-v4", "built");
@@ -95,7 +97,7 @@ static int line_of(const Source *source, const char *text)
 static int count_roots(const LoFunction *f, const LoBlock *block, int line)
 {
     int roots = 0;
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         const Loc *loc = f->origins[op->origin];
         if (op->kind == LO_sqrt) {
             assert_string_equal(file_name(loc->source->path), "prelude.tfg");
@@ -104,15 +106,17 @@ static int count_roots(const LoFunction *f, const LoBlock *block, int line)
         }
         if (op->kind == LO_accumulate)
             assert_true(loc->line == line || loc->line == line - 1);
-        roots += (op->body ? count_roots(f, op->body, line) : 0) + (op->other ? count_roots(f, op->other, line) : 0);
+        roots += (op->body ? count_roots(f, op->body, line) : 0) +
+                 (op->other ? count_roots(f, op->other, line) : 0);
     }
     return roots;
 }
 
 static bool has_root(const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block)
-        if (op->kind == LO_sqrt || (op->body && has_root(op->body)) || (op->other && has_root(op->other)))
+    FOR_LOOP_OPS (op, block)
+        if (op->kind == LO_sqrt || (op->body && has_root(op->body)) ||
+            (op->other && has_root(op->other)))
             return true;
     return false;
 }

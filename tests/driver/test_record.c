@@ -56,7 +56,12 @@ static const char *read_text(Fixture *f, const char *text, RunRecord *record)
 static void test_round_trip(void **state)
 {
     Fixture *f = *state;
-    RunRecord written = {.version = "1", .model = "m \"x\".tfg", .processor = "p", .kind = CORPUS_LINES, .is_import = true}, read;
+    RunRecord written = {.version = "1",
+                         .model = "m \"x\".tfg",
+                         .processor = "p",
+                         .kind = CORPUS_LINES,
+                         .is_import = true},
+              read;
     vec_push(f->arena, written.settings, "vocab=7");
     vec_push(f->arena, written.command, "täglich");
     vec_push(f->arena, written.facts, ((RunFact){"seed", "1"}));
@@ -69,7 +74,8 @@ static void test_round_trip(void **state)
     assert_string_equal(read.command.data[0], "täglich");
     assert_string_equal(run_record_fact(&read, "seed"), "1");
     assert_null(run_record_fact(&read, "dtype"));
-    assert_true(read.texts.count == 1 && read.texts.data[0].bytes == INT64_C(1) << 40 && read.texts.data[0].lines == 3);
+    assert_true(read.texts.count == 1 && read.texts.data[0].bytes == INT64_C(1) << 40 &&
+                read.texts.data[0].lines == 3);
     assert_true(read.is_import && read.unused.count == 0);
 }
 
@@ -78,7 +84,8 @@ static void test_older(void **state)
     RunRecord read;
     assert_null(read_text(*state, "{\"kind\": \"pairs\", \"settings\": []}", &read));
     assert_null(read.version);
-    assert_true(!read.is_import && read.tokens.count == 0 && read.facts.count == 0 && read.texts.count == 0);
+    assert_true(!read.is_import && read.tokens.count == 0 && read.facts.count == 0 &&
+                read.texts.count == 0);
 }
 
 static void test_no_record(void **state)
@@ -90,8 +97,10 @@ static void test_no_record(void **state)
         {"{\"kind\": \"verse\", \"settings\": []}", "not what tfc train writes"},
         {"{\"kind\": \"pairs\", \"settings\": [7]}", "not what tfc train writes"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": []}", "not what tfc train writes"},
-        {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": {\"seed\": 1}}", "not what tfc train writes"},
-        {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\"}]}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": {\"seed\": 1}}",
+         "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\"}]}",
+         "not what tfc train writes"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         RunRecord read;

@@ -17,19 +17,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char MODEL[] = "input x : float[2, 4]\n"
-                            "param joined : [6, 4] = zeros\n"
-                            "param turned : [4, 3] = zeros\n"
-                            "param part : [4, 4] = zeros\n"
-                            "param other : [4, 4] = zeros\n"
-                            "param cube : [2, 3, 4] = zeros\n"
-                            "param scaled : [4] = zeros\n"
-                            "param shared : [4] = zeros\n"
-                            "param again : [4] = zeros\n"
-                            "param plain : [4] = zeros\n"
-                            "output y = x @ transpose(joined) @ (joined @ turned) + sum(part + other)"
-                            " + sum(cube) + sum(scaled) + sum(shared) + sum(again) + sum(plain)\n"
-                            "loss = mean(y)\n";
+static const char MODEL[] =
+    "input x : float[2, 4]\n"
+    "param joined : [6, 4] = zeros\n"
+    "param turned : [4, 3] = zeros\n"
+    "param part : [4, 4] = zeros\n"
+    "param other : [4, 4] = zeros\n"
+    "param cube : [2, 3, 4] = zeros\n"
+    "param scaled : [4] = zeros\n"
+    "param shared : [4] = zeros\n"
+    "param again : [4] = zeros\n"
+    "param plain : [4] = zeros\n"
+    "output y = x @ transpose(joined) @ (joined @ turned) + sum(part + other)"
+    " + sum(cube) + sum(scaled) + sum(shared) + sum(again) + sum(plain)\n"
+    "loss = mean(y)\n";
 static const char MAP[] = "weights {\n"
                           "  joined = concat([\"u\", transpose(slice(\"v\", 1, 1, 2))], axis = 0)\n"
                           "  turned = transpose(\"t\")\n"
@@ -80,7 +81,8 @@ static const char *in_folder(Fixture *f, const char *name)
 
 static bool open_model(Fixture *f, const char *map)
 {
-    const char *path = in_folder(f, "model.tfg"), *text = arena_printf(f->job.arena, "%s%s", MODEL, map);
+    const char *path = in_folder(f, "model.tfg"),
+               *text = arena_printf(f->job.arena, "%s%s", MODEL, map);
     assert_true(file_write_all(&f->job.diags, path, text, strlen(text)));
     SessionOptions options = session_defaults(path);
     if (!session_open(&f->session, &f->job, &options))
@@ -141,8 +143,9 @@ static void forms(void **state)
     StTensor tensors[TENSORS];
     make_tensors(f, tensors);
     assert_true(open_model(f, MAP));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
-    assert_true(element(f, "joined", 3 * 4 + 1) == 113);          /* u[3, 1] */
+    assert_true(weights_load(&f->job, f->session.model, f->store,
+                             write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_true(element(f, "joined", 3 * 4 + 1) == 113);             /* u[3, 1] */
     assert_true(element(f, "joined", 4 * 4 + 2) == 200 + 2 * 3 + 1); /* v[2, 1] */
     assert_true(element(f, "joined", 5 * 4 + 2) == 200 + 2 * 3 + 2); /* v[2, 2] */
     assert_true(element(f, "turned", 1 * 3 + 2) == 300 + 2 * 4 + 1);
@@ -153,8 +156,8 @@ static void forms(void **state)
     assert_true(element(f, "plain", 2) == 802);
 }
 
-/* A part [2, 35, 19] of a tensor [4, 40, 21], its axes in the given order in the param: larger than a tile, and
- * with a rest. Each element is looked up by its place. */
+/* A part [2, 35, 19] of a tensor [4, 40, 21], its axes in the given order in the param: larger than
+ * a tile, and with a rest. Each element is looked up by its place. */
 static void check_part(StType type, const int order[3], double scale)
 {
     enum { A = 2, B = 35, C = 19, ALL = 4 * 40 * 21 };
@@ -167,7 +170,9 @@ static void check_part(StType type, const int order[3], double scale)
     StTensor from = {.type = type, .rank = 3, .dims = {4, 40, 21}, .count = ALL};
     from.data = type == ST_F32 ? (const void *)floats : bits;
     WeightPart part = {.rank = 3, .scale = scale};
-    static const WeightAxis axes[] = {{.size = A, .their_begin = 1}, {.size = B, .their_begin = 3}, {.size = C, .their_begin = 2}};
+    static const WeightAxis axes[] = {{.size = A, .their_begin = 1},
+                                      {.size = B, .their_begin = 3},
+                                      {.size = C, .their_begin = 2}};
     StoreTensor param = {.type = TFC_F32, .rank = 3, .count = A * B * C, .data = ours};
     for (int i = 0; i < 3; i++) {
         part.axes[i] = axes[i];
@@ -189,7 +194,8 @@ static void check_part(StType type, const int order[3], double scale)
 static void large_parts(void **state)
 {
     (void)state;
-    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         check_part(ST_F32, orders[i], 1);
         check_part(ST_BF16, orders[i], 1);
@@ -219,7 +225,8 @@ static void there_and_back(void **state)
                       "}\n";
     tensors[0] = numbers(f, "u", 100, 2, (int64_t[]){3, 4});
     assert_true(open_model(f, map));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_true(weights_load(&f->job, f->session.model, f->store,
+                             write_checkpoint(f, tensors, TENSORS), NULL));
     const char *path = in_folder(f, "back.safetensors");
     assert_true(weights_export(&f->job, f->session.model, f->store, &everything, path));
     StFile *file = st_open(&f->job.diags, f->job.arena, path);
@@ -243,10 +250,12 @@ static void without_front(void **state)
     make_tensors(f, tensors);
     tensors[6].name = "name";
     assert_true(open_model(f, MAP));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_true(weights_load(&f->job, f->session.model, f->store,
+                             write_checkpoint(f, tensors, TENSORS), NULL));
     assert_true(element(f, "shared", 3) == 703);
     tensors[7].name = "first.other"; /* some names have the front: then all have it */
-    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_false(weights_load(&f->job, f->session.model, f->store,
+                              write_checkpoint(f, tensors, TENSORS), NULL));
 }
 
 static const char *told(Fixture *f)
@@ -264,7 +273,8 @@ static void export_refuses(void **state)
     StTensor tensors[TENSORS];
     make_tensors(f, tensors);
     assert_true(open_model(f, MAP));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_true(weights_load(&f->job, f->session.model, f->store,
+                             write_checkpoint(f, tensors, TENSORS), NULL));
     const char *path = in_folder(f, "back.safetensors");
     assert_false(weights_export(&f->job, f->session.model, f->store, &everything, path));
     assert_non_null(strstr(told(f), "the params do not fill 'v'"));
@@ -278,7 +288,8 @@ static void differing_twins(void **state)
     for (int64_t t = 0; t < store_count(f->store); t++)
         if (!strcmp(store_at(f->store, t)->name, "again"))
             ((float *)store_at(f->store, t)->data)[2] = 1;
-    assert_false(weights_export(&f->job, f->session.model, f->store, &everything, in_folder(f, "back.safetensors")));
+    assert_false(weights_export(&f->job, f->session.model, f->store, &everything,
+                                in_folder(f, "back.safetensors")));
     assert_non_null(strstr(told(f), "'w' is one tensor there"));
 }
 
@@ -291,11 +302,13 @@ static void missing(void **state)
     tensors[5].name = "first.nome";
     tensors[6].name = "x";
     assert_true(open_model(f, MAP));
-    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_false(weights_load(&f->job, f->session.model, f->store,
+                              write_checkpoint(f, tensors, TENSORS), NULL));
     const char *text = told(f);
     assert_non_null(strstr(text, "4 of the model's tensors are missing:"));
     assert_non_null(strstr(text, "'u' (for the param 'joined'); did you mean 'model.u'?"));
-    assert_non_null(strstr(text, "'first.name' (for the param 'again'); did you mean 'first.nome'?"));
+    assert_non_null(
+        strstr(text, "'first.name' (for the param 'again'); did you mean 'first.nome'?"));
 }
 
 static void does_not_fit(void **state)
@@ -306,7 +319,8 @@ static void does_not_fit(void **state)
     tensors[2] = numbers(f, "t", 0, 2, (int64_t[]){4, 4});
     tensors[3] = numbers(f, "merged", 0, 2, (int64_t[]){7, 4});
     assert_true(open_model(f, MAP));
-    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_false(weights_load(&f->job, f->session.model, f->store,
+                              write_checkpoint(f, tensors, TENSORS), NULL));
     const char *text = told(f);
     assert_non_null(strstr(text, "the tensor 't' is [4, 4], but the param 'turned' takes [3, 4]"));
     assert_non_null(strstr(text, "there is no part 4 … 7 of its axis 0"));
@@ -322,8 +336,9 @@ static void in_shards(void **state)
     Diagnostics *diags = &f->job.diags;
     assert_true(st_write(diags, in_folder(f, "a.safetensors"), tensors, 3, NULL, 0));
     assert_true(st_write(diags, in_folder(f, "b.safetensors"), tensors + 3, TENSORS - 3, NULL, 0));
-    const char index[] = "{\"metadata\": {\"total_size\": 1}, \"weight_map\": {\"u\": \"a.safetensors\", "
-                         "\"merged\": \"b.safetensors\"}}";
+    const char index[] =
+        "{\"metadata\": {\"total_size\": 1}, \"weight_map\": {\"u\": \"a.safetensors\", "
+        "\"merged\": \"b.safetensors\"}}";
     const char *path = in_folder(f, "model.safetensors.index.json");
     assert_true(file_write_all(diags, path, index, strlen(index)));
     assert_true(open_model(f, MAP));
@@ -341,9 +356,11 @@ static void bad_index(void **state)
         {"[]", "no \"weight_map\""},
         {"{\"weight_map\": {\"u\": \"../a.safetensors\"}}", "leads to no file beside it"},
         {"{\"weight_map\": {\"u\": 7}}", "leads to no file beside it"},
-        {"{\"weight_map\": {\"u\": \"a.safetensors\", \"nix\": \"a.safetensors\"}}", "'nix' is not in"},
+        {"{\"weight_map\": {\"u\": \"a.safetensors\", \"nix\": \"a.safetensors\"}}",
+         "'nix' is not in"},
         {"{\"weight_map\": {\"u\": \"absent.safetensors\"}}", "absent.safetensors"},
-        {"{\"weight_map\": {\"u\": \"a.safetensors\", \"w\": \"b.safetensors\"}}", "is in another file"},
+        {"{\"weight_map\": {\"u\": \"a.safetensors\", \"w\": \"b.safetensors\"}}",
+         "is in another file"},
     };
     Fixture *f = *state;
     StTensor u = numbers(f, "u", 0, 1, (int64_t[]){4});
@@ -365,9 +382,9 @@ static void bad_index(void **state)
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {CASE(forms), CASE(large_parts), CASE(there_and_back), CASE(without_front),
-                                       CASE(export_refuses),
-                                       CASE(differing_twins), CASE(missing), CASE(does_not_fit),
-                                       CASE(in_shards), CASE(bad_index)};
+    const struct CMUnitTest tests[] = {
+        CASE(forms),          CASE(large_parts),     CASE(there_and_back), CASE(without_front),
+        CASE(export_refuses), CASE(differing_twins), CASE(missing),        CASE(does_not_fit),
+        CASE(in_shards),      CASE(bad_index)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

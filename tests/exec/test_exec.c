@@ -34,22 +34,23 @@ enum { B_X, B_WEIGHT, B_Y, B_Z, B_COPY, B_STATE, N_BUFFERS, DIM_BATCH = 0, DIM_S
 
 enum { ZERO = TFC_SIZE_ZERO, ONE, TWO, THREE, TOKENS, WORK, N_SIZES };
 static const TfcSize sizes[N_SIZES] = {
-    [ONE] = {.coefficient = 1},
-    [TWO] = {.coefficient = 2},
-    [THREE] = {.coefficient = 3},
-    [TOKENS] = {1, 1, {{DIM_S, TFC_TOTAL}}},
+    [ONE] = {.coefficient = 1},        [TWO] = {.coefficient = 2},
+    [THREE] = {.coefficient = 3},      [TOKENS] = {1, 1, {{DIM_S, TFC_TOTAL}}},
     [WORK] = {.coefficient = 1 << 13},
 };
-static const TfcView scale_views[] = {{B_X, 1, 0, {ONE}}, {B_WEIGHT, 0, 1, {ZERO}}, {B_Y, 1, 0, {ONE}}};
+static const TfcView scale_views[] = {
+    {B_X, 1, 0, {ONE}}, {B_WEIGHT, 0, 1, {ZERO}}, {B_Y, 1, 0, {ONE}}};
 static const TfcView root_views[] = {{B_Y, 1, 0, {ONE}}, {B_Z, 1, 0, {ONE}}};
 static const int32_t kernel_dims[] = {DIM_S};
 static const int64_t sites[] = {5};
+/* clang-format off */
 static const TfcStep steps[] = {
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "scale", {.kernel = {0, 3, 1, 1, 0, TOKENS, ONE, scale_views, kernel_dims, NULL, 0}}},
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "root", {.kernel = {1, 2, 1, 0, 1, TOKENS, WORK, root_views, NULL, sites, 0}}},
     {TFC_STEP_COPY, TFC_ROWS_NONE, "copy", {.copy = {B_COPY, B_Z, TOKENS}}},
     {TFC_STEP_ZERO, TFC_ROWS_NONE, "zero", {.copy = {B_STATE, B_STATE, THREE}}},
 };
+/* clang-format on */
 static const TfcBuffer buffers[N_BUFFERS] = {
     [B_X] = {TFC_BUFFER_INPUT, TFC_F32, TOKENS, 0, 0, 0},
     [B_WEIGHT] = {TFC_BUFFER_TENSOR, TFC_F32, TWO, 0, 0, 0},
@@ -63,6 +64,7 @@ static const TfcProgramDim program_dims[] = {{"B", -1}, {"S", DIM_BATCH}};
 static const TfcPort inputs[] = {{"x", TFC_F32, {2, {{0, DIM_BATCH}, {0, DIM_S}}}, B_X}};
 static const TfcPort outputs[] = {{"z", TFC_F32, {2, {{0, DIM_BATCH}, {0, DIM_S}}}, B_Z},
                                   {"copy", TFC_F32, {2, {{0, DIM_BATCH}, {0, DIM_S}}}, B_COPY}};
+/* clang-format off */
 static const TfcTensor tensors[] = {
     {.name = "weight", .type = TFC_F32, .shape = {1, {{2, -1}}}, .init = TFC_INIT_CONSTANT, .a = 4, .buffer = B_WEIGHT},
     {.name = "state", .type = TFC_F32, .shape = {1, {{3, -1}}}, .init = TFC_INIT_ONES, .buffer = B_STATE}};
@@ -70,6 +72,7 @@ static const TfcProgram program = {
     .name = "test", .n_dims = 2, .n_sizes = N_SIZES, .sizes = sizes, .n_buffers = N_BUFFERS, .n_steps = 4, .n_kernels = 2, .n_inputs = 1,
     .n_outputs = 2, .n_tensors = 2, .dims = program_dims, .buffers = buffers, .steps = steps,
     .kernels = kernels, .inputs = inputs, .outputs = outputs, .tensors = tensors};
+/* clang-format on */
 
 typedef struct Fixture {
     Store *store;

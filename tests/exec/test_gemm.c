@@ -51,14 +51,18 @@ static TfcSizeRef dim_size(int64_t n, int dim)
     return add_size(size);
 }
 
-static int64_t value_of(TfcSizeRef size, const TfcDim *dims) { return size_value(&sizes[size], dims); }
+static int64_t value_of(TfcSizeRef size, const TfcDim *dims)
+{
+    return size_value(&sizes[size], dims);
+}
 
 static TfcExtent side(int64_t n) { return (TfcExtent){TFC_EXTENT_SIZE, constant(n), -1}; }
 static TfcExtent length(int dim) { return (TfcExtent){TFC_EXTENT_LENGTH, dim_size(1, dim), dim}; }
 
 static TfcMatrix matrix(int buffer, TfcSizeRef row, TfcSizeRef column)
 {
-    return (TfcMatrix){.buffer = buffer, .ragged_dim = -1, .row_stride = row, .column_stride = column};
+    return (TfcMatrix){
+        .buffer = buffer, .ragged_dim = -1, .row_stride = row, .column_stride = column};
 }
 
 static double get(TfcType type, const void *data, int64_t i)
@@ -68,30 +72,34 @@ static double get(TfcType type, const void *data, int64_t i)
 
 /* ---- the reference ---- */
 
-static int64_t element(const TfcMatrix *x, const TfcGemmStep *step, const TfcDim *dims, const int64_t *index,
-                       int64_t i, int64_t j)
+static int64_t element(const TfcMatrix *x, const TfcGemmStep *step, const TfcDim *dims,
+                       const int64_t *index, int64_t i, int64_t j)
 {
-    int64_t at = x->offset + i * value_of(x->row_stride, dims) + j * value_of(x->column_stride, dims);
+    int64_t at =
+        x->offset + i * value_of(x->row_stride, dims) + j * value_of(x->column_stride, dims);
     for (int l = 0; l < step->n_loops; l++)
         at += index[l] * value_of(x->loop_strides[l], dims);
     if (x->ragged_dim >= 0)
-        at += dims[x->ragged_dim].offset[index[step->batch_loop]] * value_of(x->ragged_stride, dims);
+        at +=
+            dims[x->ragged_dim].offset[index[step->batch_loop]] * value_of(x->ragged_stride, dims);
     return at;
 }
 
-static int64_t extent(const TfcExtent *e, const TfcGemmStep *step, const TfcDim *dims, const int64_t *index)
+static int64_t extent(const TfcExtent *e, const TfcGemmStep *step, const TfcDim *dims,
+                      const int64_t *index)
 {
     return e->kind == TFC_EXTENT_LENGTH ? dims[e->dim].length[index[step->batch_loop]]
                                         : value_of(e->size, dims);
 }
 
-static void multiply(const TfcGemmStep *step, const TfcDim *dims, const int64_t *index, const void *a,
-                     const void *b, double *c)
+static void multiply(const TfcGemmStep *step, const TfcDim *dims, const int64_t *index,
+                     const void *a, const void *b, double *c)
 {
     int64_t m = extent(&step->m, step, dims, index), n = extent(&step->n, step, dims, index);
     int64_t k = extent(&step->k, step, dims, index);
     for (int l = 0; l < step->n_loops; l++)
-        if (step->loop_lengths[l] >= 0 && index[l] >= dims[step->loop_lengths[l]].length[index[step->batch_loop]])
+        if (step->loop_lengths[l] >= 0 &&
+            index[l] >= dims[step->loop_lengths[l]].length[index[step->batch_loop]])
             return;
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -104,7 +112,8 @@ static void multiply(const TfcGemmStep *step, const TfcDim *dims, const int64_t 
         }
 }
 
-static void reference(const TfcGemmStep *step, const TfcDim *dims, const void *a, const void *b, double *c)
+static void reference(const TfcGemmStep *step, const TfcDim *dims, const void *a, const void *b,
+                      double *c)
 {
     int64_t index[TFC_MAX_LOOPS] = {0}, total = 1;
     for (int l = 0; l < step->n_loops; l++)
@@ -175,7 +184,8 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     double tolerance = step->type == TFC_F32 ? 1e-4 : 1e-12;
     for (int64_t i = 0; i < counts[C]; i++)
         if (fabs(get(step->type, buffers[C], i) - want[i]) > tolerance * (1 + fabs(want[i])))
-            fail_msg("element %lld is %g, not %g", (long long)i, get(step->type, buffers[C], i), want[i]);
+            fail_msg("element %lld is %g, not %g", (long long)i, get(step->type, buffers[C], i),
+                     want[i]);
     gemm_release(&bound);
     for (int i = 0; i < BUFFERS; i++)
         free(buffers[i]);
@@ -198,45 +208,53 @@ static int64_t plain_count(int64_t rows, int64_t columns, int64_t room)
     return (rows + room) * (columns + room);
 }
 
-static void check_plain(TfcType type, int64_t m, int64_t n, int64_t k, int transposed, int64_t room, bool accumulate)
+static void check_plain(TfcType type, int64_t m, int64_t n, int64_t k, int transposed, int64_t room,
+                        bool accumulate)
 {
     TfcGemmStep step = {
-        .type = type, .result = type,
+        .type = type,
+        .result = type,
         .accumulate = accumulate,
         .a = plain(A, m, k, transposed & 1, room),
         .b = plain(B, k, n, transposed & 2, room),
         .c = plain(C, m, n, transposed & 4, room),
-        .m = side(m), .n = side(n), .k = side(k),
+        .m = side(m),
+        .n = side(n),
+        .k = side(k),
         .batch_loop = -1,
     };
-    check(&step, NULL, (int64_t[]){plain_count(m, k, room), plain_count(k, n, room), plain_count(m, n, room)});
+    check(&step, NULL,
+          (int64_t[]){plain_count(m, k, room), plain_count(k, n, room), plain_count(m, n, room)});
 }
 
 static void test_transpositions_and_sizes(void **state)
 {
     (void)state;
-    static const int64_t shapes[][3] = {{1, 1, 1}, {3, 5, 7}, {1, 9, 4}, {9, 1, 4}, {16, 16, 1}, {33, 17, 65},
-                                       {0, 4, 4}, {4, 0, 4}, {4, 4, 0}};
+    static const int64_t shapes[][3] = {{1, 1, 1},    {3, 5, 7}, {1, 9, 4}, {9, 1, 4}, {16, 16, 1},
+                                        {33, 17, 65}, {0, 4, 4}, {4, 0, 4}, {4, 4, 0}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int transposed = 0; transposed < 8; transposed++)
             for (int variant = 0; variant < 8; variant++)
-                check_plain(variant & 1 ? TFC_F64 : TFC_F32, shapes[s][0], shapes[s][1], shapes[s][2], transposed,
-                            variant & 2 ? 3 : 0, variant & 4);
+                check_plain(variant & 1 ? TFC_F64 : TFC_F32, shapes[s][0], shapes[s][1],
+                            shapes[s][2], transposed, variant & 2 ? 3 : 0, variant & 4);
 }
 
 static void test_products_cut_into_blocks(void **state)
 {
     (void)state;
     for (int transposed = 0; transposed < 8; transposed++)
-        check_plain(TFC_F32, transposed & 1 ? 700 : 90, transposed & 1 ? 90 : 700, 130, transposed, 1, transposed & 2);
+        check_plain(TFC_F32, transposed & 1 ? 700 : 90, transposed & 1 ? 90 : 700, 130, transposed,
+                    1, transposed & 2);
 }
 
 /* One side longer than the other by a strided vector: m or n of one element. */
 static void test_vectors(void **state)
 {
     (void)state;
+    /* clang-format off */
     TfcGemmStep step = {.type = TFC_F32, .a = matrix(A, constant(1), constant(6)), .b = matrix(B, constant(5), constant(1)),
                         .c = matrix(C, constant(1), constant(3)), .m = side(1), .n = side(4), .k = side(7), .batch_loop = -1};
+    /* clang-format on */
     check(&step, NULL, (int64_t[]){50, 50, 50});
     step.c = matrix(C, constant(9), constant(1));
     step.m = side(4);
@@ -249,6 +267,7 @@ static void test_loops_and_sums(void **state)
 {
     (void)state;
     /* c[x, m, n] = Σ_y a[x, y, m, k] b[y, k, n] */
+    /* clang-format off */
     TfcGemmStep step = {
         .type = TFC_F32, .accumulate = true,
         .a = matrix(A, constant(5), constant(1)), .b = matrix(B, constant(6), constant(1)),
@@ -256,6 +275,7 @@ static void test_loops_and_sums(void **state)
         .m = side(4), .n = side(6), .k = side(5),
         .n_loops = 2, .batch_loop = -1, .loops = {constant(3), constant(2)}, .loop_lengths = {-1, -1},
     };
+    /* clang-format on */
     step.a.loop_strides[0] = constant(40);
     step.a.loop_strides[1] = constant(20);
     step.b.loop_strides[1] = constant(30);
@@ -287,7 +307,8 @@ static TfcDim ragged_dim(Ragged *r, int gap, int most)
     return dim;
 }
 
-static TfcMatrix tokens(int buffer, int dim, TfcSizeRef token, TfcSizeRef head, TfcSizeRef row, TfcSizeRef column)
+static TfcMatrix tokens(int buffer, int dim, TfcSizeRef token, TfcSizeRef head, TfcSizeRef row,
+                        TfcSizeRef column)
 {
     TfcMatrix x = matrix(buffer, row, column);
     x.ragged_dim = dim;
@@ -302,9 +323,13 @@ static void test_attention(void **state)
     Ragged s, t;
     for (int gap = 0; gap < 3; gap += 2)
         for (int most = 9; most < 60; most += 40) {
-            TfcDim dims[] = {{SENTENCES, SENTENCES, NULL, NULL, NULL, NULL}, ragged_dim(&s, 0, most), ragged_dim(&t, gap, most + 2)};
-            int64_t wide = dims[DIM_T].extent, n_s = dims[DIM_S].total, n_t = dims[DIM_T].total + gap * SENTENCES;
+            TfcDim dims[] = {{SENTENCES, SENTENCES, NULL, NULL, NULL, NULL},
+                             ragged_dim(&s, 0, most),
+                             ragged_dim(&t, gap, most + 2)};
+            int64_t wide = dims[DIM_T].extent, n_s = dims[DIM_S].total,
+                    n_t = dims[DIM_T].total + gap * SENTENCES;
             int64_t counts[] = {n_s * HEADS * D, n_t * HEADS * D, n_s * HEADS * wide};
+            /* clang-format off */
             TfcGemmStep scores = {
                 .type = TFC_F32,
                 .a = tokens(A, DIM_S, constant(HEADS * D), constant(D), constant(HEADS * D), constant(1)),
@@ -313,11 +338,13 @@ static void test_attention(void **state)
                 .m = length(DIM_S), .n = length(DIM_T), .k = side(D),
                 .n_loops = 2, .batch_loop = 0, .loops = {dim_size(1, DIM_B), constant(HEADS)}, .loop_lengths = {-1, -1},
             };
+            /* clang-format on */
             check(&scores, dims, counts);
             TfcGemmStep values = scores; /* a: s × t weights, b: t × d, c: s × d */
             values.a = scores.c;
             values.a.buffer = A;
-            values.b = tokens(B, DIM_T, constant(HEADS * D), constant(D), constant(HEADS * D), constant(1));
+            values.b = tokens(B, DIM_T, constant(HEADS * D), constant(D), constant(HEADS * D),
+                              constant(1));
             values.c = scores.a;
             values.c.buffer = C;
             values.n = side(D);

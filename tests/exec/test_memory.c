@@ -1,4 +1,5 @@
-/* Pages of files: found where constants lie, and nowhere else; left, they take no memory and hold what they held. */
+/* Pages of files: found where constants lie, and nowhere else; left, they take no memory and hold
+ * what they held. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -60,6 +61,7 @@ static void test_leaves_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_finds_files), cmocka_unit_test(test_leaves_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_finds_files),
+                                       cmocka_unit_test(test_leaves_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

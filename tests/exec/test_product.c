@@ -1,6 +1,6 @@
-/* The loops around tiles (runtime/product/product.c) with a form like AMX's, written in C: tiles that
- * take fewer rows than their height, panels wider than tiles, whole registers of terms, rows of
- * a read where they lie or packed as rows. So these loops are tested where no AMX is. Values are
+/* The loops around tiles (runtime/product/product.c) with a form like AMX's, written in C: tiles
+ * that take fewer rows than their height, panels wider than tiles, whole registers of terms, rows
+ * of a read where they lie or packed as rows. So these loops are tested where no AMX is. Values are
  * small integers: sums are exact, whatever their order. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,14 +58,14 @@ static void multiply(int64_t height, int64_t width, int64_t k, const char *a, in
         }
 }
 
-#define TILE(name, height, width)                                                                  \
-    static void name(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b,          \
-                     int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t how,            \
-                     int64_t rows)                                                                 \
-    {                                                                                              \
-        assert_int_equal(a_k, 4);                                                                  \
-        assert_int_equal(b_k, 4 * COLUMNS);                                                        \
-        multiply(height, width, k, a, a_row, b, c, c_row, columns, how, rows);                     \
+#define TILE(name, height, width)                                                         \
+    static void name(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b, \
+                     int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t how,   \
+                     int64_t rows)                                                        \
+    {                                                                                     \
+        assert_int_equal(a_k, 4);                                                         \
+        assert_int_equal(b_k, 4 * COLUMNS);                                               \
+        multiply(height, width, k, a, a_row, b, c, c_row, columns, how, rows);            \
     }
 TILE(tile_2x1, 2 * LINES, LINES)
 TILE(tile_2x2, 2 * LINES, 2 * LINES)
@@ -99,6 +99,7 @@ static void transpose_rows(int64_t k, const void *x, int64_t x_k, int64_t rows, 
                 (uint16_t)term((const uint16_t *)x + i, x_k, l, k);
 }
 
+/* clang-format off */
 static const TfcForm form = {
     .sizes = {.source = 2, .element = 4, .joined = 2, .kept = 2, .whole = WHOLE, .depth = DEPTH,
               .columns = COLUMNS, .rows = 2 * LINES, .together = GROUP, .in_place_rows = LINES,
@@ -110,6 +111,7 @@ static const TfcForm form = {
     .pack_kept = pack_panel,
     .transpose_rows = transpose_rows,
 };
+/* clang-format on */
 
 /* ---- products ---- */
 
@@ -168,9 +170,11 @@ static void run(TfcProduct *p, float *c, int *done)
 static void check(int64_t m, int64_t n, int64_t k, int transposed, TfcStore how)
 {
     int64_t panels = (n + COLUMNS - 1) / COLUMNS * COLUMNS, whole = (k + WHOLE - 1) / WHOLE * WHOLE;
+    /* clang-format off */
     TfcProduct p = {.m = m, .n = n, .k = k, .c_row = n + 3, .store = how,
                     .a_row = transposed & 1 ? 1 : k + 4, .a_column = transposed & 1 ? m + 4 : 1,
                     .b_row = transposed & 2 ? 1 : n, .b_column = transposed & 2 ? k : 1};
+    /* clang-format on */
     uint16_t *a = integers((m + 4) * (k + 4)), *b = integers(n * k);
     uint32_t *packed = malloc((size_t)(panels * whole / 2 + 1) * sizeof *packed);
     float *c = malloc((size_t)(m * p.c_row + 1) * sizeof *c);
@@ -191,10 +195,10 @@ static void check(int64_t m, int64_t n, int64_t k, int transposed, TfcStore how)
 static void test_registers(void **state)
 {
     (void)state;
-    static const int64_t sides[][3] = {{1, 1, 1},     {16, 64, 32},  {17, 65, 33},  {32, 32, 128},
-                                       {33, 100, 64}, {96, 70, 96},  {97, 130, 31}, {200, 300, 129},
-                                       {112, 16, 300}, {5, 700, 257}, {3, 4, 0},    {193, 33, 512},
-                                       {32, 64, 1020}};
+    static const int64_t sides[][3] = {
+        {1, 1, 1},    {16, 64, 32},   {17, 65, 33},    {32, 32, 128},  {33, 100, 64},
+        {96, 70, 96}, {97, 130, 31},  {200, 300, 129}, {112, 16, 300}, {5, 700, 257},
+        {3, 4, 0},    {193, 33, 512}, {32, 64, 1020}};
     for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++)
         for (int transposed = 0; transposed < 4; transposed++) {
             check(sides[s][0], sides[s][1], sides[s][2], transposed, TFC_STORE_OVER);

@@ -98,7 +98,8 @@ static int64_t best_total(SlabItem *items, int n, int placed, int64_t total)
         for (bool moved = true; moved;) {
             moved = false;
             for (int j = 0; j < placed; j++)
-                if (live_together(&item, &items[j]) && item.offset < items[j].offset + aligned(items[j].bytes) &&
+                if (live_together(&item, &items[j]) &&
+                    item.offset < items[j].offset + aligned(items[j].bytes) &&
                     items[j].offset < item.offset + aligned(item.bytes)) {
                     item.offset = items[j].offset + aligned(items[j].bytes);
                     moved = true;

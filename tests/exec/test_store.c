@@ -10,9 +10,14 @@
 #include <math.h>
 #include <string.h>
 
-static TfcTensor tensor(const char *name, TfcInit init, double a, double b, int64_t rows, int64_t columns)
+static TfcTensor tensor(const char *name, TfcInit init, double a, double b, int64_t rows,
+                        int64_t columns)
 {
-    return (TfcTensor){.name = name, .type = TFC_F32, .init = init, .a = a, .b = b,
+    return (TfcTensor){.name = name,
+                       .type = TFC_F32,
+                       .init = init,
+                       .a = a,
+                       .b = b,
                        .shape = {2, {{rows, -1}, {columns, -1}}}};
 }
 
@@ -107,7 +112,8 @@ static void test_orthogonal(void **state)
 static void test_values_depend_on_name_and_seed_alone(void **state)
 {
     (void)state;
-    TfcTensor a = tensor("a", TFC_INIT_NORMAL, 0, 1, 30, 30), b = tensor("b", TFC_INIT_NORMAL, 0, 1, 30, 30);
+    TfcTensor a = tensor("a", TFC_INIT_NORMAL, 0, 1, 30, 30),
+              b = tensor("b", TFC_INIT_NORMAL, 0, 1, 30, 30);
     size_t bytes = 900 * sizeof(float);
     exec_set_threads(1);
     Store *ab = store_of((TfcTensor[]){a, b}, 2, 11);
@@ -126,8 +132,10 @@ static void test_programs_share_tensors(void **state)
 {
     (void)state;
     TfcTensor first[] = {tensor("a", TFC_INIT_ONES, 0, 0, 2, 3)};
-    TfcTensor second[] = {tensor("b", TFC_INIT_ZEROS, 0, 0, 4, 5), tensor("a", TFC_INIT_ONES, 0, 0, 2, 3),
-                          {.name = "cache", .type = TFC_F32, .shape = {3, {{0, 0}, {0, 1}, {8, -1}}}}};
+    TfcTensor second[] = {
+        tensor("b", TFC_INIT_ZEROS, 0, 0, 4, 5),
+        tensor("a", TFC_INIT_ONES, 0, 0, 2, 3),
+        {.name = "cache", .type = TFC_F32, .shape = {3, {{0, 0}, {0, 1}, {8, -1}}}}};
     TfcProgram p = {.n_tensors = 1, .tensors = first}, q = {.n_tensors = 3, .tensors = second};
     Store *store = store_new();
     assert_true(store_add_program(store, &p) && store_add_program(store, &q));

@@ -36,6 +36,7 @@ static const TfcSize sizes[N_SIZES] = {
     [WORK] = {.coefficient = 1 << 12},
 };
 static const TfcView views[] = {{X, 1, 0, {ONE}}, {Y, 1, 0, {ONE}}};
+/* clang-format off */
 static const TfcStep steps[] = {
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "add \"one\"", {.kernel = {0, 2, 1, 0, 0, ALL, WORK, views, NULL, NULL, 0}}},
     {TFC_STEP_COPY, TFC_ROWS_NONE, "copy", {.copy = {COPY, Y, ALL}}},
@@ -49,6 +50,7 @@ static const TfcStep steps[] = {
                                         .batch_loop = -1}}},
     {TFC_STEP_KERNEL, TFC_ROWS_NONE, "again", {.kernel = {0, 2, 1, 0, 0, ALL, WORK, views, NULL, NULL, 0}}},
 };
+/* clang-format on */
 enum { N_STEPS = sizeof steps / sizeof steps[0] };
 static const TfcBuffer buffers[N_BUFFERS] = {
     [X] = {TFC_BUFFER_INPUT, TFC_F32, ALL, 0, 0, 0},
@@ -61,9 +63,19 @@ static const char *const kernel_names[] = {"row.add_one"};
 static const TfcPort inputs[] = {{"x", TFC_F32, {1, {{SIDE * SIDE, -1}}}, X}};
 static const TfcPort outputs[] = {{"y", TFC_F32, {1, {{SIDE * SIDE, -1}}}, Y},
                                   {"product", TFC_F32, {1, {{SIDE * SIDE, -1}}}, PRODUCT}};
-static const TfcProgram program = {.name = "test", .n_sizes = N_SIZES, .sizes = sizes, .n_buffers = N_BUFFERS, .n_steps = N_STEPS, .n_kernels = 1,
-                                   .n_inputs = 1, .n_outputs = 2, .buffers = buffers, .steps = steps,
-                                   .kernels = kernels, .kernel_names = kernel_names, .inputs = inputs,
+static const TfcProgram program = {.name = "test",
+                                   .n_sizes = N_SIZES,
+                                   .sizes = sizes,
+                                   .n_buffers = N_BUFFERS,
+                                   .n_steps = N_STEPS,
+                                   .n_kernels = 1,
+                                   .n_inputs = 1,
+                                   .n_outputs = 2,
+                                   .buffers = buffers,
+                                   .steps = steps,
+                                   .kernels = kernels,
+                                   .kernel_names = kernel_names,
+                                   .inputs = inputs,
                                    .products = {.blas = {tfc_blas_f32, tfc_blas_f64}},
                                    .outputs = outputs};
 
@@ -121,14 +133,17 @@ static void test_every_step(void **state)
         for (int i = 0; i < trace->threads[t].n; i++) {
             const TraceSlice *slice = &trace->threads[t].slices[i];
             const TraceStep *step = &trace->steps[slice->step];
-            assert_true(step->begin <= slice->begin && slice->begin <= slice->end && slice->end <= step->end);
+            assert_true(step->begin <= slice->begin && slice->begin <= slice->end &&
+                        slice->end <= step->end);
             assert_true(i == 0 || slice[-1].end <= slice->begin);
             tasks[slice->step] += slice->tasks;
         }
     for (int i = 0; i < RUNS * N_STEPS; i++) {
         assert_int_equal(trace->steps[i].step, i % N_STEPS);
         /* 4096 units of 4096 elements, 8 units a task; 16 KB of copy; a small product */
-        assert_int_equal(tasks[i], trace->steps[i].program->steps[i % N_STEPS].kind == TFC_STEP_KERNEL ? 512 : 1);
+        assert_int_equal(tasks[i],
+                         trace->steps[i].program->steps[i % N_STEPS].kind == TFC_STEP_KERNEL ? 512
+                                                                                             : 1);
     }
     assert_int_equal(trace->spans[RUNS].begin <= trace->spans[0].begin, 1);
     trace_free(trace);
@@ -204,10 +219,15 @@ static void test_json(void **state)
     const Source *source = file_read(&diags, arena, path, 1 << 24);
     unlink(path);
     assert_non_null(source);
-    assert_non_null(strstr(source->text, "\"name\": \"add \\\"one\\\" [row.add_one]\", \"cat\": \"kernel\", \"ph\": \"X\""));
+    assert_non_null(
+        strstr(source->text,
+               "\"name\": \"add \\\"one\\\" [row.add_one]\", \"cat\": \"kernel\", \"ph\": \"X\""));
     assert_non_null(strstr(source->text, "\"name\": \"all \\\\ runs\", \"cat\": \"span\""));
     assert_int_equal(count(source->text, "\"cat\": \"product\""), 2);
-    assert_int_equal(count(source->text, "\"shape\": \"64 x 64 x 64\", \"tasks\": 1, \"flops\": 524288, \"bytes\": 49152}"), 2);
+    assert_int_equal(
+        count(source->text,
+              "\"shape\": \"64 x 64 x 64\", \"tasks\": 1, \"flops\": 524288, \"bytes\": 49152}"),
+        2);
     assert_int_equal(count(source->text, "{"), count(source->text, "}"));
     assert_false(trace_write(trace, &diags, "/nowhere/at/all", NULL));
     trace_free(trace);

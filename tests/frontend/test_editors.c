@@ -212,8 +212,9 @@ static void vscode_colours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reserved_words), cmocka_unit_test(declarations),
-                                       cmocka_unit_test(builtins), cmocka_unit_test(vim_colours),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reserved_words),
+                                       cmocka_unit_test(declarations), cmocka_unit_test(builtins),
+                                       cmocka_unit_test(vim_colours),
                                        cmocka_unit_test(vscode_colours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Fuzz target: files of the cache (codegen/cache.h). After a 'b' a block of weights, with a place that is damaged; after a
- * 't' the text that a cached measurement is; after anything else bytes as the file of a program, of a part and of a text, as
- * they are and with a key, a size and a checksum that fit. Nothing is taken whose checksum does not fit; what is taken comes
- * back as it was after it was put again, and is linked or refused with a message. */
+/* Fuzz target: files of the cache (codegen/cache.h). After a 'b' a block of weights, with a place
+ * that is damaged; after a 't' the text that a cached measurement is; after anything else bytes as
+ * the file of a program, of a part and of a text, as they are and with a key, a size and a checksum
+ * that fit. Nothing is taken whose checksum does not fit; what is taken comes back as it was after
+ * it was put again, and is linked or refused with a message. */
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "base/sha256.h"
@@ -17,8 +18,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Of a program's file, as cache.c has it. */
-enum { SIZE_AT = 24, KEY_AT = 32, CHECKSUM_AT = KEY_AT + SHA256_BYTES, PAYLOAD_AT = CHECKSUM_AT + SHA256_BYTES, PAGE = 4096 };
-static const ProgramKey key = {.hash = "the key of every file that is "}, other = {.hash = "another"};
+enum { SIZE_AT = 24, KEY_AT = 32, CHECKSUM_AT = KEY_AT + SHA256_BYTES };
+enum { PAYLOAD_AT = CHECKSUM_AT + SHA256_BYTES, PAGE = 4096 };
+static const ProgramKey key = {.hash = "the key of every file that is "},
+                        other = {.hash = "another"};
 static char folder[] = "/tmp/fuzz-cache-XXXXXX";
 
 static void need(bool holds)
@@ -74,20 +77,25 @@ static bool same_file(const ObjectFile *a, const ObjectFile *b)
 
 static bool same(const ObjectSet *a, const ObjectSet *b)
 {
-    bool is = a->n_files == b->n_files && a->n_kernels == b->n_kernels && !strcmp(a->symbols[0], b->symbols[0]);
+    bool is = a->n_files == b->n_files && a->n_kernels == b->n_kernels &&
+              !strcmp(a->symbols[0], b->symbols[0]);
     for (int i = 0; is && i < a->n_files; i++)
         is = same_file(&a->files[i], &b->files[i]);
     return is;
 }
 
-static const void *outside(const char *name, Diagnostics *diags) { return strcmp(name, "memcpy") ? NULL : key.hash; }
+static const void *outside(const char *name, Diagnostics *diags)
+{
+    return strcmp(name, "memcpy") ? NULL : key.hash;
+}
 
 static void link_all(const ObjectSet *set, Arena *arena)
 {
     Diagnostics diags;
     LinkedCode code;
     diag_init(&diags, arena);
-    const void *found = link_objects(set->files, set->n_files, outside, set->symbols[0], &code, &diags);
+    const void *found =
+        link_objects(set->files, set->n_files, outside, set->symbols[0], &code, &diags);
     need(!found == (diags.errors != 0));
     link_free(&code);
 }
@@ -151,7 +159,8 @@ static void try_block(Cache *cache, const uint8_t *bytes, size_t size, Arena *ar
     const void *payload = bytes + sizeof at;
     cache_put_block(cache, &key, payload, n);
     char *map = cache_map(cache, &key, n), name[CACHE_NAME_BYTES];
-    need(map && !memcmp(map, payload, (size_t)n) && !cache_map(cache, &key, n + 1) && !cache_map(cache, &other, n));
+    need(map && !memcmp(map, payload, (size_t)n) && !cache_map(cache, &key, n + 1) &&
+         !cache_map(cache, &other, n));
     char *file = arena_copy(arena, map - PAGE, (size_t)n + PAGE);
     memset(map, 1, (size_t)n);
     cache_unmap(map, n);
@@ -165,7 +174,8 @@ static void try_block(Cache *cache, const uint8_t *bytes, size_t size, Arena *ar
 
 static void try_text(const uint8_t *bytes, size_t size, Arena *arena)
 {
-    TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES] = {0}, again[TFC_BLAS_TYPES][SHAPE_CLASSES] = {0};
+    TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES] = {0},
+               again[TFC_BLAS_TYPES][SHAPE_CLASSES] = {0};
     if (!tuning_read(arena_strndup(arena, (const char *)bytes, size), rates))
         return;
     Text written = {0};
@@ -182,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     Arena *arena = arena_new();
     Cache *cache = cache_open(arena, folder, 1 << 20);
     const char kind = (char)bytes[0];
-    (kind == 'b' ? try_block(cache, bytes + 1, size - 1, arena)
+    (kind == 'b'   ? try_block(cache, bytes + 1, size - 1, arena)
      : kind == 't' ? try_text(bytes + 1, size - 1, arena)
                    : try_bytes(cache, bytes + 1, size - 1, arena));
     cache_close(cache);

@@ -87,9 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int all = 0; all < 2; all++) {
         Diagnostics diags;
         diag_init(&diags, arena);
-        bool ok =
-            all ? checkpoint_load(&diags, arena, path, store, NULL, &state, NULL)
-                : checkpoint_load_params(&diags, arena, path, store, &state);
+        bool ok = all ? checkpoint_load(&diags, arena, path, store, NULL, &state, NULL)
+                      : checkpoint_load_params(&diags, arena, path, store, &state);
         if (ok ? diags.errors != 0 : diags.errors == 0)
             abort();
         if (ok && all)

@@ -1,6 +1,6 @@
-/* Files that a folder of a run, or of a published model, is known by, of arbitrary bytes: the first line of an input names
- * the file, the rest is what it holds. It is read, or an error tells why not; what it says of tokens becomes the rules and
- * the ids that it names. */
+/* Files that a folder of a run, or of a published model, is known by, of arbitrary bytes: the first
+ * line of an input names the file, the rest is what it holds. It is read, or an error tells why
+ * not; what it says of tokens becomes the rules and the ids that it names. */
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
@@ -49,13 +49,16 @@ static bool read_record(Job *job, const char *folder)
 
 /* ---- tokens ---- */
 
-/* The pieces of a unigram model that stands beside each file; those at the end have names that rules are written with. */
+/* The pieces of a unigram model that stands beside each file; those at the end have names that
+ * rules are written with. */
 static const struct {
     const char *text;
     SpType type;
+    /* clang-format off */
 } pieces[] = {{"<unk>", SP_UNKNOWN}, {"<s>", SP_CONTROL}, {"</s>", SP_CONTROL}, {"\xe2\x96\x81", SP_NORMAL}, {"a", SP_NORMAL},
               {"b", SP_NORMAL}, {"\xe2\x96\x81" "a", SP_NORMAL}, {"ab", SP_USER}, {"none", SP_NORMAL}, {"#1", SP_NORMAL},
               {"a=b", SP_NORMAL}, {"\"\n", SP_NORMAL}};
+/* clang-format on */
 enum { N_PIECES = sizeof pieces / sizeof *pieces, N_IDS = N_PIECES + 2 };
 
 static Text make_model(void)
@@ -64,7 +67,9 @@ static Text make_model(void)
     for (int i = 0; i < N_PIECES; i++) {
         const char n = (char)strlen(pieces[i].text);
         const char head[] = {1 << 3 | PROTO_BYTES, (char)(n + 9), 1 << 3 | PROTO_BYTES, n};
-        const char tail[] = {2 << 3 | PROTO_4, 0, 0, (char)(16 * i), (char)0xc0, 3 << 3 | PROTO_VARINT, (char)pieces[i].type};
+        const char tail[] = {2 << 3 | PROTO_4,    0,          0,
+                             (char)(16 * i),      (char)0xc0, 3 << 3 | PROTO_VARINT,
+                             (char)pieces[i].type};
         text_put(&out, head, sizeof head);
         text_string(&out, pieces[i].text);
         text_put(&out, tail, sizeof tail);
@@ -75,12 +80,14 @@ static Text make_model(void)
 static const JsonValue *json_of(Job *job, const char *folder, const char *name)
 {
     const char *problem;
-    const Source *file = file_read(&job->diags, job->arena, file_in(job->arena, folder, name), 1 << 24);
+    const Source *file =
+        file_read(&job->diags, job->arena, file_in(job->arena, folder, name), 1 << 24);
     return json_read(job->arena, file->text, file->length, &problem);
 }
 
 /* As Marian cuts a text: the model's own pieces, each looked up in the list. */
-static void check_cut(Job *job, const Vocabulary *vocab, const JsonValue *list, const char *model, const char *text)
+static void check_cut(Job *job, const Vocabulary *vocab, const JsonValue *list, const char *model,
+                      const char *text)
 {
     const char *problem;
     const Source *file = file_read(&job->diags, job->arena, model, 1 << 20);
@@ -106,7 +113,8 @@ static bool read_pieces(Job *job, const char *folder)
     for (size_t i = 0; vocab && i < list->n; i++)
         need(!strcmp(vocab_token(vocab, (int32_t)list->items[i].integer), list->keys[i]));
     if (vocab)
-        check_cut(job, vocab, list, file_in(job->arena, folder, "source.spm"), "a ab  bb none #1 \xc3\xa4 x");
+        check_cut(job, vocab, list, file_in(job->arena, folder, "source.spm"),
+                  "a ab  bb none #1 \xc3\xa4 x");
     return vocab != NULL;
 }
 
@@ -114,7 +122,8 @@ static bool read_pieces(Job *job, const char *folder)
 static Vocabulary *load_vocabulary(Job *job, const char *folder)
 {
     static const char *const size[] = {"size=14"};
-    Vocabulary *vocab = vocab_load(&job->diags, job->arena, file_in(job->arena, folder, "source.spm"));
+    Vocabulary *vocab =
+        vocab_load(&job->diags, job->arena, file_in(job->arena, folder, "source.spm"));
     need(vocab && token_rules_set(vocab, &job->diags, size, 1) && vocab_size(vocab) == N_IDS);
     return vocab;
 }
@@ -126,7 +135,11 @@ static int32_t rule_of(const Vocabulary *vocab, const char *name)
     const struct {
         const char *name;
         int32_t id;
-    } all[] = {{"begin", r->begin}, {"end", r->end}, {"pad", r->pad}, {"source-begin", r->source_begin}, {"first", r->first}};
+    } all[] = {{"begin", r->begin},
+               {"end", r->end},
+               {"pad", r->pad},
+               {"source-begin", r->source_begin},
+               {"first", r->first}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(all[i].name, name))
             return all[i].id;
@@ -145,7 +158,8 @@ static bool read_config(Job *job, const char *folder)
     bool ok = import_config_tokens(job, &config, vocab, &tokens) &&
               token_rules_set(vocab, &job->diags, tokens.data, tokens.count);
     for (const ImportRow *row = config.model->rows; ok && row->key; row++) {
-        const JsonValue *id = row->kind == IMPORT_TOKEN ? import_config_value(job, &config, row->key) : NULL;
+        const JsonValue *id =
+            row->kind == IMPORT_TOKEN ? import_config_value(job, &config, row->key) : NULL;
         need(!id || id->kind == JV_NULL || rule_of(vocab, row->to) == id->integer);
     }
     ok = ok && import_config_model(job, &config, vocab, &model);
@@ -189,11 +203,13 @@ static bool read_text_rule(Job *job, const char *folder)
         !token_rules_set(vocab, &job->diags, tokens.data, tokens.count))
         return false;
     bool of_text = file_exists(file_in(job->arena, folder, "tokenizer_config.json"));
-    const JsonValue *file = json_of(job, folder, of_text ? "tokenizer_config.json" : "generation_config.json");
+    const JsonValue *file =
+        json_of(job, folder, of_text ? "tokenizer_config.json" : "generation_config.json");
     const JsonValue *stops = of_text ? NULL : json_member(file, "eos_token_id");
     const TextRule *rule = &vocab_rules(vocab)->text;
     check_stops(vocab, stops ? stops : json_member(config.json, "eos_token_id"));
-    check_frame(of_text ? json_member(file, "add_bos_token") : NULL, true, first.begin, rule->begin);
+    check_frame(of_text ? json_member(file, "add_bos_token") : NULL, true, first.begin,
+                rule->begin);
     check_frame(of_text ? json_member(file, "add_eos_token") : NULL, false, first.end, rule->end);
     return file->kind == JV_OBJECT;
 }
@@ -252,7 +268,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const uint8_t *line = memchr(bytes, '\n', size);
     size_t n = line ? (size_t)(line - bytes) : 0, kind = 0;
-    while (kind < sizeof readers / sizeof *readers && (strlen(readers[kind].name) != n || memcmp(readers[kind].name, bytes, n)))
+    while (kind < sizeof readers / sizeof *readers &&
+           (strlen(readers[kind].name) != n || memcmp(readers[kind].name, bytes, n)))
         kind++;
     if (kind == sizeof readers / sizeof *readers)
         return 0;

@@ -1,7 +1,9 @@
-/* Fuzz target: any calls of a compiled library (tests/fuzz/library), with any arguments that C can tell from right ones: each
- * array is as long as the call says, or it is NULL. An input's bytes choose the calls and what they are given. Each gives a
- * status of the header and the words for it; what it gives back can be read, and is what the header says; after all of them a
- * new session computes what one computed at first. The library is C with its kernels, so that sanitizers watch all of it. */
+/* Fuzz target: any calls of a compiled library (tests/fuzz/library), with any arguments that C can
+ * tell from right ones: each array is as long as the call says, or it is NULL. An input's bytes
+ * choose the calls and what they are given. Each gives a status of the header and the words for it;
+ * what it gives back can be read, and is what the header says; after all of them a new session
+ * computes what one computed at first. The library is C with its kernels, so that sanitizers watch
+ * all of it. */
 #include "library.h"
 
 #include <math.h>
@@ -11,7 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { MODELS = 2, SESSIONS = 3, MOST_CALLS = 12, MOST_ROWS = 6, MOST_IDS = 200, MOST_TEXT = 100, MOST_RESULTS = 1 << 10, WORDS = 12 };
+enum { MODELS = 2, SESSIONS = 3, MOST_CALLS = 12, MOST_ROWS = 6, MOST_IDS = 200, MOST_TEXT = 100 };
+enum { MOST_RESULTS = 1 << 10, WORDS = 12 };
 
 static void need(bool holds)
 {
@@ -34,14 +37,16 @@ static int byte(World *w) { return w->at < w->end ? *w->at++ : 0; }
 /* Mostly 0 to 7, sometimes what is nearly right, or far from it. */
 static int32_t number(World *w)
 {
-    static const int32_t odd[] = {-1, INT32_MAX, INT32_MIN, 11, 12, 16, 17, 1024, 1025, 1 << 18, -2, 100};
+    static const int32_t odd[] = {-1, INT32_MAX, INT32_MIN, 11,      12, 16,
+                                  17, 1024,      1025,      1 << 18, -2, 100};
     int b = byte(w);
     return b < 192 ? b % 8 : odd[b % 12];
 }
 
 static double real(World *w)
 {
-    static const double odd[] = {NAN, INFINITY, -INFINITY, -1, 1e-300, 1e300, 0.5, 1.5, -0.0, 1000, 1001, 100};
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -1,   1e-300, 1e300,
+                                 0.5, 1.5,      -0.0,      1000, 1001,   100};
     int b = byte(w);
     return b < 128 ? b % 8 : odd[b % 12];
 }
@@ -85,19 +90,24 @@ static int32_t rows(World *w)
 static library *model(World *w)
 {
     int b = byte(w);
-    return b >= 250 ? (library *)(void *)w : b >= 240 ? (library *)w->sessions[0] : w->models[b % MODELS];
+    return b >= 250   ? (library *)(void *)w
+           : b >= 240 ? (library *)w->sessions[0]
+                      : w->models[b % MODELS];
 }
 
 static library_session *session(World *w)
 {
     int b = byte(w);
-    return b >= 250 ? (library_session *)(void *)w : b >= 240 ? (library_session *)w->models[0] : w->sessions[b % SESSIONS];
+    return b >= 250   ? (library_session *)(void *)w
+           : b >= 240 ? (library_session *)w->models[0]
+                      : w->sessions[b % SESSIONS];
 }
 
 /* Words of the vocabulary, others, and what is no text; *length: with it, sometimes another. */
 static const char *text(World *w, int64_t *length)
 {
-    static const char *const parts[] = {"a", " ", "b c", "\n", "d@@ e", "\xc3\xa4", " \t", "\r\n", "\xff", "\xed\xa0\x80", "<s>", "f g"};
+    static const char *const parts[] = {"a",   " ",    "b c",  "\n",           "d@@ e", "\xc3\xa4",
+                                        " \t", "\r\n", "\xff", "\xed\xa0\x80", "<s>",   "f g"};
     int n = byte(w) % 16;
     char *out = make(w, MOST_TEXT);
     size_t at = 0;
@@ -142,7 +152,9 @@ static const library_generation *settings(World *w, int64_t n, library_generatio
         case 16: s->no_repeat_ngram = number(w); break;
         case 17: s->first = number(w); break;
         case 18: s->repetition_penalty = real(w); break;
-        case 19: s->prefix_lengths = numbers(w, n), s->prefixes = numbers(w, sum(s->prefix_lengths, n)); break;
+        case 19:
+            s->prefix_lengths = numbers(w, n), s->prefixes = numbers(w, sum(s->prefix_lengths, n));
+            break;
         case 20: s->prefix_text = text(w, &s->prefix_length); break;
         case 21: s->refuse_long = number(w); break;
         }
@@ -209,7 +221,9 @@ static void call_models(World *w)
         if (is_good(library_parameter(m, n, absent ? NULL : &info)))
             need(info.type == 0 && strlen(info.name) && read_all(info.data, info.count) < 1e300);
         break;
-    case 5: is_good(library_parameter_named(m, absent ? NULL : n % 2 ? "embedding" : "nobody", &info)); break;
+    case 5:
+        is_good(library_parameter_named(m, absent ? NULL : n % 2 ? "embedding" : "nobody", &info));
+        break;
     case 6: is_good(library_set_threads(n > 3 && n <= library_MOST_THREADS ? 3 : n)); break;
     case 7: need(library_error_text(n)[0]); break;
     case 8: need(!is_good(library_save(m, NULL))); break;
@@ -239,7 +253,8 @@ static void call_encode(World *w)
 static void call_step(World *w)
 {
     int32_t n = rows(w);
-    const int32_t *sentence = byte(w) % 2 ? NULL : numbers(w, n), *slot = numbers(w, n), *token = numbers(w, n);
+    const int32_t *sentence = byte(w) % 2 ? NULL : numbers(w, n), *slot = numbers(w, n),
+                  *token = numbers(w, n);
     const float *logits = NULL;
     bool ok = is_good(library_decode_step(session(w), n, sentence, slot, token, &logits));
     need(ok ? n >= 0 && (logits || !n) : !logits);
@@ -326,11 +341,13 @@ static void call_forward(World *w)
 /* One number that follows from what a new session does. */
 static double digest(void)
 {
-    static const int32_t lengths[] = {3, 1}, ids[] = {4, 5, 6, 7}, slots[] = {0, 1}, tokens[] = {library_BOS, 8};
+    static const int32_t lengths[] = {3, 1}, ids[] = {4, 5, 6, 7}, slots[] = {0, 1},
+                         tokens[] = {library_BOS, 8};
     library *m;
     library_session *s = NULL;
     const float *logits;
-    need(!library_open_new(7, &m) && !library_session_new(m, &s) && !library_encode(s, 2, lengths, ids, 2));
+    need(!library_open_new(7, &m) && !library_session_new(m, &s) &&
+         !library_encode(s, 2, lengths, ids, 2));
     need(!library_decode_step(s, 2, NULL, slots, tokens, &logits));
     const double all = read_all(logits, 2 * library_VOCABULARY);
     library_session_free(s);
@@ -340,15 +357,17 @@ static double digest(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static void (*const calls[])(World *) = {call_encode, call_step, call_step, call_generate, call_text, call_text, call_copy,
-                                             call_align, call_forward, call_sessions, call_models};
+    static void (*const calls[])(World *) = {call_encode,  call_step,     call_step,  call_generate,
+                                             call_text,    call_text,     call_copy,  call_align,
+                                             call_forward, call_sessions, call_models};
     static double first;
     World w = {.at = bytes, .end = bytes + size};
     if (first == 0)
         first = digest();
     need(!library_set_threads(1));
     for (int i = 0; i < MODELS; i++)
-        need(!library_open_new((uint64_t)i, &w.models[i]) && !library_session_new(w.models[i], &w.sessions[i]));
+        need(!library_open_new((uint64_t)i, &w.models[i]) &&
+             !library_session_new(w.models[i], &w.sessions[i]));
     for (int i = 0; i < MOST_CALLS && w.at < w.end; i++) {
         calls[byte(&w) % (int)(sizeof calls / sizeof *calls)](&w);
         while (w.n_made)

@@ -1,7 +1,8 @@
-/* Fuzz target: any bytes as lines of pairs, a source, a tab and its target. The first byte of an input says how they are read:
- * lines of a shard, whether lines may be long, and whether all of tfc prepare runs on them. Read whole, line by line, as
- * training data and as prepared data they are the pairs that a few lines here find, each line is kept or counted, and the
- * tokens of what is kept are the text; or an error tells why not. */
+/* Fuzz target: any bytes as lines of pairs, a source, a tab and its target. The first byte of an
+ * input says how they are read: lines of a shard, whether lines may be long, and whether all of tfc
+ * prepare runs on them. Read whole, line by line, as training data and as prepared data they are
+ * the pairs that a few lines here find, each line is kept or counted, and the tokens of what is
+ * kept are the text; or an error tells why not. */
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "driver/corpus/prepare_texts.h"
@@ -72,11 +73,15 @@ static void find_pairs(Case *c)
         n -= n && c->bytes[end - 1] == '\r';
         c->is_text = find_pair(c, at, n, c->pairs[c->n++]) && c->is_text;
     }
-    const uint8_t *returns = memchr(c->bytes, '\n', c->size) ? NULL : memchr(c->bytes, '\r', c->size);
+    const uint8_t *returns =
+        memchr(c->bytes, '\n', c->size) ? NULL : memchr(c->bytes, '\r', c->size);
     c->is_text = c->is_text && !(returns && returns + 1 < c->bytes + c->size);
 }
 
-static bool same(const Line *a, const Line *b) { return a->length == b->length && !memcmp(a->text, b->text, a->length); }
+static bool same(const Line *a, const Line *b)
+{
+    return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
 
 /* Asserts that an error was reported exactly if the call failed, and clears the diagnostics. */
 static void need_told(Case *c, bool ok)
@@ -91,7 +96,8 @@ static Lines *read_whole(Case *c, Lines **targets)
 {
     Lines *sources = pair_text_read(&c->job, c->path, "en,de", c->line_limit, targets);
     need_told(c, sources != NULL);
-    need(c->is_text == (sources != NULL) && (!sources || (sources->n == c->n && (*targets)->n == c->n)));
+    need(c->is_text == (sources != NULL) &&
+         (!sources || (sources->n == c->n && (*targets)->n == c->n)));
     for (int64_t i = 0; sources && i < c->n; i++)
         need(same(&sources->at[i], &c->pairs[i][0]) && same(&(*targets)->at[i], &c->pairs[i][1]));
     return sources;
@@ -105,7 +111,8 @@ static bool read_shard(Case *c, const TextPart *part, const TextCut *cut, int64_
     need(cut->line == *line && cut->lines > 0);
     for (int64_t i = 0; ok && i < cut->lines; i++, ++*line) {
         ok = pair_reader_next(&c->job.diags, &reader, sides);
-        need(!ok || (*line < c->n && same(&sides[0], &c->pairs[*line][0]) && same(&sides[1], &c->pairs[*line][1])));
+        need(!ok || (*line < c->n && same(&sides[0], &c->pairs[*line][0]) &&
+                     same(&sides[1], &c->pairs[*line][1])));
     }
     pair_reader_close(&reader);
     return ok;
@@ -113,9 +120,14 @@ static bool read_shard(Case *c, const TextPart *part, const TextCut *cut, int64_
 
 static PrepareOptions options_of(const Case *c)
 {
-    return (PrepareOptions){.texts.data = {.data = (const char **)&c->path, .count = 1}, .vocab.spec = "chars:auto",
-                            .max_length = MOST_TOKENS, .line_limit = c->line_limit, .rows_per_shard = c->rows_per_shard,
-                            .window_rows = 100, .threads = 1, .folder = arena_printf(c->job.arena, "%s/prepared", folder)};
+    return (PrepareOptions){.texts.data = {.data = (const char **)&c->path, .count = 1},
+                            .vocab.spec = "chars:auto",
+                            .max_length = MOST_TOKENS,
+                            .line_limit = c->line_limit,
+                            .rows_per_shard = c->rows_per_shard,
+                            .window_rows = 100,
+                            .threads = 1,
+                            .folder = arena_printf(c->job.arena, "%s/prepared", folder)};
 }
 
 static void read_lines(Case *c)
@@ -127,7 +139,8 @@ static void read_lines(Case *c)
     for (int64_t i = 0; ok && i < parts.data->n_cuts; i++)
         ok = read_shard(c, parts.data, &parts.data->cuts[i], &line);
     need_told(c, ok);
-    need(ok == (c->is_text && c->n > 0) && (!ok || (line == c->n && parts.data->text[0].lines == c->n)));
+    need(ok == (c->is_text && c->n > 0) &&
+         (!ok || (line == c->n && parts.data->text[0].lines == c->n)));
     prepare_texts_free(&parts);
 }
 
@@ -146,7 +159,8 @@ static void need_row(const Vocabulary *vocab, const Rows *rows, int64_t i, const
     Text text = {0};
     need(rows_length(rows, i) == tokens_of(line));
     vocab_decode(vocab, rows->ids.data + rows->start[i], (size_t)rows_length(rows, i), &text);
-    need(text.length == line->length && (!text.length || !memcmp(text.data, line->text, text.length)));
+    need(text.length == line->length &&
+         (!text.length || !memcmp(text.data, line->text, text.length)));
     text_free(&text);
 }
 
@@ -167,11 +181,14 @@ static Corpus *learn(Case *c, const Vocabulary *vocab, const Lines *sources, con
         need_row(vocab, &corpus->source, kept, &c->pairs[i][0]);
         need_row(vocab, &corpus->target, kept++, &c->pairs[i][1]);
     }
-    need(corpus ? corpus->n == kept && corpus->lines == c->n && corpus->empty == empty && corpus->long_ == is_long : !kept);
+    need(corpus ? corpus->n == kept && corpus->lines == c->n && corpus->empty == empty &&
+                      corpus->long_ == is_long
+                : !kept);
     return corpus;
 }
 
-static void need_side(const TokenShard *shard, const TokenSide *side, const Rows *rows, int64_t first)
+static void need_side(const TokenShard *shard, const TokenSide *side, const Rows *rows,
+                      int64_t first)
 {
     Ids ids = {0};
     const int64_t begin = rows->start[first], n = rows->start[first + shard->rows] - begin;
@@ -192,12 +209,15 @@ static void prepare_all(Case *c, const Vocabulary *vocab, const Corpus *corpus)
     const Prepared *p = ok ? prepared_open(&c->job.diags, c->job.arena, options.folder) : NULL;
     need(ok == (corpus != NULL) && ok == (p != NULL));
     need_told(c, ok);
-    need(!ok || (p->lines == c->n && p->rows == corpus->n && p->empty == corpus->empty && p->long_ == corpus->long_ &&
+    need(!ok || (p->lines == c->n && p->rows == corpus->n && p->empty == corpus->empty &&
+                 p->long_ == corpus->long_ &&
                  !strcmp(p->vocabulary, prepared_vocabulary(c->job.arena, vocab))));
     int64_t row = 0;
     for (size_t i = 0; ok && i < p->shards.count; i++) {
         TokenShard shard;
-        need(token_shard_open(&c->job.diags, prepared_shard_path(c->job.arena, options.folder, (int64_t)i), &shard) &&
+        need(token_shard_open(&c->job.diags,
+                              prepared_shard_path(c->job.arena, options.folder, (int64_t)i),
+                              &shard) &&
              row + shard.rows <= corpus->n);
         need_side(&shard, &shard.source, &corpus->source, row);
         need_side(&shard, &shard.target, &corpus->target, row);
@@ -227,7 +247,8 @@ static void try_case(Case *c, bool prepares)
     if (!sources)
         return;
     const Lines *const sides[] = {sources, targets};
-    const Vocabulary *vocab = vocab_make(&c->job.diags, c->job.arena, "chars:auto", sides, 2, false);
+    const Vocabulary *vocab =
+        vocab_make(&c->job.diags, c->job.arena, "chars:auto", sides, 2, false);
     need_told(c, vocab != NULL);
     Corpus *corpus = vocab ? learn(c, vocab, sources, targets) : NULL;
     if (prepares)

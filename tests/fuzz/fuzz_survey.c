@@ -18,9 +18,11 @@ static int64_t count_lines(const uint8_t *bytes, size_t size)
     return n + (size && bytes[size - 1] != '\n');
 }
 
-static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int64_t files, int64_t line_limit)
+static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int64_t files,
+                  int64_t line_limit)
 {
-    SurveyOptions options = {.train = *text, .line_limit = line_limit, .examples = 1000, .lines = true};
+    SurveyOptions options = {
+        .train = *text, .line_limit = line_limit, .examples = 1000, .lines = true};
     Job job = {.arena = arena_new()};
     diag_init(&job.diags, job.arena);
     vec_push(job.arena, options.valid, *text);
@@ -35,7 +37,8 @@ static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int
         for (size_t k = 0; k < finding->examples.count; k++) {
             const char *shown = finding->examples.data[k].sides[0];
             for (size_t at = 0, n; shown[at]; at += n)
-                if (!(n = utf8_length(shown + at, strlen(shown + at))) || (unsigned char)shown[at] < ' ')
+                if (!(n = utf8_length(shown + at, strlen(shown + at))) ||
+                    (unsigned char)shown[at] < ' ')
                     abort();
         }
     }

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         abort();
     for (size_t at = 0; pairs && at < pairs->length;) {
         const char *line = pairs->text + at;
-        const char *end = memchr(line, '\n', pairs->length - at), *tab = memchr(line, '\t', pairs->length - at);
+        const char *end = memchr(line, '\n', pairs->length - at),
+                   *tab = memchr(line, '\t', pairs->length - at);
         if (!end || !tab || tab > end || memchr(tab + 1, '\t', (size_t)(end - tab - 1)))
             abort();
         at += (size_t)(end - line) + 1;

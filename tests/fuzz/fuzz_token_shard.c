@@ -1,5 +1,5 @@
-/* Token shards of arbitrary bytes, as they are and with checksums that fit, so that what lies behind
- * these is reached: whatever is accepted can be read. */
+/* Token shards of arbitrary bytes, as they are and with checksums that fit, so that what lies
+ * behind these is reached: whatever is accepted can be read. */
 #include "base/xxh64.h"
 #include "runtime/data/token_shard.h"
 

@@ -1,5 +1,6 @@
 /* Fuzz target: any bytes as a tokenizer.json. What is refused is refused with a reason; what is
- * accepted encodes texts, the bytes themselves too, into ids that it has, and decodes each of its ids. */
+ * accepted encodes texts, the bytes themselves too, into ids that it has, and decodes each of its
+ * ids. */
 #include "runtime/text/hf/tokenizer_json.h"
 
 #include <stdint.h>
@@ -33,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (t)
         encode(t, sample, sizeof sample - 1, &ids);
     if (t)
-        encode(t, (const char *)data + (size > MOST_TEXT ? size - MOST_TEXT : 0), size < MOST_TEXT ? size : MOST_TEXT, &ids);
+        encode(t, (const char *)data + (size > MOST_TEXT ? size - MOST_TEXT : 0),
+               size < MOST_TEXT ? size : MOST_TEXT, &ids);
     for (int32_t id = 0; id < tokenizer_size(t) && id < MOST_IDS; id++) {
         size_t length;
         const char *piece = tokenizer_piece(t, id, &length);

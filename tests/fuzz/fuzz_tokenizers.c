@@ -1,7 +1,8 @@
-/* Fuzz target: any text through any tokenizer. An input is a letter (j: tokenizer.json, w: a list of words, else a
- * SentencePiece model), the bytes of the text in two bytes, low first, the text, and the tokenizer. What is read encodes the
- * text within a second, into ids that it has, the same each time, wherever they are appended, and for bytes that are no UTF-8
- * as for U+FFFD; or it tells why not. Ids are decoded, into texts without NUL where these are asked for. */
+/* Fuzz target: any text through any tokenizer. An input is a letter (j: tokenizer.json, w: a list
+ * of words, else a SentencePiece model), the bytes of the text in two bytes, low first, the text,
+ * and the tokenizer. What is read encodes the text within a second, into ids that it has, the same
+ * each time, wherever they are appended, and for bytes that are no UTF-8 as for U+FFFD; or it tells
+ * why not. Ids are decoded, into texts without NUL where these are asked for. */
 #define _GNU_SOURCE
 #include "base/text.h"
 #include "runtime/text/hf/tokenizer_json.h"
@@ -60,7 +61,8 @@ static bool encode(const Tokenizer *t, const char *text, size_t length, TokenIds
     return ok;
 }
 
-static void need_same(const Tokenizer *t, const char *text, size_t length, bool ok, const TokenIds *ids)
+static void need_same(const Tokenizer *t, const char *text, size_t length, bool ok,
+                      const TokenIds *ids)
 {
     TokenIds again = {0};
     need(token_ids_push(&again, FIRST) && encode(t, text, length, &again) == ok);
@@ -91,8 +93,10 @@ static void decode(const Tokenizer *t, const TokenIds *ids)
     TokenText text = {0}, plain = {0};
     const double begin = seconds();
     bool ok = tokenizer_decode(t, ids->data, ids->count, &text);
-    need(seconds() - begin < 1 && (ok ? !tokenizer_problem() : tokenizer_problem() && !text.length));
-    need(tokenizer_decode_text(t, ids->data, ids->count, &plain) == ok && plain.length >= text.length);
+    need(seconds() - begin < 1 &&
+         (ok ? !tokenizer_problem() : tokenizer_problem() && !text.length));
+    need(tokenizer_decode_text(t, ids->data, ids->count, &plain) == ok &&
+         plain.length >= text.length);
     need(!plain.length || !memchr(plain.data, 0, plain.length));
     token_text_free(&text);
     token_text_free(&plain);

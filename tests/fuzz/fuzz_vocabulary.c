@@ -50,8 +50,8 @@ static void try_vocabulary(Arena *arena, const Vocabulary *vocab)
             abort();
     }
     const TokenRules *rules = vocab_rules(vocab); /* a model of pieces may lack all but unk */
-    if (rules->end >= vocab_size(vocab) || rules->begin >= vocab_size(vocab) || !has(vocab, rules->unk) ||
-        rules->pad >= vocab_size(vocab))
+    if (rules->end >= vocab_size(vocab) || rules->begin >= vocab_size(vocab) ||
+        !has(vocab, rules->unk) || rules->pad >= vocab_size(vocab))
         abort();
     vocab_decode(vocab, ids.data, ids.count, &out);
     vocab_unknown(vocab, arena, sample, sizeof sample - 1);

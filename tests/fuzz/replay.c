@@ -15,7 +15,10 @@ enum { CHANGES = 100, LARGEST_SEED = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint32_t next_random(uint32_t *state) { return (*state = *state * 1664525u + 1013904223u) >> 8; }
+static uint32_t next_random(uint32_t *state)
+{
+    return (*state = *state * 1664525u + 1013904223u) >> 8;
+}
 
 /* The target gets its own allocation, so that a sanitizer sees reads past the end. */
 static void try_input(const uint8_t *data, size_t size)

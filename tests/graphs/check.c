@@ -7,16 +7,11 @@
 #include <string.h>
 
 const char *const check_names[CHECK_COUNT] = {
-    [CHECK_TEXT] = "text",
-    [CHECK_PASSES] = "passes",
-    [CHECK_PROGRAM] = "program",
-    [CHECK_INTERPRETED] = "interpreted",
-    [CHECK_THREADS] = "threads",
-    [CHECK_BUDGET] = "budget",
-    [CHECK_LIBRARY] = "library",
-    [CHECK_C] = "c",
-    [CHECK_OPENCL] = "opencl",
-    [CHECK_DIFFERENCES] = "differences",
+    [CHECK_TEXT] = "text",       [CHECK_PASSES] = "passes",
+    [CHECK_PROGRAM] = "program", [CHECK_INTERPRETED] = "interpreted",
+    [CHECK_THREADS] = "threads", [CHECK_BUDGET] = "budget",
+    [CHECK_LIBRARY] = "library", [CHECK_C] = "c",
+    [CHECK_OPENCL] = "opencl",   [CHECK_DIFFERENCES] = "differences",
 };
 const char *const result_names[RESULT_COUNT] = {
     [RESULT_OK] = "ok",           [RESULT_REFUSED] = "refused", [RESULT_DIFFERS] = "differs",
@@ -46,7 +41,7 @@ void note_function(const Function *function, Seen *seen)
 {
     int chunk = NO_CHUNK;
     seen->programs++;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         seen->rows += op->kind == OP_row;
         seen->columns += op->kind == OP_column;
         seen->attentions += op->kind == OP_attention;

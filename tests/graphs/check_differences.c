@@ -131,7 +131,7 @@ Outcome check_differences(const Case *c, const Run *run, Seen *seen)
         d.given = give_leaves(&opened, &fine, &fine.batches[0]);
     if (ok && oracle_of(&opened, &fine, &fine.batches[0], &d.given, 1, DT_F64, &gradient)) {
         d.loss = clone_function(opened.function, "loss.alone");
-        FOR_OPS(op, &d.loss->body)
+        FOR_OPS (op, &d.loss->body)
             if (op->kind == OP_assign ||
                 (op->kind == OP_output && strcmp(op_string(op, ATTR_name), "loss")))
                 block_remove(&d.loss->body, op);

@@ -36,7 +36,8 @@ static const OracleTensor *find(const OracleTensors *list, const char *name)
     return NULL;
 }
 
-/* Of two ways to the same number one may be exact where the other rounds: the bound of either will do. */
+/* Of two ways to the same number one may be exact where the other rounds: the bound of either will
+ * do. */
 static bool compare(Watch *w, const char *pass, const OracleTensors *want,
                     const OracleTensors *have)
 {

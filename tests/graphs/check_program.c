@@ -69,9 +69,8 @@ Outcome check_program(const Case *c, const Run *run, Build build, Seen *seen)
             if (!oracle_of(&plain, c, &c->batches[b], &given, (uint64_t)++step, compute, &want))
                 out = outcome_of_diags(RESULT_INVALID, &plain.diags, "oracle");
             else if (!program_run(&program, &c->batches[b], &given, (uint64_t)step, run->threads))
-                out = opened.diags.errors
-                          ? outcome_of_diags(RESULT_DIFFERS, &opened.diags, "run")
-                          : outcome(RESULT_DIFFERS, "run", "exec_run fails");
+                out = opened.diags.errors ? outcome_of_diags(RESULT_DIFFERS, &opened.diags, "run")
+                                          : outcome(RESULT_DIFFERS, "run", "exec_run fails");
             else
                 out = compare(&program, &want.outputs, false, b, step, seen);
             if (out.result == RESULT_OK)
@@ -138,9 +137,8 @@ Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen)
     if (!ok)
         out = outcome_of_diags(RESULT_INVALID, &opened[0].diags, "open");
     for (int i = 0; i < 2 && out.result == RESULT_OK; i++)
-        out =
-            program_make(&programs[i], &opened[i], c, &runs[i],
-                         check == CHECK_LIBRARY && i ? BUILD_LIBRARY : BUILD_HERE, seen);
+        out = program_make(&programs[i], &opened[i], c, &runs[i],
+                           check == CHECK_LIBRARY && i ? BUILD_LIBRARY : BUILD_HERE, seen);
     int steps = ok && changes_params(opened[2].function) ? 2 : 1, step = 0;
     for (int b = 0; b < c->n_batches && out.result == RESULT_OK; b++) {
         Given given = give_leaves(&opened[2], c, &c->batches[b]);

@@ -11,7 +11,8 @@ static bool model_has(const Case *c, const char *text) { return strstr(c->text, 
 /* Differences see through `stop_gradient`, and the steps of what is rounded. */
 static bool has_slopes(const Case *c)
 {
-    return !model_has(c, " stop_gradient ") && !model_has(c, "dtype = f32}") && !model_has(c, "bf16");
+    return !model_has(c, " stop_gradient ") && !model_has(c, "dtype = f32}") &&
+           !model_has(c, "bf16");
 }
 
 static const char *some_function(const Case *c, Rng *rng)

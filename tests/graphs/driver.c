@@ -238,8 +238,8 @@ static void print_counts(const State *s, FILE *out)
     fprintf(out,
             "%" PRId64 " graphs, %" PRId64 " ops, %.2f hours, seed %" PRIu64 ", last graph %" PRId64
             ", %" PRId64 " findings\n",
-            shared->graphs, shared->ops, (clock_seconds() - s->start) / 3600, s->drive->seed, shared->number,
-            s->findings);
+            shared->graphs, shared->ops, (clock_seconds() - s->start) / 3600, s->drive->seed,
+            shared->number, s->findings);
     Seen all = {0};
     for (int f = 0; f < family_count; f++) {
         const Seen *seen = &shared->by_family_seen[f];

@@ -229,7 +229,7 @@ static void add_outputs(Grow *g)
 int count_ops(const Function *function)
 {
     int n = 0;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         n += op_family(op) != FAMILY_leaf && op_family(op) != FAMILY_effect;
     return n;
 }

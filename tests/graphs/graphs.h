@@ -66,7 +66,8 @@ const OracleDim *batch_dims(Arena *arena, const Batch *batch, int n);
 
 /* Element i of an input or param, a number that its type can hold. */
 double leaf_value(uint64_t seed, const char *name, ParamRole role, DType dtype, int64_t i);
-/* The nearest seed of numbers that are of no multiple, differ from each other and are of about one size. */
+/* The nearest seed of numbers that are of no multiple, differ from each other and are of about one
+ * size. */
 uint64_t plain_seed(uint64_t seed);
 void store_value(DType dtype, void *data, int64_t i, double value);
 double load_value(DType dtype, const void *data, int64_t i);

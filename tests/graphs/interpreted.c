@@ -35,9 +35,9 @@ static void run_slot(int slot, const TfcKernelArgs *args, int64_t begin, int64_t
         run_slot(0##n, args, begin, end);                                       \
     }
 #define EIGHT(DO, n) DO(n##0) DO(n##1) DO(n##2) DO(n##3) DO(n##4) DO(n##5) DO(n##6) DO(n##7)
-#define ALL(DO) /* numbers are octal */                                            \
-    EIGHT(DO, 0) EIGHT(DO, 1) EIGHT(DO, 2) EIGHT(DO, 3) EIGHT(DO, 4) EIGHT(DO, 5) \
-    EIGHT(DO, 6) EIGHT(DO, 7)
+#define ALL(DO) /* numbers are octal */ \
+    EIGHT(DO, 0)                        \
+    EIGHT(DO, 1) EIGHT(DO, 2) EIGHT(DO, 3) EIGHT(DO, 4) EIGHT(DO, 5) EIGHT(DO, 6) EIGHT(DO, 7)
 #define NAME_OF_SLOT(n) slot_##n,
 ALL(SLOT)
 static const TfcKernel entries[MOST_KERNELS] = {ALL(NAME_OF_SLOT)};

@@ -30,8 +30,8 @@ static bool replay_task(const Case *c, const Task *task, const char *path)
         return true;
     Text run = {0};
     run_print(&task->run, &run);
-    printf("%s: %s %s: %s (%s): %s\n", path, check_names[task->check], run.data, result_names[o.result],
-           o.where, o.message);
+    printf("%s: %s %s: %s (%s): %s\n", path, check_names[task->check], run.data,
+           result_names[o.result], o.where, o.message);
     text_free(&run);
     return false;
 }

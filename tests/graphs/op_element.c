@@ -5,9 +5,10 @@
 
 Item *grow_unary(Grow *g)
 {
-    static const OpKind kinds[] = {OP_neg,   OP_abs,  OP_exp,  OP_log,     OP_sqrt, OP_rsqrt,
-                                   OP_tanh,  OP_erf,  OP_sin,  OP_sigmoid, OP_cos,  OP_relu,
-                                   OP_floor, OP_stop_gradient, OP_relu, OP_exp, OP_expm1, OP_log1p};
+    static const OpKind kinds[] = {OP_neg,   OP_abs,   OP_exp,   OP_log,           OP_sqrt,
+                                   OP_rsqrt, OP_tanh,  OP_erf,   OP_sin,           OP_sigmoid,
+                                   OP_cos,   OP_relu,  OP_floor, OP_stop_gradient, OP_relu,
+                                   OP_exp,   OP_expm1, OP_log1p};
     static const OpKind of_ints[] = {OP_neg, OP_abs, OP_relu, OP_stop_gradient};
     Item *x = pick(g, is_number);
     if (!x)
@@ -66,8 +67,9 @@ static Item *partner(Grow *g, Item *x, DType dtype)
         }
     if (rng_chance(&g->rng, 18) && dtype_is_float(dtype)) {
         static const double neutral[] = {0, 1, -1, 2};
-        return constant(g, dtype, rng_chance(&g->rng, 60) ? RNG_PICK(&g->rng, neutral)
-                                                          : rng_between(&g->rng, -8, 8) / 4.0);
+        return constant(g, dtype,
+                        rng_chance(&g->rng, 60) ? RNG_PICK(&g->rng, neutral)
+                                                : rng_between(&g->rng, -8, 8) / 4.0);
     }
     Type type = thinned(g, x->value->type);
     type.dtype = dtype;

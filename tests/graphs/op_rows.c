@@ -37,14 +37,16 @@ Item *grow_reduce(Grow *g)
     return y;
 }
 
-/* The weights of finite scores far out, of which many are equal: whole numbers times a great one, or all below
- * what is nearly the least. Scores themselves are seen by nothing else. */
+/* The weights of finite scores far out, of which many are equal: whole numbers times a great one,
+ * or all below what is nearly the least. Scores themselves are seen by nothing else. */
 static Item *far_weights(Grow *g, Item *x)
 {
     static const double scales[] = {1e9, 1e10, 1e30, -1e30, 5e36};
     DType dtype = x->value->type.dtype;
     Value *scale = build_const(&g->b, dtype, RNG_PICK(&g->rng, scales));
-    Value *far = build_binary(&g->b, OP_mul, rng_chance(&g->rng, 60) ? build_unary(&g->b, OP_floor, x->value) : x->value, scale);
+    Value *far = build_binary(
+        &g->b, OP_mul, rng_chance(&g->rng, 60) ? build_unary(&g->b, OP_floor, x->value) : x->value,
+        scale);
     if (rng_chance(&g->rng, 40))
         far = build_binary(&g->b, OP_sub, far, build_const(&g->b, dtype, 1e38));
     return add_item(g, build_unary(&g->b, OP_softmax, far), 0, 1);

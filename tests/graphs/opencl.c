@@ -22,7 +22,8 @@ bool opencl_make(Program *program)
     Opened *opened = program->opened;
     OpenclRun *d = program->device = ARENA_NEW(opened->arena, OpenclRun);
     if (!opencl_program(opened->function, opened->arena, &d->code, &opened->diags) ||
-        !ocl_open(&d->device, NULL, &opened->diags) || !store_add_program(program->store, d->code.program))
+        !ocl_open(&d->device, NULL, &opened->diags) ||
+        !store_add_program(program->store, d->code.program))
         return false;
     program->tables = d->code.program;
     d->run = ocl_run_new(&d->device, &d->code, program->store);
@@ -56,7 +57,8 @@ bool opencl_is_here(void) { return false; }
 
 bool opencl_make(Program *program)
 {
-    diag_error(&program->opened->diags, (Loc){0}, "this build does not know OpenCL (libraries ocl-icd-opencl-dev)");
+    diag_error(&program->opened->diags, (Loc){0},
+               "this build does not know OpenCL (libraries ocl-icd-opencl-dev)");
     return false;
 }
 

@@ -57,10 +57,12 @@ static const TfcProgram *compile_c(Program *program, const TargetOptions *target
     bool ok = out && fwrite(text.data, 1, text.length, out) == text.length;
     ok = out && !fclose(out) && ok;
     text_free(&text);
-    const char *command =
-        arena_printf(opened->arena, "cc -O1 -march=native -ffp-contract=off -Wall -Wextra -Werror -I. -shared -fPIC %s/graph.c -o %s/lib.so",
-                     folder, folder);
-    const TfcProgram *const *tables = (const void *)open_library(program, folder, ok ? command : NULL, "graph");
+    const char *command = arena_printf(
+        opened->arena,
+        "cc -O1 -march=native -ffp-contract=off -Wall -Wextra -Werror -I. -shared -fPIC %s/graph.c -o %s/lib.so",
+        folder, folder);
+    const TfcProgram *const *tables =
+        (const void *)open_library(program, folder, ok ? command : NULL, "graph");
     return tables ? *tables : NULL;
 }
 
@@ -71,7 +73,8 @@ static const TfcProgram *link_library(Program *program, const TargetOptions *tar
     const Function *function = opened->function;
     ObjectSet set;
     char folder[] = "/tmp/graphs-XXXXXX";
-    if (!object_compile(&function, 1, target, "graph_", NULL, NULL, opened->arena, &set, &opened->diags) ||
+    if (!object_compile(&function, 1, target, "graph_", NULL, NULL, opened->arena, &set,
+                        &opened->diags) ||
         !mkdtemp(folder))
         return NULL;
     const char *command = arena_printf(opened->arena, "cc -shared -o %s/lib.so", folder);
@@ -125,8 +128,8 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
             program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
     }
     if (program->tables && build == BUILD_INTERPRETED)
-        program->tables = interpret_kernels(program->tables, opened->function, &target, opened->arena,
-                                            &opened->diags);
+        program->tables = interpret_kernels(program->tables, opened->function, &target,
+                                            opened->arena, &opened->diags);
     if (program->rejected) /* what tfc wrote, by the system's compiler */
         return outcome_of_diags(RESULT_INVALID, &opened->diags, "cc");
     if (!program->tables)
@@ -213,14 +216,16 @@ bool program_run(Program *program, const Batch *batch, const Given *given, uint6
     }
     exec_set_threads(threads);
     exec_set_rng(program->exec, program->c->seed, step);
-    return set_inputs(program, given) && (program->device ? opencl_run(program) : exec_run(program->exec)) &&
+    return set_inputs(program, given) &&
+           (program->device ? opencl_run(program) : exec_run(program->exec)) &&
            !program->opened->diags.errors;
 }
 
 const void *program_output(Program *program, const char *name, int64_t *count)
 {
     *count = exec_output_count(program->exec, name);
-    return program->device ? opencl_output(program, name, *count) : exec_output(program->exec, name);
+    return program->device ? opencl_output(program, name, *count)
+                           : exec_output(program->exec, name);
 }
 
 const void *program_param(Program *program, const char *name, int64_t *count)

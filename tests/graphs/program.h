@@ -15,7 +15,7 @@ typedef struct Program {
     Store *store;
     Exec *exec;
     struct OpenclRun *device; /* what runs it in the place of exec, or NULL */
-    Given params; /* as they were given at first, to learn what was assigned */
+    Given params;             /* as they were given at first, to learn what was assigned */
 } Program;
 
 /* Compiles what case_open opened, passes included. Not RESULT_OK: why not. */
@@ -33,12 +33,12 @@ bool program_run(Program *program, const Batch *batch, const Given *given, uint6
 const void *program_output(Program *program, const char *name, int64_t *count);
 const void *program_param(Program *program, const char *name, int64_t *count);
 
-/* The program with its kernels interpreted as loop IR, until the next call; `function` is what it was
- * compiled from. NULL after errors. */
+/* The program with its kernels interpreted as loop IR, until the next call; `function` is what it
+ * was compiled from. NULL after errors. */
 const TfcProgram *interpret_kernels(const TfcProgram *program, const Function *function,
                                     const TargetOptions *options, Arena *arena, Diagnostics *diags);
-/* The function on an OpenCL device (opencl.c): `tables` and `exec` of the program are set, too. False after
- * errors. */
+/* The function on an OpenCL device (opencl.c): `tables` and `exec` of the program are set, too.
+ * False after errors. */
 bool opencl_make(Program *program);
 void opencl_free(Program *program);
 /* Runs the batch that is set, and brings params to the store. */

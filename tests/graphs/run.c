@@ -107,9 +107,11 @@ PipelineOptions run_pipeline(const Run *run)
 /* With both products, some shapes of either. */
 TargetOptions run_target(const Run *run)
 {
-    return (TargetOptions){
-        .cpu = run->cpu, .scalar = run->scalar, .opt_level = run->opt_level, .gemm = run->gemm,
-        .choice = {{0x5a5a5a5a5, 0xa5a5a5a5a}}};
+    return (TargetOptions){.cpu = run->cpu,
+                           .scalar = run->scalar,
+                           .opt_level = run->opt_level,
+                           .gemm = run->gemm,
+                           .choice = {{0x5a5a5a5a5, 0xa5a5a5a5a}}};
 }
 
 /* ---- opening ---- */
@@ -140,7 +142,7 @@ static Function *derive(Module *module, const char *name)
 
 static bool has_loss(const Function *function)
 {
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss"))
             return op->args[0]->type.rank == 0;
     return false;

@@ -210,7 +210,7 @@ static void drop_unread(Module *module)
     size_t n = 0;
     for (size_t i = 0; i < module->params.count; i++) {
         bool read = false;
-        FOR_OPS(op, &function->body)
+        FOR_OPS (op, &function->body)
             read |= op->kind == OP_param &&
                     !strcmp(op_string(op, ATTR_name), module->params.data[i]->name);
         if (read)
@@ -235,7 +235,7 @@ static bool try_module(Shrink *s, Module *module)
 
 static Op *op_at(Module *module, int n)
 {
-    FOR_OPS(op, &module->functions.data[0]->body)
+    FOR_OPS (op, &module->functions.data[0]->body)
         if (n-- == 0)
             return op;
     return NULL;
@@ -244,7 +244,7 @@ static Op *op_at(Module *module, int n)
 static int count_effects(const Function *function)
 {
     int n = 0;
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         n += op_family(op) == FAMILY_effect;
     return n;
 }
@@ -279,7 +279,7 @@ static int op_count(Shrink *s)
 {
     Module *module = parse(s->arena, &s->best);
     int n = 0;
-    FOR_OPS(op, &module->functions.data[0]->body)
+    FOR_OPS (op, &module->functions.data[0]->body)
         n++;
     return n;
 }
@@ -308,7 +308,7 @@ static void resize(Module *module, int64_t from, int64_t to)
 {
     for (size_t i = 0; i < module->params.count; i++)
         resize_dims(module->params.data[i]->type.rank, module->params.data[i]->type.dims, from, to);
-    FOR_OPS(op, &module->functions.data[0]->body) {
+    FOR_OPS (op, &module->functions.data[0]->body) {
         if (op->n_results)
             resize_dims(op->results[0].type.rank, op->results[0].type.dims, from, to);
         for (int i = 0; i < op->n_attrs; i++) {

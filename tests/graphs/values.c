@@ -9,8 +9,8 @@
  * other and to zero. */
 static bool is_coarse(uint64_t seed) { return (seed & 7) == 0; }
 
-/* Seeds of other kinds: all leaves hold the same numbers, so that their differences cancel; leaves hold
- * one number each, so that rows are equal; numbers are of many sizes, down to 2^-60. */
+/* Seeds of other kinds: all leaves hold the same numbers, so that their differences cancel; leaves
+ * hold one number each, so that rows are equal; numbers are of many sizes, down to 2^-60. */
 static bool is_shared(uint64_t seed) { return (seed & 7) == 1; }
 static bool is_level(uint64_t seed) { return (seed & 7) == 2; }
 static bool is_small(uint64_t seed) { return (seed & 7) == 3; }
@@ -28,7 +28,8 @@ static uint64_t hash_name(const char *name)
 double leaf_value(uint64_t seed, const char *name, ParamRole role, DType dtype, int64_t i)
 {
     bool given = role == PARAM_FROZEN || role == PARAM_TRAINED;
-    uint64_t from = given && is_shared(seed) ? 0 : hash_name(name), at = given && is_level(seed) ? 0 : (uint64_t)i;
+    uint64_t from = given && is_shared(seed) ? 0 : hash_name(name),
+             at = given && is_level(seed) ? 0 : (uint64_t)i;
     uint64_t bits = mix64(mix64(seed + 1) ^ from ^ mix64(at + 77));
     double x = (double)(bits >> 40) / (1 << 22) - 2; /* [-2, 2) in steps that an f32 holds */
     /* what derived functions read beside the model's own */
@@ -76,11 +77,11 @@ Given give_leaves(Opened *opened, const Case *c, const Batch *batch)
     const Module *module = opened->module;
     const OracleDim *dims = batch_dims(opened->arena, batch, (int)module->symbols.count);
     Given given = {0};
-    FOR_OPS(op, &opened->function->body)
+    FOR_OPS (op, &opened->function->body)
         given.n += op->kind == OP_input || op->kind == OP_param;
     given.tensors = ARENA_ARRAY(opened->arena, OracleTensor, given.n + 1);
     int n = 0;
-    FOR_OPS(op, &opened->function->body) {
+    FOR_OPS (op, &opened->function->body) {
         if (op->kind != OP_input && op->kind != OP_param)
             continue;
         OracleTensor *tensor = &given.tensors[n++];

@@ -79,8 +79,9 @@ static const Lines *all_lines(void)
         lines.scripts = lines.text.length;
         make_lines(&lines);
         if (!short_test() && file_exists(DATA "tatoeba/deu-eng.zip"))
-            read_command(&lines.text, "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | cut -f1-2 |"
-                                      " awk 'NR % 8 == 0'");
+            read_command(&lines.text,
+                         "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | cut -f1-2 |"
+                         " awk 'NR % 8 == 0'");
     }
     return &lines;
 }
@@ -123,7 +124,9 @@ static const struct {
     {"llama", UINT64_C(0xea5907463d1f8bf9), {"\xef\xbb\xbf"}},
     {"llama3", UINT64_C(0xf25b01e4f3c5ee46), {0}},
     {"clip", UINT64_C(0xcf6f1ded622ae2d8), {"\xef\xbb\xbf", "\xce\xa3"}},
-    {"bert", UINT64_C(0x444ed079e93007a), {"\xc2\x85", "\xef\xbb\xbf", "\xce\xa3", "\xf0\xa0", "\xf0\xaa"}},
+    {"bert",
+     UINT64_C(0x444ed079e93007a),
+     {"\xc2\x85", "\xef\xbb\xbf", "\xce\xa3", "\xf0\xa0", "\xf0\xaa"}},
     {"unigram", UINT64_C(0xcaa208ac768aebc3), {"\xc2\x85", "\xef\xbb\xbf", "\xe2\x96\x81"}},
 };
 
@@ -172,9 +175,9 @@ static void write_lines(const char *path, const char *const *without)
     assert_non_null(file);
     for (size_t at = 0, n; at < lines->text.length; at += n) {
         n = (size_t)((char *)memchr(lines->text.data + at, '\n', lines->text.length - at) -
-                     (lines->text.data + at)) + 1;
-        if (is_assigned(lines->text.data + at, n) &&
-            is_without(lines->text.data + at, n, without))
+                     (lines->text.data + at)) +
+            1;
+        if (is_assigned(lines->text.data + at, n) && is_without(lines->text.data + at, n, without))
             fwrite(lines->text.data + at, 1, n, file);
     }
     fclose(file);
@@ -182,9 +185,9 @@ static void write_lines(const char *path, const char *const *without)
 
 static void put_json(TokenText *out, const char *text, size_t length)
 {
-    static const char *const names[] = {['\b'] = "\\b", ['\f'] = "\\f", ['\n'] = "\\n",
-                                        ['\r'] = "\\r", ['\t'] = "\\t", ['"'] = "\\\"",
-                                        ['\\'] = "\\\\"};
+    static const char *const names[] = {
+        ['\b'] = "\\b", ['\f'] = "\\f", ['\n'] = "\\n", ['\r'] = "\\r",
+        ['\t'] = "\\t", ['"'] = "\\\"", ['\\'] = "\\\\"};
     token_text_put(out, "\"", 1);
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -209,7 +212,8 @@ static void print(const Tokenizer *t, const char *line, size_t length, TokenText
     assert_true(tokenizer_decode(t, ids.data, ids.count, &text));
     for (size_t i = 0; i < ids.count; i++) {
         char number[16];
-        token_text_put(out, number, (size_t)snprintf(number, sizeof number, i ? " %d" : "%d", ids.data[i]));
+        token_text_put(out, number,
+                       (size_t)snprintf(number, sizeof number, i ? " %d" : "%d", ids.data[i]));
     }
     token_text_put(out, "\t", 1);
     put_json(out, text.data, text.length);
@@ -225,7 +229,8 @@ static void compare(const char *path, const char *const *without)
     Arena *arena = arena_new();
     write_lines(name, without);
     FILE *lines = fopen(name, "r");
-    FILE *theirs = popen(arena_printf(arena, "node tests/hf/reference.mjs %s %s %s", MODULES, path, name), "r");
+    FILE *theirs = popen(
+        arena_printf(arena, "node tests/hf/reference.mjs %s %s %s", MODULES, path, name), "r");
     Tokenizer *t = load(arena, path);
     char *line = NULL, *want = NULL;
     size_t line_size = 0, want_size = 0;
@@ -307,12 +312,15 @@ static void test_special(void **state)
 
 /* ---- what one step does, by words that come out ---- */
 
-#define WORDS "\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\" \":3,\"a \":4,\" b\":5,\"--\":6,\"-\":7,\"ab\":8,\"7\":9,\"77\":10,\"\xe2\x96\x81" "a\":11,\"i\xcc\x87\":12,\"s\xcf\x83\":13}}"
+#define WORDS                                                                                                                                                                       \
+    "\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\" \":3,\"a \":4,\" b\":5,\"--\":6,\"-\":7,\"ab\":8,\"7\":9,\"77\":10,\"\xe2\x96\x81" \
+    "a\":11,\"i\xcc\x87\":12,\"s\xcf\x83\":13}}"
 
 static void test_steps(void **state)
 {
     static const struct {
         const char *step, *text, *ids;
+        /* clang-format off */
     } steps[] = {
         {"\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"Removed\"}", "a b", "1 2"},
         {"\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"Isolated\"}", "a b", "1 3 2"},
@@ -335,6 +343,7 @@ static void test_steps(void **state)
         {"\"added_tokens\":[{\"id\":7,\"content\":\"x\",\"lstrip\":true,\"rstrip\":true}]", "a  x  b", "1 7 2"},
         {"\"added_tokens\":[{\"id\":6,\"content\":\"x\"},{\"id\":7,\"content\":\"xx\"}]", "xxxa", "7 6 1"},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         Arena *arena = arena_new();
         const char *problem, *file = arena_printf(arena, "{%s," WORDS "}", steps[i].step);
@@ -356,6 +365,7 @@ static void test_steps(void **state)
 
 static void test_refused(void **state)
 {
+    /* clang-format off */
     static const char *const refused[][2] = {
         {"", "the end at byte 0"},
         {"[]", "the file is no object"},
@@ -372,6 +382,7 @@ static void test_refused(void **state)
         {"{\"decoder\":{\"type\":\"CTC\"}," WORDS "}", "decoder: the type 'CTC' is not known"},
         {"{\"added_tokens\":[{\"id\":-1,\"content\":\"x\"}]," WORDS "}", "added_tokens[0] has no content or no id"},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         Arena *arena = arena_new();
         const char *problem = NULL;
@@ -384,7 +395,8 @@ static void test_refused(void **state)
 /* ---- what takes too much ---- */
 
 enum { LONG_WORD = 3000 };
-#define LETTERS "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}"
+#define LETTERS \
+    "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}"
 
 static Tokenizer *tokenizer_of(const char *json)
 {
@@ -402,8 +414,9 @@ static void test_long_word(void **state)
     (void)state;
     char word[LONG_WORD + 1];
     TokenIds ids = {0};
-    Tokenizer *tokenizer = tokenizer_of("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(?:[a-z]|\\\\p{M})+\"},"
-                                        "\"behavior\":\"Isolated\"}," LETTERS);
+    Tokenizer *tokenizer = tokenizer_of(
+        "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(?:[a-z]|\\\\p{M})+\"},"
+        "\"behavior\":\"Isolated\"}," LETTERS);
     for (int i = 0; i < LONG_WORD; i++)
         word[i] = "ab"[i % 2];
     assert_true(tokenizer_encode(tokenizer, word, LONG_WORD, &ids));
@@ -432,10 +445,12 @@ static void expect_too_much(const char *json, const char *problem)
 static void test_too_much(void **state)
 {
     (void)state;
-    expect_too_much("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a+)+$\"},\"behavior\":\"Isolated\"}," LETTERS,
-                    "the tokenizer's pattern '(a+)+$' takes too long on it");
+    expect_too_much(
+        "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a+)+$\"},\"behavior\":\"Isolated\"}," LETTERS,
+        "the tokenizer's pattern '(a+)+$' takes too long on it");
     TokenText json = {0};
-    const char *begin = "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[", *end = "]}," LETTERS,
+    const char *begin = "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[",
+               *end = "]}," LETTERS,
                *step = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}";
     token_text_put(&json, begin, strlen(begin));
     for (int i = 0; i < 40; i++) {
@@ -454,14 +469,16 @@ static void test_many_searches(void **state)
     enum { RUN = 20, RUNS = 2000 };
     static char text[RUNS * (RUN + 1)];
     TokenIds ids = {0};
-    Tokenizer *tokenizer = tokenizer_of("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a+)+c|[ab]\"},"
-                                        "\"behavior\":\"Isolated\"}," LETTERS);
+    Tokenizer *tokenizer = tokenizer_of(
+        "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a+)+c|[ab]\"},"
+        "\"behavior\":\"Isolated\"}," LETTERS);
     for (int i = 0; i < (int)sizeof text; i++)
         text[i] = i % (RUN + 1) < RUN ? 'a' : 'b';
     assert_true(tokenizer_encode(tokenizer, text, RUN + 1, &ids));
     ids.count = 0;
     assert_false(tokenizer_encode(tokenizer, text, sizeof text, &ids));
-    assert_string_equal(tokenizer_problem(), "the tokenizer's pattern '(a+)+c|[ab]' takes too long on it");
+    assert_string_equal(tokenizer_problem(),
+                        "the tokenizer's pattern '(a+)+c|[ab]' takes too long on it");
     free(ids.data);
     tokenizer_free(tokenizer);
 }
@@ -469,10 +486,10 @@ static void test_many_searches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),   cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_gpt2),    cmocka_unit_test(test_marian),
-        cmocka_unit_test(test_special), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_long_word),
+        cmocka_unit_test(test_cases),    cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_gpt2),     cmocka_unit_test(test_marian),
+        cmocka_unit_test(test_special),  cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_long_word),
         cmocka_unit_test(test_too_much), cmocka_unit_test(test_many_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

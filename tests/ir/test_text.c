@@ -247,10 +247,13 @@ static void test_verify_built_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_corpus_holds_every_op),
-        cmocka_unit_test(test_errors),           cmocka_unit_test(test_reference_names_every_op),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_corpus_holds_every_op),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_reference_names_every_op),
         cmocka_unit_test(test_ids_are_renumbered),
-        cmocka_unit_test(test_many_errors_stop), cmocka_unit_test(test_verify_built_graphs),
+        cmocka_unit_test(test_many_errors_stop),
+        cmocka_unit_test(test_verify_built_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,19 +13,18 @@
 #include <string.h>
 
 /* A function whose region reads two values; %5 is read by nobody. */
-static const char text[] =
-    "module \"m\"\n"
-    "func f {\n"
-    "  %0 = input {name = \"x\"} : f32[4, 6]\n"
-    "  %1 = input {name = \"y\"} : f32[4, 6]\n"
-    "  %2 = neg %0 : f32[4, 6]\n"
-    "  %3 = row(%0, %2) : f32[4, 6] {\n"
-    "    %4 = add %0, %2 : f32[4, 6]\n"
-    "    yield %4\n"
-    "  }\n"
-    "  %5 = mul %3, %3 : f32[4, 6]\n"
-    "  output %3 {name = \"z\"}\n"
-    "}\n";
+static const char text[] = "module \"m\"\n"
+                           "func f {\n"
+                           "  %0 = input {name = \"x\"} : f32[4, 6]\n"
+                           "  %1 = input {name = \"y\"} : f32[4, 6]\n"
+                           "  %2 = neg %0 : f32[4, 6]\n"
+                           "  %3 = row(%0, %2) : f32[4, 6] {\n"
+                           "    %4 = add %0, %2 : f32[4, 6]\n"
+                           "    yield %4\n"
+                           "  }\n"
+                           "  %5 = mul %3, %3 : f32[4, 6]\n"
+                           "  output %3 {name = \"z\"}\n"
+                           "}\n";
 
 typedef struct Graph {
     Arena *arena;
@@ -46,7 +45,7 @@ static Graph graph_new(void)
     g.function = g.module->functions.data[0];
     Op **ops[] = {&g.x, &g.y, &g.neg, &g.region, &g.mul, &g.output};
     int n = 0;
-    FOR_OPS(op, &g.function->body)
+    FOR_OPS (op, &g.function->body)
         *ops[n++] = op;
     return g;
 }
@@ -141,9 +140,12 @@ static void test_side_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_replace),
-        cmocka_unit_test(test_replace_by_other_operand), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_verifier), cmocka_unit_test(test_side_table),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_replace),
+        cmocka_unit_test(test_replace_by_other_operand),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_verifier),
+        cmocka_unit_test(test_side_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

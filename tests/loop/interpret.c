@@ -132,8 +132,7 @@ static Flow run_block(LoFrame *f, const LoBlock *block)
 /* Places for the values of the block. */
 static size_t place_values(LoFrame *f, const LoBlock *block, size_t at)
 {
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         if (op->type != lo_none) {
             f->first[op->id] = at;
             at += (size_t)lo_lanes(op->type);

@@ -1,5 +1,6 @@
-/* Origins of ops (LoOp.origin) through the passes of loop IR: what a pass makes of an op has that op's, and
- * no pass drops one. Over an example, and over all that tests/golden/loop/passes shows the passes by. */
+/* Origins of ops (LoOp.origin) through the passes of loop IR: what a pass makes of an op has that
+ * op's, and no pass drops one. Over an example, and over all that tests/golden/loop/passes shows
+ * the passes by. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const Processor processor = {.name = "test", .vector_bits = 128, .registers = 16, .fused = true};
+static const Processor processor = {
+    .name = "test", .vector_bits = 128, .registers = 16, .fused = true};
 static const CodeTarget target = {.processor = &processor};
 
 typedef void Visit(LoOp *op, void *data);
 
 static void each_op(LoBlock *block, Visit *visit, void *data)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         visit(op, data);
         if (op->body)
             each_op(op->body, visit, data);
@@ -145,6 +147,7 @@ static void test_passes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_example), cmocka_unit_test(test_passes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_example),
+                                       cmocka_unit_test(test_passes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

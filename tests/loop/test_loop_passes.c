@@ -1,7 +1,7 @@
-/* Golden tests of the passes over loop IR: each tests/golden/loop/passes/NAME.loop names in its first
- * line what is done ("# passes: hoist,share"), and NAME.out holds the module that must come out of it.
- * TFC_UPDATE=1 rewrites the .out files. Together they show each pass at work. What comes out keeps the
- * verifier's rules. */
+/* Golden tests of the passes over loop IR: each tests/golden/loop/passes/NAME.loop names in its
+ * first line what is done ("# passes: hoist,share"), and NAME.out holds the module that must come
+ * out of it. TFC_UPDATE=1 rewrites the .out files. Together they show each pass at work. What comes
+ * out keeps the verifier's rules. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,8 @@ static const char *const names[] = {
 };
 enum { N_PASSES = sizeof names / sizeof *names };
 
-static const Processor processor = {.name = "test", .vector_bits = 128, .registers = 16, .fused = true};
+static const Processor processor = {
+    .name = "test", .vector_bits = 128, .registers = 16, .fused = true};
 static const CodeTarget target = {.processor = &processor};
 
 static int is_loop(const struct dirent *entry)
@@ -67,7 +68,8 @@ static void check_file(const char *name, bool *shown)
     Diagnostics diags;
     Text out = {0};
     diag_init(&diags, arena);
-    const Source *source = file_read(&diags, arena, arena_printf(arena, "%s/%s", folder, name), 1 << 20);
+    const Source *source =
+        file_read(&diags, arena, arena_printf(arena, "%s/%s", folder, name), 1 << 20);
     LoModule *module = source ? lo_parse(arena, &diags, source) : NULL;
     if (!module)
         fail_msg("%s cannot be read", name);

@@ -99,8 +99,7 @@ static bool met[LO_KINDS];
 
 static void mark_block(const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         met[op->kind] = true;
         if (op->body)
             mark_block(op->body);

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-enum { TEST_BOS = 1, TEST_EOS = 2, MOST_ROWS = 5, LONGEST = 12, MOST_TOKENS = MOST_ROWS * (LONGEST + 1) };
+enum { TEST_BOS = 1, TEST_EOS = 2, MOST_ROWS = 5, LONGEST = 12 };
+enum { MOST_TOKENS = MOST_ROWS * (LONGEST + 1) };
 
 /* Packed rows, as the header of a compiled model wants them. */
 typedef struct TestBatch {
@@ -29,7 +30,8 @@ static inline void test_batch(TestBatch *batch, int number, int32_t vocab)
         int32_t source = 1 + (int32_t)test_draw(&state, LONGEST);
         int32_t target = 1 + (int32_t)test_draw(&state, LONGEST), last = TEST_BOS;
         for (int32_t i = 0; i < source; i++)
-            batch->source[batch->source_tokens++] = 3 + (int32_t)test_draw(&state, (uint32_t)vocab - 3);
+            batch->source[batch->source_tokens++] =
+                3 + (int32_t)test_draw(&state, (uint32_t)vocab - 3);
         for (int32_t i = 0; i <= target; i++) {
             batch->target[batch->target_tokens] = last;
             last = i < target ? 3 + (int32_t)test_draw(&state, (uint32_t)vocab - 3) : TEST_EOS;

@@ -5,7 +5,8 @@
  * growing distances.
  *
  * Usage: faults SAVED LINK FILE …   (a safetensors file that fits; a link to a file; files that
- * do not fit or are none). "pieces" is a SentencePiece model. The places whose calls were seen go to standard output. */
+ * do not fit or are none). "pieces" is a SentencePiece model. The places whose calls were seen go
+ * to standard output. */
 #define _GNU_SOURCE
 #include "faults_calls.h"
 
@@ -96,7 +97,8 @@ static void *attempt(void *argument)
     Attempt *a = argument;
     const Scenario *s = a->scenario;
     World world = {.path = s->path};
-    bool is_once = s->call == call_train_step || s->call == call_train_long || s->call == call_decode_step;
+    bool is_once =
+        s->call == call_train_step || s->call == call_train_long || s->call == call_decode_step;
     if (s->prepare)
         s->prepare(&world);
     N(set_threads)(s->threads ? s->threads : 1);
@@ -164,9 +166,13 @@ static void run_scenario(const Scenario *s)
         a.done = false;
         for (a.number = first_of(s, &a); !a.done && a.number < MOST_CALLS && wrong < 20; calls++) {
             run_attempt(&a);
-            /* What a process makes once for its helpers makes the next attempt's numbers smaller. */
+            /* What a process makes once for its helpers makes the next attempt's numbers
+             * smaller. */
             bool again = s->threads && calls % 3 != 2;
-            a.number += a.all ? 1 + a.number / (short_test() ? 2 : 8) : again ? 0 : short_test() ? 13 : 1;
+            a.number += a.all          ? 1 + a.number / (short_test() ? 2 : 8)
+                        : again        ? 0
+                        : short_test() ? 13
+                                       : 1;
         }
     }
     World world = {.path = s->path};

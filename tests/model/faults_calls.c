@@ -190,8 +190,8 @@ static const float *chain_step(void *self, int32_t n, const int32_t *sentence, c
     return chain_logits[0];
 }
 
-static bool chain_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *counts,
-                       const int32_t *tokens)
+static bool chain_feed(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                       const int32_t *counts, const int32_t *tokens)
 {
     return chain_step(self, n, sentence, slot, counts, tokens) != NULL;
 }
@@ -289,8 +289,8 @@ static int generate_text(World *w)
 /* The SentencePiece model as one of another kind, with a piece that is not used. */
 static char *read_pieces(SpKind kind, size_t *size)
 {
-    static const char unused[] = {1 << 3 | PROTO_BYTES, 6, 1 << 3 | PROTO_BYTES, 2, 'a', 'b',
-                                  3 << 3, SP_UNUSED};
+    static const char unused[] = {
+        1 << 3 | PROTO_BYTES, 6, 1 << 3 | PROTO_BYTES, 2, 'a', 'b', 3 << 3, SP_UNUSED};
     static char bytes[1 << 20];
     FILE *file = fopen("pieces", "rb");
     *size = file ? fread(bytes, 1, sizeof bytes - sizeof unused, file) : 0;
@@ -443,7 +443,8 @@ static void free_session(World *w)
     w->session = NULL;
 }
 
-const Scenario *scenarios_of(const char *file_saved, const char *link, const char *open_path, size_t *n)
+const Scenario *scenarios_of(const char *file_saved, const char *link, const char *open_path,
+                             size_t *n)
 {
     static Scenario list[64];
     const int weights = N(ERROR_WEIGHTS), file = N(ERROR_FILE);

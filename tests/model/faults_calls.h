@@ -1,5 +1,5 @@
-/* The calls of a compiled library's interface whose failures faults.c looks for: what comes before each, what it
- * gives, and what undoes it. */
+/* The calls of a compiled library's interface whose failures faults.c looks for: what comes before
+ * each, what it gives, and what undoes it. */
 #ifndef TESTS_MODEL_FAULTS_CALLS_H
 #define TESTS_MODEL_FAULTS_CALLS_H
 
@@ -29,11 +29,11 @@ typedef struct Scenario {
     int refused;                   /* status when files fail; 0: the call touches none */
     const char *path;
     int expected; /* status undisturbed */
-    int threads; /* of the call in which something fails; 0: one */
+    int threads;  /* of the call in which something fails; 0: one */
 } Scenario;
 
-/* Every call, in the order in which they are tried, for a safetensors file that fits, a link to a file and
- * "/dev/fd/N". The list lives as long as the program. */
+/* Every call, in the order in which they are tried, for a safetensors file that fits, a link to a
+ * file and "/dev/fd/N". The list lives as long as the program. */
 const Scenario *scenarios_of(const char *saved, const char *link, const char *open_path, size_t *n);
 
 int call_open(World *world);

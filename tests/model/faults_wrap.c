@@ -213,8 +213,8 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 
 int __real_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
 int __real_pthread_attr_init(pthread_attr_t *attributes);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
-                          void *argument);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*body)(void *), void *argument);
 
 int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void))
 {
@@ -226,14 +226,16 @@ int __wrap_pthread_attr_init(pthread_attr_t *attributes)
     return FAILS(MEMORY, pthread_attr_init) ? ENOMEM : __real_pthread_attr_init(attributes);
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
-                          void *argument)
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*body)(void *), void *argument)
 {
-    return FAILS(MEMORY, pthread_create) ? EAGAIN
-                                         : __real_pthread_create(thread, attributes, body, argument);
+    return FAILS(MEMORY, pthread_create)
+               ? EAGAIN
+               : __real_pthread_create(thread, attributes, body, argument);
 }
 
-/* ---- arenas: most of their allocations ask the system for nothing, and could fail all the same ---- */
+/* ---- arenas: most of their allocations ask the system for nothing, and could fail all the same
+ * ---- */
 
 Arena *__real_arena_try_new(void);
 void *__real_arena_alloc(Arena *arena, size_t size);

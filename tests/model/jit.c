@@ -33,7 +33,8 @@ static void fail(Driver *d, const char *what)
 
 static Exec *new_exec(Driver *d, const char *function)
 {
-    const TfcProgram *program = session_compile(&d->session, session_function(&d->session, function));
+    const TfcProgram *program =
+        session_compile(&d->session, session_function(&d->session, function));
     if (!program || !store_add_program(d->store, program))
         fail(d, function);
     return exec_new(program, d->store);
@@ -47,7 +48,8 @@ static void open_driver(Driver *d, const char *model)
     d->forward = new_exec(d, "forward");
     d->train = new_exec(d, "train_step");
     inference_init(&d->inference, &d->session, d->store, NULL);
-    if (!inference_prepare_decode(&d->inference) || !weights_initialise(d->job, d->inference.session->model, d->store, 7))
+    if (!inference_prepare_decode(&d->inference) ||
+        !weights_initialise(d->job, d->inference.session->model, d->store, 7))
         fail(d, "no decoder or initial values");
 }
 
@@ -70,7 +72,8 @@ static void put_logits(Driver *d, FILE *out)
         feed(d->forward, &batch, false);
         if (!exec_run(d->forward))
             fail(d, "forward");
-        fwrite(exec_output(d->forward, "logits"), sizeof(float), (size_t)(batch.target_tokens * vocab), out);
+        fwrite(exec_output(d->forward, "logits"), sizeof(float),
+               (size_t)(batch.target_tokens * vocab), out);
     }
 }
 
@@ -89,7 +92,8 @@ static void put_beams(Driver *d, int32_t beam, FILE *out)
     const int32_t *ids = batch.source;
     for (int32_t b = 0; b < batch.rows; ids += batch.source_lengths[b++])
         sources[b] = (Tokens){ids, batch.source_lengths[b]};
-    if (!decode_batch(&d->inference.stepper, &settings, sources, NULL, NULL, batch.rows, arena, decoded))
+    if (!decode_batch(&d->inference.stepper, &settings, sources, NULL, NULL, batch.rows, arena,
+                      decoded))
         fail(d, "decode");
     for (int32_t b = 0; b < batch.rows; b++)
         for (int32_t i = 0; i < decoded[b].n; i++) {
@@ -135,7 +139,8 @@ static void run(Driver *d, const char *folder)
     fclose(beams);
     fclose(losses);
     TrainState state = {.step = STEPS, .seed = d->seed};
-    if (!checkpoint_save(&d->job->diags, arena, arena_printf(arena, "%s/trained.safetensors", folder), false, d->store,
+    if (!checkpoint_save(&d->job->diags, arena,
+                         arena_printf(arena, "%s/trained.safetensors", folder), false, d->store,
                          &state))
         fail(d, "save");
 }

@@ -16,7 +16,8 @@ static void check(int status, const char *what)
 {
     if (!status)
         return;
-    fprintf(stderr, "%s: %s (%s)\n", what, multi30k_small_error_text(status), multi30k_small_error_detail());
+    fprintf(stderr, "%s: %s (%s)\n", what, multi30k_small_error_text(status),
+            multi30k_small_error_detail());
     exit(1);
 }
 
@@ -32,11 +33,13 @@ static void put_logits(multi30k_small_session *session, FILE *out)
                                         .tgt = batch.target};
         multi30k_small_forward_out results;
         check(multi30k_small_forward(session, &in, &results), "forward");
-        fwrite(results.logits, sizeof(float), (size_t)batch.target_tokens * multi30k_small_VOCABULARY, out);
+        fwrite(results.logits, sizeof(float),
+               (size_t)batch.target_tokens * multi30k_small_VOCABULARY, out);
     }
 }
 
-static void put_beams(multi30k_small *model, multi30k_small_session *session, int32_t beam, FILE *out)
+static void put_beams(multi30k_small *model, multi30k_small_session *session, int32_t beam,
+                      FILE *out)
 {
     TestBatch batch;
     multi30k_small_generation settings;
@@ -46,7 +49,8 @@ static void put_beams(multi30k_small *model, multi30k_small_session *session, in
     settings.beam = settings.nbest = beam;
     settings.bos = TEST_BOS;
     settings.eos = TEST_EOS;
-    check(multi30k_small_generate(session, &settings, batch.rows, batch.source_lengths, batch.source, results),
+    check(multi30k_small_generate(session, &settings, batch.rows, batch.source_lengths,
+                                  batch.source, results),
           "generate");
     for (int32_t r = 0; r < batch.rows * beam; r++) {
         fprintf(out, "%a %a:", results[r].log_probability, results[r].score);
@@ -85,8 +89,10 @@ int main(int argc, char **argv)
     multi30k_small_set_threads(atoi(argv[3]));
     check(multi30k_small_open_new(7, &model), "open_new");
     check(multi30k_small_session_new(model, &session), "session_new");
-    FILE *logits = fopen("logits", "wb"), *beams = fopen("beams", "w"), *losses = fopen("losses", "w");
-    for (int trained = 0; trained < 2; trained++) { /* the same session, before and after training */
+    FILE *logits = fopen("logits", "wb"), *beams = fopen("beams", "w"),
+         *losses = fopen("losses", "w");
+    /* the same session, before and after training */
+    for (int trained = 0; trained < 2; trained++) {
         put_logits(session, logits);
         put_beams(model, session, 1, beams);
         put_beams(model, session, BEAM, beams);

@@ -18,39 +18,47 @@ enum { BOS = 1, EOS = 2, ARGUMENT = N(ERROR_ARGUMENT), MEMORY = N(ERROR_MEMORY) 
 static int wrong;
 
 /* Runs the call and compares status and words; `words` is a part of the detail. */
-#define REFUSES(status, words, call)                                                            \
-    do {                                                                                        \
-        int got_ = (call);                                                                      \
-        if (got_ != (status) || !strstr(N(error_detail)(), (words))) {                          \
-            fprintf(stderr, "%s: %d (%s), not %d (… %s …)\n", #call, got_, N(error_detail)(),   \
-                    (int)(status), (words));                                                    \
-            wrong++;                                                                            \
-        }                                                                                       \
+#define REFUSES(status, words, call)                                                          \
+    do {                                                                                      \
+        int got_ = (call);                                                                    \
+        if (got_ != (status) || !strstr(N(error_detail)(), (words))) {                        \
+            fprintf(stderr, "%s: %d (%s), not %d (… %s …)\n", #call, got_, N(error_detail)(), \
+                    (int)(status), (words));                                                  \
+            wrong++;                                                                          \
+        }                                                                                     \
     } while (0)
-#define WORKS(call)                                                                             \
-    do {                                                                                        \
-        int got_ = (call);                                                                      \
-        if (got_) {                                                                             \
-            fprintf(stderr, "%s: %d (%s)\n", #call, got_, N(error_detail)());                   \
-            wrong++;                                                                            \
-        }                                                                                       \
+#define WORKS(call)                                                           \
+    do {                                                                      \
+        int got_ = (call);                                                    \
+        if (got_) {                                                           \
+            fprintf(stderr, "%s: %d (%s)\n", #call, got_, N(error_detail)()); \
+            wrong++;                                                          \
+        }                                                                     \
     } while (0)
 
 /* ---- what is right ---- */
 
-static const int32_t lengths[] = {3, 1}, src[] = {4, 5, 6, 7}, tgt[] = {1, 8, 1, 9}, target_lengths[] = {2, 2};
+static const int32_t lengths[] = {3, 1}, src[] = {4, 5, 6, 7}, tgt[] = {1, 8, 1, 9},
+                     target_lengths[] = {2, 2};
 static const int32_t slots[] = {0, 1}, tokens[] = {BOS, BOS};
 
 static N(forward_in) right_forward(void)
 {
-    return (N(forward_in)){.B = 2, .S_lengths = lengths, .T_lengths = target_lengths, .src = src, .tgt = tgt};
+    return (N(forward_in)){
+        .B = 2, .S_lengths = lengths, .T_lengths = target_lengths, .src = src, .tgt = tgt};
 }
 
 static N(train_step_in) right_step(void)
 {
     static const int32_t next[] = {8, EOS, 9, EOS};
-    return (N(train_step_in)){.seed = 1, .B = 2, .S_lengths = lengths, .T_lengths = target_lengths,
-                              .src = src, .tgt = tgt, .tgt_next = next, .rate = 1e-3};
+    return (N(train_step_in)){.seed = 1,
+                              .B = 2,
+                              .S_lengths = lengths,
+                              .T_lengths = target_lengths,
+                              .src = src,
+                              .tgt = tgt,
+                              .tgt_next = next,
+                              .rate = 1e-3};
 }
 
 static N(generation) right_settings(multi30k_small *model)
@@ -64,7 +72,7 @@ static N(generation) right_settings(multi30k_small *model)
 }
 
 /* One number that follows from everything a session does. */
-static double digest(multi30k_small *model, N(session) *session)
+static double digest(multi30k_small *model, N(session) * session)
 {
     N(forward_in) in = right_forward();
     N(forward_out) out;
@@ -104,7 +112,7 @@ static void open_wrong(const char *weights)
 static void use_model_wrong(multi30k_small *model)
 {
     N(parameter_info) info;
-    N(session) *session;
+    N(session) * session;
     N(generation) settings;
     REFUSES(ARGUMENT, "model is NULL", N(save)(NULL, "x.safetensors"));
     REFUSES(ARGUMENT, "path is NULL", N(save)(model, NULL));
@@ -130,25 +138,27 @@ static void use_model_wrong(multi30k_small *model)
     REFUSES(ARGUMENT, "settings is NULL", N(generation_defaults)(model, NULL));
     N(close)(NULL);
     N(session_free)(NULL);
-    if (!strstr(N(error_text)(12345), "no such error") || !strstr(N(error_text)(-1), "no such error"))
+    if (!strstr(N(error_text)(12345), "no such error") ||
+        !strstr(N(error_text)(-1), "no such error"))
         wrong++, fprintf(stderr, "a text for an error that there is not\n");
 }
 
 /* ---- tensors ---- */
 
-static void forward_wrong(N(session) *session)
+static void forward_wrong(N(session) * session)
 {
-    static const int32_t negative[] = {3, -1}, huge[] = {INT32_MAX, INT32_MAX}, large[] = {INT32_MAX, 0};
+    static const int32_t negative[] = {3, -1}, huge[] = {INT32_MAX, INT32_MAX},
+                         large[] = {INT32_MAX, 0};
     static const int32_t beyond[] = {4, 5, 6, N(VOCABULARY)}, below[] = {4, -1, 6, 7};
     N(forward_in) in = right_forward();
     N(forward_out) out;
     REFUSES(ARGUMENT, "session is NULL", N(forward)(NULL, &in, &out));
     REFUSES(ARGUMENT, "in is NULL", N(forward)(session, NULL, &out));
     REFUSES(ARGUMENT, "out is NULL", N(forward)(session, &in, NULL));
-#define WITH(field, value, status, words)                     \
-    do {                                                      \
-        in = right_forward();                                 \
-        in.field = (value);                                   \
+#define WITH(field, value, status, words)                       \
+    do {                                                        \
+        in = right_forward();                                   \
+        in.field = (value);                                     \
         REFUSES(status, words, N(forward)(session, &in, &out)); \
     } while (0)
     WITH(B, -1, ARGUMENT, "dimension B is -1");
@@ -170,7 +180,7 @@ static void forward_wrong(N(session) *session)
     WORKS(N(forward)(session, &in, &out));
 }
 
-static void train_wrong(N(session) *session)
+static void train_wrong(N(session) * session)
 {
     static const int32_t beyond[] = {8, EOS, N(VOCABULARY), EOS}, below[] = {8, -2, 9, EOS};
     N(train_step_in) in = right_step();
@@ -178,10 +188,10 @@ static void train_wrong(N(session) *session)
     REFUSES(ARGUMENT, "session is NULL", N(train_step)(NULL, &in, &out));
     REFUSES(ARGUMENT, "in is NULL", N(train_step)(session, NULL, &out));
     REFUSES(ARGUMENT, "out is NULL", N(train_step)(session, &in, NULL));
-#define WITH(field, value, words)                                   \
-    do {                                                            \
-        in = right_step();                                          \
-        in.field = (value);                                         \
+#define WITH(field, value, words)                                    \
+    do {                                                             \
+        in = right_step();                                           \
+        in.field = (value);                                          \
         REFUSES(ARGUMENT, words, N(train_step)(session, &in, &out)); \
     } while (0)
     WITH(rate, NAN, "'rate' is nan");
@@ -195,9 +205,10 @@ static void train_wrong(N(session) *session)
 
 /* ---- decoding ---- */
 
-static void decode_wrong(N(session) *session)
+static void decode_wrong(N(session) * session)
 {
-    static const int32_t negative[] = {3, -1}, huge[] = {INT32_MAX, INT32_MAX}, beyond[] = {4, 5, 6, 40};
+    static const int32_t negative[] = {3, -1}, huge[] = {INT32_MAX, INT32_MAX},
+                         beyond[] = {4, 5, 6, 40};
     static const int32_t twice[] = {1, 1}, three[] = {0, 1, 2}, three_tokens[] = {BOS, BOS, BOS};
     static const int32_t strange[] = {BOS, 40}, many[5] = {0};
     const float *logits;
@@ -219,12 +230,17 @@ static void decode_wrong(N(session) *session)
     REFUSES(ARGUMENT, "slot is NULL", N(decode_step)(session, 2, NULL, NULL, tokens, &logits));
     REFUSES(ARGUMENT, "token is NULL", N(decode_step)(session, 2, NULL, slots, NULL, &logits));
     REFUSES(ARGUMENT, "logits is NULL", N(decode_step)(session, 2, NULL, slots, tokens, NULL));
-    REFUSES(ARGUMENT, "slot[2] is 2 of 2", N(decode_step)(session, 3, NULL, three, three_tokens, &logits));
+    REFUSES(ARGUMENT, "slot[2] is 2 of 2",
+            N(decode_step)(session, 3, NULL, three, three_tokens, &logits));
     REFUSES(ARGUMENT, "slot[1] is 0, as", N(decode_step)(session, 5, NULL, many, many, &logits));
-    REFUSES(ARGUMENT, "slot[1] is 1, as", N(decode_step)(session, 2, slots, twice, tokens, &logits));
-    REFUSES(ARGUMENT, "slot[1] is -1", N(decode_step)(session, 2, slots, (int32_t[]){0, -1}, tokens, &logits));
-    REFUSES(ARGUMENT, "sentence[1] is 2", N(decode_step)(session, 2, (int32_t[]){0, 2}, slots, tokens, &logits));
-    REFUSES(ARGUMENT, "id 1 of 'tgt' is 40", N(decode_step)(session, 2, NULL, slots, strange, &logits));
+    REFUSES(ARGUMENT, "slot[1] is 1, as",
+            N(decode_step)(session, 2, slots, twice, tokens, &logits));
+    REFUSES(ARGUMENT, "slot[1] is -1",
+            N(decode_step)(session, 2, slots, (int32_t[]){0, -1}, tokens, &logits));
+    REFUSES(ARGUMENT, "sentence[1] is 2",
+            N(decode_step)(session, 2, (int32_t[]){0, 2}, slots, tokens, &logits));
+    REFUSES(ARGUMENT, "id 1 of 'tgt' is 40",
+            N(decode_step)(session, 2, NULL, slots, strange, &logits));
     REFUSES(ARGUMENT, "from slot 0 to slot 2", N(decode_copy)(session, 0, 2));
     REFUSES(ARGUMENT, "from slot -1", N(decode_copy)(session, -1, 0));
     REFUSES(ARGUMENT, "session is NULL", N(decode_copy)(NULL, 0, 1));
@@ -234,7 +250,8 @@ static void decode_wrong(N(session) *session)
     WORKS(N(decode_step)(session, 0, NULL, NULL, NULL, &logits));
     /* More slots than sentences: which sentence a slot is of must be said. */
     WORKS(N(encode)(session, 1, lengths, src, 2));
-    REFUSES(ARGUMENT, "sentence[1] is 1 of 1", N(decode_step)(session, 2, NULL, slots, tokens, &logits));
+    REFUSES(ARGUMENT, "sentence[1] is 1 of 1",
+            N(decode_step)(session, 2, NULL, slots, tokens, &logits));
     WORKS(N(decode_step)(session, 2, (int32_t[]){0, 0}, slots, tokens, &logits));
     WORKS(N(encode)(session, 0, NULL, NULL, 0));
 }
@@ -245,11 +262,14 @@ static void align_wrong(N(session) * session)
     REFUSES(ARGUMENT, "weights is NULL", N(alignment)(session, 3, src, 2, tgt, NULL));
     REFUSES(ARGUMENT, "session is NULL", N(alignment)(NULL, 3, src, 2, tgt, &weights));
     REFUSES(ARGUMENT, "n_source is -1", N(alignment)(session, -1, src, 2, tgt, &weights));
-    REFUSES(ARGUMENT, "n_target is 2147483647: from 0 to", N(alignment)(session, 3, src, INT32_MAX, tgt, &weights));
+    REFUSES(ARGUMENT, "n_target is 2147483647: from 0 to",
+            N(alignment)(session, 3, src, INT32_MAX, tgt, &weights));
     REFUSES(ARGUMENT, "source is NULL", N(alignment)(session, 3, NULL, 2, tgt, &weights));
     REFUSES(ARGUMENT, "target is NULL", N(alignment)(session, 3, src, 2, NULL, &weights));
-    REFUSES(ARGUMENT, "id 1 of 'src' is 40", N(alignment)(session, 2, (int32_t[]){4, N(VOCABULARY)}, 2, tgt, &weights));
-    REFUSES(ARGUMENT, "id 0 of 'tgt' is -1", N(alignment)(session, 3, src, 1, (int32_t[]){-1}, &weights));
+    REFUSES(ARGUMENT, "id 1 of 'src' is 40",
+            N(alignment)(session, 2, (int32_t[]){4, N(VOCABULARY)}, 2, tgt, &weights));
+    REFUSES(ARGUMENT, "id 0 of 'tgt' is -1",
+            N(alignment)(session, 3, src, 1, (int32_t[]){-1}, &weights));
     if (weights)
         wrong++, fprintf(stderr, "weights after an error\n");
     WORKS(N(alignment)(session, 0, NULL, 0, NULL, &weights));
@@ -262,15 +282,15 @@ static void align_wrong(N(session) * session)
     }
 }
 
-static void generate_wrong(multi30k_small *model, N(session) *session)
+static void generate_wrong(multi30k_small *model, N(session) * session)
 {
     N(generation) s;
     N(result) result[8];
-#define WITH(field, value, words)                                                        \
-    do {                                                                                 \
-        s = right_settings(model);                                                       \
-        s.field = (value);                                                               \
-        REFUSES(ARGUMENT, words, N(generate)(session, &s, 2, lengths, src, result));      \
+#define WITH(field, value, words)                                                    \
+    do {                                                                             \
+        s = right_settings(model);                                                   \
+        s.field = (value);                                                           \
+        REFUSES(ARGUMENT, words, N(generate)(session, &s, 2, lengths, src, result)); \
     } while (0)
     WITH(beam, 0, "beam is 0");
     WITH(beam, 100000000, "beam is 100000000; expected a whole number from 1 to 1024");
@@ -321,14 +341,16 @@ static void generate_wrong(multi30k_small *model, N(session) *session)
     s.alternatives = 0;
     s.nbest = 4;
     s.best_of = 3;
-    REFUSES(ARGUMENT, "best_of is less than nbest", N(generate)(session, &s, 2, lengths, src, result));
+    REFUSES(ARGUMENT, "best_of is less than nbest",
+            N(generate)(session, &s, 2, lengths, src, result));
     s = right_settings(model);
     REFUSES(ARGUMENT, "session is NULL", N(generate)(NULL, &s, 2, lengths, src, result));
     REFUSES(ARGUMENT, "n is -1", N(generate)(session, &s, -1, lengths, src, result));
     REFUSES(ARGUMENT, "lengths is NULL", N(generate)(session, &s, 2, NULL, src, result));
     REFUSES(ARGUMENT, "ids is NULL", N(generate)(session, &s, 2, lengths, NULL, result));
     REFUSES(ARGUMENT, "results is NULL", N(generate)(session, &s, 2, lengths, src, NULL));
-    REFUSES(ARGUMENT, "bos is -1", N(generate)(session, NULL, 2, lengths, src, result)); /* no vocabulary */
+    /* no vocabulary */
+    REFUSES(ARGUMENT, "bos is -1", N(generate)(session, NULL, 2, lengths, src, result));
     WORKS(N(generate)(session, &s, 0, NULL, NULL, NULL));
     s.length_factor = INT32_MAX; /* a limit is a limit */
     WORKS(N(generate)(session, &s, 2, lengths, src, result));
@@ -339,7 +361,7 @@ static void generate_wrong(multi30k_small *model, N(session) *session)
 static void use_closed(const char *weights)
 {
     multi30k_small *model, *other;
-    N(session) *session, *left;
+    N(session) * session, *left;
     N(forward_in) in = right_forward();
     N(forward_out) out;
     N(parameter_info) info;
@@ -359,7 +381,8 @@ static void use_closed(const char *weights)
     REFUSES(ARGUMENT, "model is closed", N(session_new)(model, &session));
     REFUSES(-1, "model is closed", (int)N(steps)(model));
     REFUSES(ARGUMENT, "session's model is closed", N(forward)(left, &in, &out));
-    REFUSES(ARGUMENT, "session's model is closed", N(decode_step)(left, 2, NULL, slots, tokens, &logits));
+    REFUSES(ARGUMENT, "session's model is closed",
+            N(decode_step)(left, 2, NULL, slots, tokens, &logits));
     N(session_free)(left);
     REFUSES(ARGUMENT, "session is closed", N(decode_copy)(left, 0, 1));
     /* One for the other, and what never was a handle. */
@@ -372,7 +395,7 @@ static void use_closed(const char *weights)
 enum { CALLS = 400 };
 
 typedef struct Race {
-    N(session) *session;
+    N(session) * session;
     atomic_int busy, ran, other;
 } Race;
 
@@ -383,13 +406,17 @@ static void *call_again_and_again(void *argument)
     N(forward_out) out;
     for (int ran = 0; ran < CALLS && !race->other;) {
         int status = N(forward)(race->session, &in, &out);
-        atomic_fetch_add(status == N(ERROR_BUSY) ? &race->busy : status ? &race->other : &race->ran, 1);
+        atomic_fetch_add(status == N(ERROR_BUSY) ? &race->busy
+                         : status                ? &race->other
+                                                 : &race->ran,
+                         1);
         ran += !status;
     }
     return NULL;
 }
 
-/* Two threads on one session: each call runs or is refused, and who goes on calling gets through. */
+/* Two threads on one session: each call runs or is refused, and who goes on calling gets
+ * through. */
 static void share_session(multi30k_small *model)
 {
     pthread_t threads[2];
@@ -402,13 +429,14 @@ static void share_session(multi30k_small *model)
         pthread_join(threads[i], NULL);
     N(session_free)(race.session);
     if (race.other || race.ran != 2 * CALLS)
-        wrong++, fprintf(stderr, "%d ran, %d were refused, %d failed\n", race.ran, race.busy, race.other);
+        wrong++, fprintf(stderr, "%d ran, %d were refused, %d failed\n", race.ran, race.busy,
+                         race.other);
 }
 
 int main(int argc, char **argv)
 {
     multi30k_small *model;
-    N(session) *session;
+    N(session) * session;
     if (argc != 2)
         return 2;
     open_wrong(argv[1]);

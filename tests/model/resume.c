@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     pairs *model;
     pairs_session *session;
     bool various = !strcmp(argv[5], "various");
-    check(!strcmp(argv[1], "new") ? pairs_open_new(3, &model) : pairs_open_checkpoint(argv[1], &model));
+    check(!strcmp(argv[1], "new") ? pairs_open_new(3, &model)
+                                  : pairs_open_checkpoint(argv[1], &model));
     check(pairs_session_new(model, &session));
     int steps = atoi(argv[3]);
     for (int i = 0; i < (steps < 0 ? 1 : steps); i++) {

@@ -20,7 +20,8 @@ static uint64_t N(digest_forward)(N(session) * session, const TestBatch *batch, 
           .tgt = batch->target};
     N(forward_out) out;
     N(check)(N(forward)(session, &in, &out), "forward");
-    return add_bytes(digest, out.logits, sizeof(float) * (size_t)(batch->target_tokens * N(VOCABULARY)));
+    return add_bytes(digest, out.logits,
+                     sizeof(float) * (size_t)(batch->target_tokens * N(VOCABULARY)));
 }
 
 static uint64_t N(digest_generation)(MODEL *model, N(session) * session, const TestBatch *batch,
@@ -35,8 +36,9 @@ static uint64_t N(digest_generation)(MODEL *model, N(session) * session, const T
     settings.eos = TEST_EOS;
     settings.sample = sample;
     settings.length_limit = 10;
-    N(check)(N(generate)(session, &settings, batch->rows, batch->source_lengths, batch->source, results),
-             "generate");
+    N(check)(
+        N(generate)(session, &settings, batch->rows, batch->source_lengths, batch->source, results),
+        "generate");
     for (int32_t r = 0; r < batch->rows * BEAM; r++) {
         digest = add_bytes(digest, &results[r].log_probability, sizeof results[r].log_probability);
         digest = add_bytes(digest, results[r].ids, sizeof(int32_t) * (size_t)results[r].n);
@@ -48,14 +50,16 @@ static uint64_t N(digest_generation)(MODEL *model, N(session) * session, const T
 static uint64_t N(digest_steps)(N(session) * session, const TestBatch *batch, uint64_t digest)
 {
     int32_t sentence[MOST_ROWS], token[MOST_ROWS];
-    N(check)(N(encode)(session, batch->rows, batch->source_lengths, batch->source, batch->rows), "encode");
+    N(check)(N(encode)(session, batch->rows, batch->source_lengths, batch->source, batch->rows),
+             "encode");
     for (int32_t b = 0; b < batch->rows; b++)
         sentence[b] = b;
     for (int32_t step = 0; step < 3; step++) {
         const float *logits;
         for (int32_t b = 0; b < batch->rows; b++)
             token[b] = step ? 3 + b + step : TEST_BOS;
-        N(check)(N(decode_step)(session, batch->rows, sentence, sentence, token, &logits), "decode_step");
+        N(check)(N(decode_step)(session, batch->rows, sentence, sentence, token, &logits),
+                 "decode_step");
         digest = add_bytes(digest, logits, sizeof(float) * (size_t)(batch->rows * N(VOCABULARY)));
     }
     return digest;

@@ -8,8 +8,8 @@
 bool ocl_ok(OclDevice *device, cl_int status, const char *what)
 {
     if (status != CL_SUCCESS && !device->failed)
-        diag_error(device->diags, (Loc){0}, "OpenCL device%s%s: %s failed with status %d", *device->name ? " " : "",
-                   device->name, what, (int)status);
+        diag_error(device->diags, (Loc){0}, "OpenCL device%s%s: %s failed with status %d",
+                   *device->name ? " " : "", device->name, what, (int)status);
     device->failed |= status != CL_SUCCESS;
     return !device->failed;
 }
@@ -56,9 +56,11 @@ bool ocl_open(OclDevice *device, const char *wanted, Diagnostics *diags)
     *device = (OclDevice){.diags = diags};
     find_device(device, wanted);
     if (!device->id) {
-        diag_error(diags, (Loc){0}, wanted ? "there is no OpenCL device with '%s' in its name (clinfo lists them)"
-                                           : "there is no OpenCL device (pocl-opencl-icd brings one for any processor)%.0s",
-                   wanted ? wanted : "");
+        diag_error(
+            diags, (Loc){0},
+            wanted ? "there is no OpenCL device with '%s' in its name (clinfo lists them)"
+                   : "there is no OpenCL device (pocl-opencl-icd brings one for any processor)%.0s",
+            wanted ? wanted : "");
         device->failed = true;
         return false;
     }
@@ -86,8 +88,10 @@ static void tell_log(OclDevice *device, cl_program program)
     size_t bytes = 0;
     clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
     char *log = calloc(bytes + 1, 1);
-    if (log && clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) == CL_SUCCESS)
-        diag_error(device->diags, (Loc){0}, "OpenCL device %s does not take the kernels:\n%s", device->name, log);
+    if (log && clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) ==
+                   CL_SUCCESS)
+        diag_error(device->diags, (Loc){0}, "OpenCL device %s does not take the kernels:\n%s",
+                   device->name, log);
     free(log);
 }
 
@@ -115,12 +119,16 @@ bool ocl_run(OclDevice *device, cl_kernel kernel, int64_t units)
     size_t most = 1;
     if (device->failed || units <= 0)
         return !device->failed;
-    if (!ocl_ok(device, clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL),
+    if (!ocl_ok(device,
+                clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
+                                         &most, NULL),
                 "clGetKernelWorkGroupInfo"))
         return false;
     size_t group = most < GROUP ? most : GROUP, items = ((size_t)units + group - 1) / group * group;
-    return ocl_ok(device, clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL),
-                  "clEnqueueNDRangeKernel");
+    return ocl_ok(
+        device,
+        clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL),
+        "clEnqueueNDRangeKernel");
 }
 
 /* ---- memory ---- */
@@ -130,7 +138,8 @@ cl_mem ocl_memory(OclDevice *device, size_t bytes)
     cl_int status = CL_SUCCESS;
     if (device->failed)
         return NULL;
-    cl_mem memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &status);
+    cl_mem memory =
+        clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &status);
     return ocl_ok(device, status, "clCreateBuffer") ? memory : NULL;
 }
 
@@ -138,7 +147,8 @@ bool ocl_write(OclDevice *device, cl_mem to, size_t at, const void *from, size_t
 {
     if (device->failed || !bytes)
         return !device->failed;
-    return ocl_ok(device, clEnqueueWriteBuffer(device->queue, to, CL_TRUE, at, bytes, from, 0, NULL, NULL),
+    return ocl_ok(device,
+                  clEnqueueWriteBuffer(device->queue, to, CL_TRUE, at, bytes, from, 0, NULL, NULL),
                   "clEnqueueWriteBuffer");
 }
 
@@ -146,7 +156,8 @@ bool ocl_read(OclDevice *device, cl_mem from, size_t at, void *to, size_t bytes)
 {
     if (device->failed || !bytes)
         return !device->failed;
-    return ocl_ok(device, clEnqueueReadBuffer(device->queue, from, CL_TRUE, at, bytes, to, 0, NULL, NULL),
+    return ocl_ok(device,
+                  clEnqueueReadBuffer(device->queue, from, CL_TRUE, at, bytes, to, 0, NULL, NULL),
                   "clEnqueueReadBuffer");
 }
 
@@ -154,8 +165,9 @@ bool ocl_copy(OclDevice *device, cl_mem from, size_t from_at, cl_mem to, size_t 
 {
     if (device->failed || !bytes)
         return !device->failed;
-    return ocl_ok(device, clEnqueueCopyBuffer(device->queue, from, to, from_at, to_at, bytes, 0, NULL, NULL),
-                  "clEnqueueCopyBuffer");
+    return ocl_ok(
+        device, clEnqueueCopyBuffer(device->queue, from, to, from_at, to_at, bytes, 0, NULL, NULL),
+        "clEnqueueCopyBuffer");
 }
 
 bool ocl_zero(OclDevice *device, cl_mem to, size_t at, size_t bytes)
@@ -163,6 +175,7 @@ bool ocl_zero(OclDevice *device, cl_mem to, size_t at, size_t bytes)
     static const char zero = 0;
     if (device->failed || !bytes)
         return !device->failed;
-    return ocl_ok(device, clEnqueueFillBuffer(device->queue, to, &zero, 1, at, bytes, 0, NULL, NULL),
+    return ocl_ok(device,
+                  clEnqueueFillBuffer(device->queue, to, &zero, 1, at, bytes, 0, NULL, NULL),
                   "clEnqueueFillBuffer");
 }

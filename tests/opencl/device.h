@@ -1,5 +1,5 @@
-/* An OpenCL device: context, queue, memory, kernels. Calls that fail leave a message, the first of them;
- * calls after it do nothing. */
+/* An OpenCL device: context, queue, memory, kernels. Calls that fail leave a message, the first of
+ * them; calls after it do nothing. */
 #ifndef TESTS_OPENCL_DEVICE_H
 #define TESTS_OPENCL_DEVICE_H
 
@@ -17,8 +17,8 @@ typedef struct OclDevice {
     bool failed;
 } OclDevice;
 
-/* The first device of any platform whose name has `wanted` in it; NULL: the first GPU, else the first.
- * False: there is none, or it cannot be opened. ocl_close closes it in either case. */
+/* The first device of any platform whose name has `wanted` in it; NULL: the first GPU, else the
+ * first. False: there is none, or it cannot be opened. ocl_close closes it in either case. */
 bool ocl_open(OclDevice *device, const char *wanted, Diagnostics *diags);
 void ocl_close(OclDevice *device);
 
@@ -32,7 +32,8 @@ cl_mem ocl_memory(OclDevice *device, size_t bytes);
 /* Copies to the memory from byte `at` on; the bytes may be changed afterwards. */
 bool ocl_write(OclDevice *device, cl_mem to, size_t at, const void *from, size_t bytes);
 bool ocl_read(OclDevice *device, cl_mem from, size_t at, void *to, size_t bytes);
-bool ocl_copy(OclDevice *device, cl_mem from, size_t from_at, cl_mem to, size_t to_at, size_t bytes);
+bool ocl_copy(OclDevice *device, cl_mem from, size_t from_at, cl_mem to, size_t to_at,
+              size_t bytes);
 bool ocl_zero(OclDevice *device, cl_mem to, size_t at, size_t bytes);
 /* A work item a unit; the rest up to a whole group has nothing to do. */
 bool ocl_run(OclDevice *device, cl_kernel kernel, int64_t units);

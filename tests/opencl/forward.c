@@ -128,8 +128,8 @@ int main(int argc, char **argv)
         double apart = compare_batch(&f, i);
         most = apart > most || isnan(apart) ? apart : most;
     }
-    printf("%s on %s: differences up to %.2g; %.4f s a batch, here %.4f s\n", argv[1], f.device.name, most,
-           f.seconds[1] / (BATCHES - 1), f.seconds[0] / (BATCHES - 1));
+    printf("%s on %s: differences up to %.2g; %.4f s a batch, here %.4f s\n", argv[1],
+           f.device.name, most, f.seconds[1] / (BATCHES - 1), f.seconds[0] / (BATCHES - 1));
     bool ok = most <= bound;
     ocl_run_free(f.there);
     ocl_close(&f.device);

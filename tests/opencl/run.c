@@ -1,5 +1,5 @@
-/* A program's steps on a device; see run.h. An Exec has the batch's sizes and the places of buffers in
- * the slab and beside it, which here are two memories of the device. */
+/* A program's steps on a device; see run.h. An Exec has the batch's sizes and the places of buffers
+ * in the slab and beside it, which here are two memories of the device. */
 #include "tests/opencl/run.h"
 
 #include "base/arena.h"
@@ -51,7 +51,9 @@ static void note_buffers(OclRun *run, const TfcStep *step, OclStep *to)
     for (int32_t v = 0; v < to->n_buffers && !product; v++)
         to->buffers[v] = step->kernel.views[v].buffer;
     if (product)
-        memcpy(to->buffers, (int32_t[]){step->gemm.a.buffer, step->gemm.b.buffer, step->gemm.c.buffer}, 3 * sizeof(int32_t));
+        memcpy(to->buffers,
+               (int32_t[]){step->gemm.a.buffer, step->gemm.b.buffer, step->gemm.c.buffer},
+               3 * sizeof(int32_t));
 }
 
 static bool open_kernels(OclRun *run)
@@ -74,7 +76,8 @@ OclRun *ocl_run_new(OclDevice *device, const TfcDeviceCode *code, Store *store)
     Arena *arena = arena_new();
     const TfcProgram *program = code->program;
     OclRun *run = ARENA_NEW(arena, OclRun);
-    *run = (OclRun){.device = device, .code = code, .arena = arena, .batch = exec_new(program, store)};
+    *run =
+        (OclRun){.device = device, .code = code, .arena = arena, .batch = exec_new(program, store)};
     run->steps = ARENA_ARRAY(arena, OclStep, program->n_steps + 1);
     run->tensors = ARENA_ARRAY(arena, cl_mem, program->n_tensors + 1);
     run->inputs = ARENA_ARRAY(arena, cl_mem, program->n_inputs + 1);
@@ -175,7 +178,8 @@ static bool send_inputs(OclRun *run)
         int32_t i = program->buffers[b].index;
         int64_t bytes = bytes_of(run, b);
         if (!run->batch->inputs[i] && bytes > 0) {
-            diag_error(run->device->diags, (Loc){0}, "the input '%s' is missing", program->inputs[i].name);
+            diag_error(run->device->diags, (Loc){0}, "the input '%s' is missing",
+                       program->inputs[i].name);
             return false;
         }
         if (!have_memory(run, &run->inputs[i], &run->input_bytes[i], bytes) ||
@@ -196,7 +200,8 @@ static bool send_numbers(OclRun *run, Arena *scratch)
     const TfcProgram *program = program_of(run);
     for (int32_t d = 0; d < program->n_dims; d++) {
         const TfcDim *dim = &run->batch->dims[d];
-        int64_t rows = program->dims[d].batch < 0 ? 0 : run->batch->dims[program->dims[d].batch].extent;
+        int64_t rows =
+            program->dims[d].batch < 0 ? 0 : run->batch->dims[program->dims[d].batch].extent;
         const int32_t *const tables[] = {dim->offset, dim->length, dim->batch, dim->position};
         for (int t = 0; t < 4; t++) {
             int64_t n = !tables[t] ? 0 : t < 2 ? rows : dim->total;
@@ -220,7 +225,9 @@ static void put_kernel_words(OclRun *run, const TfcKernelStep *step, Words *word
     }
     for (int32_t v = 0; v < step->n_views; v++)
         for (int32_t axis = 0; axis < TFC_MAX_AXES; axis++)
-            put_word(words, axis < step->views[v].n_axes ? run->batch->sizes[step->views[v].strides[axis]] : 0);
+            put_word(words, axis < step->views[v].n_axes
+                                ? run->batch->sizes[step->views[v].strides[axis]]
+                                : 0);
     for (int32_t d = 0; d < step->n_dims; d++) {
         const TfcDim *dim = &run->batch->dims[step->dims[d]];
         put_word(words, dim->extent);
@@ -232,10 +239,12 @@ static void put_kernel_words(OclRun *run, const TfcKernelStep *step, Words *word
         put_word(words, step->ints[i]);
     for (int i = 0; i < 2; i++)
         put_word(words, 0); /* the generator's state, which every run writes */
-    assert(words->list.count == (size_t)tfc_device_words(step->n_views, step->n_dims, step->n_ints).count);
+    assert(words->list.count ==
+           (size_t)tfc_device_words(step->n_views, step->n_dims, step->n_ints).count);
 }
 
-static void put_product(OclRun *run, const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS], Words *words)
+static void put_product(OclRun *run, const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS],
+                        Words *words)
 {
     GemmShape p = gemm_shape_at(bound, index);
     const GemmMatrix *const matrices[] = {&bound->a, &bound->b, &bound->c};
@@ -244,7 +253,8 @@ static void put_product(OclRun *run, const BoundGemm *bound, const int64_t index
     put_word(words, p.k);
     for (int i = 0; i < 3; i++) {
         TfcType type = program_of(run)->buffers[matrices[i]->buffer].type;
-        put_word(words, place_of(run, matrices[i]->buffer) / type_bytes(type) + gemm_origin(bound, matrices[i], index));
+        put_word(words, place_of(run, matrices[i]->buffer) / type_bytes(type) +
+                            gemm_origin(bound, matrices[i], index));
     }
 }
 
@@ -252,8 +262,15 @@ static void put_product(OclRun *run, const BoundGemm *bound, const int64_t index
 static int64_t put_gemm_words(OclRun *run, const BoundGemm *bound, Words *words)
 {
     int64_t index[TFC_MAX_LOOPS] = {0}, most_m = 0, most_n = 0;
-    const int64_t common[] = {0, 0, bound->sum_iterations, bound->a.row_stride, bound->a.column_stride,
-                              bound->b.row_stride, bound->b.column_stride, bound->c.row_stride, bound->c.column_stride};
+    const int64_t common[] = {0,
+                              0,
+                              bound->sum_iterations,
+                              bound->a.row_stride,
+                              bound->a.column_stride,
+                              bound->b.row_stride,
+                              bound->b.column_stride,
+                              bound->c.row_stride,
+                              bound->c.column_stride};
     static_assert(sizeof common == sizeof(TfcDeviceGemm), "a word a field");
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         put_word(words, common[i]);
@@ -282,8 +299,8 @@ static bool bind_step(OclRun *run, int32_t s, Arena *scratch)
         to->units = run->batch->sizes[step->kernel.range];
     } else if (step->kind == TFC_STEP_GEMM) {
         BoundGemm bound = {0};
-        if (!gemm_bind(&bound, &step->gemm, run->batch->sizes, run->batch->dims, &program_of(run)->products,
-                       &program_of(run)->choice))
+        if (!gemm_bind(&bound, &step->gemm, run->batch->sizes, run->batch->dims,
+                       &program_of(run)->products, &program_of(run)->choice))
             return false;
         to->units = put_gemm_words(run, &bound, &words);
         gemm_release(&bound);
@@ -303,7 +320,8 @@ static bool bind_batch(OclRun *run)
     }
     Arena *scratch = arena_new();
     const SlabBlocks *blocks = &run->batch->blocks;
-    bool ok = send_numbers(run, scratch) && have_memory(run, &run->slab, &run->slab_bytes, blocks->slab) &&
+    bool ok = send_numbers(run, scratch) &&
+              have_memory(run, &run->slab, &run->slab_bytes, blocks->slab) &&
               have_memory(run, &run->kept, &run->kept_bytes, blocks->kept);
     for (int32_t s = 0; ok && s < program_of(run)->n_steps; s++)
         ok = bind_step(run, s, scratch);
@@ -338,30 +356,34 @@ static bool call_kernel(OclRun *run, const OclStep *step)
 static bool send_random(OclRun *run, const TfcKernelStep *kernel, cl_mem words)
 {
     int64_t at = tfc_device_words(kernel->n_views, kernel->n_dims, kernel->n_ints).random;
-    return !kernel->n_ints || ocl_write(run->device, words, (size_t)at * sizeof(int64_t), run->batch->rng,
-                                        sizeof run->batch->rng);
+    return !kernel->n_ints || ocl_write(run->device, words, (size_t)at * sizeof(int64_t),
+                                        run->batch->rng, sizeof run->batch->rng);
 }
 
 static bool run_step(OclRun *run, int32_t s)
 {
     const TfcStep *step = &program_of(run)->steps[s];
     if (step->kind == TFC_STEP_KERNEL || step->kind == TFC_STEP_GEMM)
-        return (step->kind == TFC_STEP_GEMM || send_random(run, &step->kernel, run->steps[s].words)) &&
+        return (step->kind == TFC_STEP_GEMM ||
+                send_random(run, &step->kernel, run->steps[s].words)) &&
                call_kernel(run, &run->steps[s]);
     int32_t to = step->copy.to;
     size_t at = (size_t)place_of(run, to);
-    size_t bytes = (size_t)(run->batch->sizes[step->copy.size] * type_bytes(program_of(run)->buffers[to].type));
+    size_t bytes = (size_t)(run->batch->sizes[step->copy.size] *
+                            type_bytes(program_of(run)->buffers[to].type));
     if (step->kind == TFC_STEP_ZERO)
         return ocl_zero(run->device, memory_of(run, to), at, bytes);
     assert(step->kind == TFC_STEP_COPY);
     int32_t from = step->copy.from;
-    return ocl_copy(run->device, memory_of(run, from), (size_t)place_of(run, from), memory_of(run, to), at, bytes);
+    return ocl_copy(run->device, memory_of(run, from), (size_t)place_of(run, from),
+                    memory_of(run, to), at, bytes);
 }
 
 bool ocl_run_all(OclRun *run)
 {
     int64_t version = store_version(run->batch->store);
-    bool ok = !run->device->failed && (run->batch->bound || bind_batch(run)) && send_params(run) && send_inputs(run);
+    bool ok = !run->device->failed && (run->batch->bound || bind_batch(run)) && send_params(run) &&
+              send_inputs(run);
     int32_t first = run->version == version ? program_of(run)->n_prepared : 0;
     for (int32_t s = first; ok && s < program_of(run)->n_steps; s++)
         ok = run_step(run, s);

@@ -28,6 +28,7 @@ static const OracleCase cases[] = {
     {.body = "%9 = lengths {dim = L} : i32[1, B, 1]", .expected = NUMBERS(1, 0)},
     {.body = "%9 = training : bool[]", .expected = NUMBERS(0)},
     /* elementwise */
+    /* clang-format off */
     {{"f32[2]"}, {NUMBERS(1, -2)}, "%9 = neg %0 : f32[2]", .expected = NUMBERS(-1, 2)},
     {{"f32[2]"}, {NUMBERS(1, -2)}, "%9 = abs %0 : f32[2]", .expected = NUMBERS(1, 2)},
     {{"f64[3]"}, {NUMBERS(0, 1, -I)}, "%9 = exp %0 : f64[3]", .expected = NUMBERS(1, 2.718281828459045, 0)},
@@ -114,6 +115,7 @@ static const OracleCase cases[] = {
     /* random: below; here that it is there */
     {.body = "%1 = random {site = 5} : f32[3] %2 = floor %1 : f32[3] %9 = reduce_max %2 {axes = [0]} : f32[1]", .expected = NUMBERS(0)},
 };
+/* clang-format on */
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static void report(const OracleResult *r, const OracleCase *c)
@@ -152,7 +154,7 @@ static void test_values(void **state)
 
 static void mark_block(const Block *block, bool *seen)
 {
-    FOR_OPS(op, block) {
+    FOR_OPS (op, block) {
         seen[op->kind] = true;
         if (op->body)
             mark_block(op->body, seen);
@@ -186,22 +188,63 @@ static const BoundCase bounds[] = {
     {{{"f32[2]"}, {NUMBERS(0.1f, 2)}, .body = "%9 = flip %0 {axis = 0} : f32[2]"}, DT_F64, 0, 0},
     {{{"f32[2]"}, {NUMBERS(0.5, 2)}, .body = "%9 = relu %0 : f32[2]"}, DT_F64, 0, 0},
     /* so are whole numbers */
-    {{{"f32[3]"}, {NUMBERS(1000, 2, 3)}, .body = "%9 = reduce_sum %0 {axes = [0]} : f32[1]"}, DT_F64, 0, 0},
-    {{{"f32[1]", "f32[1]"}, {NUMBERS(3), NUMBERS(0.25)}, .body = "%9 = mul %0, %1 : f32[1]"}, DT_F64, 0, 0},
+    {{{"f32[3]"}, {NUMBERS(1000, 2, 3)}, .body = "%9 = reduce_sum %0 {axes = [0]} : f32[1]"},
+     DT_F64,
+     0,
+     0},
+    {{{"f32[1]", "f32[1]"}, {NUMBERS(3), NUMBERS(0.25)}, .body = "%9 = mul %0, %1 : f32[1]"},
+     DT_F64,
+     0,
+     0},
     /* one rounding, in the type of the result */
-    {{{"f64[1]", "f64[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : f64[1]"}, DT_F64, 0x1p-55, 0x1p-54},
-    {{{"f32[1]", "f32[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : f32[1]"}, DT_F64, 0x1p-26, 0x1p-25},
-    {{{"bf16[1]", "bf16[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : bf16[1]"}, DT_F64, 0x1p-10, 0x1p-9},
+    {{{"f64[1]", "f64[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : f64[1]"},
+     DT_F64,
+     0x1p-55,
+     0x1p-54},
+    {{{"f32[1]", "f32[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : f32[1]"},
+     DT_F64,
+     0x1p-26,
+     0x1p-25},
+    {{{"bf16[1]", "bf16[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : bf16[1]"},
+     DT_F64,
+     0x1p-10,
+     0x1p-9},
     /* or in a coarser one, that of the program */
-    {{{"f64[1]", "f64[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : f64[1]"}, DT_F32, 0x1p-26, 0x1p-25},
-    {{{"f64[1]"}, {NUMBERS(0.1)}, .body = "%9 = neg %0 : f64[1]"}, DT_F32, 0.1 * 0x1p-25, 0.1 * 0x1p-23},
+    {{{"f64[1]", "f64[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%9 = div %0, %1 : f64[1]"},
+     DT_F32,
+     0x1p-26,
+     0x1p-25},
+    {{{"f64[1]"}, {NUMBERS(0.1)}, .body = "%9 = neg %0 : f64[1]"},
+     DT_F32,
+     0.1 * 0x1p-25,
+     0.1 * 0x1p-23},
     /* a sum of 3 in any order; of bf16 it is formed in f32 and rounded */
-    {{{"f32[3]"}, {NUMBERS(0.5, 0.25, 0.125)}, .body = "%9 = reduce_sum %0 {axes = [0]} : f32[1]"}, DT_F64, 0x1p-24, 0x1p-22},
-    {{{"bf16[3]"}, {NUMBERS(0.5, 0.25, 0.125)}, .body = "%9 = reduce_sum %0 {axes = [0]} : bf16[1]"}, DT_F64, 0x1p-9, 0x1p-7},
-    {{{"bf16[2]", "bf16[2]"}, {NUMBERS(0.5, 0.25), NUMBERS(0.5, 0.25)}, .body = "%9 = dot %0, %1 {dtype = f32, batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f32[]"}, DT_F64, 0x1p-26, 0x1p-23},
+    {{{"f32[3]"}, {NUMBERS(0.5, 0.25, 0.125)}, .body = "%9 = reduce_sum %0 {axes = [0]} : f32[1]"},
+     DT_F64,
+     0x1p-24,
+     0x1p-22},
+    {{{"bf16[3]"},
+      {NUMBERS(0.5, 0.25, 0.125)},
+      .body = "%9 = reduce_sum %0 {axes = [0]} : bf16[1]"},
+     DT_F64,
+     0x1p-9,
+     0x1p-7},
+    {{{"bf16[2]", "bf16[2]"},
+      {NUMBERS(0.5, 0.25), NUMBERS(0.5, 0.25)},
+      .body =
+          "%9 = dot %0, %1 {dtype = f32, batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f32[]"},
+     DT_F64,
+     0x1p-26,
+     0x1p-23},
     /* cancellation: the error stays, the value goes */
-    {{{"f32[1]", "f32[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%2 = div %0, %1 : f32[1] %3 = mul %2, %1 : f32[1] %9 = sub %3, %0 : f32[1]"}, DT_F64, 0x1p-25, 0x1p-22},
+    {{{"f32[1]", "f32[1]"},
+      {NUMBERS(1), NUMBERS(3)},
+      .body = "%2 = div %0, %1 : f32[1] %3 = mul %2, %1 : f32[1] %9 = sub %3, %0 : f32[1]"},
+     DT_F64,
+     0x1p-25,
+     0x1p-22},
     /* a comparison of what rounding may order either way */
+    /* clang-format off */
     {{{"f32[1]", "f32[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%2 = div %0, %1 : f32[1] %3 = mul %2, %1 : f32[1] %9 = lt %3, %0 : bool[1]"}, DT_F64, 1, 1},
     {{{"f32[1]", "f32[1]"}, {NUMBERS(1), NUMBERS(3)}, .body = "%2 = div %0, %1 : f32[1] %9 = lt %2, %0 : bool[1]"}, DT_F64, 0, 0},
     /* and what is chosen by it: as far off as the choices are apart, or not at all */
@@ -223,17 +266,19 @@ static const BoundCase bounds[] = {
     {{{"f32[2]", "f32[]"}, {NUMBERS(2, 1), NUMBERS(3)}, .body = "%2 = div %0, %1 : f32[2] %3 = reduce_max %2 {axes = [0]} : f32[1] %9 = eq %2, %3 : bool[2]"}, DT_F64, 0, 0},
     {{{"f32[2]", "f32[]"}, {NUMBERS(2, 2), NUMBERS(3)}, .body = "%2 = div %0, %1 : f32[2] %3 = reduce_max %2 {axes = [0]} : f32[1] %9 = eq %2, %3 : bool[2]"}, DT_F64, 1, 1},
 };
+/* clang-format on */
 
 static void test_bounds(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof bounds / sizeof bounds[0]; k++) {
         OracleResult r = case_run(&bounds[k].of, bounds[k].compute);
-        bool right = r.out && r.out->error[0] >= bounds[k].least && r.out->error[0] <= bounds[k].most;
+        bool right =
+            r.out && r.out->error[0] >= bounds[k].least && r.out->error[0] <= bounds[k].most;
         if (!right) {
             report(&r, &bounds[k].of);
-            print_error("bound %g, not from %g to %g\n", r.out ? r.out->error[0] : NAN, bounds[k].least,
-                        bounds[k].most);
+            print_error("bound %g, not from %g to %g\n", r.out ? r.out->error[0] : NAN,
+                        bounds[k].least, bounds[k].most);
         }
         assert_true(right);
         case_free(&r);
@@ -264,7 +309,8 @@ static void test_agreement(void **state)
     assert_true(oracle_agrees(&t, 0, 1.5) && oracle_agrees(&t, 0, 1));
     assert_false(oracle_agrees(&t, 0, 9) || oracle_agrees(&t, 0, NAN) || oracle_agrees(&t, 0, I));
     assert_true(oracle_agrees(&t, 1, I));
-    assert_false(oracle_agrees(&t, 1, -I) || oracle_agrees(&t, 1, 1e300) || oracle_agrees(&t, 1, NAN));
+    assert_false(oracle_agrees(&t, 1, -I) || oracle_agrees(&t, 1, 1e300) ||
+                 oracle_agrees(&t, 1, NAN));
     assert_true(oracle_agrees(&t, 2, NAN) && oracle_agrees(&t, 2, -5));
     assert_true(oracle_agrees(&t, 3, 77));
 }
@@ -275,7 +321,8 @@ static void test_random(void **state)
 {
     (void)state;
     const OracleCase random = {.body = "%9 = random {site = 5} : f32[B, S~, 2]"};
-    const OracleCase dropout = {{"f32[B, S~, 2]"}, {NUMBERS(1, 1, 1, 1, 1, 1, 1, 1)},
+    const OracleCase dropout = {{"f32[B, S~, 2]"},
+                                {NUMBERS(1, 1, 1, 1, 1, 1, 1, 1)},
                                 .body = "%9 = dropout %0 {rate = 0.5, site = 5} : f32[B, S~, 2]"};
     OracleResult a = case_run(&random, DT_F64), b = case_run(&dropout, DT_F64);
     assert_true(a.out && b.out && a.out->count == 8 && b.out->count == 8);
@@ -306,10 +353,12 @@ static void test_positions_that_do_not_exist(void **state)
 static void test_assigned(void **state)
 {
     (void)state;
-    const OracleCase c = {{"f32[B, Q~, 2]"}, {NUMBERS(-1, -2, -3, -4, -5, -6)},
-                          .body = "%1 = param {name = \"w\"} : f32[2] %2 = neg %1 : f32[2] assign %1, %2 "
-                          "%3 = param {name = \"cache\"} : f32[B, P~, 2] "
-                          "%9 = append %3, %0 : f32[B, P~, 2]"};
+    const OracleCase c = {
+        {"f32[B, Q~, 2]"},
+        {NUMBERS(-1, -2, -3, -4, -5, -6)},
+        .body = "%1 = param {name = \"w\"} : f32[2] %2 = neg %1 : f32[2] assign %1, %2 "
+                "%3 = param {name = \"cache\"} : f32[B, P~, 2] "
+                "%9 = append %3, %0 : f32[B, P~, 2]"};
     OracleResult r = case_run(&c, DT_F64);
     assert_true(r.out && r.run.assigned.count == 2);
     assert_string_equal(r.run.assigned.data[0].name, "w");
@@ -332,9 +381,11 @@ static void expect_error(const OracleCase *c, const char *message)
 static void test_errors(void **state)
 {
     (void)state;
-    expect_error(&(OracleCase){.body = "%9 = input {name = \"z\"} : f32[2]"}, "input \"z\" is not given");
-    expect_error(&(OracleCase){{"f32[B, S~]"}, {NUMBERS(1, 2, 3)}, .body = "%9 = neg %0 : f32[B, S~]"},
-                 "input \"a\" has 4 elements, given 3");
+    expect_error(&(OracleCase){.body = "%9 = input {name = \"z\"} : f32[2]"},
+                 "input \"z\" is not given");
+    expect_error(
+        &(OracleCase){{"f32[B, S~]"}, {NUMBERS(1, 2, 3)}, .body = "%9 = neg %0 : f32[B, S~]"},
+        "input \"a\" has 4 elements, given 3");
 }
 
 int main(void)

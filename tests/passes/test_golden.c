@@ -49,7 +49,8 @@ typedef struct Shown {
 } Shown;
 
 static const OptimizerSpec sgd = {.kind = OPTIMIZER_SGD};
-static const OptimizerSpec momentum = {.kind = OPTIMIZER_SGD, .momentum = 0.9, .weight_decay = 0.01};
+static const OptimizerSpec momentum = {
+    .kind = OPTIMIZER_SGD, .momentum = 0.9, .weight_decay = 0.01};
 static const OptimizerSpec adam = {
     .kind = OPTIMIZER_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9, .clip_norm = 1};
 static const OptimizerSpec adamw = {
@@ -145,7 +146,8 @@ static void process(Arena *arena, const Source *source, Shown *shown, Text *out)
         fail_msg("%s: %s", source->path, out->data);
         return;
     }
-    const char *passes = directive(arena, source, "passes"), *what = directive(arena, source, "derive");
+    const char *passes = directive(arena, source, "passes"),
+               *what = directive(arena, source, "derive");
     const char *memory = directive(arena, source, "memory");
     Report report = {.arena = arena};
     size_t before = module->functions.count;
@@ -187,8 +189,8 @@ static void check_file(const char *path, Shown *shown)
         assert_true(file_write_all(&diags, expected_path, out.data, out.length));
     const Source *expected = file_read(&diags, arena, expected_path, 1 << 20);
     if (!expected || strcmp(expected->text, out.data)) {
-        print_error("%s\n---- expected\n%s\n---- got\n%s\n", path, expected ? expected->text : "no file",
-                    out.data);
+        print_error("%s\n---- expected\n%s\n---- got\n%s\n", path,
+                    expected ? expected->text : "no file", out.data);
         fail();
     }
     text_free(&out);
@@ -205,7 +207,8 @@ static void check_complete(const Shown *shown)
     int lacking = 0;
     for (int i = 0; i < pass_count; i++)
         if (!shown->passes[i])
-            lacking++, print_error("no file of %s shows the pass %s at work\n", folder, pass_info[i].name);
+            lacking++,
+                print_error("no file of %s shows the pass %s at work\n", folder, pass_info[i].name);
     for (int i = MISS_NONE + 1; i < MISS_COUNT; i++)
         if (!shown->misses[i])
             lacking++, print_error("no file of %s shows the near miss of %s\n", folder, misses[i]);

@@ -14,24 +14,23 @@
 #include <string.h>
 
 /* What rows read; their result is %30. */
-static const char leaves[] =
-    "module \"m\"\n"
-    "dim B\n"
-    "dim S ragged B\n"
-    "func f {\n"
-    "  %0 = input {name = \"x\"} : f32[4, 6]\n"
-    "  %1 = input {name = \"y\"} : f32[4, 6]\n"
-    "  %2 = input {name = \"p\"} : bool[4, 6]\n"
-    "  %3 = input {name = \"q\"} : bool[4, 6]\n"
-    "  %4 = input {name = \"v\"} : f32[6]\n"
-    "  %5 = input {name = \"long\"} : f32[6, 1, 4]\n"
-    "  %6 = const {value = 0} : f32[]\n"
-    "  %7 = const {value = 1} : f32[]\n"
-    "  %8 = const {value = 2} : f32[]\n"
-    "  %9 = const {value = 0} : bool[]\n"
-    "  %10 = const {value = 1} : bool[]\n"
-    "  %11 = const {value = 0} : f32[4, 6]\n"
-    "  %12 = const {value = 1} : bool[4, 6]\n";
+static const char leaves[] = "module \"m\"\n"
+                             "dim B\n"
+                             "dim S ragged B\n"
+                             "func f {\n"
+                             "  %0 = input {name = \"x\"} : f32[4, 6]\n"
+                             "  %1 = input {name = \"y\"} : f32[4, 6]\n"
+                             "  %2 = input {name = \"p\"} : bool[4, 6]\n"
+                             "  %3 = input {name = \"q\"} : bool[4, 6]\n"
+                             "  %4 = input {name = \"v\"} : f32[6]\n"
+                             "  %5 = input {name = \"long\"} : f32[6, 1, 4]\n"
+                             "  %6 = const {value = 0} : f32[]\n"
+                             "  %7 = const {value = 1} : f32[]\n"
+                             "  %8 = const {value = 2} : f32[]\n"
+                             "  %9 = const {value = 0} : bool[]\n"
+                             "  %10 = const {value = 1} : bool[]\n"
+                             "  %11 = const {value = 0} : f32[4, 6]\n"
+                             "  %12 = const {value = 1} : bool[4, 6]\n";
 
 typedef struct Row {
     const char *rule, *ops, *result;
@@ -92,7 +91,8 @@ static const Row rows[] = {
      "%30 = transpose %29 {perm = [0, 2, 1]} : f32[4, 1, 6]",
      "transpose(long)"},
     {"transpose(from(transpose))",
-     "%29 = transpose %0 {perm = [1, 0]} : f32[6, 4]\n%30 = transpose %29 {perm = [1, 0]} : " F, "x"},
+     "%29 = transpose %0 {perm = [1, 0]} : f32[6, 4]\n%30 = transpose %29 {perm = [1, 0]} : " F,
+     "x"},
     {"transpose(from(dot))",
      "%28 = reshape %1 {shape = [6, 4]} : f32[6, 4]\n"
      "%29 = dot %0, %28 {batch_a = [], batch_b = [], " DOT "} : f32[4, 4]\n"
@@ -133,7 +133,8 @@ static Module *parse(Arena *arena, Diagnostics *diags, const Row *row)
     Text text = {0};
     text_add(&text, "%s%s\noutput %%30 {name = \"z\"}\n}\n", leaves, row->ops);
     Source *source = ARENA_NEW(arena, Source);
-    *source = (Source){.path = row->ops, .text = arena_strdup(arena, text.data), .length = text.length};
+    *source =
+        (Source){.path = row->ops, .text = arena_strdup(arena, text.data), .length = text.length};
     text_free(&text);
     Module *module = ir_parse(arena, diags, source);
     if (!module || !ir_verify(module, diags))
@@ -173,7 +174,8 @@ static void test_rules(void **state)
     assert_in_range(simplify_rule_count, 1, 64);
     for (int i = 0; i < N_ROWS; i++) {
         const SimplifyRule *rule = run_row(&rows[i]);
-        const char *name = rule ? rule->text : "no rule", *want = rows[i].rule ? rows[i].rule : "no rule";
+        const char *name = rule ? rule->text : "no rule",
+                   *want = rows[i].rule ? rows[i].rule : "no rule";
         if (strcmp(name, want))
             fail_msg("%s: %s is taken, not %s", rows[i].ops, name, want);
         if (rule)

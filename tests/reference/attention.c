@@ -1,5 +1,5 @@
-/* `tfc attend` against PyTorch: from the same weights and token ids the same attention weights of every
- * head of every layer, encoder, decoder and cross, in its NumPy archive and in its JSON.
+/* `tfc attend` against PyTorch: from the same weights and token ids the same attention weights of
+ * every head of every layer, encoder, decoder and cross, in its NumPy archive and in its JSON.
  * The fixtures are made by tests/fixtures/make_attentions.py. */
 #include "tests/reference/harness.h"
 
@@ -76,8 +76,8 @@ static bool run_attend(Harness *h, const struct Fixture *f, const StFile *theirs
 {
     Words words = {0};
     words_add(h, words, "attend", f->model, "--weights",
-              arena_printf(h->arena, "tests/fixtures/%s.safetensors", f->name), "--vocab", write_words(h, f->vocab),
-              "--npy", npz, "--json", json);
+              arena_printf(h->arena, "tests/fixtures/%s.safetensors", f->name), "--vocab",
+              write_words(h, f->vocab), "--npy", npz, "--json", json);
     for (int64_t i = 0; i < theirs->n_meta; i++)
         words_add(h, words, "--set",
                   arena_printf(h->arena, "%s=%s", theirs->meta_keys[i], theirs->meta_values[i]));
@@ -88,9 +88,11 @@ static bool run_attend(Harness *h, const struct Fixture *f, const StFile *theirs
         words_add(h, words, source ? "--target" : "--text", write_side(h, theirs, "target"));
     if (!source) /* a language model's text begins as PyTorch's did */
         words_add(h, words, "--token",
-                  arena_printf(h->arena, "text-begin=#%d", (int)st_value(ids_of(h, theirs, 0, "target"), 0)));
+                  arena_printf(h->arena, "text-begin=#%d",
+                               (int)st_value(ids_of(h, theirs, 0, "target"), 0)));
     int status = harness_run(h, &words);
-    return harness_check(h, status == 0, "%s: exit status %d: %s", f->name, status, harness_said(h));
+    return harness_check(h, status == 0, "%s: exit status %d: %s", f->name, status,
+                         harness_said(h));
 }
 
 /* The numbers of nested lists, in order; how many. */
@@ -150,19 +152,21 @@ static double compare(Harness *h, const struct Fixture *f, const char *what, con
                       const StTensor *theirs)
 {
     Difference d = tensor_difference(ours, theirs);
-    bool ok = harness_check(h, d.same_count && d.largest <= tolerance, "%s: %s of the %s differs by %g",
-                            f->name, theirs->name, what, d.same_count ? d.largest : (double)INFINITY);
+    bool ok =
+        harness_check(h, d.same_count && d.largest <= tolerance, "%s: %s of the %s differs by %g",
+                      f->name, theirs->name, what, d.same_count ? d.largest : (double)INFINITY);
     return ok ? d.largest : (double)INFINITY;
 }
 
-static void compare_layer(Harness *h, const struct Fixture *f, const StTensor *theirs, const Npz *npz,
-                          const JsonValue *sentence, double *worst)
+static void compare_layer(Harness *h, const struct Fixture *f, const StTensor *theirs,
+                          const Npz *npz, const JsonValue *sentence, double *worst)
 {
     const NpyArray *array = npz_find(npz, theirs->name);
     const JsonValue *attention = attention_named(sentence, strchr(theirs->name, '.') + 1);
     if (!harness_check(h, array && attention, "%s: there is no %s", f->name, theirs->name))
         return;
-    bool same = array->rank == theirs->rank && !memcmp(array->dims, theirs->dims, sizeof *array->dims * 3);
+    bool same =
+        array->rank == theirs->rank && !memcmp(array->dims, theirs->dims, sizeof *array->dims * 3);
     harness_check(h, same, "%s: %s has another shape", f->name, theirs->name);
     const StTensor in_archive = {.type = ST_F32, .count = array->count, .data = array->data};
     const StTensor in_json = weights_of_json(h, attention, theirs->count);
@@ -174,7 +178,8 @@ static void test_fixture(Harness *h, const struct Fixture *f)
 {
     StFile *theirs =
         harness_open(h, arena_printf(h->arena, "tests/fixtures/%s_attention.safetensors", f->name));
-    const char *npz_path = harness_path(h, "all.npz"), *json_path = harness_path(h, "all.json"), *problem;
+    const char *npz_path = harness_path(h, "all.npz"), *json_path = harness_path(h, "all.json"),
+               *problem;
     double worst[2] = {0};
     if (!run_attend(h, f, theirs, npz_path, json_path))
         return;
@@ -184,7 +189,8 @@ static void test_fixture(Harness *h, const struct Fixture *f)
     const JsonValue *sentences = json_member(json, "sentences");
     harness_tell(&h->diags);
     int64_t n = 0;
-    if (harness_check(h, npz && sentences && sentences->n == LINES, "%s: not every line", f->name)) {
+    if (harness_check(h, npz && sentences && sentences->n == LINES, "%s: not every line",
+                      f->name)) {
         for (int line = 0; line < LINES; line++) {
             check_tokens(h, f, theirs, line, &sentences->items[line], "source");
             check_tokens(h, f, theirs, line, &sentences->items[line], "target");
@@ -196,9 +202,11 @@ static void test_fixture(Harness *h, const struct Fixture *f)
                 n++;
             }
         harness_check(h, n == f->layers * LINES && (int64_t)npz->arrays.count == n,
-                      "%s: %lld attentions, PyTorch has %lld", f->name, (long long)npz->arrays.count, (long long)n);
+                      "%s: %lld attentions, PyTorch has %lld", f->name,
+                      (long long)npz->arrays.count, (long long)n);
     }
-    printf("%-20s %2lld attentions: archive %.1e   JSON %.1e\n", f->name, (long long)n, worst[0], worst[1]);
+    printf("%-20s %2lld attentions: archive %.1e   JSON %.1e\n", f->name, (long long)n, worst[0],
+           worst[1]);
     st_close(theirs);
 }
 

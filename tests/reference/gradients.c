@@ -10,8 +10,9 @@
 
 static const struct Fixture {
     const char *file, *model;
-    bool at_kink; /* a ReLU of it is so close to 0 that one weight rounded to bf16, with all
-                     else in f64, changes gradients by a half: they say nothing of bf16 */
+    /* a ReLU of it is so close to 0 that one weight rounded to bf16, with all else in f64, changes
+     * gradients by a half: they say nothing of bf16 */
+    bool at_kink;
 } fixtures[] = {
     {"tests/fixtures/transformer_small.safetensors", "models/transformer_base.tfg", true},
     {"tests/fixtures/pre_norm_small.safetensors", "models/pre_norm.tfg", false},
@@ -25,12 +26,9 @@ static const struct Way {
     double logits, loss, gradient; /* absolute; relative; relative norm */
     double nothing;                /* of a zero gradient: relative to all gradients */
 } ways[] = {
-    {"f32", "-O2", 1e-4, 1e-5, 1e-3, 1e-5},
-    {"f32", "-O0", 1e-4, 1e-5, 1e-3, 1e-5},
-    {"f64", "-O2", 1e-6, 1e-7, 1e-6, 1e-7},
-    {"f64", "-O0", 1e-6, 1e-7, 1e-6, 1e-7},
-    {"bf16", "-O2", 6e-2, 1e-3, 6e-2, 1e-2},
-    {"bf16", "-O0", 6e-2, 1e-3, 6e-2, 1e-2},
+    {"f32", "-O2", 1e-4, 1e-5, 1e-3, 1e-5},  {"f32", "-O0", 1e-4, 1e-5, 1e-3, 1e-5},
+    {"f64", "-O2", 1e-6, 1e-7, 1e-6, 1e-7},  {"f64", "-O0", 1e-6, 1e-7, 1e-6, 1e-7},
+    {"bf16", "-O2", 6e-2, 1e-3, 6e-2, 1e-2}, {"bf16", "-O0", 6e-2, 1e-3, 6e-2, 1e-2},
 };
 
 /* Attention in regions against attention without, in bf16: sums differ in their order, and
@@ -111,7 +109,8 @@ static StFile *run_fixture(Harness *h, const char *title, const struct Fixture *
                   arena_printf(h->arena, "%s=%s", theirs->meta_keys[i], theirs->meta_values[i]));
     int status = harness_run(h, &words);
     st_close(theirs);
-    bool ran = harness_check(h, status == 0, "%s: exit status %d: %s", title, status, harness_said(h));
+    bool ran =
+        harness_check(h, status == 0, "%s: exit status %d: %s", title, status, harness_said(h));
     return ran ? harness_open(h, out) : NULL;
 }
 

@@ -2,7 +2,8 @@
  * files in a folder of their own, tensors compared, and a table of what was found.
  *
  *   Harness h;
- *   harness_init(&h, argc, argv, "../shared/data/…");  // argv[1]: the program; exits 77 without the data
+ *   harness_init(&h, argc, argv, "../shared/data/…");
+ *       // argv[1]: the program; exits 77 without the data
  *   … harness_run, harness_check …
  *   return harness_finish(&h);
  *

@@ -103,8 +103,8 @@ static void test_cases(Harness *h, const JsonValue *cases, const char *level)
         test_case(h, &c, level, &count);
         st_close((StFile *)c.file);
     }
-    printf("%s: of %zu cases %d passed, %d failed, %d are not sayable\n", level,
-           cases->n, count.passed, count.failed, count.unsaid);
+    printf("%s: of %zu cases %d passed, %d failed, %d are not sayable\n", level, cases->n,
+           count.passed, count.failed, count.unsaid);
 }
 
 int main(int argc, char **argv)
@@ -114,7 +114,8 @@ int main(int argc, char **argv)
     const char *problem = "is not there";
     const Source *text = file_read(&h.diags, h.arena, DATA "cases.json", 1 << 20);
     const JsonValue *cases = text ? json_read(h.arena, text->text, text->length, &problem) : NULL;
-    if (harness_check(&h, cases && cases->kind == JV_LIST, "cases.json: %s", problem ? problem : "is no list")) {
+    if (harness_check(&h, cases && cases->kind == JV_LIST, "cases.json: %s",
+                      problem ? problem : "is no list")) {
         test_cases(&h, cases, "-O2");
         test_cases(&h, cases, "-O0");
     }

@@ -9,7 +9,7 @@
 typedef struct OnnxCase {
     const char *name, *op;
     const JsonValue *attributes, *inputs, *outputs; /* names in order; "" where left out */
-    const StFile *file;                          /* tensors in.X and out.Y */
+    const StFile *file;                             /* tensors in.X and out.Y */
     Arena *arena;
 } OnnxCase;
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const models[] = {"marian", "bart", "t5", "flan", "gpt2",
-                                     "llama", "llama31", "qwen2", "bert"};
+static const char *const models[] = {"marian", "bart",    "t5",    "flan", "gpt2",
+                                     "llama",  "llama31", "qwen2", "bert"};
 
 typedef struct Case {
     const char *name, *model, *fixture;
@@ -34,7 +34,8 @@ static const char *batch_part(const Case *c, int64_t i, int batch)
 /* None of a batch and no result. */
 static bool is_weight(const StTensor *tensor)
 {
-    return tensor->name[1] != '.' && strcmp(tensor->name, "logits") && strcmp(tensor->name, "losses");
+    return tensor->name[1] != '.' && strcmp(tensor->name, "logits") &&
+           strcmp(tensor->name, "losses");
 }
 
 /* A batch as a file of inputs, with the rate and the number of the step; NULL after a complaint. */
@@ -63,11 +64,12 @@ static void write_tokenizer(Harness *h, const char *path, int n)
     static const char *const special[40] = {[7] = "[MASK]", [39] = "<pad>"};
     Text text = {0};
     text_string(&text, "{\"version\": \"1.0\", \"added_tokens\": [");
-    text_string(&text, "{\"id\": 0, \"content\": \"</s>\", \"single_word\": false, \"lstrip\": false, "
-                       "\"rstrip\": false, \"normalized\": false, \"special\": true}], "
-                       "\"normalizer\": null, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, "
-                       "\"post_processor\": null, \"decoder\": null, \"model\": {\"type\": "
-                       "\"WordLevel\", \"unk_token\": \"t2\", \"vocab\": {\"</s>\": 0, \"<s>\": 1");
+    text_string(&text,
+                "{\"id\": 0, \"content\": \"</s>\", \"single_word\": false, \"lstrip\": false, "
+                "\"rstrip\": false, \"normalized\": false, \"special\": true}], "
+                "\"normalizer\": null, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, "
+                "\"post_processor\": null, \"decoder\": null, \"model\": {\"type\": "
+                "\"WordLevel\", \"unk_token\": \"t2\", \"vocab\": {\"</s>\": 0, \"<s>\": 1");
     for (int i = 2; i < n; i++)
         if (special[i])
             text_add(&text, ", \"%s\": %d", special[i], i);
@@ -97,7 +99,8 @@ static const char *write_folder(Harness *h, const Case *c)
     for (int64_t i = 0; i < c->theirs->n; i++)
         if (is_weight(&c->theirs->tensors[i]))
             tensors[n++] = c->theirs->tensors[i];
-    ok = st_write(&h->diags, arena_printf(h->arena, "%s/model.safetensors", folder), tensors, n, NULL, 0);
+    ok = st_write(&h->diags, arena_printf(h->arena, "%s/model.safetensors", folder), tensors, n,
+                  NULL, 0);
     harness_check(h, ok, "%s: no weights", c->name);
     return folder;
 }
@@ -111,7 +114,8 @@ static void check_import(Harness *h, const Case *c)
                   harness_said(h));
     const Source *model =
         file_read(&h->diags, h->arena, arena_printf(h->arena, "%s/model.tfg", c->run), 1 << 20);
-    harness_check(h, strcmp(c->name, "bert") || (model && strstr(model->text, "const mask_id = 7\n")),
+    harness_check(h,
+                  strcmp(c->name, "bert") || (model && strstr(model->text, "const mask_id = 7\n")),
                   "%s: the mask's id is another", c->name);
 }
 
@@ -149,10 +153,10 @@ static void check_export(Harness *h, const Case *c)
         bool wanted = is_weight(theirs);
         const StTensor *mine = wanted ? st_find(ours, theirs->name) : NULL;
         n += wanted;
-        bool same = !wanted ||
-                    (mine && mine->rank == theirs->rank && mine->type == theirs->type &&
-                     !memcmp(mine->dims, theirs->dims, sizeof(int64_t) * (size_t)mine->rank) &&
-                     !memcmp(mine->data, theirs->data, theirs->bytes));
+        bool same =
+            !wanted || (mine && mine->rank == theirs->rank && mine->type == theirs->type &&
+                        !memcmp(mine->dims, theirs->dims, sizeof(int64_t) * (size_t)mine->rank) &&
+                        !memcmp(mine->data, theirs->data, theirs->bytes));
         harness_check(h, same, "%s: '%s' does not come back as it was", c->name, theirs->name);
     }
     harness_check(h, n > 10 && ours->n == n, "%s: %lld tensors were exported, not %lld", c->name,
@@ -186,7 +190,8 @@ static void run_steps(Harness *h, const Case *c, Job *job, Session *session, Sto
         double loss = run_step(h, c, job, session->model->module, exec, program, step);
         double off = fabs(loss - theirs) / theirs;
         worst = fmax(worst, off);
-        harness_check(h, off <= 0.01, "%s: step %d: loss %g, PyTorch's %g", c->name, step, loss, theirs);
+        harness_check(h, off <= 0.01, "%s: step %d: loss %g, PyTorch's %g", c->name, step, loss,
+                      theirs);
     }
     printf("   %d steps' losses %.1e\n", (int)losses->count, worst);
     exec_free(exec);
@@ -222,7 +227,8 @@ int main(int argc, char **argv)
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         Case c = {.name = models[m],
                   .model = arena_printf(h.arena, "tests/fixtures/%s_published.tfg", models[m]),
-                  .fixture = arena_printf(h.arena, "tests/fixtures/%s_published.safetensors", models[m])};
+                  .fixture =
+                      arena_printf(h.arena, "tests/fixtures/%s_published.safetensors", models[m])};
         c.theirs = harness_open(&h, c.fixture);
         c.batches = atoi(st_meta(c.theirs, "batches"));
         c.rate = atof(st_meta(c.theirs, "rate"));

@@ -164,8 +164,8 @@ static bool test_sorting(Harness *h, Job *job, int level)
     Store *store = store_new();
     Inference inference;
     inference_init(&inference, &session, store, NULL);
-    bool ok =
-        inference_prepare_decode(&inference) && weights_load(job, session.model, store, WEIGHTS, NULL);
+    bool ok = inference_prepare_decode(&inference) &&
+              weights_load(job, session.model, store, WEIGHTS, NULL);
     int sorted = 0;
     for (int32_t first = 0; ok && first < KINDS; first++)
         sorted += sort_rows(h, &inference.stepper, first);

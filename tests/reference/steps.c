@@ -109,7 +109,8 @@ static bool train(Harness *h, Job *job, const StFile *file, int level)
     if (ok) {
         const TfcProgram *program =
             session_compile(&session, session_function(&session, "train_step"));
-        ok = program && store_add_program(store, program) && weights_initialise(job, session.model, store, 1) &&
+        ok = program && store_add_program(store, program) &&
+             weights_initialise(job, session.model, store, 1) &&
              weights_load(job, session.model, store, FIXTURE, NULL);
         if (ok) {
             Exec *exec = exec_new(program, store);

@@ -14,9 +14,11 @@ struct Library {
     sentencepiece::SentencePieceProcessor processor;
 };
 
-namespace {
+namespace
+{
 
-class Lines : public sentencepiece::SentenceIterator {
+class Lines : public sentencepiece::SentenceIterator
+{
   public:
     Lines(const char *const *lines, const size_t *lengths, size_t n)
         : lines_(lines), lengths_(lengths), n_(n)

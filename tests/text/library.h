@@ -1,5 +1,5 @@
-/* libsentencepiece as the tests see it (in C++: within extern "C"): models trained with any settings, text encoded and
- * decoded. What runtime/text is compared with. */
+/* libsentencepiece as the tests see it (in C++: within extern "C"): models trained with any
+ * settings, text encoded and decoded. What runtime/text is compared with. */
 #ifndef TESTS_TEXT_LIBRARY_H
 #define TESTS_TEXT_LIBRARY_H
 

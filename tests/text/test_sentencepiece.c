@@ -102,11 +102,12 @@ static Texts *corpora(void)
     if (!texts.arena && file_exists(DATA "tatoeba/deu-eng.zip")) {
         texts.arena = arena_new();
         const int each = short_test() ? 10 : 1;
-        read_command(&texts, each, "cat " DATA "tokenizers/botchan.txt " DATA
-                             "shakespeare/tinyshakespeare.txt");
+        read_command(&texts, each,
+                     "cat " DATA "tokenizers/botchan.txt " DATA "shakespeare/tinyshakespeare.txt");
         read_command(&texts, each, "cat " DATA "sigmorphon-2021-g2p/*_dev.tsv");
         read_command(&texts, each, "gzip -dc " DATA "multi30k/train.de.gz");
-        read_command(&texts, each, "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | tail -n 60000");
+        read_command(&texts, each,
+                     "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | tail -n 60000");
     }
     return texts.n ? &texts : NULL;
 }
@@ -155,7 +156,8 @@ static void compare_ids(Both *b)
     for (int i = 0; i < 2000; i++) {
         b->want.count = b->want_text.length = b->got_text.length = 0;
         for (unsigned n = next_random(&state) % 12; n; n--)
-            token_ids_push(&b->want, (int32_t)(next_random(&state) % (i % 2 && size > 270 ? 270 : size)));
+            token_ids_push(&b->want,
+                           (int32_t)(next_random(&state) % (i % 2 && size > 270 ? 270 : size)));
         library_decode(b->library, b->want.data, b->want.count, &b->want_text);
         assert_true(tokenizer_decode(b->ours, b->want.data, b->want.count, &b->got_text));
         if (b->want_text.length != b->got_text.length ||
@@ -320,16 +322,24 @@ static void test_refused(void **state)
         {"", 0, "it has no piece for what is unknown"},
         {"not a model", 11, "a field is cut off or damaged"},
         {"\x0a\x00", 2, "a piece is empty"},
-        {"\x0a\x05\x0a\x03" "a\0b", 7, "a piece has a NUL"},
-        {"\x0a\x03\x0a\x01" "a", 5, "it has no piece for what is unknown"},
+        {"\x0a\x05\x0a\x03"
+         "a\0b",
+         7, "a piece has a NUL"},
+        {"\x0a\x03\x0a\x01"
+         "a",
+         5, "it has no piece for what is unknown"},
         {"\x0a\x05\x0a\x01u\x18\x02\x0a\x05\x0a\x01v\x18\x02", 14,
          "it has two pieces for what is unknown"},
-        {"\x0a\x05\x0a\x01u\x18\x02\x0a\x03\x0a\x01" "a\x0a\x03\x0a\x01" "a", 17,
-         "a piece is there twice"},
+        {"\x0a\x05\x0a\x01u\x18\x02\x0a\x03\x0a\x01"
+         "a\x0a\x03\x0a\x01"
+         "a",
+         17, "a piece is there twice"},
         {"\x0a\x05\x0a\x01u\x18\x02", 7, "it has no pieces"},
         {"\x0a\x05\x0a\x01u\x18\x02\x12\x03\x98\x02\x01", 12,
          "it falls back to bytes and lacks pieces for some"},
-        {"\x1a\x05\x12\x03" "abc", 7, "its rules of normalization are damaged"},
+        {"\x1a\x05\x12\x03"
+         "abc",
+         7, "its rules of normalization are damaged"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *problem = NULL;

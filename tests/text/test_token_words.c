@@ -20,7 +20,8 @@ static Tokenizer *open(const char *list)
 }
 
 /* The words of ids beside a text, and how many it has: "0 0 1 / 2". */
-static void check(const Tokenizer *t, const char *text, const int32_t *ids, size_t n, const char *wanted)
+static void check(const Tokenizer *t, const char *text, const int32_t *ids, size_t n,
+                  const char *wanted)
 {
     int64_t words[16], n_words;
     char list[200] = "";
@@ -59,6 +60,7 @@ static void test_characters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_characters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_characters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

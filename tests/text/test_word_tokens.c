@@ -29,7 +29,8 @@ static void check(const Tokenizer *t, const char *text, size_t length, const cha
     char list[200] = "";
     assert_true(tokenizer_encode(t, text, length, &got));
     for (size_t i = 0; i < got.count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d", i ? " " : "", got.data[i]);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d", i ? " " : "",
+                 got.data[i]);
     assert_string_equal(list, ids);
     assert_true(tokenizer_decode(t, got.data, got.count, &decoded));
     assert_int_equal(decoded.length, strlen(back));
@@ -85,7 +86,8 @@ static void test_problems(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_characters),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_characters),
                                        cmocka_unit_test(test_problems)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

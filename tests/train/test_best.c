@@ -15,14 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static TrainBest by(const char *measure) { return (TrainBest){.measure = train_measure_find(measure), .by = measure}; }
+static TrainBest by(const char *measure)
+{
+    return (TrainBest){.measure = train_measure_find(measure), .by = measure};
+}
 
 static TrainFigures figures(double loss, double bleu, double lines, double errors)
 {
-    return (TrainFigures){.loss = loss, .bleu = bleu, .line_error_rate = lines, .symbol_error_rate = errors};
+    return (TrainFigures){
+        .loss = loss, .bleu = bleu, .line_error_rate = lines, .symbol_error_rate = errors};
 }
 
-static bool judge(const TrainBest *best, double loss, double bleu, double lines, double errors, int64_t step, TrainState *state)
+static bool judge(const TrainBest *best, double loss, double bleu, double lines, double errors,
+                  int64_t step, TrainState *state)
 {
     const TrainFigures of = figures(loss, bleu, lines, errors);
     return train_judge(best, &of, step, state);
@@ -95,7 +100,8 @@ static void text_as_the_option_takes_it(void **state)
     assert_string_equal(train_measure_best(errors, arena), "the lowest share of wrong symbols");
     assert_string_equal(train_measure_best(train_measure_find("bleu"), arena), "the highest BLEU");
     const TrainBest none = {0}, named = {.by = "loss"}, other = by("errors");
-    assert_true(train_best_hash(&none) == train_best_hash(&named)); /* the loss unless something is said */
+    /* the loss unless something is said */
+    assert_true(train_best_hash(&none) == train_best_hash(&named));
     assert_true(train_best_hash(&none) != train_best_hash(&other));
     arena_free(arena);
 }
@@ -154,11 +160,12 @@ static void old_logs_are_judged_by_one_measure(void **state)
     const struct {
         const char *measure;
         int64_t step, best, bad, lacking;
-    } wanted[] = {{"loss", 80, 80, 0, 0},   {"bleu", 80, 40, 1, 1},  {"errors", 80, 60, 0, 1},
-                  {"lines", 80, 0, 0, 4},   {"bleu", 90, 90, 0, 1},  {"loss", 60, 60, 0, 0}};
+    } wanted[] = {{"loss", 80, 80, 0, 0}, {"bleu", 80, 40, 1, 1}, {"errors", 80, 60, 0, 1},
+                  {"lines", 80, 0, 0, 4}, {"bleu", 90, 90, 0, 1}, {"loss", 60, 60, 0, 0}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const TrainBest best = by(wanted[i].measure);
-        TrainState s = {.step = wanted[i].step, .best = -19, .best_step = 40, .bad = 7}; /* of that version */
+        /* of that version */
+        TrainState s = {.step = wanted[i].step, .best = -19, .best_step = 40, .bad = 7};
         TrainJudged judged = train_judge_log(&best, &bench.log, NULL, NULL, &s);
         assert_int_equal(s.best_step, wanted[i].best);
         assert_int_equal(s.bad, wanted[i].bad);
@@ -188,7 +195,8 @@ static void texts_are_not_compared_with_each_other(void **state)
     } wanted[] = {{NULL, 2, 1}, {"a", 3, 0}, {"b", 3, 0}, {"c", 0, 3}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const TrainMeasure *loss = train_measure_find("loss");
-        const TrainBest best = {loss, wanted[i].text, train_best_text(bench.arena, wanted[i].text, loss), 0};
+        const TrainBest best = {loss, wanted[i].text,
+                                train_best_text(bench.arena, wanted[i].text, loss), 0};
         TrainState s = {.step = 3};
         TrainJudged judged = train_judge_log(&best, &bench.log, NULL, NULL, &s);
         assert_int_equal(s.best_step, wanted[i].best);

@@ -1,4 +1,5 @@
-/* A second thread's jobs: in order, none before it is allowed, all done when they were waited for. */
+/* A second thread's jobs: in order, none before it is allowed, all done when they were waited
+ * for. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

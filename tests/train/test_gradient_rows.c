@@ -1,5 +1,5 @@
-/* Sparse gradients: sums of them are those of dense ones, put aside or not; packed slices come back as they
- * were; and rows are added to their gradient in the end. */
+/* Sparse gradients: sums of them are those of dense ones, put aside or not; packed slices come back
+ * as they were; and rows are added to their gradient in the end. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -54,14 +54,16 @@ static void close_case(Case *c)
     arena_free(c->arena);
 }
 
-/* Of 1,000 runs of 50 elements so many are numbers; a seed, in which the last element counts with `ends`. */
+/* Of 1,000 runs of 50 elements so many are numbers; a seed, in which the last element counts with
+ * `ends`. */
 static void fill(StoreTensor *tensor, int share, unsigned seed, bool ends)
 {
     bool set = false;
     srand(seed);
     for (int64_t i = 0; i < tensor->count; i++) {
         set = i % 50 ? set : rand() % 1000 < share;
-        double value = set || (ends && i == tensor->count - 1) ? (double)rand() / RAND_MAX - 0.5 : 0;
+        double value =
+            set || (ends && i == tensor->count - 1) ? (double)rand() / RAND_MAX - 0.5 : 0;
         if (tensor->type == TFC_F64)
             ((double *)tensor->data)[i] = value;
         else
@@ -84,7 +86,10 @@ static double element(TfcType type, const void *data, int64_t i)
     return type == TFC_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
-static double sum_of(TfcType type, double a, double b) { return type == TFC_F64 ? a + b : (float)a + (float)b; }
+static double sum_of(TfcType type, double a, double b)
+{
+    return type == TFC_F64 ? a + b : (float)a + (float)b;
+}
 
 static const int shares[] = {0, 3, 100, 500, 1000};
 enum { N_SHARES = sizeof shares / sizeof shares[0] };
@@ -112,7 +117,8 @@ static void sums_are_dense_ones(void **state)
             for (int64_t e = 0; e < COUNT; e++)
                 assert_true(element(type, store_find(c.store, names[i])->data, e) ==
                             sum_of(type, element(type, left[i], e), element(type, right[i], e)));
-        void *rows = copy(&c, "grad.w:rows"), *dense = copy(&c, "grad.w"), *alone = copy(&c, "grad.rows");
+        void *rows = copy(&c, "grad.w:rows"), *dense = copy(&c, "grad.w"),
+             *alone = copy(&c, "grad.rows");
         gradient_sum_finish(c.sum);
         for (int64_t e = 0; e < COUNT; e++) {
             assert_true(element(type, store_find(c.store, "grad.w")->data, e) ==
@@ -128,14 +134,16 @@ static void sums_are_dense_ones(void **state)
     }
 }
 
-/* Packed and unpacked in place, in the store and in a level, which holds nothing between marked groups. */
+/* Packed and unpacked in place, in the store and in a level, which holds nothing between marked
+ * groups. */
 static void check_packing(Case *c, int32_t gradient, int part)
 {
     GradientSum *sum = c->sum;
     const Gradient *g = &sum->gradients[gradient];
     Slice slice = parts_slice(c->parts, g->part, part, part);
     slice.tensor = gradient;
-    char *store = store_at_element(sum, &slice, slice.from), *room = room_at_element(sum, &slice, slice.from, 0);
+    char *store = store_at_element(sum, &slice, slice.from),
+         *room = room_at_element(sum, &slice, slice.from, 0);
     int64_t bytes = slice.count * g->size, before = slice.from * g->size;
     char *old = copy(c, g->tensor->name);
     Pass mark = {.sum = sum, .slice = slice, .level = -1, .marks = MARKS_MADE};
@@ -148,12 +156,15 @@ static void check_packing(Case *c, int32_t gradient, int part)
     gradient_pack(sum, &slice, -1);
     gradient_pack(sum, &slice, 0);
     assert_memory_equal(room, store, marked * g->size);
-    memset(store + marked * g->size, 0xff, (size_t)(bytes - marked * g->size)); /* only these arrive */
+    /* only these arrive */
+    memset(store + marked * g->size, 0xff, (size_t)(bytes - marked * g->size));
     gradient_unpack(sum, &slice, -1);
-    assert_memory_equal(g->tensor->data, old, bytes_of(g->tensor)); /* elements beside the slice, too */
+    /* elements beside the slice, too */
+    assert_memory_equal(g->tensor->data, old, bytes_of(g->tensor));
     gradient_unpack(sum, &slice, 0);
     memset(store, 0, (size_t)bytes);
-    Pass join = {.sum = sum, .slice = slice, .level = 0, .marks = MARKS_USED, .run = gradient_join_block};
+    Pass join = {
+        .sum = sum, .slice = slice, .level = 0, .marks = MARKS_USED, .run = gradient_join_block};
     for (int64_t block = 0; block < parts_blocks(slice.count); block++)
         gradient_run_block(&join, block);
     assert_memory_equal(store, old + before, bytes);

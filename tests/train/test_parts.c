@@ -1,5 +1,5 @@
-/* Cutting params into parts: every element is in one part, cuts are between blocks, and parts are about
- * equal, for any number of them. */
+/* Cutting params into parts: every element is in one part, cuts are between blocks, and parts are
+ * about equal, for any number of them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,8 +10,12 @@
 
 #define TENSOR(name, size) {.param = name, .gradient = "grad." name, .count = size}
 static const PartTensor tensors[] = {
-    TENSOR("embedding", 5 * PART_BLOCK + 17), TENSOR("bias", 3), TENSOR("empty", 0), TENSOR("norm", 1),
-    TENSOR("weight", 2 * PART_BLOCK),         TENSOR("last", PART_BLOCK - 1),
+    TENSOR("embedding", 5 * PART_BLOCK + 17),
+    TENSOR("bias", 3),
+    TENSOR("empty", 0),
+    TENSOR("norm", 1),
+    TENSOR("weight", 2 * PART_BLOCK),
+    TENSOR("last", PART_BLOCK - 1),
 };
 enum { N_TENSORS = sizeof tensors / sizeof tensors[0], TOTAL = 8 * PART_BLOCK + 20 };
 
@@ -96,9 +100,8 @@ static void nothing_to_cut(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_elements_once),
-                                       cmocka_unit_test(pieces_are_whole),
-                                       cmocka_unit_test(each_tensor_is_shared),
-                                       cmocka_unit_test(nothing_to_cut)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_elements_once), cmocka_unit_test(pieces_are_whole),
+        cmocka_unit_test(each_tensor_is_shared), cmocka_unit_test(nothing_to_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,8 +41,7 @@ static void inverse_square_root_reaches_its_peak(void **state)
 static void linear_and_cosine_end_at_the_final_rate(void **state)
 {
     (void)state;
-    RateSettings s = {
-        .kind = RATE_LINEAR, .peak = 1, .final = 0.2, .warmup = 10, .steps = 110};
+    RateSettings s = {.kind = RATE_LINEAR, .peak = 1, .final = 0.2, .warmup = 10, .steps = 110};
     expect(&s, 5, 0.5);
     expect(&s, 10, 1);
     expect(&s, 60, 0.6);
@@ -74,7 +73,8 @@ static void a_shorter_warmup_has_the_same_peak(void **state)
     expect(&s, 50, pow(512.0 * 4000, -0.5) / 2);
     expect(&s, 100, pow(512.0 * 4000, -0.5));
     expect(&s, 400, pow(512.0 * 4000, -0.5) / 2);
-    const RateSettings cosine = {.kind = RATE_COSINE, .peak = 1, .final = 0, .warmup = 50, .steps = 110};
+    const RateSettings cosine = {
+        .kind = RATE_COSINE, .peak = 1, .final = 0, .warmup = 50, .steps = 110};
     s = rate_shortened(&cosine, 10);
     expect(&s, 5, 0.5);
     expect(&s, 60, 0.5);

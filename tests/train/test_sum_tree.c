@@ -1,5 +1,6 @@
-/* The tree of sums as ranks walk through it: each piece is computed once, by the rank that has it; what
- * ranks do together they do in the same order; and the sum is the same expression for any number. */
+/* The tree of sums as ranks walk through it: each piece is computed once, by the rank that has it;
+ * what ranks do together they do in the same order; and the sum is the same expression for any
+ * number. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,8 @@ static bool meet(Rank *ranks, const SumStep *step)
 {
     for (int r = step->whole.from; r <= step->whole.to; r++) {
         const SumStep *other = &ranks[r].steps[ranks[r].next];
-        if (other->kind != SUM_MEET || other->level != step->level || other->left.from != step->left.from)
+        if (other->kind != SUM_MEET || other->level != step->level ||
+            other->left.from != step->left.from)
             return false;
     }
     Text left = {0}, sum = {0};

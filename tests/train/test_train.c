@@ -24,8 +24,8 @@
 
 enum { N = 4 };
 
-static int64_t bad_step; /* the loss of this step is NaN; 0: none */
-static int64_t bad_norm; /* … the gradient's norm; like a compiled step it then updates nothing */
+static int64_t bad_step;  /* the loss of this step is NaN; 0: none */
+static int64_t bad_norm;  /* … the gradient's norm; like a compiled step it then updates nothing */
 static int64_t bad_param; /* … w[2] */
 
 static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
@@ -217,8 +217,8 @@ static void open_bench(Bench *bench)
     bench->corpus = corpus_encode(&bench->diags, bench->vocab, &options, source, target);
     assert_non_null(bench->corpus);
     bench->program = make_program();
-    bench->programs =
-        (TrainPrograms){.step = &bench->program, .feed = {"src", "tgt", "tgt.next", NULL, "B", "S", "T"}};
+    bench->programs = (TrainPrograms){.step = &bench->program,
+                                      .feed = {"src", "tgt", "tgt.next", NULL, "B", "S", "T"}};
     bench->settings = (TrainSettings){.rate = {.kind = RATE_CONSTANT, .peak = 0.01},
                                       .accumulate = 1,
                                       .steps = 37,
@@ -413,9 +413,10 @@ static void a_gradient_that_is_no_number_updates_nothing(void **state)
         assert_int_equal(bench.state.step, 24);
         copy_params(&bench, after);
         assert_memory_equal(before, after, sizeof before);
-        assert_non_null(strstr(bench.diags.list.data[0].message,
-                               named ? "step 25: the gradient of 'w' is infinite"
-                                     : "step 25: the norm of the gradient, or the update that it makes, is infinite"));
+        assert_non_null(strstr(
+            bench.diags.list.data[0].message,
+            named ? "step 25: the gradient of 'w' is infinite"
+                  : "step 25: the norm of the gradient, or the update that it makes, is infinite"));
         close_bench(&bench);
     }
 }
@@ -511,7 +512,8 @@ static void wrong_checkpoints_are_refused(void **state)
     StTensor tensor = {
         .name = "w", .type = ST_F32, .rank = 1, .dims = {2}, .count = 2, .data = w, .bytes = 8};
     assert_true(st_write(&bench.diags, path, &tensor, 1, NULL, 0));
-    assert_false(checkpoint_load(&bench.diags, bench.arena, path, bench.store, NULL, &bench.state, NULL));
+    assert_false(
+        checkpoint_load(&bench.diags, bench.arena, path, bench.store, NULL, &bench.state, NULL));
     assert_false(checkpoint_load_params(&bench.diags, bench.arena, path, bench.store, NULL));
     assert_non_null(strstr(vec_last(bench.diags.list).message, "[2]"));
     assert_false(checkpoint_load(&bench.diags, bench.arena, in_folder(&bench, "none"), bench.store,

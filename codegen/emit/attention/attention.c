@@ -20,7 +20,6 @@
 
 /* ---- levels ---- */
 
-
 static void use_columns(Attention *a, const TileProduct *p, LoValue accumulate)
 {
     (void)accumulate;

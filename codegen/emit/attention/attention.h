@@ -32,14 +32,14 @@ typedef struct Attention {
     Emit *e;
     Tiles tiles;
     SweepPlan plan;
-    bool one_level;    /* no reductions */
-    int panel;         /* columns that tiles take at once */
-    LoValue *strips;   /* by value number */
-    LoValue *turned;   /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
-    LoValue most_keys; /* of a sentence of this batch */
-    LoValue room;      /* vectors of a strip in this batch */
-    LoValue packed;    /* a part of a product's right operand */
-    LoValue *unrounded; /* by value number: sums of a block's rows that are given as bf16 */
+    bool one_level;       /* no reductions */
+    int panel;            /* columns that tiles take at once */
+    LoValue *strips;      /* by value number */
+    LoValue *turned;      /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
+    LoValue most_keys;    /* of a sentence of this batch */
+    LoValue room;         /* vectors of a strip in this batch */
+    LoValue packed;       /* a part of a product's right operand */
+    LoValue *unrounded;   /* by value number: sums of a block's rows that are given as bf16 */
     const Online *online; /* NULL: level by level */
     void (*stand)(struct Attention *a); /* tells of a query what is known besides; NULL: nothing */
     /* where the code being written stands */
@@ -68,7 +68,8 @@ void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate);
 void tile_columns(Attention *a, const TileProduct *p);
 /* Each row times its query's factor, of BLOCK_VECTORS vectors in memory. */
 void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors);
-void tile_round_rows(Attention *a); /* results of rows that are given as bf16, once they are whole */
+/* Results of rows that are given as bf16, once they are whole */
+void tile_round_rows(Attention *a);
 void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 
 /* ---- tiles.c ---- */

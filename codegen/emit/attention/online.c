@@ -287,7 +287,8 @@ static void follow_top(Attention *a, int n)
     emit_from(e, n);
     LoValue now = e->reduced[maximum];
     LoValue top = row_value(a, n);
-    LoValue before = lo_load(lo, element_type(a), of_query(a, a->online->before[n]), lanes_align(a));
+    LoValue before =
+        lo_load(lo, element_type(a), of_query(a, a->online->before[n]), lanes_align(a));
     e->reduced[maximum] = finite(a, before);
     LoValue less = lo_sub(lo, row_value(a, n), top), scale = lo_math(lo, "exp", 1, &less);
     e->reduced[maximum] = now;

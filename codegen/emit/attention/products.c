@@ -59,10 +59,7 @@ static LoValue element_at(Attention *a, LoValue base, LoValue index)
     return lo_at(&a->e->lo, element_type(a), base, index);
 }
 
-static LoValue keys_here(Attention *a)
-{
-    return lo_isub(&a->e->lo, a->end, a->key);
-}
+static LoValue keys_here(Attention *a) { return lo_isub(&a->e->lo, a->end, a->key); }
 
 /* ---- parts ---- */
 
@@ -110,10 +107,7 @@ static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, 
     return part;
 }
 
-static void part_close(Attention *a, Part *part)
-{
-    lo_for_close(&a->e->lo, &part->loop);
-}
+static void part_close(Attention *a, Part *part) { lo_for_close(&a->e->lo, &part->loop); }
 
 /* ---- products ---- */
 
@@ -225,7 +219,8 @@ void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate)
     emit_from_whole(a->e);
 }
 
-/* Of the columns that are left as many as make a vector; every target has vectors of powers of two alone. */
+/* Of the columns that are left as many as make a vector; every target has vectors of powers of two
+ * alone. */
 static int lanes_of(const Attention *a, int64_t left)
 {
     int lanes = a->e->vector;

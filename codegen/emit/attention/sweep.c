@@ -93,8 +93,7 @@ static LoValue first_number(Attention *a, const Value *value, int lane)
 {
     Emit *e = a->e;
     Place place = e->space;
-    place.at[tile_queries(&a->tiles)] =
-        coord_add(e, coord_of(e->column), coord_const(e, lane));
+    place.at[tile_queries(&a->tiles)] = coord_add(e, coord_of(e->column), coord_const(e, lane));
     place.at[tile_keys(&a->tiles)] = coord_of(a->key);
     return element_number(e, &value->type, &place);
 }
@@ -109,7 +108,8 @@ static void draw_strip(Attention *a, const BodyOp *op)
         a->words[op->random] = tile_memory(a, lo_i32, "words");
     LoLoop vectors = lo_for_open(lo, number(a, 0), a->count, e->vector, "words");
     e->column = lo_iadd(lo, a->query, vectors.index);
-    LoValue zero = first_number(a, &op->op->results[0], 0), one = first_number(a, &op->op->results[0], 1);
+    LoValue zero = first_number(a, &op->op->results[0], 0),
+            one = first_number(a, &op->op->results[0], 1);
     random_fill_strip(e, op, zero, lo_isub(lo, one, zero), lo_isub(lo, a->end, a->key),
                       lo_at(lo, lo_i32, a->words[op->random], vectors.index), a->pitch);
     lo_for_close(lo, &vectors);
@@ -124,7 +124,8 @@ static void fill_words(Attention *a, int sweep)
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i], *first = b->random < 0 ? NULL : random_first(e, b);
         if (!first || e->random_rows[b->random] || e->vector == 1 ||
-            !type_same_shape(&b->op->results[0].type, &a->tiles.scores) || !tile_needs(a, sweep, b->op))
+            !type_same_shape(&b->op->results[0].type, &a->tiles.scores) ||
+            !tile_needs(a, sweep, b->op))
             continue;
         if (!e->random_rows[first->random])
             draw_strip(a, first);

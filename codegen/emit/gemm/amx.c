@@ -87,12 +87,14 @@ static void store_rows(GemmEmit *g, const Tile *t, TfcStore store)
 {
     Lo *lo = &g->lo;
     LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : g->sum;
-    LoValue zero = lo_i64_of(lo, 0), end = lo_min(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
+    LoValue zero = lo_i64_of(lo, 0),
+            end = lo_min(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
     LoLoop rows = lo_for_open(lo, zero, end, 1, "store");
     LoValue to = gemm_byte(g, t->x[ARG_C], gemm_mul(g, rows.index, t->x[ARG_C_ROW]));
     LoValue from = gemm_byte(g, t->sums, gemm_times(g, rows.index, SPAN * AMX_BYTES));
     LoVector vector = {.lanes = AMX_LANES, .jam = (uint8_t)t->columns, .whole = true};
-    LoLoop columns = lo_vector_open(lo, zero, lo_i64_of(lo, t->columns * AMX_LANES), vector, "columns");
+    LoLoop columns =
+        lo_vector_open(lo, zero, lo_i64_of(lo, t->columns * AMX_LANES), vector, "columns");
     LoValue sum = lo_load(lo, g->sum, lo_at(lo, g->sum, from, columns.index), gemm_bytes(g));
     LoValue there = gemm_is_below(g, columns.index, t->x[ARG_COLUMNS]);
     gemm_store(g, sum, lo_at(lo, unit, to, columns.index), store, there, there);

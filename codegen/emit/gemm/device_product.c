@@ -35,8 +35,8 @@ static LoType memory_type(TfcType type)
 static int bytes_of(LoType type) { return lo_bits(type) / 8; }
 
 /* Address of element (i, j) of a matrix whose element (0, 0) is at `origin` of the buffer. */
-static LoValue address(Lo *lo, LoType type, int buffer, LoValue origin, LoValue i, LoValue row, LoValue j,
-                       LoValue column)
+static LoValue address(Lo *lo, LoType type, int buffer, LoValue origin, LoValue i, LoValue row,
+                       LoValue j, LoValue column)
 {
     LoValue at = lo_iadd(lo, origin, lo_iadd(lo, lo_imul(lo, i, row), lo_imul(lo, j, column)));
     return lo_at(lo, type, lo_param(lo, TFC_DEVICE_BUFFERS + buffer), at);
@@ -57,9 +57,13 @@ static LoValue sum_of(Device *d, LoValue record, LoValue i, LoValue j)
     LoValue a = OWN(d, record, a), b = OWN(d, record, b);
     LoValue sum = lo_accumulator(lo, LO_JOIN_ADD, lo_zero(lo, sum_type));
     LoLoop terms = lo_for_open(lo, lo_i64_of(lo, 0), OWN(d, record, k), 1, "terms");
-    LoValue x = address(lo, memory_type(type), 0, a, i, COMMON(d, a_row), terms.index, COMMON(d, a_column));
-    LoValue y = address(lo, memory_type(type), 1, b, terms.index, COMMON(d, b_row), j, COMMON(d, b_column));
-    lo_accumulate(lo, sum, lo_mul(lo, read_element(lo, type, x, LO_CHANGES), read_element(lo, type, y, LO_CHANGES)));
+    LoValue x =
+        address(lo, memory_type(type), 0, a, i, COMMON(d, a_row), terms.index, COMMON(d, a_column));
+    LoValue y =
+        address(lo, memory_type(type), 1, b, terms.index, COMMON(d, b_row), j, COMMON(d, b_column));
+    lo_accumulate(
+        lo, sum,
+        lo_mul(lo, read_element(lo, type, x, LO_CHANGES), read_element(lo, type, y, LO_CHANGES)));
     lo_for_close(lo, &terms);
     return lo_total(lo, sum);
 }
@@ -68,7 +72,8 @@ static void store_sum(Device *d, LoValue record, LoValue i, LoValue j, LoValue s
 {
     Lo *lo = &d->lo;
     TfcType type = d->product->result;
-    LoValue at = address(lo, memory_type(type), 2, OWN(d, record, c), i, COMMON(d, c_row), j, COMMON(d, c_column));
+    LoValue at = address(lo, memory_type(type), 2, OWN(d, record, c), i, COMMON(d, c_row), j,
+                         COMMON(d, c_column));
     if (d->product->accumulate)
         sum = lo_add(lo, read_element(lo, type, at, LO_CHANGES), sum);
     if (type == TFC_BF16)
@@ -90,7 +95,8 @@ static void sum_tile(Device *d, LoValue record, LoValue row, LoValue column)
     LoValue m = OWN(d, record, m), n = OWN(d, record, n), one = lo_i64_of(lo, 1);
     LoLoop rows = open_jammed(lo, "rows"), columns = open_jammed(lo, "columns");
     LoValue i = lo_iadd(lo, row, rows.index), j = lo_iadd(lo, column, columns.index);
-    LoValue sum = sum_of(d, record, lo_min(lo, i, lo_isub(lo, m, one)), lo_min(lo, j, lo_isub(lo, n, one)));
+    LoValue sum =
+        sum_of(d, record, lo_min(lo, i, lo_isub(lo, m, one)), lo_min(lo, j, lo_isub(lo, n, one)));
     LoIf there = lo_if_open(lo, lo_and(lo, lo_lt(lo, i, m), lo_lt(lo, j, n)));
     store_sum(d, record, i, j, sum);
     lo_if_close(lo, &there);
@@ -101,21 +107,26 @@ static void sum_tile(Device *d, LoValue record, LoValue row, LoValue column)
 /* tfc_device_tiles(count) */
 static LoValue tiles_of(Lo *lo, LoValue count)
 {
-    return lo_div(lo, lo_iadd(lo, count, lo_i64_of(lo, TFC_DEVICE_TILE - 1)), lo_i64_of(lo, TFC_DEVICE_TILE));
+    return lo_div(lo, lo_iadd(lo, count, lo_i64_of(lo, TFC_DEVICE_TILE - 1)),
+                  lo_i64_of(lo, TFC_DEVICE_TILE));
 }
 
 static void unit(Device *d, LoValue number)
 {
     Lo *lo = &d->lo;
-    LoValue tile = lo_i64_of(lo, TFC_DEVICE_TILE), across = tiles_of(lo, COMMON(d, n)), down = tiles_of(lo, COMMON(d, m));
-    LoValue column = lo_imul(lo, lo_rem(lo, number, across), tile), rest = lo_div(lo, number, across);
+    LoValue tile = lo_i64_of(lo, TFC_DEVICE_TILE), across = tiles_of(lo, COMMON(d, n)),
+            down = tiles_of(lo, COMMON(d, m));
+    LoValue column = lo_imul(lo, lo_rem(lo, number, across), tile),
+            rest = lo_div(lo, number, across);
     LoValue row = lo_imul(lo, lo_rem(lo, rest, down), tile), iteration = lo_div(lo, rest, down);
     LoLoop sums = lo_for_open(lo, lo_i64_of(lo, 0), COMMON(d, sums), 1, "sums");
     LoValue product = lo_iadd(lo, lo_imul(lo, iteration, COMMON(d, sums)), sums.index);
     LoValue word = lo_imul(lo, product, lo_i64_of(lo, sizeof(TfcDeviceProduct) / 8));
-    LoValue first = lo_at(lo, lo_i64, lo_param(lo, TFC_DEVICE_WORDS), lo_i64_of(lo, sizeof(TfcDeviceGemm) / 8));
+    LoValue first =
+        lo_at(lo, lo_i64, lo_param(lo, TFC_DEVICE_WORDS), lo_i64_of(lo, sizeof(TfcDeviceGemm) / 8));
     LoValue record = lo_at(lo, lo_i64, first, word);
-    LoIf there = lo_if_open(lo, lo_and(lo, lo_lt(lo, row, OWN(d, record, m)), lo_lt(lo, column, OWN(d, record, n))));
+    LoIf there = lo_if_open(
+        lo, lo_and(lo, lo_lt(lo, row, OWN(d, record, m)), lo_lt(lo, column, OWN(d, record, n))));
     sum_tile(d, record, row, column);
     lo_if_close(lo, &there);
     lo_for_close(lo, &sums);

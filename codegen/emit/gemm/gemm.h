@@ -1,6 +1,6 @@
-/* The functions of which products consist on one processor: tiles, which hold their sums in registers, and
- * functions that pack operands for them. runtime/product/product.h describes each (TfcTile,
- * TfcPackPanel, TfcPackRows), and has the loops around them; together they are a TfcForm.
+/* The functions of which products consist on one processor: tiles, which hold their sums in
+ * registers, and functions that pack operands for them. runtime/product/product.h describes each
+ * (TfcTile, TfcPackPanel, TfcPackRows), and has the loops around them; together they are a TfcForm.
  *
  *   gemm.c           the form: shapes of tiles, which parts, the record
  *   tile.c      tiles
@@ -12,9 +12,9 @@
  * + even term, rounded, in f32 with denormals taken for zero. Panels hold pairs [k/2][side], an
  * i32 each, or, where the processor has no instruction for pairs, two rows of f32 for each: the
  * odd terms, then the even ones. Tiles of f32 then form the same sums, bit for bit: the product
- * of two bf16 is exact in f32, if it is a normal number or the target has fused multiply-add. Panels
- * that are kept hold pairs there, too, which tiles of their own widen as they read them: products of few
- * rows take as long as memory takes to give the panels.
+ * of two bf16 is exact in f32, if it is a normal number or the target has fused multiply-add.
+ * Panels that are kept hold pairs there, too, which tiles of their own widen as they read them:
+ * products of few rows take as long as memory takes to give the panels.
  * Processors that cannot take denormals for zero differ where a term or sum is below 2^-126.
  *
  * AMX sums 16 pairs at a time, the even terms and the odd ones apart, from zero and by fused
@@ -45,13 +45,13 @@ typedef struct GemmEmit {
     LoType source;  /* an element of a and b */
     LoType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LoType sum;
-    bool pairs;               /* bf16 */
-    bool keeps;               /* kept panels are being written */
+    bool pairs; /* bf16 */
+    bool keeps; /* kept panels are being written */
     bool amx;
-    int lanes;                /* of a vector */
-    int vectors[TFC_WIDTHS];  /* of a tile's row */
-    int unrolled;             /* terms a turn of a tile's loop, where its strides are constants */
-    int ahead;                /* bytes of b that a tile asks for beforehand; 0: none */
+    int lanes;               /* of a vector */
+    int vectors[TFC_WIDTHS]; /* of a tile's row */
+    int unrolled;            /* terms a turn of a tile's loop, where its strides are constants */
+    int ahead;               /* bytes of b that a tile asks for beforehand; 0: none */
 } GemmEmit;
 
 static inline bool gemm_widens(const GemmEmit *g) { return g->form.kept != g->form.joined; }
@@ -60,24 +60,27 @@ static inline int gemm_bytes(const GemmEmit *g) { return (int)g->form.element; }
 static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
 
 /* The parameters of a TfcTile, and which of them are pointers. */
+/* clang-format off */
 enum {
     ARG_K, ARG_A, ARG_A_ROW, ARG_A_K, ARG_B, ARG_B_K, ARG_C, ARG_C_ROW, ARG_COLUMNS,
     ARG_STORE, ARG_ROWS, ARGS,
     ARG_POINTERS = 1 << ARG_A | 1 << ARG_B | 1 << ARG_C
 };
+/* clang-format on */
 /* A TfcTile of `height` rows and `vectors` vectors. */
 LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
-/* Tiles of every height and width of the form, for operands of any layout; NULL: there is no such tile. */
+/* Tiles of every height and width of the form, for operands of any layout; NULL: there is no such
+ * tile. */
 typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
-/* The same for kept panels of pairs, on processors for which other panels are widened to f32; the greatest height has
- * no tile. */
+/* The same for kept panels of pairs, on processors for which other panels are widened to f32; the
+ * greatest height has no tile. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
 /* Tiles of every height and width that use AMX; widths count AMX's tile registers. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
-/* A sum to c if `stored`, an i1; NULL: always. TFC_STORE_ADD adds it to what is there if `loaded`, else to
- * zero; NULL: always. */
+/* A sum to c if `stored`, an i1; NULL: always. TFC_STORE_ADD adds it to what is there if `loaded`,
+ * else to zero; NULL: always. */
 void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
                 LoValue loaded);
 
@@ -98,7 +101,8 @@ void gemm_transpose(GemmEmit *g, LoValue *rows);
 
 /* A function "<name>.<part>" of operands that are i64, but pointers where their bit is set; the
  * builder stands in its entry, and `params` has them. */
-LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, LoValue *params);
+LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers,
+                      LoValue *params);
 void gemm_return(GemmEmit *g);
 /* Address of element `index` of a panel, of an operand; of a byte. */
 LoValue gemm_at(GemmEmit *g, LoValue pointer, LoValue index);
@@ -107,18 +111,9 @@ LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes);
 /* index < count, of numbers that an i32 holds: masks of them are cheap. */
 LoValue gemm_is_below(GemmEmit *g, LoValue index, LoValue count);
 /* Of indices: a + b, a − b, a × b, a ÷ 2^bits, rounded down. */
-static inline LoValue gemm_add(GemmEmit *g, LoValue a, LoValue b)
-{
-    return lo_iadd(&g->lo, a, b);
-}
-static inline LoValue gemm_sub(GemmEmit *g, LoValue a, LoValue b)
-{
-    return lo_isub(&g->lo, a, b);
-}
-static inline LoValue gemm_mul(GemmEmit *g, LoValue a, LoValue b)
-{
-    return lo_imul(&g->lo, a, b);
-}
+static inline LoValue gemm_add(GemmEmit *g, LoValue a, LoValue b) { return lo_iadd(&g->lo, a, b); }
+static inline LoValue gemm_sub(GemmEmit *g, LoValue a, LoValue b) { return lo_isub(&g->lo, a, b); }
+static inline LoValue gemm_mul(GemmEmit *g, LoValue a, LoValue b) { return lo_imul(&g->lo, a, b); }
 static inline LoValue gemm_times(GemmEmit *g, LoValue a, int64_t factor)
 {
     return factor == 1 ? a : gemm_mul(g, a, lo_i64_of(&g->lo, factor));

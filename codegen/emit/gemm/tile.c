@@ -1,7 +1,8 @@
 /* Tiles: height × vectors sums, held in registers over all terms.
  *
- * What is written here is one sum, in loops over the rows and columns of a tile. The passes jam and vectorise
- * (codegen/loop) make a tile of it: rows share what they load of b, columns what they load of a. */
+ * What is written here is one sum, in loops over the rows and columns of a tile. The passes jam and
+ * vectorise (codegen/loop) make a tile of it: rows share what they load of b, columns what they
+ * load of a. */
 #include "codegen/emit/gemm/gemm.h"
 
 #include <assert.h>
@@ -63,15 +64,16 @@ static LoValue add_term(GemmEmit *g, const Tile *t, LoValue sum, bool odd)
 {
     Lo *lo = &g->lo;
     LoValue right = load_right(g, t, odd);
-    LoValue left = lo_load(lo, g->element, gemm_byte(g, t->x[ARG_A], t->left), (unsigned)g->form.source);
+    LoValue left =
+        lo_load(lo, g->element, gemm_byte(g, t->x[ARG_A], t->left), (unsigned)g->form.source);
     return gemm_joined(g) ? lo_pair_dot(lo, sum, left, right) : lo_muladd(lo, left, right, sum);
 }
 
 /* ---- the loop over terms ---- */
 
-/* How far from a row of b the one is that is brought near: as many rows as take `ahead` bytes, where
- * rows lie one after the other, as in panels, which come from memory when rows of a are few. Rows
- * further apart are pages of their own: to find these costs more than is won. */
+/* How far from a row of b the one is that is brought near: as many rows as take `ahead` bytes,
+ * where rows lie one after the other, as in panels, which come from memory when rows of a are few.
+ * Rows further apart are pages of their own: to find these costs more than is won. */
 static LoValue distance_ahead(GemmEmit *g, const Tile *t)
 {
     Lo *lo = &g->lo;
@@ -142,14 +144,16 @@ static LoIf open_if_asked(GemmEmit *g, const Tile *t, TfcStore store)
     return lo_if_open(&g->lo, lo_eq(&g->lo, t->x[ARG_STORE], lo_i64_of(&g->lo, store)));
 }
 
-static void store_sum(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored, LoValue loaded)
+static void store_sum(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored,
+                      LoValue loaded)
 {
     LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : g->sum;
     gemm_store(g, sum, lo_at(&g->lo, unit, t->c, t->column), store, stored, loaded);
 }
 
 /* … rounded if that is asked for, else as it is. */
-static void store_asked(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored, LoValue loaded)
+static void store_asked(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored,
+                        LoValue loaded)
 {
     if (!g->pairs) {
         store_sum(g, t, sum, store, stored, loaded);
@@ -203,7 +207,8 @@ static void write_sum(GemmEmit *g, Tile *t)
 static LoLoop open_jammed(GemmEmit *g, int lanes, int vectors, const char *name)
 {
     LoVector vector = {.lanes = (uint8_t)lanes, .jam = (uint8_t)vectors, .whole = true};
-    return lo_vector_open(&g->lo, lo_i64_of(&g->lo, 0), lo_i64_of(&g->lo, lanes * vectors), vector, name);
+    return lo_vector_open(&g->lo, lo_i64_of(&g->lo, 0), lo_i64_of(&g->lo, lanes * vectors), vector,
+                          name);
 }
 
 LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
@@ -227,7 +232,8 @@ LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     return function;
 }
 
-/* Of all heights; of kept pairs without the greatest, since both halves of b's row take registers. */
+/* Of all heights; of kept pairs without the greatest, since both halves of b's row take
+ * registers. */
 static void write_tiles(GemmEmit *g, TfcLie lie, GemmTiles tiles)
 {
     for (int h = lie == TFC_LIE_KEPT; h < TFC_HEIGHTS && g->form.heights[h]; h++)

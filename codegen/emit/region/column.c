@@ -136,7 +136,8 @@ static bool limit_varies(const Emit *e)
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     if (!symbol_is_ragged(e->module, last->extent.symbol))
         return false;
-    return type_find_dim(&e->signature->space, e->module->symbols.data[last->extent.symbol].batch) >= 0;
+    return type_find_dim(&e->signature->space,
+                         e->module->symbols.data[last->extent.symbol].batch) >= 0;
 }
 
 /* Whether the row has this column. */
@@ -175,7 +176,8 @@ static void run_column(Emit *e, Columns *c, bool varies)
 static void unit_of_columns(Emit *e, Columns *c)
 {
     bool varies = limit_varies(e);
-    LoVector vector = {.lanes = (uint8_t)e->vector, .jam = varies ? 1 : GROUP, .whole = c->even, .masked = varies};
+    LoVector vector = {
+        .lanes = (uint8_t)e->vector, .jam = varies ? 1 : GROUP, .whole = c->even, .masked = varies};
     LoLoop loop = lo_vector_open(&e->lo, c->start, c->end, vector, "columns");
     e->column = loop.index;
     e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.base = e->column, .varies = true};

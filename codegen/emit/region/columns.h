@@ -12,10 +12,10 @@ typedef struct ColumnWork ColumnWork;
 typedef struct Columns {
     const ColumnWork *work;
     void *data;
-    bool folds;          /* the unit is one column, or the last axis is reduced too … */
-    bool loops_columns;  /* … and add is called once a row, to loop over it */
-    bool even;           /* every chunk is COLUMN_CHUNK columns */
-    LoValue start, end;  /* columns of this unit */
+    bool folds;         /* the unit is one column, or the last axis is reduced too … */
+    bool loops_columns; /* … and add is called once a row, to loop over it */
+    bool even;          /* every chunk is COLUMN_CHUNK columns */
+    LoValue start, end; /* columns of this unit */
     int n_loops;
     LoLoop loops[MAX_RANK];
     LoIf exists;
@@ -23,8 +23,9 @@ typedef struct Columns {
     bool bound[MAX_RANK];
 } Columns;
 
-/* What is done for a column: before its rows, in each row (before, what the column adds, after), and
- * after its rows. Only `begin` and `add` must be there. Columns become lanes (pass vectorise). */
+/* What is done for a column: before its rows, in each row (before, what the column adds, after),
+ * and after its rows. Only `begin` and `add` must be there. Columns become lanes (pass
+ * vectorise). */
 struct ColumnWork {
     void (*begin)(Emit *e, Columns *c);
     void (*enter)(Emit *e, Columns *c);

@@ -12,9 +12,18 @@ static LoValue emit_neg(Emit *e, const Op *op, LoValue *x) { return lo_neg(&e->l
 static LoValue emit_abs(Emit *e, const Op *op, LoValue *x) { return lo_abs(&e->lo, x[0]); }
 static LoValue emit_exp(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "exp", 1, x); }
 static LoValue emit_log(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "log", 1, x); }
-static LoValue emit_expm1(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "expm1", 1, x); }
-static LoValue emit_log1p(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "log1p", 1, x); }
-static LoValue emit_tanh(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "tanh", 1, x); }
+static LoValue emit_expm1(Emit *e, const Op *op, LoValue *x)
+{
+    return lo_math(&e->lo, "expm1", 1, x);
+}
+static LoValue emit_log1p(Emit *e, const Op *op, LoValue *x)
+{
+    return lo_math(&e->lo, "log1p", 1, x);
+}
+static LoValue emit_tanh(Emit *e, const Op *op, LoValue *x)
+{
+    return lo_math(&e->lo, "tanh", 1, x);
+}
 static LoValue emit_erf(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "erf", 1, x); }
 static LoValue emit_sin(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "sin", 1, x); }
 static LoValue emit_cos(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "cos", 1, x); }

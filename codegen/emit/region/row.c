@@ -175,7 +175,8 @@ static void open_reductions(Emit *e, Sweep *sweep)
             continue;
         LoType type = emit_type(e, op->results[0].type.dtype);
         emit_from(e, e->body.n_inputs + i);
-        sweep->slots[i] = lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
+        sweep->slots[i] =
+            lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
     }
     emit_from_whole(e);
 }

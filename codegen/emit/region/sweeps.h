@@ -10,11 +10,11 @@
 
 typedef struct SweepPlan {
     int n_sweeps;
-    int *level;       /* by value number */
-    bool *columnar;   /* varies along the columns */
-    int *sweep;       /* last sweep that computed the value, plus 1 */
-    bool *saved;      /* its row is saved for later sweeps */
-    int *saved_in;    /* the sweep that saves it */
+    int *level;     /* by value number */
+    bool *columnar; /* varies along the columns */
+    int *sweep;     /* last sweep that computed the value, plus 1 */
+    bool *saved;    /* its row is saved for later sweeps */
+    int *saved_in;  /* the sweep that saves it */
 } SweepPlan;
 
 /* `may_save`: there is room for rows of values. `ready`, by value number: values that are known

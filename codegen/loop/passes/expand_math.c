@@ -5,8 +5,8 @@
  * They are at most 2 ulp from the true value (tests/codegen/test_math.c). f64, the oracle's type,
  * and the scalar reference keep the C library, lane by lane, and so does pow.
  *
- * exp, log and tanh follow Cephes' single-precision functions (Moshier), and so do expm1 and log1p by
- * them; erf is two minimax polynomials (after Juffa): an odd one near zero and
+ * exp, log and tanh follow Cephes' single-precision functions (Moshier), and so do expm1 and log1p
+ * by them; erf is two minimax polynomials (after Juffa): an odd one near zero and
  * 1 - exp(polynomial) beyond. sin and cos reduce and evaluate in f64, as they
  * serve positions, where arguments are large and time is not spent; from 2^16 on they reduce by
  * the digits of 2/π (Payne and Hanek), so that every f32 has its sine. */
@@ -104,7 +104,8 @@ static LoValue exp_f32(Lo *lo, const CodeTarget *target, LoValue x)
     LoValue p = lo_add(lo, by.less, real_like(lo, x, 1));
     if (at_once)
         return lo_scale2(lo, p, by.n);
-    return pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, 0), scale_by_halves(lo, p, whole_of(lo, by)));
+    return pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, 0),
+                scale_by_halves(lo, p, whole_of(lo, by)));
 }
 
 /* e^x - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - ½)): nothing overflows before the result does. */
@@ -207,12 +208,13 @@ static LoValue digits_of(Lo *lo, LoValue i, int first)
     LoType type = lo_type(i);
     LoValue found = lo_int(lo, type, (int64_t)digits[first]);
     for (int k = 1; k < 4; k++)
-        found = lo_select(lo, lo_eq(lo, i, lo_int(lo, type, k)), lo_int(lo, type, (int64_t)digits[first + k]), found);
+        found = lo_select(lo, lo_eq(lo, i, lo_int(lo, type, k)),
+                          lo_int(lo, type, (int64_t)digits[first + k]), found);
     return found;
 }
 
-/* Of 2^16 and more: x = m 2^e, m of 24 bits. Digits of 2/π that give multiples of 4 are left out, and
- * the next 96 are multiplied by m, modulo 4: 2 bits of quarters, 62 of a fraction. */
+/* Of 2^16 and more: x = m 2^e, m of 24 bits. Digits of 2/π that give multiples of 4 are left out,
+ * and the next 96 are multiplied by m, modulo 4: 2 bits of quarters, 62 of a fraction. */
 static Angle great_angle(Lo *lo, LoValue x)
 {
     enum { FRACTION = 62, MANTISSA = 23, EXPONENT_TO_DIGIT = 136 /* 150 of f32 - 14 */ };
@@ -229,10 +231,12 @@ static Angle great_angle(Lo *lo, LoValue x)
     LoValue low = lo_lshr(lo, lo_shl(lo, second, shift), NUMBER(32));
     LoValue p = lo_add(lo, lo_mul(lo, m, high), lo_lshr(lo, lo_mul(lo, m, low), NUMBER(32)));
     p = lo_select(lo, lo_lt(lo, x, lo_zero(lo, lo_type(x))), lo_neg(lo, p), p);
-    LoValue quarter = lo_lshr(lo, lo_add(lo, p, NUMBER(INT64_C(1) << (FRACTION - 1))), NUMBER(FRACTION));
+    LoValue quarter =
+        lo_lshr(lo, lo_add(lo, p, NUMBER(INT64_C(1) << (FRACTION - 1))), NUMBER(FRACTION));
     LoValue fraction = lo_ashr(lo, lo_shl(lo, p, NUMBER(2)), NUMBER(2));
 #undef NUMBER
-    LoValue r = lo_mul(lo, lo_from_int(lo, fraction, real), lo_real(lo, real, 0x1.921fb54442d18p0 * 0x1p-62));
+    LoValue r = lo_mul(lo, lo_from_int(lo, fraction, real),
+                       lo_real(lo, real, 0x1.921fb54442d18p0 * 0x1p-62));
     return (Angle){quarter, r};
 }
 
@@ -276,7 +280,7 @@ typedef struct Function {
     LoValue (*expand)(Lo *lo, const CodeTarget *target, LoValue x);
 } Function;
 
-static const Function functions[] = {{"exp", exp_f32},     {"log", log_f32},     {"expm1", expm1_f32},
+static const Function functions[] = {{"exp", exp_f32},     {"log", log_f32},   {"expm1", expm1_f32},
                                      {"log1p", log1p_f32}, {"tanh", tanh_f32}, {"erf", erf_f32},
                                      {"sin", sine},        {"cos", cosine}};
 

@@ -4,15 +4,20 @@
 /* A quotient by what may be 0 must not be computed where it is not asked for. */
 static bool may_trap(const LoOp *op)
 {
-    bool divides = op->kind == LO_div || op->kind == LO_rem || op->kind == LO_udiv || op->kind == LO_urem;
+    bool divides =
+        op->kind == LO_div || op->kind == LO_rem || op->kind == LO_udiv || op->kind == LO_urem;
     return divides && !lo_is_float(op->type) && !lo_is_constant(op->args[1]);
 }
 
 bool lo_is_pure(const LoOp *op)
 {
     switch (op->kind) {
-    case LO_scratch: case LO_load: case LO_carry: case LO_for: case LO_accumulator: case LO_total:
-        return false;
+    case LO_scratch:
+    case LO_load:
+    case LO_carry:
+    case LO_for:
+    case LO_accumulator:
+    case LO_total: return false;
     default: return op->type != lo_none && !may_trap(op);
     }
 }
@@ -50,7 +55,7 @@ static bool mark_carries(const LoOp *loop, bool *varies)
 static bool mark(const LoBlock *block, bool *varies)
 {
     bool some = false;
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         bool marks = op->kind == LO_accumulator;
         for (int i = 0; i < op->n_args; i++)
             marks |= is_marked(op->args[i], varies);

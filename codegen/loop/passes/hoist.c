@@ -7,8 +7,9 @@
  *     …                                    …
  *
  * An op goes before the outermost loop around it in which all of its operands stand still. On its
- * way it may leave an `if`, when it is pure, or a load of memory that is there anyway. A loop without
- * turns executes it for nothing. Loads leave a `for` if their memory is fixed (LoMemory). */
+ * way it may leave an `if`, when it is pure, or a load of memory that is there anyway. A loop
+ * without turns executes it for nothing. Loads leave a `for` if their memory is fixed
+ * (LoMemory). */
 #include "codegen/loop/passes/passes.h"
 
 static bool stands_in(const LoOp *x, const LoBlock *block)
@@ -40,8 +41,7 @@ static bool depends_on(const LoOp *op, const LoOp *around)
 /* Whether the op may be executed before this one although it stands in it. */
 static bool may_leave(const LoOp *op, const LoOp *around)
 {
-    bool allowed = lo_is_pure(op) ||
-                   (op->kind == LO_load && op->memory == LO_GIVEN) ||
+    bool allowed = lo_is_pure(op) || (op->kind == LO_load && op->memory == LO_GIVEN) ||
                    (op->kind == LO_load && op->memory == LO_FIXED && around->kind == LO_for);
     return allowed && !depends_on(op, around);
 }
@@ -49,7 +49,8 @@ static bool may_leave(const LoOp *op, const LoOp *around)
 static void hoist_op(LoOp *op)
 {
     LoOp *target = NULL;
-    for (LoOp *around = op->block->parent; around && may_leave(op, around); around = around->block->parent)
+    for (LoOp *around = op->block->parent; around && may_leave(op, around);
+         around = around->block->parent)
         if (around->kind != LO_if)
             target = around;
     if (!target)

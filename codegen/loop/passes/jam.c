@@ -12,9 +12,9 @@
  *                                                              f32 %12 = muladd %11, %7, %5
  *                                                              …
  *
- * So the rows of a tile use what they load of the other operand together: unroll-and-jam, tiling in registers. The
- * loop has one lane a turn, and as many turns as are jammed; others stay as they are. Loops within such a loop may
- * be jammed, too, or become vectors. */
+ * So the rows of a tile use what they load of the other operand together: unroll-and-jam, tiling in
+ * registers. The loop has one lane a turn, and as many turns as are jammed; others stay as they
+ * are. Loops within such a loop may be jammed, too, or become vectors. */
 #include "codegen/loop/passes/widen.h"
 
 static int64_t turns(const LoOp *loop)
@@ -28,7 +28,8 @@ static LoOp *find_loop(const LoBlock *block)
 {
     LoOp *found = NULL;
     for (LoOp *op = block ? block->first : NULL; op && !found; op = op->after) {
-        if (op->kind == LO_for && op->vector.lanes == 1 && turns(op) == op->vector.jam && op->vector.jam)
+        if (op->kind == LO_for && op->vector.lanes == 1 && turns(op) == op->vector.jam &&
+            op->vector.jam)
             found = op;
         else if (op->body)
             found = find_loop(op->body);

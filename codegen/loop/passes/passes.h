@@ -26,8 +26,8 @@ extern const int lo_n_passes;
 bool lo_is_pure(const LoOp *op);
 /* Operands that were replaced (LoOp.instead) become what replaces them. */
 void lo_resolve_args(LoOp *op);
-/* Marks, by id, the values of a `for` that differ between its turns: its index, what depends on it, and
- * accumulators. Ids are those of lo_number; `varies` has one more than there are. */
+/* Marks, by id, the values of a `for` that differ between its turns: its index, what depends on it,
+ * and accumulators. Ids are those of lo_number; `varies` has one more than there are. */
 void lo_mark_varying(const LoOp *loop, bool *varies);
 
 #endif

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-/* Shared: the ops of the blocks around, by hash; `log` lists their slots, for the end of a block. */
+/* Shared: the ops of the blocks around, by hash; `log` lists their slots, for the end of a
+ * block. */
 typedef struct Shared {
     Arena *arena;
     LoOp **slots;
@@ -39,7 +40,8 @@ static bool is_same(const LoOp *a, const LoOp *b)
 {
     return a->kind == b->kind && a->type == b->type && a->memory == b->memory &&
            a->align == b->align && a->element == b->element && a->n_args == b->n_args &&
-           a->n_order == b->n_order && !memcmp(a->args, b->args, (size_t)a->n_args * sizeof *a->args) &&
+           a->n_order == b->n_order &&
+           !memcmp(a->args, b->args, (size_t)a->n_args * sizeof *a->args) &&
            (!a->n_order || !memcmp(a->order, b->order, (size_t)a->n_order * sizeof *a->order)) &&
            (!a->name) == (!b->name) && (!a->name || !strcmp(a->name, b->name));
 }
@@ -82,7 +84,7 @@ static void share_block(Shared *s, LoBlock *block)
 static size_t count_ops(const LoBlock *block)
 {
     size_t n = 0;
-    FOR_LOOP_OPS(op, block)
+    FOR_LOOP_OPS (op, block)
         n += 1 + (op->body ? count_ops(op->body) : 0) + (op->other ? count_ops(op->other) : 0);
     return n;
 }

@@ -4,8 +4,8 @@
  *   f32 %8 = mul %7, %7      # not used      →      (nothing)
  *   seam
  *
- * Backwards, so that what only a dead op uses is dead, too. So do functions that no kernel comes to, by calls or by
- * records; without kernels all stay. */
+ * Backwards, so that what only a dead op uses is dead, too. So do functions that no kernel comes
+ * to, by calls or by records; without kernels all stay. */
 #include "codegen/loop/passes/passes.h"
 
 static bool has_effect(const LoOp *op)
@@ -32,7 +32,7 @@ static void strip_block(LoBlock *block)
 
 static void clear_counts(LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         op->id = 0;
         if (op->body)
             clear_counts(op->body);
@@ -43,7 +43,7 @@ static void clear_counts(LoBlock *block)
 
 static void count_uses(LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         for (int i = 0; i < op->n_args; i++)
             op->args[i]->id++;
         if (op->body)
@@ -75,7 +75,7 @@ static void reach(Reached *r, const LoFunction *f)
 
 static void reach_block(Reached *r, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         if (op->kind == LO_call)
             reach(r, op->callee);
         if (op->body)

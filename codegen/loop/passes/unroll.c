@@ -34,7 +34,7 @@ static void write_turn(Unroll *u, LoValue *state)
     int n = u->loop->n_args - 1;
     for (int i = 0; i < n; i++)
         u->values[u->loop->args[i]->id] = state[i];
-    FOR_LOOP_OPS(op, u->loop->body) {
+    FOR_LOOP_OPS (op, u->loop->body) {
         LoValue args[LO_MAX_CARRIED];
         for (int i = 0; i < op->n_args; i++)
             args[i] = now(u, op->args[i]);
@@ -57,7 +57,8 @@ static void unroll_loop(Unroll *u, LoModule *module)
     int n = loop->n_args - 1, turns = loop->unroll;
     LoValue state[LO_MAX_CARRIED];
     LoWhile wide = {.n = 0};
-    for (int i = 0; i < n; i++) { /* beside their loop, as what they begin with is now another's end */
+    /* beside their loop, as what they begin with is now another's end */
+    for (int i = 0; i < n; i++) {
         lo_remove(loop->args[i]);
         lo_insert(loop->args[i], loop->block, loop);
         state[i] = loop->args[i]->args[0];
@@ -79,7 +80,7 @@ static void unroll_loop(Unroll *u, LoModule *module)
 
 static void unroll_block(Unroll *u, LoModule *module, LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         if (op->kind == LO_while && op->unroll) {
             u->loop = op;
             unroll_loop(u, module);

@@ -8,14 +8,15 @@
  *   f32 %8 = total %4                            if … { the same under a mask }
  *                                                f32x16 %8 = total %4, and its lanes folded
  *
- * What is the same in every turn stays scalar; indices that grow by a step stay one number and a step,
- * as long as nobody needs their lanes (widen.c). Where the number of turns is no multiple of the lanes,
- * the last vector is under a mask: lanes that are off are not loaded, stored or accumulated.
+ * What is the same in every turn stays scalar; indices that grow by a step stay one number and a
+ * step, as long as nobody needs their lanes (widen.c). Where the number of turns is no multiple of
+ * the lanes, the last vector is under a mask: lanes that are off are not loaded, stored or
+ * accumulated.
  *
  * `jam` vectors go through the body together, so that loops within it run once for all of them.
  *
- * A sum's order: lane i has the terms i, i + lanes, … in order; at the end the upper half of the lanes is
- * added to the lower half until one is left. It depends on the vector width alone. */
+ * A sum's order: lane i has the terms i, i + lanes, … in order; at the end the upper half of the
+ * lanes is added to the lower half until one is left. It depends on the vector width alone. */
 #include "codegen/loop/passes/widen.h"
 
 #include <assert.h>
@@ -58,11 +59,13 @@ static void fold_totals(LoModule *module, LoBlock *block)
     }
 }
 
-/* Lanes begin with what the first value is, which is the same for all: what joining leaves alone. */
+/* Lanes begin with what the first value is, which is the same for all: what joining leaves
+ * alone. */
 static void widen_accumulators(Widen *w, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
-        if (op->kind == LO_accumulate && !widen_is_inside(w, op->args[0]) && !lo_is_vector(op->args[0]->type)) {
+    FOR_LOOP_OPS (op, block) {
+        if (op->kind == LO_accumulate && !widen_is_inside(w, op->args[0]) &&
+            !lo_is_vector(op->args[0]->type)) {
             LoOp *accumulator = op->args[0];
             assert(lo_is_constant(accumulator->args[0]));
             accumulator->type = lo_vector(accumulator->type, w->lanes);
@@ -120,7 +123,7 @@ static void vectorise_loop(LoModule *module, LoOp *loop, Wide *values, bool *var
 /* Ops that are made later have ids of none. */
 static void forget(Wide *values, const LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS (op, block) {
         values[op->id] = (Wide){0};
         if (op->body)
             forget(values, op->body);

@@ -37,7 +37,8 @@ static LoValue first_of_copy(Widen *w, const Wide *x, int u)
     if (u == 0)
         return x->scalar;
     LoValue by = lo_mul(lo, x->step, lo_int(lo, x->step->type, (int64_t)u * w->lanes));
-    return x->scalar->type == lo_ptr ? lo_at(lo, x->element, x->scalar, by) : lo_add(lo, x->scalar, by);
+    return x->scalar->type == lo_ptr ? lo_at(lo, x->element, x->scalar, by)
+                                     : lo_add(lo, x->scalar, by);
 }
 
 LoValue widen_vector(Widen *w, const Wide *x, int u)
@@ -83,19 +84,23 @@ static bool widen_index(Widen *w, const LoOp *op, const Wide *a, const Wide *b, 
     if (!integers)
         return false;
     switch (op->kind) {
-    case LO_iadd: case LO_add:
+    case LO_iadd:
+    case LO_add:
         *out = linear((op->kind == LO_add ? lo_add : lo_iadd)(lo, a->scalar, b->scalar),
                       lo_add(lo, step_of(w, a, type), step_of(w, b, type)));
         return true;
-    case LO_isub: case LO_sub:
+    case LO_isub:
+    case LO_sub:
         *out = linear((op->kind == LO_sub ? lo_sub : lo_isub)(lo, a->scalar, b->scalar),
                       lo_sub(lo, step_of(w, a, type), step_of(w, b, type)));
         return true;
-    case LO_imul: case LO_mul:
+    case LO_imul:
+    case LO_mul:
         if (a->kind == WIDE_LINEAR && b->kind == WIDE_LINEAR)
             return false;
         *out = linear((op->kind == LO_mul ? lo_mul : lo_imul)(lo, a->scalar, b->scalar),
-                      a->kind == WIDE_LINEAR ? lo_mul(lo, a->step, b->scalar) : lo_mul(lo, a->scalar, b->step));
+                      a->kind == WIDE_LINEAR ? lo_mul(lo, a->step, b->scalar)
+                                             : lo_mul(lo, a->scalar, b->step));
         return true;
     default: return false;
     }
@@ -106,8 +111,10 @@ static Wide widen_at(Widen *w, const LoOp *op, const Wide *base, const Wide *ind
     Lo *lo = &w->lo;
     Wide out = vectors_of(w, op);
     if (base->kind == WIDE_UNIFORM && index->kind == WIDE_LINEAR)
-        return (Wide){.kind = WIDE_LINEAR, .scalar = lo_at(lo, op->element, base->scalar, index->scalar),
-                      .step = index->step, .element = op->element};
+        return (Wide){.kind = WIDE_LINEAR,
+                      .scalar = lo_at(lo, op->element, base->scalar, index->scalar),
+                      .step = index->step,
+                      .element = op->element};
     if (base->kind == WIDE_LINEAR && index->kind != WIDE_VECTOR &&
         (index->kind == WIDE_UNIFORM || base->element == op->element)) {
         out = *base;
@@ -116,8 +123,9 @@ static Wide widen_at(Widen *w, const LoOp *op, const Wide *base, const Wide *ind
             out.step = lo_add(lo, base->step, index->step);
         return out;
     }
-    FOR_COPIES(u, w)
-        out.vectors[u] = lo_at(lo, op->element, base->kind == WIDE_UNIFORM ? base->scalar : widen_vector(w, base, u),
+    FOR_COPIES (u, w)
+        out.vectors[u] = lo_at(lo, op->element,
+                               base->kind == WIDE_UNIFORM ? base->scalar : widen_vector(w, base, u),
                                widen_vector(w, index, u));
     return out;
 }
@@ -156,10 +164,11 @@ static Wide widen_load(Widen *w, const LoOp *op)
     Wide out = vectors_of(w, op), pointer = widen_of(w, op->args[0]);
     LoType type = widened(w, op->type);
     bool contiguous = is_contiguous(&pointer, op->type);
-    FOR_COPIES(u, w) {
+    FOR_COPIES (u, w) {
         LoValue at = contiguous ? first_of_copy(w, &pointer, u) : widen_vector(w, &pointer, u);
         LoValue mask = access_mask(w, op, 1, u, contiguous && !w->inner && is_scratch(op->args[0]));
-        out.vectors[u] = mask ? lo_masked_load(lo, type, at, mask, op->align) : lo_load(lo, type, at, op->align);
+        out.vectors[u] =
+            mask ? lo_masked_load(lo, type, at, mask, op->align) : lo_load(lo, type, at, op->align);
         lo_reads(out.vectors[u], op->memory);
     }
     return out;
@@ -171,7 +180,7 @@ static void widen_store(Widen *w, const LoOp *op)
     Wide value = widen_of(w, op->args[0]), pointer = widen_of(w, op->args[1]);
     bool contiguous = is_contiguous(&pointer, op->args[0]->type);
     assert(pointer.kind != WIDE_UNIFORM && "turns that store to one place depend on each other");
-    FOR_COPIES(u, w) {
+    FOR_COPIES (u, w) {
         LoValue at = contiguous ? first_of_copy(w, &pointer, u) : widen_vector(w, &pointer, u);
         LoValue mask = access_mask(w, op, 2, u, contiguous && !w->inner && is_scratch(op->args[1]));
         LoValue x = widen_vector(w, &value, u);
@@ -188,12 +197,13 @@ static void widen_accumulate(Widen *w, const LoOp *op)
 {
     Lo *lo = &w->lo;
     Wide x = widen_of(w, op->args[1]), accumulator = widen_of(w, op->args[0]);
-    FOR_COPIES(u, w) {
+    FOR_COPIES (u, w) {
         LoValue to = accumulator.kind == WIDE_VECTOR ? accumulator.vectors[u] : accumulator.scalar;
         LoValue term = widen_vector(w, &x, u);
         bool is_lanes_own = accumulator.kind == WIDE_VECTOR && !w->inner;
         if (w->mask[u] && !is_lanes_own)
-            term = lo_select(lo, w->mask[u], term, lo_identity(lo, lo_join_of(op->args[0]), term->type));
+            term = lo_select(lo, w->mask[u], term,
+                             lo_identity(lo, lo_join_of(op->args[0]), term->type));
         lo_accumulate(lo, to, term);
     }
 }
@@ -231,7 +241,7 @@ static Wide widen_lanes(Widen *w, const LoOp *op)
     assert(op->n_args <= 3);
     for (int i = 0; i < op->n_args; i++)
         x[i] = widen_of(w, op->args[i]);
-    FOR_COPIES(u, w) {
+    FOR_COPIES (u, w) {
         LoValue args[3];
         for (int i = 0; i < op->n_args; i++)
             args[i] = widen_vector(w, &x[i], u);
@@ -261,7 +271,7 @@ static Wide widen_value(Widen *w, const LoOp *op)
 static void widen_prefetch(Widen *w, const LoOp *op)
 {
     Wide pointer = widen_of(w, op->args[0]);
-    FOR_COPIES(u, w) {
+    FOR_COPIES (u, w) {
         bool scattered = w->lanes > 1 && pointer.kind == WIDE_VECTOR;
         LoValue at = scattered                     ? NULL
                      : pointer.kind == WIDE_VECTOR ? pointer.vectors[u]
@@ -279,7 +289,8 @@ void widen_op(Widen *w, const LoOp *op)
     case LO_accumulate: widen_accumulate(w, op); break;
     default:
         if (op->type != lo_none) {
-            bool written = w->from > 0 && w->values[op->id].kind != WIDE_VECTOR; /* one for all copies */
+            /* one for all copies */
+            bool written = w->from > 0 && w->values[op->id].kind != WIDE_VECTOR;
             if (!written)
                 w->values[op->id] = widen_value(w, op);
         } else if (is_uniform(w, op)) {

@@ -1,7 +1,9 @@
-/* Blocks of a loop for several turns at once: loops, ifs, and which copies are written when; see widen.c.
+/* Blocks of a loop for several turns at once: loops, ifs, and which copies are written when; see
+ * widen.c.
  *
- * Vectors of a loop go through the body side by side, op by op. Copies of one lane go one after the other as
- * far as nothing comes that is the same for all: what a copy needs then stands close to where it needs it. */
+ * Vectors of a loop go through the body side by side, op by op. Copies of one lane go one after the
+ * other as far as nothing comes that is the same for all: what a copy needs then stands close to
+ * where it needs it. */
 #include "codegen/loop/passes/widen.h"
 
 #include <assert.h>
@@ -37,8 +39,8 @@ static void widen_for(Widen *w, const LoOp *op)
     lo_for_close(&w->lo, &loop);
 }
 
-/* What is carried, as it is before the loop or at the end of a turn: `x` lists it. A value that varies has a
- * copy of each vector. Gives how many there are. */
+/* What is carried, as it is before the loop or at the end of a turn: `x` lists it. A value that
+ * varies has a copy of each vector. Gives how many there are. */
 static int list_carried(Widen *w, const LoOp *loop, LoOp *const *x, LoValue *list)
 {
     int n = 0;
@@ -118,7 +120,8 @@ static bool varies(const Widen *w, const LoOp *op)
 {
     bool result = op->type != lo_none && w->varies[op->id];
     for (int i = 0; i < op->n_args && !result; i++)
-        result = !lo_is_constant(op->args[i]) && op->args[i]->kind != LO_param && w->varies[op->args[i]->id];
+        result = !lo_is_constant(op->args[i]) && op->args[i]->kind != LO_param &&
+                 w->varies[op->args[i]->id];
     return result;
 }
 
@@ -157,7 +160,9 @@ static void widen_block(Widen *w, const LoBlock *block)
         case LO_for: widen_for(w, op); break;
         case LO_while: widen_while(w, op); break;
         case LO_if: widen_if(w, op); break;
-        case LO_carry: case LO_next: case LO_seam: break; /* carries are their while's */
+        case LO_carry:
+        case LO_next:
+        case LO_seam: break; /* carries are their while's */
         default: widen_op(w, op);
         }
     }
@@ -168,7 +173,8 @@ static void widen_block(Widen *w, const LoBlock *block)
 void widen_body(Widen *w, LoValue index)
 {
     const LoOp *loop = w->loop;
-    w->values[loop->id] = (Wide){.kind = WIDE_LINEAR, .scalar = index, .step = lo_i64_of(&w->lo, 1)};
+    w->values[loop->id] =
+        (Wide){.kind = WIDE_LINEAR, .scalar = index, .step = lo_i64_of(&w->lo, 1)};
     w->from = 0;
     w->to = w->copies;
     widen_block(w, loop->body);

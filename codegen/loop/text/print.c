@@ -207,8 +207,7 @@ static void print_block(const Printer *p, const LoBlock *block, int depth)
     Text *out = p->out;
     if (!block)
         return;
-    FOR_LOOP_OPS(op, block)
-    {
+    FOR_LOOP_OPS (op, block) {
         text_add(out, "%*s", 2 * depth, "");
         lo_print_op(op, out);
         if (lo_info[op->kind].form == LO_FORM_BLOCKS) {

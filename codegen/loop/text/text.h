@@ -10,8 +10,9 @@ void lo_print_module(LoModule *module, Text *out); /* numbers values first */
 /* At the end of every line of a function: where it comes from. May write a comment. */
 typedef void LoLines(void *data, const LoFunction *function, int origin, Text *out);
 void lo_print_lines(LoModule *module, LoLines *lines, void *data, Text *out);
-void lo_print_function(LoFunction *function, LoLines *lines, void *data, Text *out); /* `lines` NULL: nobody asks */
-void lo_print_op(const LoOp *op, Text *out);             /* its line alone, without its blocks */
+/* `lines` NULL: nobody asks */
+void lo_print_function(LoFunction *function, LoLines *lines, void *data, Text *out);
+void lo_print_op(const LoOp *op, Text *out); /* its line alone, without its blocks */
 void lo_print_type(LoType type, Text *out);
 const char *lo_type_text(LoType type, Arena *arena);
 

@@ -20,15 +20,16 @@ static inline Line digest_clean(const Digest *digest)
     return (Line){digest->clean.length ? digest->clean.data : "", digest->clean.length};
 }
 
-/* LineHashes: hashes of the lines read so far, which recognise a repeated line without keeping its text. Among n lines,
- * the chance that any two different ones have the same hash is n² / 2^65. */
+/* LineHashes: hashes of the lines read so far, which recognise a repeated line without keeping its
+ * text. Among n lines, the chance that any two different ones have the same hash is n² / 2^65. */
 typedef struct LineHashes {
-    uint64_t *keys;  /* 0: free */
-    int64_t *lines;  /* number of the first line with that hash, from 1; negative if marked */
+    uint64_t *keys; /* 0: free */
+    int64_t *lines; /* number of the first line with that hash, from 1; negative if marked */
     size_t count, capacity;
 } LineHashes;
 
-/* Adds a hash unless it is there. Returns the number of the first line with it, or 0 if it is new. */
+/* Adds a hash unless it is there. Returns the number of the first line with it, or 0 if it is
+ * new. */
 int64_t line_hashes_add(LineHashes *hashes, uint64_t hash, int64_t line);
 /* The number of the first line with the hash; 0: there is none. `mark`: marks the hash. */
 int64_t line_hashes_find(LineHashes *hashes, uint64_t hash, bool mark);

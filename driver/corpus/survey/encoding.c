@@ -38,21 +38,18 @@ static unsigned continuation(uint32_t c)
 /* Whether it may follow a letter in a text: quotes, dashes, dots, signs, blanks; letters. */
 static bool is_natural(uint32_t c)
 {
-    static const uint32_t natural[] = {
-        0xA0,   0xA7,   0xAA,   0xAB,   0xAE,   0xB0,   0xB2,   0xB3,   0xB4,   0xB7,   0xB9,
-        0xBA,   0xBB,   0x0152, 0x0153, 0x0160, 0x0161, 0x0178, 0x017D, 0x017E, 0x0192, 0x2013,
-        0x2014, 0x2018, 0x2019, 0x201A, 0x201C, 0x201D, 0x201E, 0x2022, 0x2026, 0x2039, 0x203A,
-        0x2122};
+    static const uint32_t natural[] = {0xA0,   0xA7,   0xAA,   0xAB,   0xAE,   0xB0,   0xB2,
+                                       0xB3,   0xB4,   0xB7,   0xB9,   0xBA,   0xBB,   0x0152,
+                                       0x0153, 0x0160, 0x0161, 0x0178, 0x017D, 0x017E, 0x0192,
+                                       0x2013, 0x2014, 0x2018, 0x2019, 0x201A, 0x201C, 0x201D,
+                                       0x201E, 0x2022, 0x2026, 0x2039, 0x203A, 0x2122};
     for (size_t i = 0; i < sizeof natural / sizeof natural[0]; i++)
         if (natural[i] == c)
             return true;
     return false;
 }
 
-static bool is_letter(uint32_t c)
-{
-    return (c | 32) - 'a' < 26 || (c >= 0xC0 && c <= 0x24F);
-}
+static bool is_letter(uint32_t c) { return (c | 32) - 'a' < 26 || (c >= 0xC0 && c <= 0x24F); }
 
 /* Whether mojibake begins here; the character is of C2 … F4. */
 static bool is_mojibake(const char *text, size_t length, uint32_t lead, size_t size)
@@ -85,8 +82,8 @@ static bool is_mojibake(const char *text, size_t length, uint32_t lead, size_t s
 static bool is_markup(const char *text, size_t length)
 {
     static const char *const entities[] = {"amp;", "quot;", "lt;", "gt;", "apos;", "nbsp;", "#"};
-    static const char *const tags[] = {"br", "b>", "i>", "p>", "u>", "em>", "strong>", "a ",
-                                       "span", "div", "font", "p ", "td", "tr", "li>", "ul>"};
+    static const char *const tags[] = {"br",   "b>",  "i>",   "p>", "u>", "em>", "strong>", "a ",
+                                       "span", "div", "font", "p ", "td", "tr",  "li>",     "ul>"};
     if (length < 4)
         return false;
     bool entity = *text == '&';
@@ -142,7 +139,8 @@ void encoding_look(const Line *line, size_t at[ENCODING_FAULTS])
             note(at, ENCODING_MOJIBAKE, i);
     }
     if (at[ENCODING_MOJIBAKE] != ENCODING_NONE)
-        at[ENCODING_CONTROL] = ENCODING_NONE; /* Latin-1's bytes from 80 to 9F are control characters */
+        at[ENCODING_CONTROL] =
+            ENCODING_NONE; /* Latin-1's bytes from 80 to 9F are control characters */
 }
 
 /* The Latin letters that are in one piece with the mark. */
@@ -151,12 +149,14 @@ static const char *letters_with(uint32_t mark)
     static const struct {
         uint32_t mark;
         const char *letters;
+        /* clang-format off */
     } rows[] = {{0x300, "AEINOUWYaeinouwy"}, {0x301, "ACEGIKLMNOPRSUWYZacegiklmnoprsuwyz"},
                 {0x302, "ACEGHIJOSUWYZaceghijosuwyz"}, {0x303, "AEINOUVYaeinouvy"}, {0x304, "AEGIOUYaegiouy"},
                 {0x306, "AEGIOUaegiou"}, {0x307, "ABCDEFGHIMNOPRSTWXYZabcdefghmnoprstwxyz"},
                 {0x308, "AEHIOUWXYaehiotuwxy"}, {0x30A, "AUauwy"}, {0x30B, "OUou"},
                 {0x30C, "ACDEGHIKLNORSTUZacdeghijklnorstuz"}, {0x323, "ABDEHIKLMNORSTUVWYZabdehiklmnorstuvwyz"},
                 {0x327, "CDEGHKLNRSTcdeghklnrst"}, {0x328, "AEIOUaeiou"}};
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].mark == mark)
             return rows[i].letters;

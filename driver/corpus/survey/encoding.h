@@ -8,9 +8,10 @@
 
 /* EncodingFault: as the first rows of survey.def.
  *
- * Mojibake is UTF-8 that was read as Latin-1 or CP1252: a character whose byte there is C2 … F4, which begins a UTF-8
- * character, followed by as many characters with a byte 80 … BF as that UTF-8 character needs: "Ã¼", "â€™". Sequences
- * that texts really have, as in „groß“ or «là », are none. */
+ * Mojibake is UTF-8 that was read as Latin-1 or CP1252: a character whose byte there is C2 … F4,
+ * which begins a UTF-8 character, followed by as many characters with a byte 80 … BF as that UTF-8
+ * character needs: "Ã¼", "â€™". Sequences that texts really have, as in „groß“ or «là », are
+ * none. */
 typedef enum EncodingFault {
     ENCODING_NOT_UTF8,
     ENCODING_MOJIBAKE,
@@ -24,14 +25,15 @@ typedef enum EncodingFault {
 
 /* Finds the byte at which each fault first occurs; ENCODING_NONE: it does not. */
 void encoding_look(const Line *line, size_t at[ENCODING_FAULTS]);
-/* EncodingForms: letters followed by a combining mark that Unicode also has as one character (NFD), and such characters
- * (NFC). */
+/* EncodingForms: letters followed by a combining mark that Unicode also has as one character (NFD),
+ * and such characters (NFC). */
 typedef struct EncodingForms {
     size_t decomposed; /* byte of the first; ENCODING_NONE: there is none */
     bool composed;
 } EncodingForms;
 EncodingForms encoding_forms(const Line *line);
-/* The first character of a text, and at *size its bytes. A byte that is not valid UTF-8 is U+FFFD. */
+/* The first character of a text, and at *size its bytes. A byte that is not valid UTF-8 is
+ * U+FFFD. */
 uint32_t encoding_decode(const char *text, size_t length, size_t *size);
 bool encoding_is_control(uint32_t character);
 

@@ -8,14 +8,15 @@ enum { EXCERPT = 60, BEFORE = 24 /* characters: of an excerpt, and before its pl
 void findings_init(Findings *findings, Job *job, const SurveyOptions *options, SurveyFinding *at)
 {
     static const SurveyFinding kinds[] = {
-#define FINDING(name_, is_fault_, title_, advice_)                                                 \
+#define FINDING(name_, is_fault_, title_, advice_) \
     {.name = #name_, .is_fault = is_fault_, .title = title_, .advice = advice_},
 #include "driver/corpus/survey/survey.def"
 #undef FINDING
     };
     for (int i = 0; i < SURVEY_KINDS; i++)
         at[i] = kinds[i];
-    if (options->train.files.text.count && !options->lines) /* paragraphs, and lines that come again */
+    if (options->train.files.text.count &&
+        !options->lines) /* paragraphs, and lines that come again */
         at[SURVEY_empty].is_fault = at[SURVEY_duplicate].is_fault = false;
     *findings = (Findings){job, at, options->examples, !options->train.files.text.count};
 }

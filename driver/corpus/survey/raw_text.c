@@ -76,7 +76,8 @@ static FILE *open_file(Job *job, const char *path)
 
 static FILE *open_memory(Job *job, const char *path, const char *languages)
 {
-    const Source *file = file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+    const Source *file =
+        file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
     const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
     FILE *lines = pairs ? fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r") : NULL;
     if (pairs && !lines)
@@ -209,7 +210,8 @@ static int64_t count_rest(RawText *raw, int k)
     return raw->files[k].file_lines;
 }
 
-/* The next line of the current file, or of its pair of files; false: they have ended, or an error. */
+/* The next line of the current file, or of its pair of files; false: they have ended, or an
+ * error. */
 static bool next_of_file(RawText *raw, RawPair *pair)
 {
     *pair = (RawPair){.has_tab = true};
@@ -223,8 +225,9 @@ static bool next_of_file(RawText *raw, RawPair *pair)
             return false;
         if (has != has_target) {
             int64_t n[2] = {count_rest(raw, 0), count_rest(raw, 1)};
-            return job_error(raw->job, "%s", pairing_counts_text(raw->job->arena, raw->files[0].names[raw->at], n[0],
-                                                                raw->files[1].names[raw->at], n[1]));
+            return job_error(raw->job, "%s",
+                             pairing_counts_text(raw->job->arena, raw->files[0].names[raw->at],
+                                                 n[0], raw->files[1].names[raw->at], n[1]));
         }
     }
     return has && !raw->job->diags.errors;

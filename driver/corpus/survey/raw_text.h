@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-/* RawLine: a line without its end and without a byte order mark; valid until the next line is read. */
+/* RawLine: a line without its end and without a byte order mark; valid until the next line is
+ * read. */
 typedef struct RawLine {
     Line line;
     bool has_mark, has_cr; /* it had a byte order mark; it ended with CR LF */
@@ -43,8 +44,8 @@ typedef struct RawText {
 
 /* Opens a text. False after an error; raw_close in any case. */
 bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *options, RawText *raw);
-/* Reads the next line. False at the end, and after an error: one side ends before the other, or a file cannot be
- * read. */
+/* Reads the next line. False at the end, and after an error: one side ends before the other, or a
+ * file cannot be read. */
 bool raw_next(RawText *raw, RawPair *pair);
 void raw_rewind(RawText *raw);
 /* The names of the files of side k, separated by commas. */

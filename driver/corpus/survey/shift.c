@@ -11,7 +11,8 @@ enum { JUDGED_PAIRS = 500, LEAST_PAIRS = 30, LEAST_COMMON = 20 };
 /* How far the other line must be ahead, in standard deviations of the difference. */
 static const double DEVIATIONS = 5;
 
-/* Words that many languages write alike: with a digit, or a capital letter behind the line's first word. */
+/* Words that many languages write alike: with a digit, or a capital letter behind the line's first
+ * word. */
 static bool is_telling(const char *word, size_t n, bool first)
 {
     bool digit = false;
@@ -26,7 +27,8 @@ static void read_line(const Digest *digest, ShiftLine *line)
     const Line clean = digest_clean(digest);
     *line = (ShiftLine){.length = log(1 + (double)digest->characters)};
     for (size_t at = 0, n; at < clean.length && line->n_words < SHIFT_WORDS; at += n ? n : 1) {
-        for (n = 0; at + n < clean.length && clean.text[at + n] && !strchr(ends, clean.text[at + n]);)
+        for (n = 0;
+             at + n < clean.length && clean.text[at + n] && !strchr(ends, clean.text[at + n]);)
             n++;
         if (n && is_telling(clean.text + at, n, at == 0))
             line->words[line->n_words++] = hash_bytes(HASH_SEED, clean.text + at, n);
@@ -71,21 +73,24 @@ bool shift_add(Shift *shift, const Digest digests[2])
 
 static double correlation(const ShiftSums *s)
 {
-    double xy = s->n * s->xy - s->x * s->y, xx = s->n * s->xx - s->x * s->x, yy = s->n * s->yy - s->y * s->y;
+    double xy = s->n * s->xy - s->x * s->y, xx = s->n * s->xx - s->x * s->x,
+           yy = s->n * s->yy - s->y * s->y;
     return xx > 1e-9 && yy > 1e-9 ? fmin(fmax(xy / sqrt(xx * yy), -0.999), 0.999) : 0;
 }
 
 ShiftVerdict shift_judge(Shift *shift)
 {
     const ShiftSums *own = &shift->sums[1];
-    ShiftVerdict verdict = {.pairs = shift->pairs, .own = correlation(own), .own_common = (int64_t)own->common};
+    ShiftVerdict verdict = {
+        .pairs = shift->pairs, .own = correlation(own), .own_common = (int64_t)own->common};
     double furthest = DEVIATIONS;
     for (int by = -1; by <= 1 && shift->pairs >= LEAST_PAIRS; by += 2) {
         const ShiftSums *sums = &shift->sums[by + 1];
         double other = correlation(sums), common = sums->common + own->common;
         /* Fisher's transformation, whose deviation is 1 / sqrt(n - 3) */
         double lengths = (atanh(other) - atanh(verdict.own)) / sqrt(2 / (sums->n - 3));
-        double words = sums->common >= LEAST_COMMON ? (sums->common - own->common) / sqrt(common) : 0;
+        double words =
+            sums->common >= LEAST_COMMON ? (sums->common - own->common) / sqrt(common) : 0;
         double ahead = fmax(lengths, words);
         if (ahead <= furthest)
             continue;

@@ -1,6 +1,7 @@
-/* Shift: finds lines of two sides that are shifted against each other, because one side has lost a line: a source then
- * fits the target of the line before or after better than its own. Two measures show it, each over some hundred pairs
- * in a row: the correlation of the lengths of both sides, and the words that both have, such as names and numbers. */
+/* Shift: finds lines of two sides that are shifted against each other, because one side has lost a
+ * line: a source then fits the target of the line before or after better than its own. Two measures
+ * show it, each over some hundred pairs in a row: the correlation of the lengths of both sides, and
+ * the words that both have, such as names and numbers. */
 #ifndef DRIVER_CORPUS_SURVEY_SHIFT_H
 #define DRIVER_CORPUS_SURVEY_SHIFT_H
 
@@ -15,8 +16,8 @@ typedef struct ShiftLine {
     int n_words;
 } ShiftLine;
 
-/* ShiftSums: sums for the correlation of each source with the target `shift` lines after its own, and how many of these
- * pairs have a word in common. */
+/* ShiftSums: sums for the correlation of each source with the target `shift` lines after its own,
+ * and how many of these pairs have a word in common. */
 typedef struct ShiftSums {
     double n, x, y, xx, yy, xy, common;
 } ShiftSums;
@@ -25,13 +26,13 @@ typedef struct ShiftSums {
 typedef struct Shift {
     ShiftLine before[2]; /* of the previous pair */
     bool has_before;
-    int64_t pairs;       /* since the last judgement */
+    int64_t pairs;                /* since the last judgement */
     ShiftSums sums[SHIFT_SHIFTS]; /* by shift: -1, 0, 1 */
 } Shift;
 
-/* ShiftVerdict: `by` 1: a source fits the target of the next line; -1: that of the line before; 0: neither, or there
- * are not enough pairs. Correlations of lengths and numbers of pairs with a common word: own, with the target of the
- * same line; other, with that of the other line. */
+/* ShiftVerdict: `by` 1: a source fits the target of the next line; -1: that of the line before; 0:
+ * neither, or there are not enough pairs. Correlations of lengths and numbers of pairs with a
+ * common word: own, with the target of the same line; other, with that of the other line. */
 typedef struct ShiftVerdict {
     int by;
     int64_t pairs;

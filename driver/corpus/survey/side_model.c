@@ -10,9 +10,10 @@
 
 enum { BUCKETS = 1 << 20, GRAM = 3 };
 
-/* From how many parts and what mean of nats on a text tells its side, where both texts of a pair are
- * wrong and where one is: names and words of both languages make one alone look wrong. Calibrated on
- * Multi30k and Tatoeba, English and German: of 200,000 pairs in order none is told as swapped. */
+/* From how many parts and what mean of nats on a text tells its side, where both texts of a pair
+ * are wrong and where one is: names and words of both languages make one alone look wrong.
+ * Calibrated on Multi30k and Tatoeba, English and German: of 200,000 pairs in order none is told as
+ * swapped. */
 enum { LEAST_PARTS = 4, LEAST_PARTS_ALONE = 24 };
 static const double clear_mean = 0.35, clear_mean_alone = 1;
 
@@ -130,7 +131,8 @@ SideScore side_model_score(SideModel *model, const Digest sides[2])
         }
         if (others[0] + others[1] <= 0)
             continue;
-        double source = log(others[0] + prior) - log_total[0] - log(others[1] + prior) + log_total[1];
+        double source =
+            log(others[0] + prior) - log_total[0] - log(others[1] + prior) + log_total[1];
         for (int k = 0; k < 2; k++) {
             score.mean[k] += own[k] * (k ? -source : source);
             score.parts[k] += (int64_t)own[k];
@@ -149,7 +151,8 @@ static bool looks(const SideScore *score, int k, int sign, int64_t parts, double
 
 SideVerdict side_score_verdict(const SideScore *score)
 {
-    if (looks(score, 0, -1, LEAST_PARTS, clear_mean) && looks(score, 1, -1, LEAST_PARTS, clear_mean))
+    if (looks(score, 0, -1, LEAST_PARTS, clear_mean) &&
+        looks(score, 1, -1, LEAST_PARTS, clear_mean))
         return SIDES_SWAPPED;
     for (int wrong = 0; wrong < 2; wrong++)
         if (looks(score, wrong, -1, LEAST_PARTS_ALONE, clear_mean_alone) &&

@@ -15,7 +15,8 @@ static int class_of(int64_t length)
         shift++;
     if (!shift)
         return (int)length;
-    return LENGTH_EXACT + (shift - 1) * (LENGTH_EXACT / 2) + (int)(length >> shift) - LENGTH_EXACT / 2;
+    return LENGTH_EXACT + (shift - 1) * (LENGTH_EXACT / 2) + (int)(length >> shift) -
+           LENGTH_EXACT / 2;
 }
 
 static int64_t least_of(int class_)

@@ -16,9 +16,9 @@ SurveyLengths length_spread_of(const LengthSpread *spread);
 void length_spread_free(LengthSpread *spread);
 
 /* RatioSpread: logarithms of target to source, in classes of pairs of like length, as short ones
- * differ more. A pair is an outlier if its logarithm is more than RATIO_DEVIATIONS standard deviations
- * from the median, and its ratio at least a factor of RATIO_FACTOR from it. The standard deviation is
- * estimated by the median absolute deviation (Hampel 1974). */
+ * differ more. A pair is an outlier if its logarithm is more than RATIO_DEVIATIONS standard
+ * deviations from the median, and its ratio at least a factor of RATIO_FACTOR from it. The standard
+ * deviation is estimated by the median absolute deviation (Hampel 1974). */
 #define RATIO_DEVIATIONS 4.5
 #define RATIO_FACTOR 2.0
 enum { RATIO_SIZES = 24, RATIO_CLASSES = 1601, RATIO_LEAST = 50 /* pairs of a class that tell */ };

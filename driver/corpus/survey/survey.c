@@ -102,7 +102,8 @@ static void find_overlap(Look *look, const RawPair *pair)
             line[k] = line_hashes_find(&held->hashes[k], d[k].hash, true);
         line[2] = line_hashes_find(&held->hashes[2], whole, true);
         int kind = line[2] ? 2 : line[0] ? 0 : line[1] ? 1 : -1;
-        static const SurveyKind kinds[] = {SURVEY_overlap_source, SURVEY_overlap_target, SURVEY_overlap};
+        static const SurveyKind kinds[] = {SURVEY_overlap_source, SURVEY_overlap_target,
+                                           SURVEY_overlap};
         if (kind >= 0 && !told[kind]) {
             told[kind] = true;
             findings_add(&look->findings, kinds[kind], pair, everywhere, "%s, line %lld", name,
@@ -128,8 +129,8 @@ static void find_encoding(Look *look, const RawPair *pair)
             const char *side = look->n == 2 ? names[k] : "";
             FindingPlace place = {k, at[i]};
             if (i == ENCODING_NOT_UTF8)
-                findings_add(&look->findings, SURVEY_not_utf8, pair, place, "%s%sbyte %zu: 0x%02x", side,
-                             *side ? ", " : "", at[i] + 1, (unsigned char)line->text[at[i]]);
+                findings_add(&look->findings, SURVEY_not_utf8, pair, place, "%s%sbyte %zu: 0x%02x",
+                             side, *side ? ", " : "", at[i] + 1, (unsigned char)line->text[at[i]]);
             else
                 findings_add(&look->findings, (SurveyKind)i, pair, place, "%s%sbyte %zu", side,
                              *side ? ", " : "", at[i] + 1);
@@ -156,11 +157,12 @@ static void find_shift(Look *look, const RawPair *pair)
     const ShiftVerdict v = shift_judge(&look->shift);
     if (!v.by)
         return;
-    findings_add(&look->findings, SURVEY_shifted, pair, everywhere,
-                 "in the %lld pairs up to here a source fits the target of the line %s: lengths correlate by %.2f, by %.2f "
-                 "with its own; %lld have a name or number in common, %lld with its own",
-                 (long long)v.pairs, v.by > 0 ? "after" : "before", v.other, v.own, (long long)v.other_common,
-                 (long long)v.own_common);
+    findings_add(
+        &look->findings, SURVEY_shifted, pair, everywhere,
+        "in the %lld pairs up to here a source fits the target of the line %s: lengths correlate by %.2f, by %.2f "
+        "with its own; %lld have a name or number in common, %lld with its own",
+        (long long)v.pairs, v.by > 0 ? "after" : "before", v.other, v.own,
+        (long long)v.other_common, (long long)v.own_common);
     look->findings.at[SURVEY_shifted].lines += v.pairs - 1;
 }
 
@@ -198,8 +200,8 @@ static void find_again(Look *look, const RawPair *pair)
     }
     for (int k = 0; k < 2; k++)
         if (side[k])
-            findings_add(&look->findings, k ? SURVEY_same_target : SURVEY_same_source, pair, everywhere,
-                         "as line %lld", (long long)side[k]);
+            findings_add(&look->findings, k ? SURVEY_same_target : SURVEY_same_source, pair,
+                         everywhere, "as line %lld", (long long)side[k]);
 }
 
 static void count_tokens(Look *look, const RawPair *pair)
@@ -245,7 +247,8 @@ static void count_pair(Look *look, const RawPair *pair)
         count_tokens(look, pair);
     if (is_empty(look)) {
         const char *which = d[1].words ? "source" : d[0].words ? "target" : "both sides";
-        findings_add(&look->findings, SURVEY_empty, pair, everywhere, "%s", look->n == 2 ? which : "");
+        findings_add(&look->findings, SURVEY_empty, pair, everywhere, "%s",
+                     look->n == 2 ? which : "");
         return;
     }
     find_again(look, pair);
@@ -341,7 +344,8 @@ static void put_looked_for(Look *look)
     bool pairs = look->n == 2, held = o->valid.count > 0;
     for (int i = 0; i < SURVEY_KINDS; i++)
         look->out->findings[i].is_looked_for = true;
-    static const SurveyKind of_pairs[] = {SURVEY_copy, SURVEY_ratio, SURVEY_shifted, SURVEY_same_source, SURVEY_same_target};
+    static const SurveyKind of_pairs[] = {SURVEY_copy, SURVEY_ratio, SURVEY_shifted,
+                                          SURVEY_same_source, SURVEY_same_target};
     for (size_t i = 0; i < sizeof of_pairs / sizeof of_pairs[0]; i++)
         look->out->findings[of_pairs[i]].is_looked_for = pairs;
     look->out->findings[SURVEY_swapped].is_looked_for = look->out->knows_sides;
@@ -404,9 +408,11 @@ static bool open_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary
     if (!choice->spec)
         return true;
     if (vocabulary_needs_text(choice))
-        return job_error(job, "--vocab %s would be made from the texts: give one that is there, of a run "
-                              "or a file",
-                         choice->spec);
+        return job_error(
+            job,
+            "--vocab %s would be made from the texts: give one that is there, of a run "
+            "or a file",
+            choice->spec);
     VocabularyChoice rules = *choice;
     RunRecord record;
     if (is_run_folder(choice->spec)) {
@@ -423,7 +429,8 @@ static bool open_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary
 bool survey(Job *job, const SurveyOptions *options, Survey *result)
 {
     Vocabulary *vocab;
-    *result = (Survey){.is_pairs = !options->train.files.text.count, .has_tokens = options->vocab.spec != NULL};
+    *result = (Survey){.is_pairs = !options->train.files.text.count,
+                       .has_tokens = options->vocab.spec != NULL};
     if (!open_vocabulary(job, &options->vocab, &vocab))
         return false;
     Look look = {.job = job, .options = options, .out = result, .n = 1 + result->is_pairs};

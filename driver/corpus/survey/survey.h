@@ -1,4 +1,5 @@
-/* tfc data: what a text is like and what of it a training should not learn, before it is trained on.
+/* tfc data: what a text is like and what of it a training should not learn, before it is trained
+ * on.
  *
  * The texts are read twice, a line at a time: first to count, then to judge each line by the
  * counts. Only hashes of the lines read before are kept (some 100 bytes a pair). */
@@ -17,13 +18,14 @@ typedef struct SurveyText {
 
 typedef struct SurveyOptions {
     SurveyText train;
-    VEC(SurveyText) valid; /* of the same kind, pairs or lines */
-    const char *languages; /* of translation memories */
+    VEC(SurveyText) valid;  /* of the same kind, pairs or lines */
+    const char *languages;  /* of translation memories */
     VocabularyChoice vocab; /* vocab.spec NULL: tokens are not counted */
-    bool lines;             /* each line is a text of its own, so a duplicate is a fault; else it is none */
-    int64_t max_length;     /* tokens; 0: no limit */
-    int64_t line_limit;     /* bytes; 0: LINE_LIMIT */
-    int64_t examples;       /* lines of each finding that are shown */
+    /* each line is a text of its own, so a duplicate is a fault; else it is none */
+    bool lines;
+    int64_t max_length; /* tokens; 0: no limit */
+    int64_t line_limit; /* bytes; 0: LINE_LIMIT */
+    int64_t examples;   /* lines of each finding that are shown */
 } SurveyOptions;
 
 typedef enum SurveyKind {
@@ -36,9 +38,9 @@ typedef enum SurveyKind {
 /* SurveyExample: a line that was found. Excerpts have escapes in place of control characters and of
  * bytes that are no UTF-8; NULL: the text has no such side. */
 typedef struct SurveyExample {
-    int64_t line;          /* from 1 */
+    int64_t line; /* from 1 */
     const char *sides[2];
-    const char *note;      /* what about it; NULL: nothing */
+    const char *note; /* what about it; NULL: nothing */
 } SurveyExample;
 
 typedef struct SurveyFinding {

@@ -32,14 +32,12 @@ static bool declare(Exporter *x, const Op *op)
                                                                       : op->args[1];
     const char *name = op_string(op->kind == OP_assign ? op->args[0]->op : op, ATTR_name);
     switch (op->kind) {
-    case OP_input: case OP_param:
+    case OP_input:
+    case OP_param:
         g->value[value->id] = name;
         return op->kind == OP_input || ragged_is_state(op) || declare_param(x, op);
-    case OP_assign:
-        name = arena_printf(g->job->arena, "%s.new", name);
-        break;
-    default:
-        break;
+    case OP_assign: name = arena_printf(g->job->arena, "%s.new", name); break;
+    default: break;
     }
     return onnx_output(g, name, ragged_clean(g, g->value[value->id], &value->type), &value->type);
 }
@@ -94,7 +92,7 @@ bool onnx_export(Job *job, const Function *function, const Store *store, const c
     x.g.dims = ARENA_ARRAY(job->arena, OnnxDim, module->symbols.count + 1);
     x.g.value = ARENA_ARRAY(job->arena, const char *, (size_t)function->next_value + 1);
     bool ok = ragged_declare(&x.g, function);
-    FOR_OPS(op, &function->body)
+    FOR_OPS (op, &function->body)
         ok = ok && say(&x, op);
     ok = ok && write_model(&x, function, path);
     text_free(&x.g.bytes);

@@ -55,7 +55,8 @@ static void write_node(OnnxGraph *g, const char *output, const char *type, int n
     for (int i = 0; i < n_args; i++)
         wire_string(&node, NODE_input, args[i]);
     wire_string(&node, NODE_output, output);
-    wire_string(&node, NODE_name, arena_printf(g->job->arena, "%s/%s_%d", g->scope, type, g->n_nodes++));
+    wire_string(&node, NODE_name,
+                arena_printf(g->job->arena, "%s/%s_%d", g->scope, type, g->n_nodes++));
     wire_string(&node, NODE_op_type, type);
     for (int i = 0; i < n_attrs; i++)
         write_attribute(&node, &attrs[i]);
@@ -139,7 +140,7 @@ const char *onnx_ints(OnnxGraph *g, int n, const int64_t *ints)
 
 static float nearest_float(double value)
 {
-    return value > FLT_MAX && value < 1.0 / 0.0    ? FLT_MAX
+    return value > FLT_MAX && value < 1.0 / 0.0     ? FLT_MAX
            : value < -FLT_MAX && value > -1.0 / 0.0 ? -FLT_MAX
                                                     : (float)value;
 }
@@ -158,17 +159,13 @@ const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value)
     switch (type) {
     case ONNX_FLOAT:
         return constant(g, kept, type, 0, NULL, &(float){nearest_float(value)}, sizeof(float));
-    case ONNX_DOUBLE:
-        return constant(g, kept, type, 0, NULL, &value, sizeof value);
+    case ONNX_DOUBLE: return constant(g, kept, type, 0, NULL, &value, sizeof value);
     case ONNX_INT32:
         return constant(g, kept, type, 0, NULL, &(int32_t){(int32_t)value}, sizeof(int32_t));
     case ONNX_INT64:
         return constant(g, kept, type, 0, NULL, &(int64_t){(int64_t)value}, sizeof(int64_t));
-    case ONNX_BOOL:
-        return constant(g, kept, type, 0, NULL, &(uint8_t){value != 0}, 1);
-    default:
-        job_error(g->job, "ONNX: a constant of bf16; export as f32");
-        return NULL;
+    case ONNX_BOOL: return constant(g, kept, type, 0, NULL, &(uint8_t){value != 0}, 1);
+    default: job_error(g->job, "ONNX: a constant of bf16; export as f32"); return NULL;
     }
 }
 

@@ -1,7 +1,7 @@
 /* The ONNX graph that is being written: nodes, constants, inputs, outputs.
  *
- * A tensor is represented by its name. Equal nodes with equal operands are one node, so a rule (rules.h) may ask for a
- * node that exists already. Ragged dimensions are padded: see ragged.h. */
+ * A tensor is represented by its name. Equal nodes with equal operands are one node, so a rule
+ * (rules.h) may ask for a node that exists already. Ragged dimensions are padded: see ragged.h. */
 #ifndef DRIVER_EXCHANGE_ONNX_GRAPH_H
 #define DRIVER_EXCHANGE_ONNX_GRAPH_H
 
@@ -11,7 +11,7 @@
 
 /* OnnxDim: where the size of a dimension comes from when a batch arrives. */
 typedef struct OnnxDim {
-    const char *of;      /* an input that has it; NULL: none */
+    const char *of; /* an input that has it; NULL: none */
     int axis;
     const char *lengths; /* the input with the lengths; NULL: the dimension is not ragged */
 } OnnxDim;
@@ -31,11 +31,14 @@ typedef struct OnnxGraph {
 typedef struct OnnxAttr {
     const char *name;
     enum { ONNX_INT, ONNX_INTS, ONNX_STRING } kind;
-    int n;             /* ints */
-    const int *ints;   /* one of ONNX_INT */
+    int n;           /* ints */
+    const int *ints; /* one of ONNX_INT */
     const char *s;
 } OnnxAttr;
-#define ATTR_INT(attr, value) {.name = attr, .kind = ONNX_INT, .n = 1, .ints = (const int[]){value}}
+#define ATTR_INT(attr, value)                                                   \
+    {                                                                           \
+        .name = attr, .kind = ONNX_INT, .n = 1, .ints = (const int[]) { value } \
+    }
 #define ATTR_INTS(attr, count, values) {.name = attr, .kind = ONNX_INTS, .n = count, .ints = values}
 #define ATTR_STRING(attr, value) {.name = attr, .kind = ONNX_STRING, .s = value}
 

@@ -7,7 +7,7 @@ bool ragged_is_state(const Op *param)
     for (int i = 0; i < type->rank; i++)
         if (!dim_is_const(type->dims[i]))
             return true;
-    FOR_USES(use, &param->results[0])
+    FOR_USES (use, &param->results[0])
         if (use->user->kind == OP_assign && use->user->args[0] == &param->results[0])
             return true;
     return false;
@@ -39,7 +39,7 @@ static bool declare_lengths(OnnxGraph *g, const char *name, const Type *type)
 
 bool ragged_declare(OnnxGraph *g, const Function *function)
 {
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op->kind != OP_input && (op->kind != OP_param || !ragged_is_state(op)))
             continue;
         const char *name = op_string(op, ATTR_name);

@@ -9,8 +9,7 @@
 const char *say_none(OnnxGraph *g, const Op *op, const char *onnx)
 {
     (void)onnx;
-    diag_error(&g->job->diags, op->loc, "ONNX has nothing for the op '%s'",
-               op_info[op->kind].name);
+    diag_error(&g->job->diags, op->loc, "ONNX has nothing for the op '%s'", op_info[op->kind].name);
     return NULL;
 }
 
@@ -54,8 +53,8 @@ const char *say_size(OnnxGraph *g, const Op *op, const char *onnx)
 const char *say_lengths(OnnxGraph *g, const Op *op, const char *onnx)
 {
     const Type *type = &op->results[0].type;
-    const char *cast = onnx_cast(g, ragged_lengths(g, (int)op_int(op, ATTR_dim)),
-                                 onnx_type(type->dtype));
+    const char *cast =
+        onnx_cast(g, ragged_lengths(g, (int)op_int(op, ATTR_dim)), onnx_type(type->dtype));
     return type->rank == 1 ? cast : onnx_binary(g, onnx, cast, onnx_shape(g, type));
 }
 

@@ -75,9 +75,8 @@ typedef struct Factor {
 
 static Factor factor(OnnxGraph *g, const Op *op, int i, AttrName batch, AttrName contract)
 {
-    Factor f = {.type = &op->args[i]->type,
-                .batch = op_attr(op, batch),
-                .contract = op_attr(op, contract)};
+    Factor f = {
+        .type = &op->args[i]->type, .batch = op_attr(op, batch), .contract = op_attr(op, contract)};
     bool used[MAX_RANK] = {0};
     for (int k = 0; k < f.batch->n; k++)
         used[f.batch->ints[k]] = true;
@@ -139,7 +138,8 @@ const char *say_dot(OnnxGraph *g, const Op *op, const char *onnx)
 const char *say_gather(OnnxGraph *g, const Op *op, const char *onnx)
 {
     const Type *table = &op->args[0]->type, *index = &op->args[1]->type;
-    const char *rows = onnx_cast(g, onnx_unary(g, "Squeeze", onnx_dim(g, table->dims[0])), ONNX_INT32);
+    const char *rows =
+        onnx_cast(g, onnx_unary(g, "Squeeze", onnx_dim(g, table->dims[0])), ONNX_INT32);
     const char *zero = onnx_scalar(g, ONNX_INT32, 0), *at = onnx_arg(g, op, 1);
     const char *there = onnx_binary(g, "And", onnx_binary(g, "GreaterOrEqual", at, zero),
                                     onnx_binary(g, "Less", at, rows));
@@ -165,9 +165,8 @@ const char *say_append(OnnxGraph *g, const Op *op, const char *onnx)
         return NULL;
     const char *zero = onnx_scalar(g, ONNX_INT64, 0);
     const char *before = onnx_unsqueeze(g, onnx_binary(g, "Sub", p, q), 1, (int[]){1});
-    const char *at = onnx_binary(g, "Sub",
-                                 onnx_unsqueeze(g, onnx_range(g, cache->dims[1]), 1, (int[]){0}),
-                                 before);
+    const char *at = onnx_binary(
+        g, "Sub", onnx_unsqueeze(g, onnx_range(g, cache->dims[1]), 1, (int[]){0}), before);
     const char *end = onnx_unsqueeze(g, q, 1, (int[]){1});
     const char *fresh = onnx_binary(g, "And", onnx_binary(g, "GreaterOrEqual", at, zero),
                                     onnx_binary(g, "Less", at, end));

@@ -12,15 +12,16 @@ extern "C" {
 
 #include <sentencepiece_trainer.h>
 
-namespace {
+namespace
+{
 
-// The trainer leaves out lines of more bytes, and those with the character that it puts in the place of
-// unknown ones.
+// The trainer leaves out lines of more bytes, and those with the character that it puts in the
+// place of unknown ones.
 constexpr size_t longest_line = 4192;
 constexpr char reserved[] = "\u2585";
 
-// Bytes of the next piece of a line that the trainer takes: to the last blank, where there is one, else to
-// the end of a character.
+// Bytes of the next piece of a line that the trainer takes: to the last blank, where there is one,
+// else to the end of a character.
 size_t piece_length(const char *text, size_t length)
 {
     if (length <= longest_line)
@@ -34,7 +35,8 @@ size_t piece_length(const char *text, size_t length)
     return n;
 }
 
-class LineIterator : public sentencepiece::SentenceIterator {
+class LineIterator : public sentencepiece::SentenceIterator
+{
   public:
     LineIterator(const Line *lines, int64_t n) : lines_(lines), n_(n) { take(); }
     bool done() const override { return i_ >= n_; }
@@ -77,8 +79,8 @@ bool has_text(const Line *lines, int64_t n, const char *text)
     return false;
 }
 
-// Characters of the text that the trainer makes no pieces of by itself, with commas between them: its
-// own sign, and where texts stay as they are the tab, by which it parts words.
+// Characters of the text that the trainer makes no pieces of by itself, with commas between them:
+// its own sign, and where texts stay as they are the tab, by which it parts words.
 std::string own_pieces(const Line *lines, int64_t n, bool as_is)
 {
     std::string pieces = has_text(lines, n, reserved) ? reserved : "";
@@ -107,17 +109,18 @@ int required_pieces(const char *message)
 std::unordered_map<std::string, std::string> training_settings(int pieces, bool as_is, bool exact,
                                                                const std::string &own)
 {
-    std::unordered_map<std::string, std::string> settings = {{"model_type", "unigram"},
-            {"vocab_size", std::to_string(pieces)},
-            {"hard_vocab_limit", exact ? "true" : "false"},
-            {"character_coverage", "1.0"},
-            {"pad_id", "0"},
-            {"unk_id", "1"},
-            {"bos_id", "2"},
-            {"eos_id", "3"},
-            // Partial sums are kept by thread number, so this constant is part of the result.
-            {"num_threads", "2"},
-            {"minloglevel", "3"}};
+    std::unordered_map<std::string, std::string> settings = {
+        {"model_type", "unigram"},
+        {"vocab_size", std::to_string(pieces)},
+        {"hard_vocab_limit", exact ? "true" : "false"},
+        {"character_coverage", "1.0"},
+        {"pad_id", "0"},
+        {"unk_id", "1"},
+        {"bos_id", "2"},
+        {"eos_id", "3"},
+        // Partial sums are kept by thread number, so this constant is part of the result.
+        {"num_threads", "2"},
+        {"minloglevel", "3"}};
     if (!own.empty())
         settings["user_defined_symbols"] = own;
     if (as_is) {
@@ -132,15 +135,16 @@ std::unordered_map<std::string, std::string> training_settings(int pieces, bool 
 
 extern "C" {
 
-bool sp_train(const Line *lines, int64_t n, int pieces, bool as_is, bool exact, char **bytes, size_t *size,
-              int *least, char **error)
+bool sp_train(const Line *lines, int64_t n, int pieces, bool as_is, bool exact, char **bytes,
+              size_t *size, int *least, char **error)
 {
     *least = 0;
     try {
         LineIterator iterator(lines, n);
         std::string trained;
         auto status = sentencepiece::SentencePieceTrainer::Train(
-            training_settings(pieces, as_is, exact, own_pieces(lines, n, as_is)), &iterator, &trained);
+            training_settings(pieces, as_is, exact, own_pieces(lines, n, as_is)), &iterator,
+            &trained);
         if (!status.ok()) {
             *least = required_pieces(status.message());
             report(error, without_place(status.message()));

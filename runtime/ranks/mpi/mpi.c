@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MOST = 1 << 30 };           /* bytes of a message; MPI counts in int */
-enum { TAG = 1 };                  /* of messages; a lane's is TAG + lane */
-enum { LEAST_PAUSE = 20 * 1000, MOST_PAUSE = 500 * 1000 }; /* nanoseconds between two looks of a lane */
+enum { MOST = 1 << 30 }; /* bytes of a message; MPI counts in int */
+enum { TAG = 1 };        /* of messages; a lane's is TAG + lane */
+/* nanoseconds between two looks of a lane */
+enum { LEAST_PAUSE = 20 * 1000, MOST_PAUSE = 500 * 1000 };
 
 static bool start(int *rank, int *size, int silence)
 {
@@ -73,7 +74,8 @@ static void start_message(const RankMessage *m, int tag, MPI_Request *requests, 
 static void wait_behind(MPI_Request *request)
 {
     struct timespec pause = {0, LEAST_PAUSE};
-    for (int done = 0;; pause.tv_nsec = pause.tv_nsec < MOST_PAUSE ? pause.tv_nsec * 3 / 2 : MOST_PAUSE) {
+    for (int done = 0;;
+         pause.tv_nsec = pause.tv_nsec < MOST_PAUSE ? pause.tv_nsec * 3 / 2 : MOST_PAUSE) {
         MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (done)
             return;
@@ -110,5 +112,5 @@ static void sum(double *numbers, int64_t n)
 }
 
 extern const RankTransport tfc_rank_transport;
-const RankTransport tfc_rank_transport = {RANK_TRANSPORT_VERSION, start, stop, end_all_ranks,
-                                          send, receive, move, share, sum};
+const RankTransport tfc_rank_transport = {
+    RANK_TRANSPORT_VERSION, start, stop, end_all_ranks, send, receive, move, share, sum};

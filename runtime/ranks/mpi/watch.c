@@ -25,9 +25,9 @@ typedef struct Beat {
 
 typedef struct Peer {
     int rank;
-    Beat heard;    /* the last; no host before the first */
-    double at;     /* when that was */
-    Beat said;     /* being sent, or sent */
+    Beat heard; /* the last; no host before the first */
+    double at;  /* when that was */
+    Beat said;  /* being sent, or sent */
     MPI_Request request;
     double said_at;
 } Peer;

@@ -23,7 +23,8 @@ const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
 {
     if (!hf->n_merges)
         return NULL;
-    uint64_t key = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t key =
+        ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
     size_t at = (size_t)(key >> 32) & (hf->n_merges - 1);
     while (hf->merges[at].rank >= 0 &&
            (hf->merges[at].left != left || hf->merges[at].right != right))
@@ -137,7 +138,8 @@ bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids)
         Word word = {hf, symbols, {pairs, 0}, 0};
         return encode(&word, text, length, ids);
     }
-    Word word = {hf, malloc(length * sizeof(Symbol)), {malloc(3 * length * sizeof(TokenPair)), 0}, 0};
+    Word word = {
+        hf, malloc(length * sizeof(Symbol)), {malloc(3 * length * sizeof(TokenPair)), 0}, 0};
     bool ok = word.symbols && word.pairs.at && encode(&word, text, length, ids);
     free(word.symbols);
     free(word.pairs.at);

@@ -111,16 +111,17 @@ static int32_t first_of(const Hf *hf, const char *const *names)
 /* A file does not tell what its tokens are for: by the names that published models have. */
 TokenizerSpecial hf_special(const Tokenizer *tokenizer)
 {
-    static const char *const pads[] = {"<pad>", "[PAD]", "<|pad|>", "<|finetune_right_pad_id|>", NULL};
-    static const char *const begins[] = {"<s>", "[CLS]", "<bos>", "<|begin_of_text|>",
+    static const char *const pads[] = {"<pad>", "[PAD]", "<|pad|>", "<|finetune_right_pad_id|>",
+                                       NULL};
+    static const char *const begins[] = {"<s>",           "[CLS]", "<bos>", "<|begin_of_text|>",
                                          "<|endoftext|>", NULL};
-    static const char *const ends[] = {"</s>", "[SEP]", "<eos>", "<|end_of_text|>",
+    static const char *const ends[] = {"</s>",          "[SEP]", "<eos>", "<|end_of_text|>",
                                        "<|endoftext|>", NULL};
     const Hf *hf = tokenizer->own;
     const TokenizerFrame *frame = &tokenizer->frame;
-    return (TokenizerSpecial){
-        .pad = first_of(hf, pads),
-        .unk = hf->unk,
-        .bos = frame->n_before ? frame->before[frame->n_before - 1] : first_of(hf, begins),
-        .eos = frame->n_after ? frame->after[0] : first_of(hf, ends)};
+    return (TokenizerSpecial){.pad = first_of(hf, pads),
+                              .unk = hf->unk,
+                              .bos = frame->n_before ? frame->before[frame->n_before - 1]
+                                                     : first_of(hf, begins),
+                              .eos = frame->n_after ? frame->after[0] : first_of(hf, ends)};
 }

@@ -11,12 +11,13 @@
 /* ---- parts ---- */
 
 typedef struct HfPart {
-    size_t end;  /* it begins where the one before ends */
-    int32_t id;  /* of an added token; -1: text */
-    bool first;  /* the text began with it */
+    size_t end; /* it begins where the one before ends */
+    int32_t id; /* of an added token; -1: text */
+    bool first; /* the text began with it */
 } HfPart;
 
-/* HfParts: consecutive texts. If memory runs out, `failed` is set and all later calls do nothing. */
+/* HfParts: consecutive texts. If memory runs out, `failed` is set and all later calls do
+ * nothing. */
 typedef struct HfParts {
     TokenText text;
     HfPart *at; /* malloc-backed */
@@ -82,11 +83,11 @@ typedef struct HfStep {
     HfPrepend prepend;
     const char *content;
     size_t n_content;
-    bool left, right;                        /* of a strip */
-    bool clean, ideographs, accents, lower;  /* of BERT's */
+    bool left, right;                       /* of a strip */
+    bool clean, ideographs, accents, lower; /* of BERT's */
     bool invert, cleanup;
-    int32_t from_start, from_end;            /* of a strip of content */
-    Trie rules;                              /* of a precompiled map */
+    int32_t from_start, from_end; /* of a strip of content */
+    Trie rules;                   /* of a precompiled map */
     const char *replacements;
     size_t n_replacements;
 } HfStep;
@@ -96,8 +97,8 @@ typedef struct HfSteps {
     size_t n, capacity;
 } HfSteps;
 
-/* Bytes that the steps may make of a text, which published ones make some 13 times as long at most; what is longer
- * fails, with tokenizer_problem. */
+/* Bytes that the steps may make of a text, which published ones make some 13 times as long at most;
+ * what is longer fails, with tokenizer_problem. */
 size_t hf_most_bytes(size_t length);
 bool hf_is_short(size_t length, size_t most);
 /* Each in place, or false: no memory, a pattern took too much, or too long a text. */
@@ -135,13 +136,13 @@ typedef struct Hf {
     HfModelKind model;
     HfToken *tokens; /* by id; text NULL: none */
     int32_t n_tokens;
-    Trie vocabulary;             /* the model's */
+    Trie vocabulary; /* the model's */
     const HfAdded *added;
     size_t n_added;
     Trie added_raw, added_normal; /* to places among the added */
     int32_t unk;                  /* -1: none */
     bool byte_fallback, fuse_unk, ignore_merges;
-    int32_t bytes[256]; /* tokens <0x00> … <0xFF>, -1 where absent */
+    int32_t bytes[256];          /* tokens <0x00> … <0xFF>, -1 where absent */
     const char *prefix, *suffix; /* continuing_subword_prefix, end_of_word_suffix; "" */
     HfMerge *merges;             /* a hash table */
     size_t n_merges;             /* slots */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 static void keep(HfParts *out, const char *text, size_t length)
 {
     parts_put(out, text, length);
@@ -11,8 +10,8 @@ static void keep(HfParts *out, const char *text, size_t length)
 }
 
 /* A piece with each `from` as `to`. */
-static void replace(size_t most, HfParts *out, const HfPattern *from, const char *to, size_t n_to, const char *text,
-                    size_t length)
+static void replace(size_t most, HfParts *out, const HfPattern *from, const char *to, size_t n_to,
+                    const char *text, size_t length)
 {
     size_t at = 0, start = 0, end;
     bool failed;
@@ -57,9 +56,10 @@ static void from_bytes(const HfParts *in, HfParts *out)
 
 static int hex(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                        : c >= 'a' && c <= 'f'   ? c - 'a' + 10
-                                                                 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
 }
 
 /* Of "<0x3A>"; -1: no such token. */
@@ -113,9 +113,9 @@ static void from_fallback(const HfParts *in, HfParts *out)
 /* What BERT's decoder mends: blanks before punctuation and clitics. */
 static void clean_up(TokenText *text, size_t from)
 {
-    static const char *const mended[][2] = {{" .", "."},    {" ?", "?"},     {" !", "!"},
-                                            {" ,", ","},    {" ' ", "'"},    {" n't", "n't"},
-                                            {" 'm", "'m"},  {" do not", " don't"}, {" 's", "'s"},
+    static const char *const mended[][2] = {{" .", "."},     {" ?", "?"},           {" !", "!"},
+                                            {" ,", ","},     {" ' ", "'"},          {" n't", "n't"},
+                                            {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},
                                             {" 've", "'ve"}, {" 're", "'re"}};
     for (size_t i = 0; i < sizeof mended / sizeof *mended; i++) {
         size_t n = strlen(mended[i][0]), m = strlen(mended[i][1]), to = from;
@@ -134,8 +134,8 @@ static void from_wordpiece(const HfStep *s, const HfParts *in, HfParts *out)
     for (size_t i = 0; i < in->n; i++) {
         size_t length, from = out->text.length;
         const char *text = parts_text(in, i, &length);
-        bool goes_on = i && s->n_content && length >= s->n_content &&
-                       !memcmp(text, s->content, s->n_content);
+        bool goes_on =
+            i && s->n_content && length >= s->n_content && !memcmp(text, s->content, s->n_content);
         size_t cut = goes_on ? s->n_content : 0;
         if (i && !goes_on)
             parts_put(out, " ", 1);
@@ -178,9 +178,8 @@ static void strip_content(const HfStep *s, const HfParts *in, HfParts *out)
             text += n;
             length -= n;
         }
-        for (int32_t k = 0; k < s->from_end && length >= n &&
-                            !memcmp(text + length - n, s->content, n);
-             k++)
+        for (int32_t k = 0;
+             k < s->from_end && length >= n && !memcmp(text + length - n, s->content, n); k++)
             length -= n;
         keep(out, text, length);
     }

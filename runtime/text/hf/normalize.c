@@ -34,8 +34,7 @@ static bool replace(const HfStep *s, const char *text, size_t length, size_t mos
 static bool leave_out(UniIs is, const char *text, size_t length, TokenText *out)
 {
     for (size_t at = 0, size; at < length; at += size)
-        if (!is(uni_decode(text + at, length - at, &size)) &&
-            !token_text_put(out, text + at, size))
+        if (!is(uni_decode(text + at, length - at, &size)) && !token_text_put(out, text + at, size))
             return false;
     return true;
 }
@@ -105,7 +104,8 @@ static bool precompiled_absent(const char *text, size_t length, TokenText *out)
             if (at == length)
                 break;
         } else if (!is_dropped(c)) {
-            ok = is_blank(c) ? token_text_put(&plain, " ", 1) : token_text_put(&plain, text + at, size);
+            ok = is_blank(c) ? token_text_put(&plain, " ", 1)
+                             : token_text_put(&plain, text + at, size);
         }
     }
     token_text_free(&plain);
@@ -121,11 +121,10 @@ static bool clean(const char *text, size_t length, bool ideographs, bool cleaned
         if (cleaned && (!c || c == 0xFFFD || uni_is_control(c)))
             continue;
         bool apart = ideographs && uni_is_ideograph(c);
-        bool ok = cleaned && uni_is_space(c)
-                      ? token_text_put(out, " ", 1)
-                      : (!apart || token_text_put(out, " ", 1)) &&
-                            token_text_put(out, text + at, size) &&
-                            (!apart || token_text_put(out, " ", 1));
+        bool ok = cleaned && uni_is_space(c) ? token_text_put(out, " ", 1)
+                                             : (!apart || token_text_put(out, " ", 1)) &&
+                                                   token_text_put(out, text + at, size) &&
+                                                   (!apart || token_text_put(out, " ", 1));
         if (!ok)
             return false;
     }

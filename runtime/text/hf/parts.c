@@ -14,10 +14,7 @@ bool hf_is_short(size_t length, size_t most)
     return length <= most;
 }
 
-void parts_clear(HfParts *parts)
-{
-    parts->text.length = parts->n = 0;
-}
+void parts_clear(HfParts *parts) { parts->text.length = parts->n = 0; }
 
 void parts_free(HfParts *parts)
 {

@@ -23,8 +23,8 @@ static bool translate(const char *regex, size_t length, TokenText *out)
     return true;
 }
 
-/* Steps of a search from one place at first, and at most, and memory (KiB): what published patterns need for a line is far
- * below. */
+/* Steps of a search from one place at first, and at most, and memory (KiB): what published patterns
+ * need for a line is far below. */
 enum { FIRST_STEPS = 10000, MOST_STEPS = 10000000, MOST_MATCH_MEMORY = 1 << 18, MOST_SHOWN = 100 };
 
 typedef struct Regex {
@@ -69,9 +69,9 @@ void *pattern_regex(const char *regex, size_t length, char **problem)
         token_text_free(&text);
         return NULL;
     }
-    pcre2_code *code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.length,
-                                     PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &at,
-                                     NULL);
+    pcre2_code *code =
+        pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.length,
+                      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &at, NULL);
     token_text_free(&text);
     if (code)
         return new_regex(code);
@@ -87,19 +87,23 @@ void pattern_free(HfPattern *pattern)
     pattern->regex = NULL;
 }
 
-static int match_once(const Regex *regex, const char *text, size_t length, size_t start, pcre2_match_data *data,
-                      pcre2_match_context *limits)
+static int match_once(const Regex *regex, const char *text, size_t length, size_t start,
+                      pcre2_match_data *data, pcre2_match_context *limits)
 {
-    int found = pcre2_match(regex->code, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK, data, limits);
+    int found =
+        pcre2_match(regex->code, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK, data, limits);
     if (found != PCRE2_ERROR_JIT_STACKLIMIT)
         return found;
-    /* The compiled form has a small stack: where it does not suffice the other, which takes memory as it goes, finds the
-     * same. */
-    return pcre2_match(regex->code, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, limits);
+    /* The compiled form has a small stack: where it does not suffice the other, which takes memory
+     * as it goes, finds the same. */
+    return pcre2_match(regex->code, (PCRE2_SPTR)text, length, start,
+                       PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, limits);
 }
 
-/* With ten times as many steps each time that they do not suffice: the same for a text whatever came before it. */
-static int match(const Regex *regex, const char *text, size_t length, size_t start, pcre2_match_data *data)
+/* With ten times as many steps each time that they do not suffice: the same for a text whatever
+ * came before it. */
+static int match(const Regex *regex, const char *text, size_t length, size_t start,
+                 pcre2_match_data *data)
 {
     int found = match_once(regex, text, length, start, data, regex->limits);
     if (found != PCRE2_ERROR_MATCHLIMIT)
@@ -107,7 +111,8 @@ static int match(const Regex *regex, const char *text, size_t length, size_t sta
     pcre2_match_context *limits = pcre2_match_context_copy(regex->limits);
     if (!limits)
         return PCRE2_ERROR_NOMEMORY;
-    for (int steps = FIRST_STEPS * 10; found == PCRE2_ERROR_MATCHLIMIT && steps <= MOST_STEPS && tokenizer_spend(steps);
+    for (int steps = FIRST_STEPS * 10;
+         found == PCRE2_ERROR_MATCHLIMIT && steps <= MOST_STEPS && tokenizer_spend(steps);
          steps *= 10) {
         pcre2_set_match_limit(limits, (uint32_t)steps);
         found = match_once(regex, text, length, start, data, limits);
@@ -130,7 +135,8 @@ static bool next_regex(const HfPattern *p, const char *text, size_t length, size
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     int found = PCRE2_ERROR_NOMEMORY;
     bool has = false;
-    while (data && !has && *start <= length && (found = match(p->regex, text, length, *start, data)) >= 0) {
+    while (data && !has && *start <= length &&
+           (found = match(p->regex, text, length, *start, data)) >= 0) {
         const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);
         size_t size = 1;
         has = at[1] > at[0] && at[0] >= *start;

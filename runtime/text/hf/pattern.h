@@ -10,7 +10,7 @@ typedef struct HfPattern {
     size_t n_literal;
     void *regex;       /* or NULL */
     const char *shown; /* the regular expression as it was written */
-    UniIs is;    /* or NULL */
+    UniIs is;          /* or NULL */
 } HfPattern;
 
 /* Compiles a regular expression as Oniguruma reads them, as far as published tokenizers go.

@@ -197,13 +197,14 @@ static bool read_words(HfReading *r, const JsonValue *from, const JsonValue *voc
     const JsonValue *most = json_member(from, "max_input_chars_per_word");
     hf->model = pieces ? HF_WORDPIECE : HF_WORDLEVEL;
     hf->prefix = hf_string(from, "continuing_subword_prefix", "##");
-    hf->most_characters = most && most->kind == JV_INTEGER && most->integer >= 0 &&
-                                  most->integer < INT32_MAX
-                              ? (int32_t)most->integer
-                              : 100;
+    hf->most_characters =
+        most && most->kind == JV_INTEGER && most->integer >= 0 && most->integer < INT32_MAX
+            ? (int32_t)most->integer
+            : 100;
     return hf_only(r, "model", from,
-                   pieces ? "type vocab unk_token continuing_subword_prefix max_input_chars_per_word"
-                          : "type vocab unk_token") &&
+                   pieces
+                       ? "type vocab unk_token continuing_subword_prefix max_input_chars_per_word"
+                       : "type vocab unk_token") &&
            read_map(r, vocab) && build_trie(r) && read_unk(r, from);
 }
 

@@ -31,7 +31,8 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
     for (size_t i = 0; i < object->n; i++) {
         const char *key = object->keys[i], *at = names;
         size_t n = strlen(key);
-        while (n && (at = strstr(at, key)) && !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
+        while (n && (at = strstr(at, key)) &&
+               !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
             at++;
         if (!n || !at)
             return hf_refuse(r, "%s: '%s' is not known", place, key);
@@ -84,7 +85,8 @@ static bool compile(HfReading *r, const char *place, const char *regex, HfPatter
 static bool read_pattern(HfReading *r, const char *place, const JsonValue *from, HfPattern *pattern)
 {
     const JsonValue *value = json_member(from, "pattern");
-    const char *literal = hf_string(value, "String", NULL), *regex = hf_string(value, "Regex", NULL);
+    const char *literal = hf_string(value, "String", NULL),
+               *regex = hf_string(value, "Regex", NULL);
     if (value && value->kind == JV_OBJECT && value->n == 1 && literal && *literal) {
         *pattern = (HfPattern){.literal = literal, .n_literal = strlen(literal)};
         return true;
@@ -197,12 +199,14 @@ bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
         return read_replace(r, place, from, steps);
     if (!strcmp(type, "Prepend"))
         return hf_only(r, place, from, "type prepend") &&
-               add(r, steps, (HfStep){.kind = HF_PREPEND, .content = hf_string(from, "prepend", "")});
+               add(r, steps,
+                   (HfStep){.kind = HF_PREPEND, .content = hf_string(from, "prepend", "")});
     if (!strcmp(type, "Strip"))
         return hf_only(r, place, from, "type strip_left strip_right") &&
-               add(r, steps, (HfStep){.kind = HF_STRIP,
-                                      .left = hf_flag(from, "strip_left", true),
-                                      .right = hf_flag(from, "strip_right", true)});
+               add(r, steps,
+                   (HfStep){.kind = HF_STRIP,
+                            .left = hf_flag(from, "strip_left", true),
+                            .right = hf_flag(from, "strip_right", true)});
     if (!strcmp(type, "Lowercase") || !strcmp(type, "StripAccents"))
         return hf_only(r, place, from, "type") &&
                add(r, steps, (HfStep){.kind = *type == 'L' ? HF_LOWER : HF_STRIP_ACCENTS});
@@ -215,8 +219,8 @@ bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
 
 /* ---- pre-tokenizers ---- */
 
-static bool read_behavior(HfReading *r, const char *place, const JsonValue *from, HfBehavior otherwise,
-                          HfBehavior *behavior)
+static bool read_behavior(HfReading *r, const char *place, const JsonValue *from,
+                          HfBehavior otherwise, HfBehavior *behavior)
 {
     static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious",
                                         "MergedWithNext", "Contiguous"};
@@ -343,18 +347,20 @@ bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
                add(r, steps, (HfStep){.kind = *type == 'F' ? HF_FUSE : HF_FROM_FALLBACK});
     if (!strcmp(type, "WordPiece"))
         return hf_only(r, place, from, "type prefix cleanup") &&
-               add(r, steps, (HfStep){.kind = HF_FROM_WORDPIECE,
-                                      .content = hf_string(from, "prefix", "##"),
-                                      .cleanup = hf_flag(from, "cleanup", true)});
+               add(r, steps,
+                   (HfStep){.kind = HF_FROM_WORDPIECE,
+                            .content = hf_string(from, "prefix", "##"),
+                            .cleanup = hf_flag(from, "cleanup", true)});
     if (!strcmp(type, "BPEDecoder"))
         return hf_only(r, place, from, "type suffix") &&
-               add(r, steps, (HfStep){.kind = HF_FROM_SUFFIX,
-                                      .content = hf_string(from, "suffix", "</w>")});
+               add(r, steps,
+                   (HfStep){.kind = HF_FROM_SUFFIX, .content = hf_string(from, "suffix", "</w>")});
     if (!strcmp(type, "Strip"))
         return hf_only(r, place, from, "type content start stop") &&
-               add(r, steps, (HfStep){.kind = HF_STRIP_CONTENT,
-                                      .content = hf_string(from, "content", " "),
-                                      .from_start = whole_number(from, "start"),
-                                      .from_end = whole_number(from, "stop")});
+               add(r, steps,
+                   (HfStep){.kind = HF_STRIP_CONTENT,
+                            .content = hf_string(from, "content", " "),
+                            .from_start = whole_number(from, "start"),
+                            .from_end = whole_number(from, "stop")});
     return unknown_type(r, place, type);
 }

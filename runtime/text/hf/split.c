@@ -23,8 +23,8 @@ int hf_character_byte(uint32_t c)
     if (c < HIDDEN)
         return hf_byte_character((unsigned char)c) == c ? (int)c : -1;
     c -= HIDDEN;
-    return c < FIRST_RUN                ? (int)c
-           : c < FIRST_RUN + SECOND_RUN ? (int)c - FIRST_RUN + 0x7F
+    return c < FIRST_RUN                 ? (int)c
+           : c < FIRST_RUN + SECOND_RUN  ? (int)c - FIRST_RUN + 0x7F
            : c == FIRST_RUN + SECOND_RUN ? 0xAD
                                          : -1;
 }
@@ -32,7 +32,8 @@ int hf_character_byte(uint32_t c)
 static void put_bytes(HfParts *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        out->failed = out->failed || !uni_put(&out->text, hf_byte_character((unsigned char)text[i]));
+        out->failed =
+            out->failed || !uni_put(&out->text, hf_byte_character((unsigned char)text[i]));
 }
 
 /* ---- cutting ---- */
@@ -95,8 +96,8 @@ static void split(const HfStep *s, const char *text, size_t length, bool first, 
     let_go(&c);
 }
 
-static void metaspace(const HfStep *s, const char *text, size_t length, bool first, HfParts *scratch,
-                      HfParts *out)
+static void metaspace(const HfStep *s, const char *text, size_t length, bool first,
+                      HfParts *scratch, HfParts *out)
 {
     bool has = length >= s->n_content && !memcmp(text, s->content, s->n_content);
     bool wants = s->prepend == HF_ALWAYS || (s->prepend == HF_FIRST && first);

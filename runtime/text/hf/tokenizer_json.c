@@ -31,17 +31,19 @@ static size_t blanks(const char *text, size_t length, bool at_end)
     return n;
 }
 
-/* Cuts added tokens out of a text, the leftmost and longest first; special ones not of a `plain` text. */
-static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t length, bool plain, bool first,
-                      HfParts *out)
+/* Cuts added tokens out of a text, the leftmost and longest first; special ones not of a `plain`
+ * text. */
+static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t length, bool plain,
+                      bool first, HfParts *out)
 {
     size_t from = 0;
     for (size_t at = 0, size; trie->n && at < length;) {
         int32_t which;
         size = trie_longest(trie, text + at, length - at, &which);
         const HfAdded *added = size ? &hf->added[which] : NULL;
-        if (!size || (plain && added->special) || (added->single_word && (is_word(text, at, true) ||
-                                             is_word(text + at + size, length - at - size, false)))) {
+        if (!size || (plain && added->special) ||
+            (added->single_word &&
+             (is_word(text, at, true) || is_word(text + at + size, length - at - size, false)))) {
             size ? (void)0 : (void)uni_decode(text + at, length - at, &size);
             at += size;
             continue;
@@ -87,7 +89,8 @@ static void normalize_parts(const Hf *hf, const HfParts *in, bool plain, HfParts
         out->failed = out->failed || !token_text_put(&normal, text, length) ||
                       !hf_normalize(&hf->normalizers, &normal);
         if (!out->failed)
-            cut_added(hf, &hf->added_normal, normal.data, normal.length, plain, in->at[i].first, out);
+            cut_added(hf, &hf->added_normal, normal.data, normal.length, plain, in->at[i].first,
+                      out);
     }
     token_text_free(&normal);
 }
@@ -273,8 +276,7 @@ static bool read_file(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
     if (!model)
         return hf_refuse(r, "there is no model");
     r->hf->has_decoder = decoder && decoder->kind != JV_NULL;
-    return hf_read_model(r, model) &&
-           read_optional(r, file, "normalizer", hf_read_normalizer) &&
+    return hf_read_model(r, model) && read_optional(r, file, "normalizer", hf_read_normalizer) &&
            read_optional(r, file, "pre_tokenizer", hf_read_splitter) &&
            read_optional(r, file, "decoder", hf_read_decoder) &&
            read_added(r, json_member(file, "added_tokens")) &&

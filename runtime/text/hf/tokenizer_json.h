@@ -7,8 +7,9 @@
 #include "base/arena.h"
 #include "runtime/text/tokenizer.h"
 
-/* The tokenizer that the bytes describe; they may be freed afterwards. NULL: they ask for something that is not known,
- * and *problem, in the arena, says what and where. Each byte of a text that is not valid UTF-8 counts as U+FFFD. */
+/* The tokenizer that the bytes describe; they may be freed afterwards. NULL: they ask for something
+ * that is not known, and *problem, in the arena, says what and where. Each byte of a text that is
+ * not valid UTF-8 counts as U+FFFD. */
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem);
 /* The same for a compiled library, whose bytes were checked when it was made. */
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem);

@@ -137,9 +137,8 @@ bool uni_put_form(TokenText *out, const char *text, size_t length, UniForm form)
         [UNI_NFKD] = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT,
     };
     utf8proc_uint8_t *made = NULL;
-    utf8proc_ssize_t n =
-        utf8proc_map((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, &made,
-                     (utf8proc_option_t)options[form]);
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length,
+                                      &made, (utf8proc_option_t)options[form]);
     bool ok = n >= 0 && token_text_put(out, (const char *)made, (size_t)n);
     free(made);
     return ok;

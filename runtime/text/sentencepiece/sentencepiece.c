@@ -30,11 +30,11 @@ static int32_t sp_find(const Tokenizer *tokenizer, const char *text, size_t leng
 
 static bool cut(const SpModel *m, const TokenText *text, SpCuts *cuts)
 {
-    static bool (*const cutters[])(const SpModel *, const char *, size_t, SpCuts *) = {
-        [SP_UNIGRAM] = sp_cut_unigram,
-        [SP_BPE] = sp_cut_bpe,
-        [SP_WORD] = sp_cut_words,
-        [SP_CHAR] = sp_cut_chars};
+    static bool (*const cutters[])(const SpModel *, const char *, size_t,
+                                   SpCuts *) = {[SP_UNIGRAM] = sp_cut_unigram,
+                                                [SP_BPE] = sp_cut_bpe,
+                                                [SP_WORD] = sp_cut_words,
+                                                [SP_CHAR] = sp_cut_chars};
     return !text->length || cutters[m->kind](m, text->data, text->length, cuts);
 }
 

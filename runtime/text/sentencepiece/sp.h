@@ -41,15 +41,15 @@ typedef struct SpModel {
     int32_t size;
     int32_t listed; /* pieces from here on have no id: text cut into them is unknown */
     bool is_listed; /* a list gave the ids */
-    Trie known;    /* normal, user-defined and unused pieces */
-    Trie reserved; /* the others */
-    Trie user;     /* user-defined ones: never cut, never normalized */
+    Trie known;     /* normal, user-defined and unused pieces */
+    Trie reserved;  /* the others */
+    Trie user;      /* user-defined ones: never cut, never normalized */
     SpNormalizer normalizer, denormalizer;
     bool has_denormalizer, byte_fallback, has_unused;
     SpText unk_piece, bos_piece, eos_piece, pad_piece, unk_surface;
-    int32_t unk;            /* of the piece that is unknown */
-    int32_t bytes[256];     /* with byte_fallback */
-    float least, most;      /* scores of normal pieces */
+    int32_t unk;        /* of the piece that is unknown */
+    int32_t bytes[256]; /* with byte_fallback */
+    float least, most;  /* scores of normal pieces */
 } SpModel;
 
 /* Reads the model; false: no model, and model->problem tells, or no memory. */

@@ -72,7 +72,8 @@ static void try_pair(Joining *j, int32_t left, int32_t right)
     int32_t id = trie_find(&j->model->known, j->text + a->at, a->length + b->length);
     if (id == TRIE_NOWHERE)
         return;
-    pairs_push(&j->pairs, (TokenPair){-j->model->pieces[id].score, left, (int32_t)(a->length + b->length)});
+    pairs_push(&j->pairs,
+               (TokenPair){-j->model->pieces[id].score, left, (int32_t)(a->length + b->length)});
     if (j->model->pieces[id].type == SP_UNUSED)
         *find_seam(j, id) = (Seam){id + 1, a->length};
 }
@@ -104,8 +105,8 @@ static void split(Joining *j, size_t length)
     for (size_t at = 0, n; at < length; at += n) {
         bool kept;
         n = sp_unit(&j->model->user, j->text + at, length - at, &kept);
-        j->symbols[j->n] = (Symbol){(uint32_t)at, (uint32_t)n, j->n - 1,
-                                    at + n < length ? j->n + 1 : NONE, kept};
+        j->symbols[j->n] =
+            (Symbol){(uint32_t)at, (uint32_t)n, j->n - 1, at + n < length ? j->n + 1 : NONE, kept};
         j->n++;
     }
 }

@@ -39,7 +39,8 @@ static int64_t word_of_character(const char *text, size_t length, int64_t charac
 }
 
 /* `decoded`: memory that is used again. */
-static bool count_decoded(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *decoded, Count *count)
+static bool count_decoded(const Tokenizer *tokenizer, const int32_t *ids, size_t n,
+                          TokenText *decoded, Count *count)
 {
     decoded->length = 0;
     bool ok = tokenizer_decode_text(tokenizer, ids, n, decoded);
@@ -47,8 +48,8 @@ static bool count_decoded(const Tokenizer *tokenizer, const int32_t *ids, size_t
     return ok;
 }
 
-bool token_words(const Tokenizer *tokenizer, const char *text, size_t length, const int32_t *ids, size_t n,
-                 int64_t *word, int64_t *n_words)
+bool token_words(const Tokenizer *tokenizer, const char *text, size_t length, const int32_t *ids,
+                 size_t n, int64_t *word, int64_t *n_words)
 {
     TokenText decoded = {0};
     Count raw = count_text(text, length), all, before = {0}, upto;
@@ -60,8 +61,9 @@ bool token_words(const Tokenizer *tokenizer, const char *text, size_t length, co
         else if ((int64_t)n == raw.words)
             word[i] = (int64_t)i;
         else /* by the middle of its characters */
-            word[i] = word_of_character(text, length, (before.characters + upto.characters) / 2 * raw.characters /
-                                                          (all.characters ? all.characters : 1));
+            word[i] = word_of_character(text, length,
+                                        (before.characters + upto.characters) / 2 * raw.characters /
+                                            (all.characters ? all.characters : 1));
         word[i] = word[i] < 0 ? 0 : word[i] < raw.words ? word[i] : raw.words ? raw.words - 1 : 0;
         before = upto;
     }

@@ -21,10 +21,7 @@ typedef struct Words {
     int32_t special[WORDS_SPECIALS];
 } Words;
 
-bool words_is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
+bool words_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
 bool words_next(bool characters, const char *text, size_t length, size_t *at, size_t *begin)
 {
@@ -47,7 +44,8 @@ bool words_next(bool characters, const char *text, size_t length, size_t *at, si
 /* Neither written out in a text nor shown. */
 static bool is_silent(const Words *w, int32_t id)
 {
-    return id == w->special[WORDS_PAD] || id == w->special[WORDS_BOS] || id == w->special[WORDS_EOS];
+    return id == w->special[WORDS_PAD] || id == w->special[WORDS_BOS] ||
+           id == w->special[WORDS_EOS];
 }
 
 static const char *words_piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
@@ -122,7 +120,8 @@ static Word read_token(const char *line, size_t length, bool characters)
 }
 
 /* The tokens of the lines; false: no memory, or a problem. */
-static bool read_tokens(Tokenizer *t, Words *w, const char *text, const char *end, const char **problem)
+static bool read_tokens(Tokenizer *t, Words *w, const char *text, const char *end,
+                        const char **problem)
 {
     int32_t n = 0;
     for (const char *line = text; line < end; line = line_end(line, end) + 1)

@@ -26,8 +26,8 @@ void gradients_move(const Ranks *ranks, Gradients of, int64_t n)
         ranks_move(ranks, of.room, n);
 }
 
-/* Exchange: a sum that the ranks of `have` hold goes to those of `want`. It lies in the room of a level,
- * or in the store, where the level is -1. */
+/* Exchange: a sum that the ranks of `have` hold goes to those of `want`. It lies in the room of a
+ * level, or in the store, where the level is -1. */
 typedef struct Exchange {
     GradientSum *sum;
     Gradients of;
@@ -94,11 +94,15 @@ static void widen_block(const Pass *pass, int64_t from, int64_t n)
         out[i] = bf16_to_float(in[i]);
 }
 
-static const Gradient *gradient_of(const Exchange *x, Slice slice) { return &x->sum->gradients[slice.tensor]; }
+static const Gradient *gradient_of(const Exchange *x, Slice slice)
+{
+    return &x->sum->gradients[slice.tensor];
+}
 
 static bool is_rounded(const Exchange *x, Slice slice)
 {
-    return x->sum->rest && !gradient_of(x, slice)->sparse && gradient_of(x, slice)->tensor->type == TFC_F32;
+    return x->sum->rest && !gradient_of(x, slice)->sparse &&
+           gradient_of(x, slice)->tensor->type == TFC_F32;
 }
 
 static void run_slice(Exchange *x, Slice slice, Pass pass)
@@ -106,7 +110,8 @@ static void run_slice(Exchange *x, Slice slice, Pass pass)
     pass.sum = x->sum;
     pass.slice = slice;
     pass.level = x->level;
-    team_each(x->of.lane ? 1 : exec_threads(), (int32_t)parts_blocks(slice.count), gradient_run_block, &pass);
+    team_each(x->of.lane ? 1 : exec_threads(), (int32_t)parts_blocks(slice.count),
+              gradient_run_block, &pass);
 }
 
 static void add_message(Exchange *x, void *data, int64_t bytes, int other, bool is_sent)
@@ -123,8 +128,8 @@ static void add_slice(Exchange *x, Slice slice, int other, bool is_sent)
         uint64_t *marks = gradient_marks(sum, &slice, slice.from, x->level);
         add_message(x, marks, gradient_mark_words(&slice) * (int64_t)sizeof *marks, other, is_sent);
     } else if (is_rounded(x, slice))
-        add_message(x, narrow + rounded_at(sum, &slice, slice.from), slice.count * (int64_t)sizeof *narrow, other,
-                    is_sent);
+        add_message(x, narrow + rounded_at(sum, &slice, slice.from),
+                    slice.count * (int64_t)sizeof *narrow, other, is_sent);
     else
         add_message(x, place_of_element(sum, &slice, slice.from, x->level),
                     slice.count * gradient_of(x, slice)->size, other, is_sent);
@@ -152,8 +157,14 @@ static void add_marked(Exchange *x, Slice slice, int other, bool is_sent)
                     marked * gradient_of(x, slice)->size, other, is_sent);
 }
 
-static void add_sent_marked(Exchange *x, Slice slice, int other) { add_marked(x, slice, other, true); }
-static void add_received_marked(Exchange *x, Slice slice, int other) { add_marked(x, slice, other, false); }
+static void add_sent_marked(Exchange *x, Slice slice, int other)
+{
+    add_marked(x, slice, other, true);
+}
+static void add_received_marked(Exchange *x, Slice slice, int other)
+{
+    add_marked(x, slice, other, false);
+}
 
 static void take_received(Exchange *x, Slice slice, int other)
 {
@@ -196,7 +207,8 @@ void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Spa
 {
     int me = ranks_mine(sum->ranks);
     Range mine = owned(sum, whole, me);
-    run_exchanges((Exchange[]){{sum, of, left, whole, level, 0}, {sum, of, right, whole, -1, 0}}, 2);
+    run_exchanges((Exchange[]){{sum, of, left, whole, level, 0}, {sum, of, right, whole, -1, 0}},
+                  2);
     gradient_run_parts(sum, of, mine.first, mine.last,
                        (Pass){.level = level, .marks = MARKS_USED, .run = gradient_join_block});
     if (span_has(right, me))
@@ -212,4 +224,3 @@ void gradient_sum_spread(GradientSum *sum, Gradients of, Span span)
     run_exchanges(&(Exchange){sum, of, span, all, -1, 0}, 1);
     clear_others(sum, of, (Range){me, me});
 }
-

@@ -11,7 +11,10 @@ uint64_t *gradient_marks(const GradientSum *sum, const Slice *slice, int64_t fro
 
 int64_t gradient_mark_words(const Slice *slice) { return parts_blocks(slice->count) * BLOCK_WORDS; }
 
-static bool is_marked(const uint64_t *marks, int64_t group) { return marks[group / 64] >> group % 64 & 1; }
+static bool is_marked(const uint64_t *marks, int64_t group)
+{
+    return marks[group / 64] >> group % 64 & 1;
+}
 
 /* ---- a block ---- */
 
@@ -71,7 +74,8 @@ void gradient_pack(const GradientSum *sum, const Slice *slice, int level)
     char *data = place_of_element(sum, slice, slice->from, level), *to = data;
     for (int64_t group = 0; group * GROUP < slice->count; group++)
         if (is_marked(marks, group)) {
-            memmove(to, data + group * bytes, (size_t)(group_size(group, slice->count) * bytes / GROUP));
+            memmove(to, data + group * bytes,
+                    (size_t)(group_size(group, slice->count) * bytes / GROUP));
             to += bytes;
         }
 }

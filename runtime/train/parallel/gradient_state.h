@@ -1,5 +1,5 @@
-/* Inside a GradientSum: what its files share. gradient_sum.c adds, gradient_exchange.c sends between ranks,
- * gradient_rows.c marks and packs sparse gradients. */
+/* Inside a GradientSum: what its files share. gradient_sum.c adds, gradient_exchange.c sends
+ * between ranks, gradient_rows.c marks and packs sparse gradients. */
 #ifndef RUNTIME_TRAIN_PARALLEL_GRADIENT_STATE_H
 #define RUNTIME_TRAIN_PARALLEL_GRADIENT_STATE_H
 
@@ -10,7 +10,8 @@
  *   size    bytes of an element
  *   at      its offset in the room of a level, in bytes
  *   block   the number of its first block
- *   sparse  mostly zeros: a level and a message between ranks have only its groups that are not zero; these are marked */
+ *   sparse  mostly zeros: a level and a message between ranks have only its groups that are not
+ *           zero; these are marked */
 typedef struct Gradient {
     StoreTensor *tensor;
     int32_t part;
@@ -18,12 +19,12 @@ typedef struct Gradient {
     int64_t size, at, block;
 } Gradient;
 
-/* GROUP: elements in a group of a sparse gradient; the last group may have fewer; a mark is a bit, 1 where
- * not all bits of the elements are 0. */
+/* GROUP: elements in a group of a sparse gradient; the last group may have fewer; a mark is a bit,
+ * 1 where not all bits of the elements are 0. */
 enum { GROUP = 64, BLOCK_GROUPS = PART_BLOCK / GROUP, BLOCK_WORDS = BLOCK_GROUPS / 64 };
 
-/* Room: memory for the dense, or the sparse, gradients of all levels. Dense gradients are in huge pages; most pages of
- * sparse ones are never written. */
+/* Room: memory for the dense, or the sparse, gradients of all levels. Dense gradients are in huge
+ * pages; most pages of sparse ones are never written. */
 typedef struct Room {
     char *memory;
     int64_t bytes; /* of a level */
@@ -38,14 +39,16 @@ struct GradientSum {
     Room dense, sparse; /* one level after the other */
     int levels;
     uint64_t *marks; /* the store's, then each level's: BLOCK_WORDS a block */
-    float *rest;               /* error of rounding for each dense element, laid out as a level; NULL: none is rounded */
+    /* error of rounding for each dense element, laid out as a level; NULL: none is rounded */
+    float *rest;
     uint16_t *sent, *received; /* rounded elements, laid out as a level */
     double *squares;           /* the sum of squares of each block */
     int64_t n_blocks;
     Gradients all;
 };
 
-/* Marks: which elements of a sparse gradient a pass goes through. Of a dense one it goes through all. */
+/* Marks: which elements of a sparse gradient a pass goes through. Of a dense one it goes through
+ * all. */
 typedef enum Marks {
     MARKS_IGNORED, /* all elements */
     MARKS_USED,    /* the groups that its level has marked */
@@ -63,17 +66,19 @@ typedef struct Pass {
 
 /* A block of the pass's slice, as a task. */
 void gradient_run_block(const void *pass, int64_t index);
-/* The next contiguous slice of a gradient that the call `of` is about, among parts *next … last. Sets *next to the part
- * after the slice. */
-Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next, int last);
+/* The next contiguous slice of a gradient that the call `of` is about, among parts *next … last.
+ * Sets *next to the part after the slice. */
+Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next,
+                          int last);
 /* Runs a pass over the parts first … last of all these gradients. */
 void gradient_run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass);
 /* Runs of passes: sets the store's elements to 0; adds a level's elements to the store's. */
 void gradient_clear_block(const Pass *pass, int64_t from, int64_t n);
 void gradient_join_block(const Pass *pass, int64_t from, int64_t n);
 
-/* Sparse gradients (gradient_rows.c). gradient_mark_block sets the level's marks of a block from the store's elements.
- * gradient_each_marked calls the pass's run for each marked group of a block. */
+/* Sparse gradients (gradient_rows.c). gradient_mark_block sets the level's marks of a block from
+ * the store's elements. gradient_each_marked calls the pass's run for each marked group of a
+ * block. */
 void gradient_mark_block(const Pass *pass, int64_t from, int64_t n);
 void gradient_each_marked(const Pass *pass, int64_t from, int64_t n);
 /* The marks of a level, from that of element `from` on. */
@@ -84,7 +89,8 @@ int64_t gradient_mark_words(const Slice *slice);
 int64_t gradient_marked(const GradientSum *sum, const Slice *slice, int level);
 /* Moves the marked groups to the front of the slice, in order. */
 void gradient_pack(const GradientSum *sum, const Slice *slice, int level);
-/* Moves them back to their places. Groups without a mark are 0 in the store, and undefined in a level. */
+/* Moves them back to their places. Groups without a mark are 0 in the store, and undefined in a
+ * level. */
 void gradient_unpack(const GradientSum *sum, const Slice *slice, int level);
 
 static inline char *store_at_element(const GradientSum *sum, const Slice *slice, int64_t from)
@@ -93,7 +99,8 @@ static inline char *store_at_element(const GradientSum *sum, const Slice *slice,
     return (char *)g->tensor->data + from * g->size;
 }
 
-static inline char *room_at_element(const GradientSum *sum, const Slice *slice, int64_t from, int level)
+static inline char *room_at_element(const GradientSum *sum, const Slice *slice, int64_t from,
+                                    int level)
 {
     const Gradient *g = &sum->gradients[slice->tensor];
     const Room *room = g->sparse ? &sum->sparse : &sum->dense;
@@ -101,9 +108,11 @@ static inline char *room_at_element(const GradientSum *sum, const Slice *slice, 
 }
 
 /* A level's place, or the store's where the level is -1. */
-static inline char *place_of_element(const GradientSum *sum, const Slice *slice, int64_t from, int level)
+static inline char *place_of_element(const GradientSum *sum, const Slice *slice, int64_t from,
+                                     int level)
 {
-    return level < 0 ? store_at_element(sum, slice, from) : room_at_element(sum, slice, from, level);
+    return level < 0 ? store_at_element(sum, slice, from)
+                     : room_at_element(sum, slice, from, level);
 }
 
 #endif

@@ -37,8 +37,8 @@ static bool find_gradients(GradientSum *sum, Store *store)
             if (rows && !of->rows)
                 continue;
             StoreTensor *tensor = store_find(store, rows ? of->rows : of->gradient);
-            sum->gradients[sum->n++] =
-                (Gradient){tensor, t, rows || of->sparse, type_bytes(tensor->type), 0, sum->n_blocks};
+            sum->gradients[sum->n++] = (Gradient){
+                tensor, t, rows || of->sparse, type_bytes(tensor->type), 0, sum->n_blocks};
             sum->n_blocks += parts_blocks(tensor->count);
         }
     return sum->gradients != NULL;
@@ -74,7 +74,10 @@ static bool list_all(GradientSum *sum)
 }
 
 /* Elements of a level that may be rounded. */
-static int64_t count_dense(const GradientSum *sum) { return sum->dense.bytes / (int64_t)sizeof *sum->rest; }
+static int64_t count_dense(const GradientSum *sum)
+{
+    return sum->dense.bytes / (int64_t)sizeof *sum->rest;
+}
 
 static bool make_rounded(GradientSum *sum)
 {
@@ -120,8 +123,10 @@ void gradient_sum_free(GradientSum *sum)
 
 int64_t gradient_sum_bytes(const GradientSum *sum)
 {
-    int64_t rounded = sum->rest ? count_dense(sum) * (int64_t)(sizeof *sum->rest + 2 * sizeof *sum->sent) : 0;
-    return (sum->dense.bytes + sum->sparse.bytes) * sum->levels + rounded + count_marks(sum) * (int64_t)sizeof *sum->marks;
+    int64_t rounded =
+        sum->rest ? count_dense(sum) * (int64_t)(sizeof *sum->rest + 2 * sizeof *sum->sent) : 0;
+    return (sum->dense.bytes + sum->sparse.bytes) * sum->levels + rounded +
+           count_marks(sum) * (int64_t)sizeof *sum->marks;
 }
 
 /* ---- steps over elements ---- */
@@ -129,7 +134,8 @@ int64_t gradient_sum_bytes(const GradientSum *sum)
 void gradient_run_block(const void *context, int64_t index)
 {
     const Pass *pass = context;
-    int64_t from = pass->slice.from + index * PART_BLOCK, left = pass->slice.from + pass->slice.count - from;
+    int64_t from = pass->slice.from + index * PART_BLOCK,
+            left = pass->slice.from + pass->slice.count - from;
     int64_t n = left < PART_BLOCK ? left : PART_BLOCK;
     bool sparse = pass->sum->gradients[pass->slice.tensor].sparse && pass->marks != MARKS_IGNORED;
     if (sparse && pass->marks == MARKS_MADE)
@@ -140,7 +146,8 @@ void gradient_run_block(const void *context, int64_t index)
         pass->run(pass, from, n);
 }
 
-Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next, int last)
+Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next,
+                          int last)
 {
     int part = *next;
     int32_t tensor = sum->gradients[gradient].part;
@@ -191,7 +198,8 @@ static void keep_block(const Pass *pass, int64_t from, int64_t n)
 {
     const Gradient *g = &pass->sum->gradients[pass->slice.tensor];
     char *data = store_at_element(pass->sum, &pass->slice, from);
-    memcpy(room_at_element(pass->sum, &pass->slice, from, pass->level), data, (size_t)(n * g->size));
+    memcpy(room_at_element(pass->sum, &pass->slice, from, pass->level), data,
+           (size_t)(n * g->size));
     memset(data, 0, (size_t)(n * g->size));
 }
 
@@ -231,8 +239,8 @@ static void finish_block(const Pass *pass, int64_t from, int64_t n)
 {
     const Gradient *rows = &pass->sum->gradients[pass->slice.tensor];
     Slice whole = {.tensor = rows->part};
-    add_run(store_at_element(pass->sum, &whole, from), store_at_element(pass->sum, &pass->slice, from),
-            rows->tensor->type, n);
+    add_run(store_at_element(pass->sum, &whole, from),
+            store_at_element(pass->sum, &pass->slice, from), rows->tensor->type, n);
     gradient_clear_block(pass, from, n);
 }
 
@@ -252,7 +260,8 @@ void gradient_sum_finish(GradientSum *sum)
     int me = ranks_mine(sum->ranks);
     rows.numbers += sum->parts->n_tensors;
     rows.n -= sum->parts->n_tensors;
-    gradient_run_parts(sum, rows, me, me, (Pass){.level = -1, .marks = MARKS_MADE, .run = finish_block});
+    gradient_run_parts(sum, rows, me, me,
+                       (Pass){.level = -1, .marks = MARKS_MADE, .run = finish_block});
 }
 
 /* ---- the norm ---- */

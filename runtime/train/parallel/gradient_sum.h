@@ -1,6 +1,6 @@
-/* Sums of gradients in a fixed order, a binary tree. The sum of pieces first … last - 1 is the sum of
- * their left half plus the sum of their right half; the left half has as many pieces as the largest
- * power of two below their number. So the bits do not depend on who computed which half.
+/* Sums of gradients in a fixed order, a binary tree. The sum of pieces first … last - 1 is the sum
+ * of their left half plus the sum of their right half; the left half has as many pieces as the
+ * largest power of two below their number. So the bits do not depend on who computed which half.
  *
  *   sum = gradient_sum_new(store, parts, ranks, pieces, rounded);
  *   ... the store has the left half's sum ...
@@ -8,11 +8,12 @@
  *   ... the store has the right half's sum ...
  *   gradient_sum_join(sum, of, level);   // the store has left + right
  *
- * A sum that several ranks have computed together is distributed: each of them holds one part of its
- * elements (parts.h). So joining two halves costs each rank no more than its part.
+ * A sum that several ranks have computed together is distributed: each of them holds one part of
+ * its elements (parts.h). So joining two halves costs each rank no more than its part.
  *
  * Where the parts have a second tensor of a gradient, that of its rows, the tree sums both, and
- * gradient_sum_finish adds one to the other. Ranks send only the groups of a sparse gradient that are not zero. */
+ * gradient_sum_finish adds one to the other. Ranks send only the groups of a sparse gradient that
+ * are not zero. */
 #ifndef RUNTIME_TRAIN_PARALLEL_GRADIENT_SUM_H
 #define RUNTIME_TRAIN_PARALLEL_GRADIENT_SUM_H
 
@@ -22,12 +23,13 @@
 
 typedef struct GradientSum GradientSum;
 
-/* Room for a tree over `pieces` pieces: the size of all gradients for each level. NULL: out of memory.
+/* Room for a tree over `pieces` pieces: the size of all gradients for each level. NULL: out of
+ * memory.
  *   store     has its gradients already; outlives the sum, as parts and ranks do
  *   parts     as many as ranks
- *   rounded   ranks send f32 as bf16; the error of rounding is added to what this rank sends of the same element in
- *             the next update (error feedback: Seide et al. 2014). The sum then depends on the number of ranks, and
- *             on where a training was resumed */
+ *   rounded   ranks send f32 as bf16; the error of rounding is added to what this rank sends of the
+ *             same element in the next update (error feedback: Seide et al. 2014). The sum then
+ *             depends on the number of ranks, and on where a training was resumed */
 GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces,
                               bool rounded);
 void gradient_sum_free(GradientSum *sum); /* NULL is allowed */
@@ -35,8 +37,9 @@ int64_t gradient_sum_bytes(const GradientSum *sum);
 /* How many of n pieces, n > 1, the left half has. */
 int64_t gradient_sum_left(int64_t n);
 
-/* Gradients: the gradients a call is about, by their numbers, and which piece of each (parts_piece). Gradients of the
- * parts' tensors have the numbers of these tensors; the tensors of their rows come after them. */
+/* Gradients: the gradients a call is about, by their numbers, and which piece of each
+ * (parts_piece). Gradients of the parts' tensors have the numbers of these tensors; the tensors of
+ * their rows come after them. */
 typedef struct Gradients {
     const int32_t *numbers;
     int32_t n;
@@ -52,8 +55,8 @@ const StoreTensor *gradient_sum_tensor(const GradientSum *sum, int32_t number);
 /* Sends and receives the first n messages of the room, on the lane. */
 void gradients_move(const Ranks *ranks, Gradients of, int64_t n);
 
-/* gradient_sum_keep moves the store's sum to the level; gradient_sum_join adds the level's sum to the store's.
- * `level`: of the tree, from 0 at its root. */
+/* gradient_sum_keep moves the store's sum to the level; gradient_sum_join adds the level's sum to
+ * the store's. `level`: of the tree, from 0 at its root. */
 void gradient_sum_keep(GradientSum *sum, Gradients of, int level);
 void gradient_sum_join(GradientSum *sum, Gradients of, int level);
 
@@ -63,14 +66,16 @@ typedef struct Span {
 } Span;
 static inline bool span_has(Span span, int rank) { return span.from <= rank && rank <= span.to; }
 
-/* Joins the sums of the spans `left` and `right` into one of `whole`, which contains both. The ranks of `left` have
- * kept their parts, those of `right` have theirs in the store. Called by all ranks of `whole`, with the same
- * gradients. */
-void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right, Span whole);
-/* Sends part p from the span that holds the sum to rank p; the rest of each store's elements is 0. Called by all
- * ranks. */
+/* Joins the sums of the spans `left` and `right` into one of `whole`, which contains both. The
+ * ranks of `left` have kept their parts, those of `right` have theirs in the store. Called by all
+ * ranks of `whole`, with the same gradients. */
+void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right,
+                       Span whole);
+/* Sends part p from the span that holds the sum to rank p; the rest of each store's elements is 0.
+ * Called by all ranks. */
 void gradient_sum_spread(GradientSum *sum, Gradients of, Span span);
-/* After gradient_sum_spread: adds rows to the gradients that they belong to, in this rank's part. */
+/* After gradient_sum_spread: adds rows to the gradients that they belong to, in this rank's
+ * part. */
 void gradient_sum_finish(GradientSum *sum);
 /* After gradient_sum_finish, called by all ranks: the norm of the whole gradient. */
 double gradient_sum_norm(GradientSum *sum);

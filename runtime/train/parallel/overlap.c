@@ -10,20 +10,22 @@
 enum { LANES = 2 };
 enum { BUCKET = 1 << 20, PIECE = 1 << 22 }; /* bytes, at least and about at most */
 
-/* Bucket: first … first + n - 1 of an order, or one piece of one of them; and the step that it waits for, or
- * that waits for it. */
+/* Bucket: first … first + n - 1 of an order, or one piece of one of them; and the step that it
+ * waits for, or that waits for it. */
 typedef struct Bucket {
     int32_t first, n, step;
     int32_t piece, pieces;
 } Bucket;
 
-/* Order: all gradients, by the steps that are done with them, or all params, by those that need them; by the
- * numbers that they have in the sum, or the parts. */
+/* Order: all gradients, by the steps that are done with them, or all params, by those that need
+ * them; by the numbers that they have in the sum, or the parts. */
 typedef struct Order {
     int32_t *numbers;
     Bucket *buckets;
     int32_t n;
-    bool ends; /* a bucket waits for the last of its gradients' steps; else its first param's one waits for it */
+    /* a bucket waits for the last of its gradients' steps; else its first param's one waits for
+     * it */
+    bool ends;
 } Order;
 
 /* Lane: a thread, which does jobs number, number + LANES, …. */
@@ -44,7 +46,7 @@ struct Overlap {
     Order gradients, params;
     const SumStep *steps;
     int64_t n_steps;
-    bool moves, sums;   /* params were updated; the last piece is computed */
+    bool moves, sums;    /* params were updated; the last piece is computed */
     int32_t come, whole; /* buckets of params that were waited for, of gradients that may be sent */
     int32_t allowed;     /* jobs of the update */
     double waited;
@@ -139,8 +141,12 @@ static bool make_rooms(Overlap *o)
 
 static Gradients gradients_of(const Lane *lane, const Order *order, const Bucket *bucket)
 {
-    return (Gradients){order->numbers + bucket->first, bucket->n,        bucket->piece,
-                       bucket->pieces,                 lane->number + 1, lane->room};
+    return (Gradients){order->numbers + bucket->first,
+                       bucket->n,
+                       bucket->piece,
+                       bucket->pieces,
+                       lane->number + 1,
+                       lane->room};
 }
 
 static void move_params(const Lane *lane, const Bucket *bucket)

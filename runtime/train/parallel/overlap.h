@@ -1,11 +1,11 @@
 /* Overlap: what ranks send each other while they compute.
  *
- * During the last piece of an update, each gradient is summed among the ranks as soon as the backward
- * has finished it. After the update the params are sent to all ranks while the next forward runs, which
- * waits for each param before the first step that reads it. Two threads do both, bucket by bucket, each
- * with every other bucket: one adds while the other waits for the network. A bucket has at least a
- * megabyte of tensors, in the order in which the program finishes or needs them (as in PyTorch's DDP: Li
- * et al. 2020); a larger tensor is sent in pieces. */
+ * During the last piece of an update, each gradient is summed among the ranks as soon as the
+ * backward has finished it. After the update the params are sent to all ranks while the next
+ * forward runs, which waits for each param before the first step that reads it. Two threads do
+ * both, bucket by bucket, each with every other bucket: one adds while the other waits for the
+ * network. A bucket has at least a megabyte of tensors, in the order in which the program finishes
+ * or needs them (as in PyTorch's DDP: Li et al. 2020); a larger tensor is sent in pieces. */
 #ifndef RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 #define RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 
@@ -14,13 +14,14 @@
 
 typedef struct Overlap Overlap;
 
-/* `compute` computes the gradients; until overlap_free it reports its steps to the overlap. *overlap is NULL for one
- * rank, and if the MPI library does not allow several threads. False: out of memory. */
+/* `compute` computes the gradients; until overlap_free it reports its steps to the overlap.
+ * *overlap is NULL for one rank, and if the MPI library does not allow several threads. False: out
+ * of memory. */
 bool overlap_new(Overlap **overlap, const Split *split, GradientSum *sum, Exec *compute);
 void overlap_free(Overlap *overlap); /* NULL is allowed */
 
-/* Before the last piece of an update, or if this rank has none: the threads do these steps for each bucket. The steps
- * must stay valid until overlap_wait_sums. */
+/* Before the last piece of an update, or if this rank has none: the threads do these steps for each
+ * bucket. The steps must stay valid until overlap_wait_sums. */
 void overlap_begin_sums(Overlap *overlap, const SumStep *steps, int64_t n);
 /* After the piece was computed: allows all sums that are left. */
 void overlap_allow_sums(Overlap *overlap);
@@ -28,8 +29,8 @@ void overlap_allow_sums(Overlap *overlap);
 double overlap_wait_sums(Overlap *overlap);
 /* After the update of this rank's part: begins to send params. */
 void overlap_begin_params(Overlap *overlap);
-/* Waits until all params have arrived. NULL is allowed. Returns the seconds that this call and the runs of `compute`
- * have waited since the last call. */
+/* Waits until all params have arrived. NULL is allowed. Returns the seconds that this call and the
+ * runs of `compute` have waited since the last call. */
 double overlap_wait_params(Overlap *overlap);
 
 #endif

@@ -19,7 +19,8 @@ static int compare_loads(const void *a, const void *b)
     return x->part - y->part;
 }
 
-/* Every part gets as many whole blocks; those with the least have one more, where blocks are left. */
+/* Every part gets as many whole blocks; those with the least have one more, where blocks are
+ * left. */
 static void cut(int64_t *bounds, int64_t count, Load *loads, int32_t n)
 {
     int64_t blocks = parts_blocks(count), each = blocks / n, more = blocks % n;
@@ -38,7 +39,7 @@ const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensor
 {
     Parts *parts = ARENA_NEW(arena, Parts);
     Load *loads = ARENA_ARRAY(arena, Load, n);
-    int64_t *bounds = ARENA_ARRAY(arena, int64_t, (int64_t)n_tensors * (n + 1) + 1);
+    int64_t *bounds = ARENA_ARRAY(arena, int64_t, (int64_t)n_tensors *(n + 1) + 1);
     if (!parts || !loads || !bounds)
         return NULL;
     for (int32_t p = 0; p < n; p++)

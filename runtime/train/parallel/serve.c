@@ -1,10 +1,10 @@
-/* What ranks do for rank 0 after a step, until it says that this is all: they give it params to validate, and
- * write their parts of a checkpoint (split.h).
+/* What ranks do for rank 0 after a step, until it says that this is all: they give it params to
+ * validate, and write their parts of a checkpoint (split.h).
  *
- * A checkpoint: rank 0 creates the file beside and tells its name, by which the others open it. Each sums the
- * blocks of its part; rank 0 puts all sums into the header, whose length tells where the data begin. Then each
- * writes its own bytes and flushes them to the disk, and rank 0 renames. In between all learn whether all could,
- * so that none waits for one that cannot. */
+ * A checkpoint: rank 0 creates the file beside and tells its name, by which the others open it.
+ * Each sums the blocks of its part; rank 0 puts all sums into the header, whose length tells where
+ * the data begin. Then each writes its own bytes and flushes them to the disk, and rank 0 renames.
+ * In between all learn whether all could, so that none waits for one that cannot. */
 #include "runtime/train/parallel/split.h"
 
 #include "runtime/exec/trace.h"
@@ -51,10 +51,11 @@ static FileWriter *join(Diagnostics *diags, const char *path, const char *name)
 {
     FileWriter *file = *name ? file_join(path, name) : NULL;
     if (!file && *name)
-        diag_error(diags, (Loc){0},
-                   "cannot write %s, which rank 0 has begun: %s; ranks write a checkpoint together, so --out has to "
-                   "be a folder on a disk that all machines have",
-                   path, errno == EEXIST ? "another file is there" : strerror(errno));
+        diag_error(
+            diags, (Loc){0},
+            "cannot write %s, which rank 0 has begun: %s; ranks write a checkpoint together, so --out has to "
+            "be a folder on a disk that all machines have",
+            path, errno == EEXIST ? "another file is there" : strerror(errno));
     return file;
 }
 
@@ -69,7 +70,8 @@ static void give_up(const Split *split, FileWriter *file)
 /* The file beside PATH, open on all ranks; NULL after an error of some rank. */
 static FileWriter *open_file(const Split *split, Diagnostics *diags, Arena *arena, const char *path)
 {
-    FileWriter *file = is_first(split) ? file_create_own(diags, path) : NULL; /* of which the others have to know the name */
+    /* of which the others have to know the name */
+    FileWriter *file = is_first(split) ? file_create_own(diags, path) : NULL;
     const char *name = file ? file_temporary(file) : NULL;
     name = share_text(split, arena, name ? name : "");
     if (!is_first(split))
@@ -127,8 +129,10 @@ static bool gather_sums(const Split *split, StWriter *writer, Arena *arena)
     return ok;
 }
 
-/* Where the data begin, on all ranks; rank 0's writer has the header then. 0: it could not be made. */
-static uint64_t make_header(const Split *split, StWriter *writer, Arena *arena, const TrainState *state)
+/* Where the data begin, on all ranks; rank 0's writer has the header then. 0: it could not be
+ * made. */
+static uint64_t make_header(const Split *split, StWriter *writer, Arena *arena,
+                            const TrainState *state)
 {
     uint64_t data_at = 0;
     bool ok = gather_sums(split, writer, arena);

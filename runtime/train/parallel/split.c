@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-_Static_assert(PART_BLOCK * 4 % ST_BLOCK == 0, "cuts lie between blocks of a checkpoint's checksums");
+_Static_assert(PART_BLOCK * 4 % ST_BLOCK == 0,
+               "cuts lie between blocks of a checkpoint's checksums");
 
 static StoreTensor *param_of(const Split *split, int32_t tensor)
 {
