@@ -41,12 +41,31 @@ void memory_end(void)
     abort();
 }
 
+void memory_need(bool got)
+{
+    if (!got)
+        memory_end();
+}
+
+void *memory_zeroed(size_t n, size_t size)
+{
+    void *memory = calloc(n ? n : 1, size);
+    memory_need(memory);
+    return memory;
+}
+
+void *memory_resized(void *memory, size_t size)
+{
+    void *resized = realloc(memory, size ? size : 1);
+    memory_need(resized);
+    return resized;
+}
+
 /* That this is reached through a pointer keeps it out of libraries, which make no such arena. */
 Arena *arena_new(void)
 {
     Arena *arena = arena_try_new();
-    if (!arena)
-        memory_end();
+    memory_need(arena);
     arena->out_of_memory = memory_end;
     return arena;
 }

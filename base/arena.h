@@ -39,6 +39,11 @@ size_t arena_bytes(const Arena *arena); /* handed out so far */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
 void memory_end(void) __attribute__((noreturn));
+/* Memory of the C library that is never NULL, n × size bytes of zeros, or `memory` (NULL: none) with
+ * at least a byte: without any memory_end ends the process. It does so, too, where `got` is false. */
+void *memory_zeroed(size_t n, size_t size);
+void *memory_resized(void *memory, size_t size);
+void memory_need(bool got);
 
 #define ARENA_NEW(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_array((arena), (size_t)(n), sizeof(T)))

@@ -17,9 +17,7 @@ static void reserve(Text *text, size_t extra)
     size_t capacity = text->capacity ? text->capacity * 2 : 256;
     if (capacity < need)
         capacity = need;
-    char *data = realloc(text->data, capacity);
-    if (!data)
-        memory_end();
+    char *data = memory_resized(text->data, capacity);
     text->data = data;
     text->capacity = capacity;
 }

@@ -197,8 +197,7 @@ bool stream_next(TextStream *stream)
 void put_one_line(Text *out, const char *text)
 {
     TokenText line = {0};
-    if (!token_text_put(&line, text, strlen(text)) || !token_text_one_line(&line, 0))
-        memory_end();
+    memory_need(token_text_put(&line, text, strlen(text)) && token_text_one_line(&line, 0));
     text_put(out, line.data, line.length);
     token_text_free(&line);
 }

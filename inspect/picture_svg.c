@@ -64,9 +64,7 @@ static void put_waves(const PictureMap *map, double x, double y, Text *out)
 {
     PlotLine lines[LINES];
     char names[LINES][32];
-    PlotPoint *points = malloc((size_t)(LINES * map->rows) * sizeof *points);
-    if (!points)
-        memory_end();
+    PlotPoint *points = memory_resized(NULL, (size_t)(LINES * map->rows) * sizeof *points);
     size_t n = 0;
     for (int i = 0; i < LINES; i++) {
         int64_t column = i * (map->columns - 1) / LINES;
@@ -137,9 +135,7 @@ void picture_put_masks(const char *title, const PictureMap *maps, size_t n, Text
 void picture_put_schedule(const char *title, const double *rates, size_t n, int64_t warmup,
                           Text *out)
 {
-    PlotPoint *points = malloc((n + 1) * sizeof *points), mark[2] = {{0}};
-    if (!points)
-        memory_end();
+    PlotPoint *points = memory_resized(NULL, (n + 1) * sizeof *points), mark[2] = {{0}};
     double most = 0;
     for (size_t i = 0; i < n; i++) {
         points[i] = (PlotPoint){(double)(i + 1), rates[i]};

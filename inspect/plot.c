@@ -138,9 +138,7 @@ static size_t thin(const PlotLine *line, PlotPoint *points)
 
 static void put_line(const PlotLine *line, const Axis *x, const Axis *y, Text *out)
 {
-    PlotPoint *points = malloc((line->n + 1) * sizeof *points);
-    if (!points)
-        memory_end();
+    PlotPoint *points = memory_resized(NULL, (line->n + 1) * sizeof *points);
     size_t n = thin(line, points);
     if (!n) {
         free(points);

@@ -123,9 +123,7 @@ static int extra_bytes(const char *text)
 
 static void report_kernels(const Measured *m, Text *out)
 {
-    KernelSum *sums = calloc((size_t)m->program->n_steps + 1, sizeof *sums);
-    if (!sums)
-        memory_end();
+    KernelSum *sums = memory_zeroed((size_t)m->program->n_steps + 1, sizeof *sums);
     int n = 0;
     double flops = 0;
     for (int32_t s = 0; s < m->program->n_steps; s++) {

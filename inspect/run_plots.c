@@ -52,9 +52,7 @@ bool run_plot_has(const RunView *runs, size_t n, RunPlot plot)
 static PlotLine make_line(const RunView *run, size_t number, size_t runs, const RunSeries *series,
                           size_t index, bool by_minutes, Text *name)
 {
-    PlotPoint *points = malloc((series->n + 1) * sizeof *points);
-    if (!points)
-        memory_end();
+    PlotPoint *points = memory_resized(NULL, (series->n + 1) * sizeof *points);
     for (size_t i = 0; i < series->n; i++)
         points[i] =
             (PlotPoint){by_minutes ? series->minutes[i] : series->steps[i], series->values[i]};
@@ -76,10 +74,8 @@ static void put_plot(const RunView *runs, size_t n, RunPlot plot, bool by_minute
     size_t most = 0, count = 0;
     for (size_t r = 0; r < n; r++)
         most += runs[r].series.count;
-    PlotLine *lines = calloc(most + 1, sizeof *lines);
-    Text *names = calloc(most + 1, sizeof *names);
-    if (!lines || !names)
-        memory_end();
+    PlotLine *lines = memory_zeroed(most + 1, sizeof *lines);
+    Text *names = memory_zeroed(most + 1, sizeof *names);
     for (size_t r = 0; r < n; r++)
         for (size_t i = 0, index = 0; i < runs[r].series.count; i++)
             if (is_of(&runs[r].series.data[i], plot)) {

@@ -23,10 +23,8 @@ typedef struct Edit {
 static DiffText split(const char *text)
 {
     size_t length = strlen(text);
-    DiffText result = {.copy = malloc(length + 1),
-                       .lines = malloc(MOST_LINES * sizeof *result.lines)};
-    if (!result.copy || !result.lines)
-        memory_end();
+    DiffText result = {.copy = memory_resized(NULL, length + 1),
+                       .lines = memory_resized(NULL, MOST_LINES * sizeof *result.lines)};
     memcpy(result.copy, text, length + 1);
     for (char *at = result.copy; *at && result.n < MOST_LINES;) {
         result.lines[result.n++] = at;
@@ -92,10 +90,8 @@ bool text_diff_put(const char *a, const char *b, Text *out)
 {
     DiffText x = split(a), y = split(b);
     size_t cells = (size_t)(x.n + 1) * (size_t)(y.n + 1);
-    short *common = calloc(cells, sizeof *common);
-    Edit *edits = malloc((size_t)(x.n + y.n + 1) * sizeof *edits);
-    if (!common || !edits)
-        memory_end();
+    short *common = memory_zeroed(cells, sizeof *common);
+    Edit *edits = memory_resized(NULL, (size_t)(x.n + y.n + 1) * sizeof *edits);
     bool any = put_edits(edits, find_edits(&x, &y, common, edits), out);
     free(edits);
     free(common);

@@ -308,9 +308,7 @@ static void put_function(CRender *r, const LoFunction *f, const char *comment)
 {
 
     r->function = f;
-    r->notes = calloc((size_t)f->n_ids + 1, sizeof *r->notes);
-    if (!r->notes)
-        memory_end();
+    r->notes = memory_zeroed((size_t)f->n_ids + 1, sizeof *r->notes);
     r->n_stretches = 0;
     count_uses(r, f->body);
     note_block(r, f->body);

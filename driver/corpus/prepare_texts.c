@@ -151,9 +151,7 @@ static bool pass_line(Scan *scan, TextPart *part, int k)
 static Scan *open_scan(const char *path, int *error)
 {
     struct stat info = {0};
-    Scan *scan = malloc(sizeof *scan);
-    if (!scan)
-        memory_end();
+    Scan *scan = memory_resized(NULL, sizeof *scan);
     scan->begin = scan->end = 0;
     scan->at = 0;
     sha256_init(&scan->sha);
@@ -171,9 +169,7 @@ static void add_cut(TextPart *part, const TextCut *cut)
 {
     if (part->n_cuts == part->room) {
         part->room = 2 * part->room + 16;
-        part->cuts = realloc(part->cuts, (size_t)part->room * sizeof *part->cuts);
-        if (!part->cuts)
-            memory_end();
+        part->cuts = memory_resized(part->cuts, (size_t)part->room * sizeof *part->cuts);
     }
     part->cuts[part->n_cuts++] = *cut;
 }

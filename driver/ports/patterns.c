@@ -18,8 +18,7 @@ static const char *next_part(const char *at)
 static bool part_meets(const char *pattern, const char *name)
 {
     char *glob = strndup(pattern, strcspn(pattern, ".")), *part = strndup(name, strcspn(name, "."));
-    if (!glob || !part)
-        memory_end();
+    memory_need(glob && part);
     bool ok = *part && !fnmatch(glob, part, FNM_NOESCAPE);
     free(glob);
     free(part);

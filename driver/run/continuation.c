@@ -8,24 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool require(bool done)
-{
-    if (!done)
-        memory_end();
-    return done;
-}
-
 void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids)
 {
-    require(continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt,
-                            strlen(prompt), ids));
+    memory_need(continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt,
+                                strlen(prompt), ids));
 }
 
 void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out)
 {
     TokenText text = {0};
-    require(continue_put(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, ids->data, ids->count,
-                         &text));
+    memory_need(continue_put(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, ids->data,
+                             ids->count, &text));
     text_put(out, text.data, text.length);
     token_text_free(&text);
 }
@@ -187,7 +180,9 @@ static int continue_once(Inference *inference, DecodeSettings settings, int64_t 
         decode_batch(&inference->stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
     for (int i = 0; ok && i < rows; i++) {
         Continuation *text = &texts[row[i]];
-        ok = decoded[i].n > 0 && require(continue_take(&decoded[i], &text->ids, &text->left));
+        ok = decoded[i].n > 0;
+        if (ok)
+            memory_need(continue_take(&decoded[i], &text->ids, &text->left));
         text->ended = text->ended || (ok && decoded[i].best->n_each > decoded[i].best->n);
         text->left = text->ended ? 0 : text->left;
     }

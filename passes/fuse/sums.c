@@ -58,22 +58,21 @@ static void take_apart(Factors *f, const Value *value)
     Value *const *x = op->args;
     if (f->n > MOST_FACTORS)
         return;
-    if (!type_same_shape(&value->type, f->shape)) {
-        add_factor(f, (Factor){.kind = OP_mul, .value = value});
-    } else if (op->kind == OP_mul) {
+    OpKind kind = type_same_shape(&value->type, f->shape) ? op->kind : OP_COUNT;
+    if (kind == OP_mul) {
         take_apart(f, x[0]);
         take_apart(f, x[1]);
-    } else if (op->kind == OP_div) {
+    } else if (kind == OP_div) {
         take_apart(f, x[0]);
         add_factor(f, (Factor){.kind = OP_div, .value = x[1]});
-    } else if (op->kind == OP_dropout) {
+    } else if (kind == OP_dropout) {
         take_apart(f, x[0]);
         add_factor(f, (Factor){.kind = OP_dropout, .dropout = op});
-    } else if (op->kind == OP_select && (is_zero(x[1]) || is_zero(x[2]))) {
+    } else if (kind == OP_select && (is_zero(x[1]) || is_zero(x[2]))) {
         bool side = is_zero(x[2]);
         take_apart(f, side ? x[1] : x[2]);
         add_factor(f, (Factor){.kind = OP_select, .value = x[0], .side = side});
-    } else if (op->kind == OP_cast && dtype_is_float(x[0]->type.dtype)) {
+    } else if (kind == OP_cast && dtype_is_float(x[0]->type.dtype)) {
         size_t bytes = dtype_bytes(value->type.dtype);
         f->bytes = bytes < f->bytes ? bytes : f->bytes;
         take_apart(f, x[0]);

@@ -24,14 +24,6 @@ struct Batches {
     int64_t *first, *last; /* batch i holds items [first[i], last[i]) */
 };
 
-static void *grow(void *memory, size_t size)
-{
-    memory = realloc(memory, size ? size : 1);
-    if (!memory)
-        memory_end();
-    return memory;
-}
-
 /* ---- random numbers: splitmix64 (Steele et al. 2014) ---- */
 
 static uint64_t next_random(uint64_t *state)
@@ -83,7 +75,7 @@ static int64_t part_rows(const Corpus *corpus, int part)
 static void list_part(Batches *b, int part, int64_t epoch)
 {
     int64_t n = b->corpus->parts[part].n, wanted = part_rows(b->corpus, part), round = -1;
-    Item *order = grow(NULL, (size_t)n * sizeof(Item));
+    Item *order = memory_resized(NULL, (size_t)n * sizeof(Item));
     for (int64_t i = 0; i < wanted; i++) {
         int64_t at = epoch * wanted + i;
         if (at / n != round)
@@ -99,7 +91,7 @@ static void list_rows(Batches *b, int64_t epoch)
     int64_t n = corpus->own;
     for (int p = 0; p < corpus->n_parts; p++)
         n += part_rows(corpus, p);
-    b->items = grow(NULL, (size_t)n * sizeof(Item));
+    b->items = memory_resized(NULL, (size_t)n * sizeof(Item));
     for (int64_t i = 0; i < corpus->own; i++)
         add_item(b, i);
     for (int p = 0; p < corpus->n_parts; p++)
@@ -114,7 +106,7 @@ static void list_windows(Batches *b, uint64_t *state)
     if (size <= 0)
         size = DEFAULT_WINDOW;
     int64_t end = b->options.shuffle ? (int64_t)(next_random(state) % (uint64_t)size) : 0;
-    b->items = grow(NULL, (size_t)(usable / size + 2) * sizeof(Item));
+    b->items = memory_resized(NULL, (size_t)(usable / size + 2) * sizeof(Item));
     for (int64_t begin = 0; begin < usable; begin = end, end += size) {
         if (end > usable)
             end = usable;
@@ -164,8 +156,8 @@ static int64_t cut_pool(const Batches *b, int64_t first)
 
 static void cut_all(Batches *b)
 {
-    b->first = grow(NULL, (size_t)b->n_items * sizeof(int64_t));
-    b->last = grow(NULL, (size_t)b->n_items * sizeof(int64_t));
+    b->first = memory_resized(NULL, (size_t)b->n_items * sizeof(int64_t));
+    b->last = memory_resized(NULL, (size_t)b->n_items * sizeof(int64_t));
     for (int64_t pool = 0, end; pool < b->n_items; pool = end) {
         end = b->options.shuffle ? cut_pool(b, pool) : b->n_items;
         qsort(b->items + pool, (size_t)(end - pool), sizeof(Item), by_length);
@@ -211,8 +203,8 @@ static void cut_shards(const Batches *b, int64_t first, int64_t last, int64_t sh
 static void cut_into_shards(Batches *b)
 {
     int64_t shards = b->options.shards;
-    int64_t *first = grow(NULL, (size_t)(b->n * shards) * sizeof(int64_t));
-    int64_t *last = grow(NULL, (size_t)(b->n * shards) * sizeof(int64_t));
+    int64_t *first = memory_resized(NULL, (size_t)(b->n * shards) * sizeof(int64_t));
+    int64_t *last = memory_resized(NULL, (size_t)(b->n * shards) * sizeof(int64_t));
     for (int64_t i = 0; i < b->n; i++) {
         cut_shards(b, b->first[i], b->last[i], shards, first + i * shards);
         for (int64_t k = 0; k < shards; k++)
@@ -227,7 +219,7 @@ static void cut_into_shards(Batches *b)
 
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
 {
-    Batches *b = grow(NULL, sizeof *b);
+    Batches *b = memory_resized(NULL, sizeof *b);
     *b = (Batches){.corpus = corpus, .options = *options};
     uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
     if (corpus->options.kind == CORPUS_STREAM)
@@ -294,7 +286,7 @@ static BatchShape join_shapes(const BatchShape *a, const BatchShape *b)
 
 int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room)
 {
-    BatchShape *kept = grow(NULL, (size_t)batches->n * sizeof *kept);
+    BatchShape *kept = memory_resized(NULL, (size_t)batches->n * sizeof *kept);
     int64_t n = 0;
     for (int64_t i = 0; i < batches->n; i++) {
         BatchShape shape = batches_shape(batches, i);
@@ -327,20 +319,23 @@ static void make_room(Batch *batch)
     const BatchShape *s = &batch->shape;
     if (batch->room_rows < s->rows) {
         batch->room_rows = s->rows;
-        batch->source_lengths = grow(batch->source_lengths, (size_t)s->rows * sizeof(int32_t));
-        batch->target_lengths = grow(batch->target_lengths, (size_t)s->rows * sizeof(int32_t));
-        batch->row = grow(batch->row, (size_t)s->rows * sizeof(int64_t));
+        batch->source_lengths =
+            memory_resized(batch->source_lengths, (size_t)s->rows * sizeof(int32_t));
+        batch->target_lengths =
+            memory_resized(batch->target_lengths, (size_t)s->rows * sizeof(int32_t));
+        batch->row = memory_resized(batch->row, (size_t)s->rows * sizeof(int64_t));
     }
     if (batch->room_source < s->source_total) {
         batch->room_source = s->source_total;
-        batch->source = grow(batch->source, (size_t)s->source_total * sizeof(int32_t));
+        batch->source = memory_resized(batch->source, (size_t)s->source_total * sizeof(int32_t));
     }
     if (batch->room_target < s->target_total) {
         batch->room_target = s->target_total;
-        batch->target = grow(batch->target, (size_t)s->target_total * sizeof(int32_t));
-        batch->target_next = grow(batch->target_next, (size_t)s->target_total * sizeof(int32_t));
+        batch->target = memory_resized(batch->target, (size_t)s->target_total * sizeof(int32_t));
+        batch->target_next =
+            memory_resized(batch->target_next, (size_t)s->target_total * sizeof(int32_t));
         batch->target_further =
-            grow(batch->target_further, (size_t)s->target_total * sizeof(int32_t));
+            memory_resized(batch->target_further, (size_t)s->target_total * sizeof(int32_t));
     }
 }
 

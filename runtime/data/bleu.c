@@ -170,9 +170,7 @@ const char *bleu_signature(Arena *arena, BleuTokenize tokenize, int n_references
 
 int64_t edit_distance(const int32_t *a, int64_t n, const int32_t *b, int64_t m)
 {
-    int64_t *row = malloc(((size_t)m + 1) * sizeof *row);
-    if (!row)
-        memory_end();
+    int64_t *row = memory_resized(NULL, ((size_t)m + 1) * sizeof *row);
     for (int64_t j = 0; j <= m; j++)
         row[j] = j;
     for (int64_t i = 1; i <= n; i++) {

@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *grow(void *memory, size_t size)
-{
-    memory = realloc(memory, size);
-    if (!memory)
-        memory_end();
-    return memory;
-}
-
 static bool has_source(CorpusKind kind) { return kind <= CORPUS_SENTENCES; }
 static bool has_target(CorpusKind kind)
 {
@@ -100,14 +92,14 @@ static void make_room(Corpus *corpus)
         return;
     corpus->room = 2 * corpus->room + 64;
     size_t bytes = (size_t)corpus->room * sizeof(int64_t);
-    corpus->source.start = grow(corpus->source.start, bytes);
-    corpus->target.start = grow(corpus->target.start, bytes);
-    corpus->line = grow(corpus->line, bytes);
+    corpus->source.start = memory_resized(corpus->source.start, bytes);
+    corpus->target.start = memory_resized(corpus->target.start, bytes);
+    corpus->line = memory_resized(corpus->line, bytes);
 }
 
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
 {
-    Corpus *corpus = grow(NULL, sizeof *corpus);
+    Corpus *corpus = memory_resized(NULL, sizeof *corpus);
     *corpus = (Corpus){.options = *options, .vocab = vocab};
     make_room(corpus);
     corpus_clear(corpus);
@@ -245,9 +237,7 @@ static void encode_pending(Corpus *corpus)
 
 static void put_pending(Corpus *corpus, const char *text, size_t length)
 {
-    if (token_text_put(&corpus->pending, text, length))
-        return;
-    memory_end();
+    memory_need(token_text_put(&corpus->pending, text, length));
 }
 
 void corpus_add_stream(Corpus *corpus, const Line *line)
@@ -499,7 +489,8 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *
                    (long long)source->n);
         return false;
     }
-    corpus->parts = grow(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
+    corpus->parts =
+        memory_resized(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
     corpus->parts[corpus->n_parts++] = (CorpusPart){first, corpus->n - first, weight};
     return true;
 }

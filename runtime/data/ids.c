@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void ids_push(Ids *ids, int32_t id)
-{
-    if (!token_ids_push(ids, id))
-        memory_end();
-}
+void ids_push(Ids *ids, int32_t id) { memory_need(token_ids_push(ids, id)); }
 
 void ids_free(Ids *ids) { token_ids_free(ids); }

@@ -39,10 +39,9 @@ LineReader *line_reader_open(Diagnostics *diags, const char *path, int64_t line_
             close(fd);
         return NULL;
     }
-    LineReader *reader = calloc(1, sizeof *reader);
+    LineReader *reader = memory_zeroed(1, sizeof *reader);
     char *name = strdup(is_stdin ? "<standard input>" : path);
-    if (!reader || !name)
-        memory_end();
+    memory_need(name);
     *reader = (LineReader){.fd = fd,
                            .name = name,
                            .limit = line_limit ? line_limit : LINE_LIMIT,
@@ -86,9 +85,7 @@ static void make_room(LineReader *r)
     if (r->capacity - r->end >= CHUNK)
         return;
     r->capacity = 2 * r->capacity + CHUNK;
-    r->data = realloc(r->data, r->capacity);
-    if (!r->data)
-        memory_end();
+    r->data = memory_resized(r->data, r->capacity);
 }
 
 /* Reads what is there; waits where nothing is. */

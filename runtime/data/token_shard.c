@@ -307,9 +307,7 @@ void token_shard_ids(const TokenShard *shard, const TokenSide *side, int64_t fir
 {
     if (out->count + (size_t)n > out->capacity) {
         out->capacity = 2 * out->capacity + (size_t)n;
-        out->data = realloc(out->data, out->capacity * sizeof *out->data);
-        if (!out->data)
-            memory_end();
+        out->data = memory_resized(out->data, out->capacity * sizeof *out->data);
     }
     for (int64_t i = 0; i < n; i++)
         out->data[out->count++] = (int32_t)id_at(shard, side, first + i);

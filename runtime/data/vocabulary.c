@@ -448,16 +448,10 @@ bool vocab_is_words(const Vocabulary *vocab)
     return vocab->kind == VOCAB_WORDS && !vocab->characters;
 }
 
-static void require(bool done)
-{
-    if (!done)
-        memory_end();
-}
-
 bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {
     bool ok = tokenizer_encode(vocab->pieces, text, length, ids);
-    require(ok || tokenizer_problem());
+    memory_need(ok || tokenizer_problem());
     return ok;
 }
 
@@ -527,7 +521,7 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
         assert(ids[i] >= 0 && ids[i] < vocab_size(vocab));
     TokenText text = {0};
     bool ok = tokenizer_decode_text(vocab->pieces, ids, n, &text);
-    require(ok || tokenizer_problem());
+    memory_need(ok || tokenizer_problem());
     if (!ok) /* decoders that never end */
         text_string(out, "\xEF\xBF\xBD");
     text_put(out, text.data, text.length);
@@ -538,7 +532,8 @@ int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32
                           int64_t *word)
 {
     int64_t n_words;
-    require(token_words(vocab->pieces, line->text, line->length, ids, (size_t)n, word, &n_words));
+    memory_need(
+        token_words(vocab->pieces, line->text, line->length, ids, (size_t)n, word, &n_words));
     return n_words;
 }
 

@@ -13,17 +13,13 @@ Coverage *coverage_new(const Vocabulary *vocab, int n)
     if (!vocab)
         return NULL;
     const CorpusOptions options = {.kind = n == 2 ? CORPUS_PAIRS : CORPUS_LINES, .keep_all = true};
-    Coverage *coverage = calloc(1, sizeof *coverage);
-    if (!coverage)
-        memory_end();
+    Coverage *coverage = memory_zeroed(1, sizeof *coverage);
     *coverage = (Coverage){.corpus = corpus_new(vocab, &options), .n = n};
     for (int k = 0; k < n; k++) {
         CoveredSide *side = &coverage->sides[k];
         side->vocab = n == 2 && !k ? vocab_source(vocab) : vocab;
-        side->used = calloc((size_t)vocab_size(side->vocab) + 1, 1);
-        side->characters = calloc(CHARACTERS, sizeof *side->characters);
-        if (!side->used || !side->characters)
-            memory_end();
+        side->used = memory_zeroed((size_t)vocab_size(side->vocab) + 1, 1);
+        side->characters = memory_zeroed(CHARACTERS, sizeof *side->characters);
     }
     return coverage;
 }
@@ -99,8 +95,7 @@ static const char *unknown_characters(const CoveredSide *side, Arena *arena)
         if (!count || uni_is_space(c) || (n == SHOWN && count <= side->characters[best[n - 1]]))
             continue;
         text.length = 0;
-        if (!uni_put(&text, c))
-            memory_end();
+        memory_need(uni_put(&text, c));
         if (!is_unknown(side->vocab, text.data, text.length))
             continue;
         int at = n < SHOWN ? n++ : SHOWN - 1;
@@ -111,8 +106,7 @@ static const char *unknown_characters(const CoveredSide *side, Arena *arena)
     Text out = {0};
     for (int i = 0; i < n; i++) {
         text.length = 0;
-        if (!uni_put(&text, best[i]))
-            memory_end();
+        memory_need(uni_put(&text, best[i]));
         text_string(&out, i ? ", " : "");
         if (uni_is_control(best[i]))
             text_add(&out, "U+%04X", (unsigned)best[i]);

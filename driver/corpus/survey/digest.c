@@ -22,8 +22,7 @@ static void put_words(Digest *digest, const TokenText *lower)
         in_word = true;
         ok = ok && token_text_put(&digest->normal, lower->data + i, size);
     }
-    if (!ok)
-        memory_end();
+    memory_need(ok);
 }
 
 void digest_line(Digest *digest, const Line *line)
@@ -31,9 +30,8 @@ void digest_line(Digest *digest, const Line *line)
     TokenText lower = {0};
     digest->clean.length = digest->normal.length = 0;
     digest->characters = digest->words = 0;
-    if (!uni_put_valid(&digest->clean, line->text, line->length) ||
-        !uni_put_lower(&lower, digest->clean.data, digest->clean.length))
-        memory_end();
+    memory_need(uni_put_valid(&digest->clean, line->text, line->length) &&
+                uni_put_lower(&lower, digest->clean.data, digest->clean.length));
     for (size_t i = 0; i < digest->clean.length; i++) /* all bytes but those within a character */
         digest->characters += (digest->clean.data[i] & 0xC0) != 0x80;
     put_words(digest, &lower);
@@ -60,10 +58,8 @@ static size_t find_slot(const LineHashes *h, uint64_t key)
 static void grow(LineHashes *h)
 {
     LineHashes larger = {.count = h->count, .capacity = h->capacity ? 2 * h->capacity : 1024};
-    larger.keys = calloc(larger.capacity, sizeof *larger.keys);
-    larger.lines = calloc(larger.capacity, sizeof *larger.lines);
-    if (!larger.keys || !larger.lines)
-        memory_end();
+    larger.keys = memory_zeroed(larger.capacity, sizeof *larger.keys);
+    larger.lines = memory_zeroed(larger.capacity, sizeof *larger.lines);
     for (size_t i = 0; i < h->capacity; i++) {
         if (!h->keys[i])
             continue;

@@ -150,9 +150,7 @@ static void put_byte(RawFile *file, char byte)
 {
     if (file->length == file->capacity) {
         file->capacity = 2 * file->capacity + 4096;
-        file->data = realloc(file->data, file->capacity);
-        if (!file->data)
-            memory_end();
+        file->data = memory_resized(file->data, file->capacity);
     }
     file->data[file->length++] = byte;
 }

@@ -31,9 +31,7 @@ struct SideModel {
 
 SideModel *side_model_new(void)
 {
-    SideModel *model = calloc(1, sizeof *model);
-    if (!model)
-        memory_end();
+    SideModel *model = memory_zeroed(1, sizeof *model);
     return model;
 }
 
@@ -50,9 +48,7 @@ static void put_part(Parts *parts, const char *text, size_t length)
 {
     if (parts->n == parts->room) {
         parts->room = 2 * parts->room + 256;
-        parts->at = realloc(parts->at, parts->room * sizeof *parts->at);
-        if (!parts->at)
-            memory_end();
+        parts->at = memory_resized(parts->at, parts->room * sizeof *parts->at);
     }
     uint64_t hash = hash_bytes(HASH_SEED, text, length) * UINT64_C(0x9e3779b97f4a7c15);
     parts->at[parts->n++] = (uint32_t)(hash >> 44); /* 20 bits */

@@ -29,8 +29,8 @@ static int64_t least_of(int class_)
 
 void length_spread_add(LengthSpread *spread, int64_t length)
 {
-    if (!spread->counts && !(spread->counts = calloc(LENGTH_CLASSES, sizeof *spread->counts)))
-        memory_end();
+    if (!spread->counts)
+        spread->counts = memory_zeroed(LENGTH_CLASSES, sizeof *spread->counts);
     spread->counts[class_of(length)]++;
     spread->n++;
     spread->total += length;

@@ -438,9 +438,7 @@ bool survey(Job *job, const SurveyOptions *options, Survey *result)
     look.held = ARENA_ARRAY(job->arena, Held, options->valid.count + 1);
     if (look.n == 2) {
         look.sides = side_model_new();
-        look.ratios = calloc(1, sizeof *look.ratios);
-        if (!look.ratios)
-            memory_end();
+        look.ratios = memory_zeroed(1, sizeof *look.ratios);
     }
     bool ok = look_at(&look, vocab);
     free_look(&look);
