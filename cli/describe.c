@@ -127,7 +127,8 @@ static void tail_man(void)
         "3 interrupted but saved.\n"
         ".SH ENVIRONMENT\n.TP\n.B TFC_LIBRARY\nThe folder of the standard blocks that\n"
         ".B use\nreads, in place of the one beside the program.\n"
-        ".TP\n.B TFC_CACHE\nThe folder that keeps compiled kernels, in place of the user's cache folder.\n",
+        ".TP\n.B TFC_CACHE\nThe folder that keeps compiled kernels, in place of the user's cache folder.\n"
+        ".TP\n.B TFC_PERF_MAP\nIf it is set, /tmp/perf-PID.map names the kernels for perf(1).\n",
         stdout);
 }
 

@@ -7,7 +7,11 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,6 +30,7 @@ typedef struct Section {
 typedef struct ElfSymbol {
     const char *name;
     uint64_t value;                    /* in its section; of this process, if it is outside */
+    uint64_t size;                     /* bytes */
     const Section *section;            /* NULL: it is not defined here */
     const struct ElfSymbol *elsewhere; /* what another object defines */
     bool outside, absolute;
@@ -159,6 +164,7 @@ static bool read_symbol(Link *link, const Input *in, const Elf64_Sym *from, uint
     int type = ELF64_ST_TYPE(from->st_info);
     symbol->name = text_of(in, strings, from->st_name);
     symbol->value = from->st_value;
+    symbol->size = from->st_size;
     symbol->absolute = from->st_shndx == SHN_ABS;
     if (!symbol->name)
         return refuse(link, in, "a symbol has no name");
@@ -428,6 +434,29 @@ static bool protect(Link *link)
     return false;
 }
 
+/* Adds the functions to perf's map of code that is in no file, /tmp/perf-PID.map: lines of START SIZE
+ * NAME (Linux, tools/perf/Documentation/jit-interface.txt). */
+static void tell_perf(const Link *link)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    FILE *map = fd < 0 ? NULL : fdopen(fd, "a");
+    if (!map) {
+        diag_warning(link->diags, (Loc){0}, LINK_PERF_MAP ": cannot write %s: %s", path,
+                     strerror(errno));
+        return;
+    }
+    for (int i = 0; i < link->n; i++)
+        for (size_t s = 0; s < link->inputs[i].n_symbols; s++) {
+            const ElfSymbol *symbol = &link->inputs[i].symbols[s];
+            if (symbol->section && symbol->section->part == PART_CODE && symbol->size)
+                fprintf(map, "%" PRIx64 " %" PRIx64 " %s\n", address_of(link, symbol), symbol->size,
+                        symbol->name);
+        }
+    fclose(map);
+}
+
 static const void *find(Link *link, const char *name)
 {
     const ElfSymbol *symbol = map_get(&link->defined, name);
@@ -460,6 +489,8 @@ const void *link_objects(const ObjectFile *files, int n, LinkOutside *outside, c
         if (write_slots(&link) && each_place(&link, write_place) && protect(&link))
             found = find(&link, symbol);
     }
+    if (found && getenv(LINK_PERF_MAP))
+        tell_perf(&link);
     if (!found) {
         link_free(code);
         *code = (LinkedCode){0};

@@ -100,6 +100,34 @@ static void objects_run(void **state)
     link_free(&(LinkedCode){0});
 }
 
+/* perf's map has the address and the bytes of each function; without the variable there is none. */
+static void perf_is_told(void **state)
+{
+    Case *c = *state;
+    const ObjectFile files[] = {compile(c, "main", main_text), compile(c, "other", other_text)};
+    const char *path = arena_printf(c->arena, "/tmp/perf-%ld.map", (long)getpid());
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(setenv(LINK_PERF_MAP, "1", 1), 0);
+    LinkedCode code;
+    const void *begin = link_objects(files, 2, outside, "begin", &code, &c->diags);
+    unsetenv(LINK_PERF_MAP);
+    FILE *map = fopen(path, "r");
+    assert_non_null(map);
+    unsigned long start, size;
+    char name[64];
+    int begins = 0, twices = 0;
+    while (fscanf(map, "%lx %lx %63s", &start, &size, name) == 3) {
+        assert_true(size && start >= (uintptr_t)code.memory &&
+                    start + size <= (uintptr_t)code.memory + code.size);
+        begins += !strcmp(name, "begin") && start == (uintptr_t)begin;
+        twices += !strcmp(name, "twice");
+    }
+    assert_true(feof(map) && begins == 1 && twices == 1);
+    fclose(map);
+    assert_int_equal(remove(path), 0);
+    link_free(&code);
+}
+
 static void expect_refusal(Case *c, const ObjectFile *files, int n, const char *symbol,
                            const char *message)
 {
@@ -178,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(objects_run, open_case, close_case),
+        cmocka_unit_test_setup_teardown(perf_is_told, open_case, close_case),
         cmocka_unit_test_setup_teardown(others_are_refused, open_case, close_case),
         cmocka_unit_test_setup_teardown(damage_is_survived, open_case, close_case),
     };
