@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Block {
-    struct Block *previous;
+typedef struct ArenaBlock {
+    struct ArenaBlock *previous;
     size_t used, size;
     _Alignas(16) unsigned char data[];
-} Block;
+} ArenaBlock;
 
 /* An object that is not in the arena and is freed with it. */
 typedef struct Owned {
@@ -20,7 +20,7 @@ typedef struct Owned {
 } Owned;
 
 struct Arena {
-    Block *block;
+    ArenaBlock *block;
     Owned *owned;
     size_t bytes;
     void (*out_of_memory)(void); /* ends the process; NULL: the arena may fail */
@@ -78,8 +78,8 @@ void arena_free(Arena *arena)
         return;
     for (const Owned *owned = arena->owned; owned; owned = owned->previous)
         owned->release(owned->object);
-    for (Block *block = arena->block; block;) {
-        Block *previous = block->previous;
+    for (ArenaBlock *block = arena->block; block;) {
+        ArenaBlock *previous = block->previous;
         free(block);
         block = previous;
     }
@@ -98,14 +98,14 @@ static void *arena_fail(Arena *arena)
     return NULL;
 }
 
-static Block *add_block(Arena *arena, size_t need)
+static ArenaBlock *add_block(Arena *arena, size_t need)
 {
     size_t size = arena->block ? arena->block->size * 2 : FIRST_BLOCK;
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
     if (size < need)
         size = need;
-    Block *block = calloc(1, sizeof *block + size);
+    ArenaBlock *block = calloc(1, sizeof *block + size);
     if (!block)
         return arena_fail(arena);
     block->size = size;
@@ -118,7 +118,7 @@ void *arena_alloc(Arena *arena, size_t size)
     size_t need = (size + 15) & ~(size_t)15;
     if (arena->failed || size > PTRDIFF_MAX / 2)
         return arena_fail(arena);
-    Block *block = arena->block;
+    ArenaBlock *block = arena->block;
     if (!block || block->size - block->used < need)
         block = add_block(arena, need);
     if (!block)

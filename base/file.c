@@ -149,17 +149,17 @@ static char *follow_links(const char *path, int *number)
 }
 
 /* How a path is written. */
-typedef struct Place {
+typedef struct WritePlace {
     char *target;    /* malloc'd; NULL after an error (errno) */
     int number;      /* the open file that it is, or -1 */
     bool is_through; /* not replaced */
     mode_t mode;     /* of what is there, or of a new file */
-} Place;
+} WritePlace;
 
 /* is_own: a file of a folder of this program: whatever has the name is replaced, a link too. */
-static Place find_place(const char *path, bool is_own)
+static WritePlace find_place(const char *path, bool is_own)
 {
-    Place place = {.number = -1, .mode = 0666};
+    WritePlace place = {.number = -1, .mode = 0666};
     struct stat info;
     place.target = is_own ? strdup(path) : follow_links(path, &place.number);
     place.is_through = place.target && place.number >= 0;
@@ -216,7 +216,7 @@ static void destroy(FileWriter *file)
 }
 
 /* false: errno tells why. */
-static bool open_place(FileWriter *file, const Place *place)
+static bool open_place(FileWriter *file, const WritePlace *place)
 {
     file->target = place->target;
     if (!place->target)
@@ -250,7 +250,7 @@ static FileWriter *create(Diagnostics *diags, const char *path, bool is_own)
         diag_errno(diags, "write", path, ENOMEM);
         return NULL;
     }
-    Place place = file->path ? find_place(path, is_own) : (Place){0};
+    WritePlace place = file->path ? find_place(path, is_own) : (WritePlace){0};
     if (open_place(file, &place))
         return file;
     diag_errno(diags, "write", path, errno);
@@ -312,7 +312,7 @@ FileWriter *file_join(const char *path, const char *temporary)
 
 bool file_can_write(Diagnostics *diags, const char *path)
 {
-    Place place = find_place(path, false);
+    WritePlace place = find_place(path, false);
     bool ok = place.target != NULL;
     if (ok && place.is_through)
         ok =

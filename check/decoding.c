@@ -48,13 +48,13 @@ enum { ROWS = 64, TOKENS = ROWS * 64 };
 /* Which of the next `width` tokens of each sentence one call is given. */
 typedef enum Part { ALL, ALL_BUT_LAST, LAST } Part;
 
-/* Chunk: those tokens, of the sentences that have some. */
-typedef struct Chunk {
+/* LogitChunk: those tokens, of the sentences that have some. */
+typedef struct LogitChunk {
     int32_t rows[ROWS], first[ROWS], counts[ROWS], ids[TOKENS], n_rows, n_ids;
-} Chunk;
+} LogitChunk;
 
 static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t width, Part part,
-                       Chunk *chunk)
+                       LogitChunk *chunk)
 {
     chunk->n_rows = chunk->n_ids = 0;
     for (int32_t b = 0; b < n; b++) {
@@ -92,7 +92,7 @@ static double compare_steps(Stepper *stepper, const Tokens *sources, const Token
     if (n > ROWS || at > TOKENS || !stepper->begin(stepper->self, sources, n, n))
         return -1;
     Distance distance = {0, 1e-30};
-    Chunk c;
+    LogitChunk c;
     for (int32_t t = 0; t < longest; t += way.width) {
         take_chunk(targets, n, t, way.width, ALL_BUT_LAST, &c);
         if (way.feeds && c.n_rows &&

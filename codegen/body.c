@@ -24,11 +24,11 @@ int body_number(const Body *body, const Value *value)
     return -1;
 }
 
-typedef struct Marks {
+typedef struct BodyMarks {
     bool *used, *aligned; /* by number */
-} Marks;
+} BodyMarks;
 
-static void mark(const Body *body, Marks *marks, const Value *value, bool aligned)
+static void mark(const Body *body, BodyMarks *marks, const Value *value, bool aligned)
 {
     int n = body_number(body, value);
     marks->used[n] = true;
@@ -36,7 +36,7 @@ static void mark(const Body *body, Marks *marks, const Value *value, bool aligne
 }
 
 /* From the results back: who is used, and who at aligned coordinates. */
-static void mark_uses(const Body *body, Marks *marks)
+static void mark_uses(const Body *body, BodyMarks *marks)
 {
     for (int i = 0; i < body->n_results; i++)
         mark(body, marks, body->yields[i], true);
@@ -80,7 +80,7 @@ Body body_of(Arena *arena, const Op *op)
         body.yields = yields;
     }
     int n = body.n_inputs + body.n_ops;
-    Marks marks = {ARENA_ARRAY(arena, bool, n), ARENA_ARRAY(arena, bool, n)};
+    BodyMarks marks = {ARENA_ARRAY(arena, bool, n), ARENA_ARRAY(arena, bool, n)};
     mark_uses(&body, &marks);
     int kept = 0, randoms = 0;
     for (int i = 0; i < body.n_ops; i++) {

@@ -11,18 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct Search {
+typedef struct NoteSearch {
     uintptr_t address;
     char path[4096]; /* of the file that is mapped there */
     const unsigned char *id;
     size_t length; /* 0: it has none */
-} Search;
+} NoteSearch;
 
 static size_t padded(size_t size, size_t align) { return (size + align - 1) / align * align; }
 
 /* The notes of a segment: of 4 bytes' alignment, or of 8 where the segment says so. What a
  * tool left there that is no note ends the search. */
-static void search_notes(Search *search, const unsigned char *at, size_t size, size_t align)
+static void search_notes(NoteSearch *search, const unsigned char *at, size_t size, size_t align)
 {
     align = align == 8 ? 8 : 4;
     while (size > sizeof(ElfW(Nhdr))) {
@@ -45,7 +45,7 @@ static void search_notes(Search *search, const unsigned char *at, size_t size, s
 /* Whether the object holds the address; if so, the search is filled and ends. */
 static int search_object(struct dl_phdr_info *object, size_t size, void *data)
 {
-    Search *search = data;
+    NoteSearch *search = data;
     bool holds = false;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
@@ -76,7 +76,7 @@ static void add_bytes(Sha256 *sha, const char *path)
         close(fd);
 }
 
-static void add_id(Sha256 *sha, const Search *search)
+static void add_id(Sha256 *sha, const NoteSearch *search)
 {
     sha256_add(sha, &(uint64_t){search->length}, sizeof(uint64_t));
     if (search->length)
@@ -87,13 +87,13 @@ static void add_id(Sha256 *sha, const Search *search)
 
 void build_id_add(Sha256 *sha, const void *address)
 {
-    Search search = {.address = (uintptr_t)address};
+    NoteSearch search = {.address = (uintptr_t)address};
     dl_iterate_phdr(search_object, &search);
     add_id(sha, &search);
 }
 
 /* The notes of a file; it may be any file. */
-static void search_file(Search *search, const unsigned char *bytes, size_t size)
+static void search_file(NoteSearch *search, const unsigned char *bytes, size_t size)
 {
     ElfW(Ehdr) head;
     if (size < sizeof head)
@@ -115,7 +115,7 @@ static void search_file(Search *search, const unsigned char *bytes, size_t size)
 
 bool build_id_add_file(Sha256 *sha, const char *path)
 {
-    Search search = {0};
+    NoteSearch search = {0};
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     void *bytes = MAP_FAILED;

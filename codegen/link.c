@@ -208,16 +208,16 @@ static bool read_symbols(Link *link, Input *in)
 
 /* ---- relocations, one by one ---- */
 
-typedef struct Place {
+typedef struct RelocationPlace {
     const Elf64_Shdr *table;
     const Relocation *relocation;
     const Section *section; /* that it is written into */
     uint64_t offset;
     ElfSymbol *symbol;
     int64_t addend;
-} Place;
+} RelocationPlace;
 
-static bool read_place(Link *link, const Input *in, const Elf64_Rela *from, Place *place)
+static bool read_place(Link *link, const Input *in, const Elf64_Rela *from, RelocationPlace *place)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(from->r_info);
     uint64_t symbol = ELF64_R_SYM(from->r_info), size = place->section->head.sh_size;
@@ -234,11 +234,11 @@ static bool read_place(Link *link, const Input *in, const Elf64_Rela *from, Plac
     return true;
 }
 
-typedef bool Visit(Link *link, const Input *in, const Place *place);
+typedef bool Visit(Link *link, const Input *in, const RelocationPlace *place);
 
 static bool each_place_of(Link *link, const Input *in, const Elf64_Shdr *head, Visit *visit)
 {
-    Place place = {.table = head, .section = &in->sections[head->sh_info]};
+    RelocationPlace place = {.table = head, .section = &in->sections[head->sh_info]};
     const unsigned char *table = part_of(in, head->sh_offset, head->sh_size);
     if (!table || head->sh_type != SHT_RELA || head->sh_entsize != sizeof(Elf64_Rela) ||
         place.section->head.sh_type == SHT_NOBITS)
@@ -272,7 +272,7 @@ static bool each_place(Link *link, Visit *visit)
 }
 
 /* What a relocation needs: its symbol found, a place in the table. */
-static bool prepare(Link *link, const Input *in, const Place *place)
+static bool prepare(Link *link, const Input *in, const RelocationPlace *place)
 {
     ElfSymbol *symbol = place->symbol;
     if (place->relocation->target == TO_NOTHING)
@@ -330,12 +330,12 @@ static unsigned char *stub_of(const Link *link, size_t slot)
     return memory_at(link, PART_CODE, stubs_at(link) + slot * STUB_BYTES);
 }
 
-static unsigned char *place_of(const Link *link, const Place *place)
+static unsigned char *place_of(const Link *link, const RelocationPlace *place)
 {
     return memory_at(link, place->section->part, place->section->at + place->offset);
 }
 
-static uint64_t target_of(const Link *link, const Place *place)
+static uint64_t target_of(const Link *link, const RelocationPlace *place)
 {
     const ElfSymbol *symbol = place->symbol;
     RelocationTarget target = place->relocation->target;
@@ -347,7 +347,8 @@ static uint64_t target_of(const Link *link, const Place *place)
 }
 
 /* The relocation, of the same table, that wrote the upper part at the symbol. */
-static bool find_upper(Link *link, const Input *in, const Place *lower, Place *upper)
+static bool find_upper(Link *link, const Input *in, const RelocationPlace *lower,
+                       RelocationPlace *upper)
 {
     const unsigned char *table = part_of(in, lower->table->sh_offset, lower->table->sh_size);
     *upper = *lower;
@@ -363,9 +364,9 @@ static bool find_upper(Link *link, const Input *in, const Place *lower, Place *u
     return refuse(link, in, "a relocation has no other half");
 }
 
-static bool write_place(Link *link, const Input *in, const Place *place)
+static bool write_place(Link *link, const Input *in, const RelocationPlace *place)
 {
-    Place at = *place;
+    RelocationPlace at = *place;
     if (place->relocation->target == TO_PAIR && !find_upper(link, in, place, &at))
         return false;
     return relocation_apply(place->relocation, place_of(link, place),

@@ -55,14 +55,14 @@ static void write_report(const PageInput *input, Text *out)
 
 /* ---- kernels ---- */
 
-typedef struct Lines {
+typedef struct PageLines {
     Arena *arena;
     VEC(int) origins;
-} Lines;
+} PageLines;
 
 static void take_line(void *data, const LoFunction *function, int origin, Text *out)
 {
-    Lines *lines = data;
+    PageLines *lines = data;
     (void)function, (void)out;
     vec_push(lines->arena, lines->origins, origin);
 }
@@ -102,7 +102,7 @@ static void write_origins(const PageInput *input, int32_t kernel, int n_origins,
 static void write_loops(const PageInput *input, int32_t kernel, Arena *arena, Text *out)
 {
     LoFunction *f = lo_find_function(input->loops, input->measured->program->kernel_names[kernel]);
-    Lines lines = {.arena = arena};
+    PageLines lines = {.arena = arena};
     Text text = {0};
     lo_print_function(f, take_line, &lines, &text);
     quote_json(text.data, text.length, out);

@@ -13,13 +13,13 @@ enum { ROW = 16 };
 static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#d55e00", "#009e73",
                                                   "#cc79a7", "#e69f00", "#56b4e9"};
 
-/* Axis: values from low to high, of which these lie at multiples of step. */
-typedef struct Axis {
+/* PlotAxis: values from low to high, of which these lie at multiples of step. */
+typedef struct PlotAxis {
     double low, high, step;
     double scale; /* of labels: value / scale */
     const char *unit;
     double top; /* of the axis of y: where its highest value stands */
-} Axis;
+} PlotAxis;
 
 static bool is_drawn(PlotPoint point) { return isfinite(point.x) && isfinite(point.y); }
 
@@ -31,20 +31,20 @@ static double nice_step(double range, int count)
     return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
 }
 
-static Axis make_axis(double low, double high, int count)
+static PlotAxis make_axis(double low, double high, int count)
 {
     if (!(low <= high))
         low = 0, high = 1;
     if (high - low < 1e-12 * fmax(fabs(high), 1e-300))
         low -= fmax(fabs(low) * 0.1, 1e-9), high += fmax(fabs(high) * 0.1, 1e-9);
-    Axis axis = {.step = nice_step(high - low, count), .scale = 1, .unit = ""};
+    PlotAxis axis = {.step = nice_step(high - low, count), .scale = 1, .unit = ""};
     axis.low = floor(low / axis.step + 1e-9) * axis.step;
     axis.high = ceil(high / axis.step - 1e-9) * axis.step;
     return axis;
 }
 
 /* A unit of bytes, or a thousand or million of others, for an axis that goes so far. */
-static void set_unit(Axis *axis, bool is_bytes)
+static void set_unit(PlotAxis *axis, bool is_bytes)
 {
     static const struct {
         double least, scale;
@@ -75,7 +75,7 @@ static void find_range(const Plot *plot, PlotPoint *low, PlotPoint *high)
         }
 }
 
-static double place(const Axis *axis, double value, double from, double to)
+static double place(const PlotAxis *axis, double value, double from, double to)
 {
     return from + (value - axis->low) / (axis->high - axis->low) * (to - from);
 }
@@ -90,7 +90,7 @@ static void put_label(const char *class, double x, double y, const char *anchor,
 }
 
 /* Labels of an axis as short decimals. */
-static const char *tick_text(const Axis *axis, double value, char text[32])
+static const char *tick_text(const PlotAxis *axis, double value, char text[32])
 {
     double shown = value / axis->scale;
     if (fabs(shown) < 1e-9 * axis->step / axis->scale)
@@ -100,7 +100,7 @@ static const char *tick_text(const Axis *axis, double value, char text[32])
     return text;
 }
 
-static void put_axes(const Plot *plot, const Axis *x, const Axis *y, Text *out)
+static void put_axes(const Plot *plot, const PlotAxis *x, const PlotAxis *y, Text *out)
 {
     char text[32];
     double bottom = HEIGHT - BOTTOM, right = WIDTH - RIGHT;
@@ -136,7 +136,7 @@ static size_t thin(const PlotLine *line, PlotPoint *points)
     return n;
 }
 
-static void put_line(const PlotLine *line, const Axis *x, const Axis *y, Text *out)
+static void put_line(const PlotLine *line, const PlotAxis *x, const PlotAxis *y, Text *out)
 {
     PlotPoint *points = memory_resized(NULL, (line->n + 1) * sizeof *points);
     size_t n = thin(line, points);
@@ -220,8 +220,8 @@ void plot_put_svg(const Plot *plot, bool alone, Text *out)
 {
     PlotPoint low, high;
     find_range(plot, &low, &high);
-    Axis x = make_axis(low.x, high.x, 6),
-         y = make_axis(plot->from_zero ? fmin(low.y, 0) : low.y, high.y, 5);
+    PlotAxis x = make_axis(low.x, high.x, 6),
+             y = make_axis(plot->from_zero ? fmin(low.y, 0) : low.y, high.y, 5);
     /* The line ends where the data do, not at the next label. */
     if (low.x < high.x)
         x.low = low.x > x.step ? low.x : 0, x.high = high.x;

@@ -57,7 +57,7 @@ static bool parse_operands(TirParser *p, Values *operands)
 }
 
 /* A line of a block before it becomes an op. */
-typedef struct Line {
+typedef struct GraphLine {
     VEC(ScanToken) results;
     OpKind kind;
     Loc loc;
@@ -65,9 +65,9 @@ typedef struct Line {
     Attrs attrs;
     VEC(Type) types;
     const char *scope;
-} Line;
+} GraphLine;
 
-static bool parse_results(TirParser *p, Line *line)
+static bool parse_results(TirParser *p, GraphLine *line)
 {
     if (p->in.now.kind != TOKEN_VALUE)
         return true;
@@ -82,7 +82,7 @@ static bool parse_results(TirParser *p, Line *line)
     return read_expect(&p->in, '=', "after results");
 }
 
-static bool parse_result_types(TirParser *p, Line *line)
+static bool parse_result_types(TirParser *p, GraphLine *line)
 {
     if (line->results.count) {
         if (!read_expect(&p->in, ':', "and the type of each result"))
@@ -102,7 +102,7 @@ static bool parse_result_types(TirParser *p, Line *line)
 }
 
 /* A line up to the body of a region. */
-static bool parse_line(TirParser *p, Line *line)
+static bool parse_line(TirParser *p, GraphLine *line)
 {
     line->loc = p->in.now.loc;
     if (!parse_results(p, line))
@@ -122,7 +122,7 @@ static bool parse_line(TirParser *p, Line *line)
            (!read_accept(&p->in, '@') || (line->scope = read_name(&p->in, "a scope")) != NULL);
 }
 
-static void define_results(TirParser *p, const Line *line, Op *op)
+static void define_results(TirParser *p, const GraphLine *line, Op *op)
 {
     for (size_t i = 0; i < line->results.count; i++) {
         const char *key = arena_printf(p->arena, "%" PRId64, line->results.data[i].number);
@@ -136,7 +136,7 @@ static void define_results(TirParser *p, const Line *line, Op *op)
     }
 }
 
-static Op *make_op(TirParser *p, const Line *line)
+static Op *make_op(TirParser *p, const GraphLine *line)
 {
     Op *op = op_new(p->function, line->kind, (int)line->operands.count, line->operands.data,
                     (int)line->results.count);
@@ -166,7 +166,7 @@ static void parse_body(TirParser *p, Block *block)
 
 static void parse_op(TirParser *p, Block *block)
 {
-    Line line = {0};
+    GraphLine line = {0};
     long start = p->in.consumed;
     Op *op = parse_line(p, &line) ? make_op(p, &line) : NULL;
     if (!op) {

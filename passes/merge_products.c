@@ -66,12 +66,12 @@ static bool ends_free(const Op *dot)
 }
 
 /* Questions of what depends on what; each has a number of its own. */
-typedef struct Search {
+typedef struct MergeSearch {
     SideTable visited; /* by the question of that number */
     int question;
-} Search;
+} MergeSearch;
 
-static bool is_above(Search *search, const Op *source, const Op *op)
+static bool is_above(MergeSearch *search, const Op *source, const Op *op)
 {
     if (op == source)
         return true;
@@ -84,7 +84,7 @@ static bool is_above(Search *search, const Op *source, const Op *op)
     return false;
 }
 
-static bool depends_on(Search *search, const Op *op, const Op *source)
+static bool depends_on(MergeSearch *search, const Op *op, const Op *source)
 {
     search->question++;
     return is_above(search, source, op);
@@ -99,7 +99,7 @@ static bool same_sums(const Op *a, const Op *b)
 }
 
 /* MISS_NONE if the product, which takes `first`'s sums, may join the group. */
-static Miss why_apart(Op *op, int n, Op *const *group, Search *search)
+static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
 {
     const Op *first = group[0];
     if (!same_attr(op, first, ATTR_contract_b) ||
@@ -121,7 +121,7 @@ typedef struct Sharing {
     PassContext *context;
     Arena *arena;
     bool decodes; /* the function is a decoding step */
-    Search search;
+    MergeSearch search;
     VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
 

@@ -27,7 +27,7 @@ enum { KERNELS_A_FILE = 6 };
 
 /* ---- one file ---- */
 
-typedef struct Job {
+typedef struct ObjectJob {
     const KernelSet *set;
     int n_programs;
     const TfcProgram *const *programs;
@@ -35,9 +35,10 @@ typedef struct Job {
     const TargetOptions *options;
     /* of kernels and products one by one; NULL: none, and a file has KERNELS_A_FILE */
     Cache *cache;
-} Job;
+} ObjectJob;
 
-static LLVMModuleRef emit_tables(const Job *job, const LlvmTarget *target, LLVMContextRef context)
+static LLVMModuleRef emit_tables(const ObjectJob *job, const LlvmTarget *target,
+                                 LLVMContextRef context)
 {
     LLVMModuleRef module = target_new_module(target, context, "tables");
     for (int p = 0; p < job->n_programs; p++)
@@ -45,16 +46,16 @@ static LLVMModuleRef emit_tables(const Job *job, const LlvmTarget *target, LLVMC
     return module;
 }
 
-static int kernels_a_file(const Job *job) { return job->cache ? 1 : KERNELS_A_FILE; }
+static int kernels_a_file(const ObjectJob *job) { return job->cache ? 1 : KERNELS_A_FILE; }
 
 /* File 0 has the tables, the next ones kernels, the last a product each. */
-static int first_product(const Job *job)
+static int first_product(const ObjectJob *job)
 {
     return 1 + ((int)job->set->list.count + kernels_a_file(job) - 1) / kernels_a_file(job);
 }
 
 /* What a file but the first computes, as loop IR. */
-static LoModule *emit_loops(const Job *job, int file, const LlvmTarget *target, Arena *arena)
+static LoModule *emit_loops(const ObjectJob *job, int file, const LlvmTarget *target, Arena *arena)
 {
     LoModule *loops = lo_module_new(arena);
     if (file < first_product(job)) {
@@ -72,7 +73,7 @@ static LoModule *emit_loops(const Job *job, int file, const LlvmTarget *target, 
     return loops;
 }
 
-static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops,
+static LLVMModuleRef render_loops(const ObjectJob *job, int file, LoModule *loops,
                                   const LlvmTarget *target, LLVMContextRef context,
                                   Diagnostics *diags)
 {
@@ -81,7 +82,7 @@ static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops,
 }
 
 /* NULL after errors. */
-static LLVMModuleRef emit_file(const Job *job, int file, const LlvmTarget *target,
+static LLVMModuleRef emit_file(const ObjectJob *job, int file, const LlvmTarget *target,
                                LLVMContextRef context, Diagnostics *diags)
 {
     if (file == 0)
@@ -100,7 +101,7 @@ typedef struct CompiledFile {
     bool is_new;
 } CompiledFile;
 
-static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *arena,
+static LLVMMemoryBufferRef recall_file(const ObjectJob *job, LoModule *loops, Arena *arena,
                                        ProgramKey *key)
 {
     Text text = {0};
@@ -113,7 +114,7 @@ static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *a
                : NULL;
 }
 
-static CompiledFile compile_file(const Job *job, int file, const LlvmTarget *target,
+static CompiledFile compile_file(const ObjectJob *job, int file, const LlvmTarget *target,
                                  Diagnostics *diags)
 {
     CompiledFile out = {0};
@@ -139,7 +140,7 @@ static CompiledFile compile_file(const Job *job, int file, const LlvmTarget *tar
 /* ---- all files, in parallel ---- */
 
 typedef struct Files {
-    const Job *job;
+    const ObjectJob *job;
     int n;
     CompiledFile *compiled;
     Diagnostics *diags;
@@ -174,15 +175,16 @@ static void take_files(const void *context, int64_t task)
         compile_some(files, first);
 }
 
-static void compile_files(const Job *job, int n_files, CompiledFile *compiled, Diagnostics *diags)
+static void compile_files(const ObjectJob *job, int n_files, CompiledFile *compiled,
+                          Diagnostics *diags)
 {
     Files all = {job, n_files, compiled, diags, 0, PTHREAD_MUTEX_INITIALIZER}, *files = &all;
     int threads = team_default();
     team_each(threads, threads < n_files ? threads : n_files, take_files, &files);
 }
 
-static bool collect_files(const Job *job, int n_files, const CompiledFile *compiled, Arena *arena,
-                          ObjectSet *out)
+static bool collect_files(const ObjectJob *job, int n_files, const CompiledFile *compiled,
+                          Arena *arena, ObjectSet *out)
 {
     bool ok = true;
     ObjectFile *files = ARENA_ARRAY(arena, ObjectFile, n_files);
@@ -215,13 +217,13 @@ static bool check_target(const TargetOptions *options, Diagnostics *diags)
     return ok;
 }
 
-static int count_files(const Job *job, GemmChoice gemm)
+static int count_files(const ObjectJob *job, GemmChoice gemm)
 {
     TfcType types[TFC_PRODUCT_TYPES];
     return first_product(job) + products_needed(job->programs, job->n_programs, gemm, types);
 }
 
-static bool compile_job(const Job *job, Arena *arena, ObjectSet *out, Diagnostics *diags)
+static bool compile_job(const ObjectJob *job, Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
     int n_files = count_files(job, job->options ? job->options->gemm : GEMM_BLAS);
     CompiledFile *compiled = ARENA_ARRAY(arena, CompiledFile, n_files);
@@ -235,7 +237,8 @@ static bool compile_job(const Job *job, Arena *arena, ObjectSet *out, Diagnostic
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
                      Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
-    return compile_job(&(Job){.set = set, .prefix = prefix, .options = options}, arena, out, diags);
+    return compile_job(&(ObjectJob){.set = set, .prefix = prefix, .options = options}, arena, out,
+                       diags);
 }
 
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
@@ -258,9 +261,9 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
-    bool ok =
-        is_kept || compile_job(&(Job){&set, n, programs, prefix, target, *prefix ? NULL : cache},
-                               arena, out, diags);
+    bool ok = is_kept ||
+              compile_job(&(ObjectJob){&set, n, programs, prefix, target, *prefix ? NULL : cache},
+                          arena, out, diags);
     if (is_kept)
         *out = (ObjectSet){.n_files = kept.n_files,
                            .files = kept.files,
@@ -278,8 +281,8 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
 /* ---- bitcode ---- */
 
 /* All files as one module; NULL after errors. */
-static LLVMModuleRef link_files(const Job *job, const LlvmTarget *target, LLVMContextRef context,
-                                Diagnostics *diags)
+static LLVMModuleRef link_files(const ObjectJob *job, const LlvmTarget *target,
+                                LLVMContextRef context, Diagnostics *diags)
 {
     LLVMModuleRef whole = target_new_module(target, context, "programs");
     for (int i = 0; i < count_files(job, target->gemm); i++) {
@@ -304,9 +307,10 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
             ? plan_programs(functions, n, options, &set, arena, diags)
             : NULL;
     LLVMContextRef context = programs ? LLVMContextCreate() : NULL;
-    LLVMModuleRef module = programs ? link_files(&(Job){&set, n, programs, prefix, options, NULL},
-                                                 &target, context, diags)
-                                    : NULL;
+    LLVMModuleRef module = programs
+                               ? link_files(&(ObjectJob){&set, n, programs, prefix, options, NULL},
+                                            &target, context, diags)
+                               : NULL;
     if (module) {
         LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(module);
         text_put(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));

@@ -53,19 +53,19 @@ static int label_of(const DotForm *form, int tensor, int dim)
 }
 
 /* The labels of a tensor's packed tokens: position in the sentence, and sentence. */
-typedef struct Tokens {
+typedef struct LabelTokens {
     int position, sentence;
-} Tokens;
+} LabelTokens;
 
-static Tokens tokens_of(const Plan *plan, const DotForm *form, int tensor)
+static LabelTokens tokens_of(const Plan *plan, const DotForm *form, int tensor)
 {
     Layout layout = {0};
     if (!form->tokens_joined[tensor])
         layout = layout_of(plan->module, form->types[tensor]);
     if (!layout_is_packed(&layout))
-        return (Tokens){NO_LABEL, NO_LABEL};
-    return (Tokens){label_of(form, tensor, layout.axes[0].dim),
-                    label_of(form, tensor, layout.axes[0].batch_dim)};
+        return (LabelTokens){NO_LABEL, NO_LABEL};
+    return (LabelTokens){label_of(form, tensor, layout.axes[0].dim),
+                         label_of(form, tensor, layout.axes[0].batch_dim)};
 }
 
 static void find_strides(const Plan *plan, DotForm *form)
@@ -85,7 +85,7 @@ static void find_strides(const Plan *plan, DotForm *form)
 
 /* Whether another ragged dimension of the same sentences is summed over, or is left of a sum
  * over sentences: it must end with each sentence, so that these must be a loop. */
-static bool sums_within_sentence(const Plan *plan, const DotForm *form, Tokens tokens)
+static bool sums_within_sentence(const Plan *plan, const DotForm *form, LabelTokens tokens)
 {
     int batch = form->labels[tokens.sentence].dim.symbol;
     for (int i = 0; i < form->n; i++) {
@@ -99,14 +99,14 @@ static bool sums_within_sentence(const Plan *plan, const DotForm *form, Tokens t
 }
 
 /* Whether sentence and position are one row of tokens in every tensor that has either. */
-static bool are_one(const Plan *plan, const DotForm *form, Tokens tokens)
+static bool are_one(const Plan *plan, const DotForm *form, LabelTokens tokens)
 {
     const Label *position = &form->labels[tokens.position],
                 *sentence = &form->labels[tokens.sentence];
     if (position->role != sentence->role || sums_within_sentence(plan, form, tokens))
         return false;
     for (int t = 0; t < DOT_TENSORS; t++) {
-        Tokens here = tokens_of(plan, form, t);
+        LabelTokens here = tokens_of(plan, form, t);
         if ((label_is(position, t) || label_is(sentence, t)) &&
             (here.position != tokens.position || here.sentence != tokens.sentence))
             return false;
@@ -117,7 +117,7 @@ static bool are_one(const Plan *plan, const DotForm *form, Tokens tokens)
 static void join_tokens(const Plan *plan, DotForm *form)
 {
     for (int t = 0; t < DOT_TENSORS; t++) {
-        Tokens tokens = tokens_of(plan, form, t);
+        LabelTokens tokens = tokens_of(plan, form, t);
         if (tokens.position == NO_LABEL || form->labels[tokens.sentence].sentences)
             continue;
         if (!are_one(plan, form, tokens)) {
@@ -145,7 +145,7 @@ static const char *find_sentences(const Plan *plan, DotForm *form)
     if (sentences == NO_LABEL)
         return NULL;
     for (int t = 0; t < DOT_TENSORS; t++) {
-        Tokens tokens = tokens_of(plan, form, t);
+        LabelTokens tokens = tokens_of(plan, form, t);
         if (tokens.position == NO_LABEL)
             continue;
         form->ragged_dim[t] = plan->program_dim[form->labels[tokens.position].dim.symbol];

@@ -17,11 +17,11 @@ typedef struct Part {
     bool is_wanted;
 } Part;
 
-typedef struct Parts {
+typedef struct FileParts {
     Arena *arena;
     VEC(Part *) all;
     Map by_name; /* a part's own name, and those that it defines → Part */
-} Parts;
+} FileParts;
 
 /* The next of the words that *at is at, which it goes behind; NULL: there is none. */
 static const char *next_word(Arena *arena, const char **at)
@@ -42,7 +42,7 @@ static const char *next_line(Arena *arena, const char **at)
     return line;
 }
 
-static void read_parts(Parts *parts, const char *text)
+static void read_parts(FileParts *parts, const char *text)
 {
     for (const char *at = text + strcspn(text, "\f"); *at;) {
         Part *part = ARENA_NEW(parts->arena, Part);
@@ -59,7 +59,7 @@ static void read_parts(Parts *parts, const char *text)
     }
 }
 
-static void want(Parts *parts, Part *part)
+static void want(FileParts *parts, Part *part)
 {
     if (!part || part->is_wanted)
         return;
@@ -83,7 +83,7 @@ static const char *skip_quoted(const char *p)
     return *p ? p + 1 : p;
 }
 
-static void want_names(Parts *parts, const char *text)
+static void want_names(FileParts *parts, const char *text)
 {
     for (const char *p = text; *p;) {
         const char *after = skip_quoted(p);
@@ -101,7 +101,7 @@ bool one_file(Job *job, const char *path, const char *seed, Text *out)
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_FILE);
     if (!source)
         return false;
-    Parts parts = {.arena = job->arena};
+    FileParts parts = {.arena = job->arena};
     map_init(&parts.by_name, job->arena);
     read_parts(&parts, source->text);
     want_names(&parts, seed);

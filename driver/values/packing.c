@@ -32,14 +32,14 @@ const char *binding_path(const Binding *binding)
 
 /* A shape with its dimensions bound: extents of the logical array, and the way
  * from logical indices to storage. */
-typedef struct Place {
+typedef struct PackedPlace {
     int rank, tokens, batch;              /* tokens, batch: axes of the packed pair, or -1 */
     int64_t dims[TFC_MAX_AXES];           /* logical, padded */
     int64_t strides[TFC_MAX_AXES];        /* storage; of `tokens`: a token's; of `batch`: 0 */
     int64_t count;                        /* stored elements */
     const BoundDim *ragged[TFC_MAX_AXES]; /* lengths along an axis, or NULL */
     int ragged_batch[TFC_MAX_AXES];       /* the axis that picks the length, or -1 */
-} Place;
+} PackedPlace;
 
 static int axis_of_dim(const TfcShape *shape, int dim)
 {
@@ -49,9 +49,9 @@ static int axis_of_dim(const TfcShape *shape, int dim)
     return -1;
 }
 
-static Place place_of(Binding *binding, const TfcProgram *program, const TfcShape *shape)
+static PackedPlace place_of(Binding *binding, const TfcProgram *program, const TfcShape *shape)
 {
-    Place p = {.rank = shape->rank, .tokens = -1, .batch = -1};
+    PackedPlace p = {.rank = shape->rank, .tokens = -1, .batch = -1};
     int64_t total = 0;
     for (int i = 0; i < shape->rank; i++) {
         int dim = shape->dims[i].dim;
@@ -84,7 +84,7 @@ static Place place_of(Binding *binding, const TfcProgram *program, const TfcShap
 }
 
 /* Storage index of a logical one; -1 where a length says there is nothing. */
-static int64_t stored_at(const Place *p, const int64_t *index)
+static int64_t stored_at(const PackedPlace *p, const int64_t *index)
 {
     int64_t at = 0;
     for (int i = 0; i < p->rank; i++) {
@@ -97,7 +97,7 @@ static int64_t stored_at(const Place *p, const int64_t *index)
     return at;
 }
 
-static bool next_index(const Place *p, int64_t *index)
+static bool next_index(const PackedPlace *p, int64_t *index)
 {
     for (int d = p->rank; d-- > 0;) {
         if (++index[d] < p->dims[d])
@@ -107,7 +107,7 @@ static bool next_index(const Place *p, int64_t *index)
     return false;
 }
 
-static int64_t logical_count(const Place *p)
+static int64_t logical_count(const PackedPlace *p)
 {
     int64_t count = 1;
     for (int i = 0; i < p->rank; i++)
@@ -186,7 +186,7 @@ static bool check_type(const Binding *binding, const TfcPort *port, const StTens
 const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPort *port,
                        const StTensor *tensor)
 {
-    Place place = place_of(binding, program, &port->shape);
+    PackedPlace place = place_of(binding, program, &port->shape);
     if (!check_type(binding, port, tensor))
         return NULL;
     Packing packing = start_packing(binding, port, tensor, place.count);
@@ -216,7 +216,7 @@ const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPor
 StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,
                         const void *data)
 {
-    Place place = place_of(binding, program, &port->shape);
+    PackedPlace place = place_of(binding, program, &port->shape);
     size_t bytes = element_info(port->type)->bytes;
     StTensor out = {.name = port->name,
                     .type = (StType)port->type,

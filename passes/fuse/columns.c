@@ -24,23 +24,23 @@ typedef struct Mark {
     int visited;  /* by the question of that number */
 } Mark;
 
-typedef struct Columns {
+typedef struct ColumnGroup {
     Function *function;
     PassContext *context;
     Arena *arena;
     SideTable marks; /* op → its Mark */
     int *reach;      /* fuse.h */
     int question;
-} Columns;
+} ColumnGroup;
 
-static Mark *mark_of(const Columns *c, const Op *op) { return side_of_op(&c->marks, op); }
+static Mark *mark_of(const ColumnGroup *c, const Op *op) { return side_of_op(&c->marks, op); }
 
 static Presence presence(const Value *value, void *context)
 {
     return mark_of(context, value->op)->presence;
 }
 
-static void mark_op(Columns *c, const Op *op, int position)
+static void mark_op(ColumnGroup *c, const Op *op, int position)
 {
     const Module *module = c->function->module;
     bool row = is_row_op(module, op) || is_generator(op);
@@ -89,7 +89,7 @@ static bool same_columns(const Op *a, const Op *b)
 }
 
 /* Whether the op or anything above is `source`. */
-static bool is_above(const Columns *c, const Op *source, const Op *op)
+static bool is_above(const ColumnGroup *c, const Op *source, const Op *op)
 {
     if (op == source)
         return true;
@@ -103,7 +103,7 @@ static bool is_above(const Columns *c, const Op *source, const Op *op)
     return false;
 }
 
-static bool depends_on(Columns *c, const Op *op, const Op *source)
+static bool depends_on(ColumnGroup *c, const Op *op, const Op *source)
 {
     c->question++;
     return is_above(c, source, op);
@@ -128,7 +128,7 @@ static bool share_reads(const Op *a, const Op *b)
 }
 
 /* MISS_NONE if `op`, which reads what `first` reads, may join the group. */
-static Miss why_apart(Columns *c, const Op *op, int n, Op *const *group)
+static Miss why_apart(ColumnGroup *c, const Op *op, int n, Op *const *group)
 {
     if (!type_same_shape(&group[0]->args[0]->type, &op->args[0]->type))
         return MISS_COLUMN_ROWS;
@@ -144,7 +144,7 @@ static Miss why_apart(Columns *c, const Op *op, int n, Op *const *group)
 
 /* The reductions that join `first`: same rows, sharing something they read, and
  * not depending on one another. */
-static int gather_group(Columns *c, Op *first, Op **group)
+static int gather_group(ColumnGroup *c, Op *first, Op **group)
 {
     int n = 0;
     group[n++] = first;
@@ -161,7 +161,7 @@ static int gather_group(Columns *c, Op *first, Op **group)
     return n;
 }
 
-static void fuse_group(Columns *c, int n, Op **group)
+static void fuse_group(ColumnGroup *c, int n, Op **group)
 {
     Recompute r = {.module = c->function->module,
                    .space = &group[0]->args[0]->type,
@@ -186,7 +186,7 @@ static void fuse_group(Columns *c, int n, Op **group)
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
     Arena *arena = function->module->arena;
-    Columns c = {
+    ColumnGroup c = {
         .function = function, .context = context, .arena = arena, .marks = side_new(arena)};
     int position = 0;
     FOR_OPS (op, &function->body)

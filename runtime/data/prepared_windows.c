@@ -11,14 +11,14 @@
 
 /* ---- which shards ---- */
 
-typedef struct Place {
+typedef struct WindowPlace {
     uint64_t key; /* drawn for the epoch: the shards are taken by it */
     int64_t shard;
-} Place;
+} WindowPlace;
 
 static int by_key(const void *a, const void *b)
 {
-    const Place *x = a, *y = b;
+    const WindowPlace *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->shard < y->shard ? -1 : x->shard > y->shard;
@@ -26,22 +26,22 @@ static int by_key(const void *a, const void *b)
 
 static int by_shard(const void *a, const void *b)
 {
-    const Place *x = a, *y = b;
+    const WindowPlace *x = a, *y = b;
     return x->shard < y->shard ? -1 : x->shard > y->shard;
 }
 
-static Place *order_shards(Arena *arena, const Prepared *p, uint64_t seed, int64_t epoch)
+static WindowPlace *order_shards(Arena *arena, const Prepared *p, uint64_t seed, int64_t epoch)
 {
-    Place *places = ARENA_ARRAY(arena, Place, p->shards.count);
+    WindowPlace *places = ARENA_ARRAY(arena, WindowPlace, p->shards.count);
     uint64_t hash = hash_u64(hash_u64(HASH_SEED, seed), (uint64_t)epoch);
     for (size_t i = 0; i < p->shards.count; i++)
-        places[i] = (Place){hash_u64(hash, i), (int64_t)i};
+        places[i] = (WindowPlace){hash_u64(hash, i), (int64_t)i};
     qsort(places, p->shards.count, sizeof *places, by_key);
     return places;
 }
 
 /* The end of the window that begins with places[first]. */
-static size_t cut_window(const Prepared *p, const Place *places, size_t first)
+static size_t cut_window(const Prepared *p, const WindowPlace *places, size_t first)
 {
     int64_t rows = 0, tokens = 0;
     size_t i = first;
@@ -58,7 +58,7 @@ static size_t cut_window(const Prepared *p, const Place *places, size_t first)
 int64_t prepared_windows(const Prepared *p, uint64_t seed, int64_t epoch)
 {
     Arena *arena = arena_new();
-    const Place *places = order_shards(arena, p, seed, epoch);
+    const WindowPlace *places = order_shards(arena, p, seed, epoch);
     int64_t n = 0;
     for (size_t i = 0; i < p->shards.count; n++)
         i = cut_window(p, places, i);
@@ -132,7 +132,7 @@ static bool load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, int6
 }
 
 /* Lets the disk read the files meanwhile. */
-static void ask_for(Arena *arena, const Prepared *p, const Place *places, size_t first)
+static void ask_for(Arena *arena, const Prepared *p, const WindowPlace *places, size_t first)
 {
     size_t end = cut_window(p, places, first);
     for (size_t i = first; i < end; i++) {
@@ -149,7 +149,7 @@ Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, 
 {
     const Prepared *p = whole->prepared;
     Arena *arena = arena_new();
-    Place *places = order_shards(arena, p, seed, epoch);
+    WindowPlace *places = order_shards(arena, p, seed, epoch);
     size_t first = 0, end = cut_window(p, places, 0);
     for (int64_t i = 0; i < window && end < p->shards.count; i++) {
         first = end;

@@ -23,17 +23,17 @@
 /* Real headers stay below 5 MB; parsing takes up to some ten times the bytes. */
 enum { MAX_HEADER = 16 << 20, LENGTH_BYTES = 8, QUOTE_LIMIT = 100 };
 
-typedef struct Reader {
+typedef struct HeaderReader {
     Diagnostics *diags;
     Arena *arena;
     Loc loc;
     StFile *file;
     const unsigned char *data; /* after the header */
     uint64_t data_bytes;
-} Reader;
+} HeaderReader;
 
 /* Text from the file, for messages: quoted, control characters escaped, not too long. */
-static const char *quote(Reader *r, const char *text)
+static const char *quote(HeaderReader *r, const char *text)
 {
     size_t length = strlen(text);
     size_t keep = length > QUOTE_LIMIT ? QUOTE_LIMIT : length;
@@ -50,7 +50,7 @@ static const char *quote(Reader *r, const char *text)
 }
 
 /* `what` is NULL where there was no memory to say it. */
-static bool refuse(Reader *r, const char *tensor, const char *what)
+static bool refuse(HeaderReader *r, const char *tensor, const char *what)
 {
     if (!what)
         what = "out of memory";
@@ -61,7 +61,7 @@ static bool refuse(Reader *r, const char *tensor, const char *what)
     return false;
 }
 
-static bool read_type(Reader *r, const char *name, const char *text, StType *type)
+static bool read_type(HeaderReader *r, const char *name, const char *text, StType *type)
 {
     if (!text)
         return refuse(r, name, "\"dtype\" is missing or not a string");
@@ -75,7 +75,7 @@ static bool read_type(Reader *r, const char *name, const char *text, StType *typ
 }
 
 /* Fills rank, dims, count and bytes. */
-static bool read_shape(Reader *r, const JsonValue *value, StTensor *tensor)
+static bool read_shape(HeaderReader *r, const JsonValue *value, StTensor *tensor)
 {
     if (!value || value->kind != JV_LIST)
         return refuse(r, tensor->name, "\"shape\" is missing or not a list");
@@ -100,7 +100,7 @@ static bool read_shape(Reader *r, const JsonValue *value, StTensor *tensor)
     return true;
 }
 
-static bool read_offsets(Reader *r, const JsonValue *value, StTensor *tensor)
+static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tensor)
 {
     if (!value || value->kind != JV_LIST || value->n != 2 || value->items[0].kind != JV_INTEGER ||
         value->items[1].kind != JV_INTEGER)
@@ -121,7 +121,7 @@ static bool read_offsets(Reader *r, const JsonValue *value, StTensor *tensor)
     return true;
 }
 
-static bool read_tensor(Reader *r, const char *name, const JsonValue *entry, StTensor *tensor)
+static bool read_tensor(HeaderReader *r, const char *name, const JsonValue *entry, StTensor *tensor)
 {
     tensor->name = arena_strdup(r->arena, name);
     if (!tensor->name)
@@ -135,7 +135,7 @@ static bool read_tensor(Reader *r, const char *name, const JsonValue *entry, StT
            read_offsets(r, json_member(entry, "data_offsets"), tensor);
 }
 
-static bool read_metadata(Reader *r, const JsonValue *entry)
+static bool read_metadata(HeaderReader *r, const JsonValue *entry)
 {
     if (entry->kind != JV_OBJECT)
         return refuse(r, NULL, "__metadata__ is not an object");
@@ -166,7 +166,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The tensors, sorted, must tile the data. */
-static bool check_cover(Reader *r)
+static bool check_cover(HeaderReader *r)
 {
     const unsigned char *place = r->data;
     for (int64_t i = 0; i < r->file->n; i++) {
@@ -189,7 +189,7 @@ static bool check_cover(Reader *r)
     return true;
 }
 
-static bool read_entries(Reader *r, const JsonValue *header)
+static bool read_entries(HeaderReader *r, const JsonValue *header)
 {
     StFile *file = r->file;
     file->tensors = ARENA_ARRAY(r->arena, StTensor, header->n + 1);
@@ -213,7 +213,7 @@ static bool read_entries(Reader *r, const JsonValue *header)
     return check_cover(r);
 }
 
-static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
+static bool read_file(HeaderReader *r, const unsigned char *bytes, uint64_t size)
 {
     if (size < LENGTH_BYTES)
         return refuse(r, NULL, "not a safetensors file: it is shorter than 8 bytes");
@@ -244,7 +244,7 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
                  uint64_t size)
 {
     StFile *file = ARENA_NEW(arena, StFile);
-    Reader r = {diags, arena, {.source = diag_source(arena, path, "", 0)}, file, NULL, 0};
+    HeaderReader r = {diags, arena, {.source = diag_source(arena, path, "", 0)}, file, NULL, 0};
     if (file)
         file->path = arena_strdup(arena, path);
     if (arena_failed(arena)) {

@@ -213,17 +213,17 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
     return examine_row(search, live, settings, logits, vocab, out, scratch);
 }
 
-typedef struct Step {
+typedef struct SearchStep {
     int32_t parent; /* index into live */
     int32_t token;
     int32_t sample;
     double part; /* log-probability of the token alone … */
     double log_probability;
-} Step;
+} SearchStep;
 
 static int compare_steps(const void *a, const void *b)
 {
-    const Step *x = a, *y = b;
+    const SearchStep *x = a, *y = b;
     if (x->log_probability != y->log_probability)
         return x->log_probability > y->log_probability ? -1 : 1;
     if (x->parent != y->parent)
@@ -242,7 +242,7 @@ static void end_hypothesis(Search *search, const DecodeSettings *settings, Ended
 }
 
 /* With the step that ends it. */
-static void end_by_step(Search *search, const DecodeSettings *settings, const Step *step,
+static void end_by_step(Search *search, const DecodeSettings *settings, const SearchStep *step,
                         Arena *arena)
 {
     const Ended ended = {.node = search->live[step->parent].node,
@@ -266,7 +266,7 @@ static void end_open(Search *search, const DecodeSettings *settings, Arena *aren
 
 /* The first child of a hypothesis stays in its slot, others get a copy in a slot
  * that no child needs. */
-static void assign_slots(Search *search, const Step *steps, const int32_t *chosen, int32_t n,
+static void assign_slots(Search *search, const SearchStep *steps, const int32_t *chosen, int32_t n,
                          Live *next, Arena *arena, SlotCopies *copies)
 {
     bool *taken = ARENA_ARRAY(arena, bool, search->width);
@@ -315,18 +315,19 @@ static bool is_decided(Search *search, const DecodeSettings *settings)
 
 /* Every candidate of every live hypothesis; the best first, but samples as they come. NULL:
  * memory cannot be had. */
-static Step *list_steps(const Search *search, const DecodeSettings *settings,
-                        const Candidate *candidates, const int32_t *counts, int32_t stride,
-                        Arena *arena, int32_t *n)
+static SearchStep *list_steps(const Search *search, const DecodeSettings *settings,
+                              const Candidate *candidates, const int32_t *counts, int32_t stride,
+                              Arena *arena, int32_t *n)
 {
-    Step *steps = ARENA_ARRAY(arena, Step, (int64_t)search->n_live * stride);
+    SearchStep *steps = ARENA_ARRAY(arena, SearchStep, (int64_t)search->n_live * stride);
     *n = 0;
     for (int32_t i = 0; steps && i < search->n_live; i++)
         for (int32_t j = 0; j < counts[i]; j++) {
             const Candidate *candidate = &candidates[(int64_t)i * stride + j];
             int32_t sample = search->length ? search->live[i].sample : j;
-            steps[(*n)++] = (Step){i, candidate->token, sample, candidate->log_probability,
-                                   search->live[i].log_probability + candidate->log_probability};
+            steps[(*n)++] =
+                (SearchStep){i, candidate->token, sample, candidate->log_probability,
+                             search->live[i].log_probability + candidate->log_probability};
         }
     if (steps && !settings->sample)
         qsort(steps, (size_t)*n, sizeof *steps, compare_steps);
@@ -335,7 +336,7 @@ static Step *list_steps(const Search *search, const DecodeSettings *settings,
 
 /* Ends the hypotheses that end, and gives the places of the steps that go on, as many as the
  * search has slots; how many. */
-static int32_t choose_steps(Search *search, const DecodeSettings *settings, const Step *steps,
+static int32_t choose_steps(Search *search, const DecodeSettings *settings, const SearchStep *steps,
                             int32_t n, Arena *arena, int32_t *chosen)
 {
     bool last = must_end(search);
@@ -351,7 +352,7 @@ static int32_t choose_steps(Search *search, const DecodeSettings *settings, cons
 }
 
 /* The live hypothesis that a step makes, but for its slot. */
-static void take_step(Search *search, const Step *step, Live *next, Arena *arena)
+static void take_step(Search *search, const SearchStep *step, Live *next, Arena *arena)
 {
     Node node = {step->token, search->live[step->parent].node, step->part};
     vec_push(arena, search->nodes, node);
@@ -380,7 +381,7 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies)
 {
     int32_t n;
-    Step *steps = list_steps(search, settings, candidates, counts, stride, arena, &n);
+    SearchStep *steps = list_steps(search, settings, candidates, counts, stride, arena, &n);
     int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width);
     Live *next = ARENA_ARRAY(arena, Live, search->width);
     if (!steps || !chosen || !next)

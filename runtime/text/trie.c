@@ -49,15 +49,15 @@ typedef struct Branch {
     uint32_t depth, at;
 } Branch;
 
-typedef struct Layout {
+typedef struct TrieLayout {
     Arena *arena;
     VEC(uint32_t) units;
     VEC(Slot) slots;
     VEC(Branch) todo;
     uint32_t free, n_free; /* the first of the ring */
-} Layout;
+} TrieLayout;
 
-static void take(Layout *l, uint32_t at)
+static void take(TrieLayout *l, uint32_t at)
 {
     Slot *slot = &l->slots.data[at];
     slot->taken = true;
@@ -68,7 +68,7 @@ static void take(Layout *l, uint32_t at)
     l->n_free--;
 }
 
-static void put_free(Layout *l, uint32_t at)
+static void put_free(TrieLayout *l, uint32_t at)
 {
     Slot *slot = &l->slots.data[at];
     if (!l->n_free++) {
@@ -83,7 +83,7 @@ static void put_free(Layout *l, uint32_t at)
 }
 
 /* A block more; what is free in one that is too old stays so. */
-static bool trie_add_block(Layout *l)
+static bool trie_add_block(TrieLayout *l)
 {
     size_t n = l->units.count;
     if (n >= UINT32_C(1) << 29)
@@ -102,7 +102,8 @@ static bool trie_add_block(Layout *l)
     return true;
 }
 
-static bool fits(const Layout *l, uint32_t at, uint32_t base, const unsigned char *labels, int n)
+static bool fits(const TrieLayout *l, uint32_t at, uint32_t base, const unsigned char *labels,
+                 int n)
 {
     uint32_t offset = at ^ base;
     if (l->slots.data[base].base || (offset >= FAR && offset & 0xFF))
@@ -114,7 +115,7 @@ static bool fits(const Layout *l, uint32_t at, uint32_t base, const unsigned cha
 }
 
 /* Where the children of unit `at` go. */
-static uint32_t find_base(const Layout *l, uint32_t at, const unsigned char *labels, int n)
+static uint32_t find_base(const TrieLayout *l, uint32_t at, const unsigned char *labels, int n)
 {
     uint32_t slot = l->free;
     for (uint32_t i = 0; i < l->n_free; i++, slot = l->slots.data[slot].after)
@@ -128,7 +129,7 @@ static unsigned char label_of(const TrieKey *key, uint32_t depth)
     return depth < key->length ? (unsigned char)key->text[depth] : 0;
 }
 
-static bool trie_place(Layout *l, const TrieKey *keys, Branch branch)
+static bool trie_place(TrieLayout *l, const TrieKey *keys, Branch branch)
 {
     unsigned char labels[LABELS];
     size_t firsts[LABELS + 1];
@@ -179,7 +180,7 @@ bool trie_build(Trie *trie, Arena *arena, TrieKey *keys, size_t n, const TrieKey
             *twice = &keys[i];
             return false;
         }
-    Layout l = {.arena = arena_try_new()};
+    TrieLayout l = {.arena = arena_try_new()};
     bool ok = l.arena && trie_add_block(&l);
     if (ok) {
         take(&l, 0);

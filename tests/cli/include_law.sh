@@ -1,6 +1,6 @@
 #!/bin/sh
 # scripts/check-includes finds what breaks the law: another room, a path that is not there, two files that include each
-# other, unless one says why.
+# other, unless one says why; two types of one name.
 # Usage: include_law.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -40,3 +40,15 @@ breaks 'ir/high and ir/other include each other'
 file ir/high.c '#include "ir/other.h"'
 rm ir/other.c
 law || fail "a header without a source: $(cat told)"
+
+# A type that a header shows has its name alone; two files may each have one that none shows.
+file base/low.c 'typedef struct Part {
+    int n;
+} Part;'
+file base/more.c "$(cat base/low.c)"
+law || fail "two types that no header shows: $(cat told)"
+file ir/high.h "$(cat base/low.c)"
+breaks 'type Part is defined in base/low.c base/more.c ir/high.h'
+rm base/more.c
+file base/low.c ''
+law || fail "one type: $(cat told)"

@@ -95,14 +95,14 @@ static void choose_form(GemmEmit *g, const CodeTarget *target, TfcType type)
 
 /* ---- the record ---- */
 
-typedef struct Parts {
+typedef struct GemmParts {
     GemmTiles tiles;
     LoFunction *highest[TFC_LIES];
     GemmTiles of_kept;
     LoFunction *pack_panel, *pack_kept, *pack_rows, *transpose_rows;
-} Parts;
+} GemmParts;
 
-static void write_parts(GemmEmit *g, Parts *p)
+static void write_parts(GemmEmit *g, GemmParts *p)
 {
     p->pack_panel = p->pack_kept = gemm_pack(g, "pack_b", gemm_columns(g), false);
     if (g->amx) {
@@ -121,7 +121,7 @@ static void write_parts(GemmEmit *g, Parts *p)
 }
 
 /* A TfcForm: its sizes, then a pointer at the place of each part. */
-static void write_record(GemmEmit *g, const Parts *p)
+static void write_record(GemmEmit *g, const GemmParts *p)
 {
     enum { SIZES = sizeof g->form / sizeof(int64_t), POINTERS = sizeof *p / sizeof(LoFunction *) };
     static_assert(sizeof(TfcForm) == SIZES * sizeof(int64_t) + POINTERS * sizeof(void (*)(void)),
@@ -145,7 +145,7 @@ static void write_record(GemmEmit *g, const Parts *p)
 void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name)
 {
     GemmEmit g = {.name = name, .module = module};
-    Parts parts = {0};
+    GemmParts parts = {0};
     choose_form(&g, target, type);
     write_parts(&g, &parts);
     write_record(&g, &parts);

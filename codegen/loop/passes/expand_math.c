@@ -275,16 +275,16 @@ static LoValue cosine(Lo *lo, const CodeTarget *target, LoValue x) { return sin_
 
 /* ---- the pass ---- */
 
-typedef struct Function {
+typedef struct MathFunction {
     const char *name;
     LoValue (*expand)(Lo *lo, const CodeTarget *target, LoValue x);
-} Function;
+} MathFunction;
 
-static const Function functions[] = {{"exp", exp_f32},     {"log", log_f32},   {"expm1", expm1_f32},
-                                     {"log1p", log1p_f32}, {"tanh", tanh_f32}, {"erf", erf_f32},
-                                     {"sin", sine},        {"cos", cosine}};
+static const MathFunction functions[] = {
+    {"exp", exp_f32},   {"log", log_f32}, {"expm1", expm1_f32}, {"log1p", log1p_f32},
+    {"tanh", tanh_f32}, {"erf", erf_f32}, {"sin", sine},        {"cos", cosine}};
 
-static const Function *find_function(const LoOp *op)
+static const MathFunction *find_function(const LoOp *op)
 {
     if (op->kind != LO_math || lo_element(op->type) != lo_f32)
         return NULL;
@@ -297,7 +297,7 @@ static const Function *find_function(const LoOp *op)
 static void expand_block(LoModule *module, LoBlock *block, const CodeTarget *target)
 {
     for (LoOp *op = block->first, *after; op; op = after) {
-        const Function *function = find_function(op);
+        const MathFunction *function = find_function(op);
         after = op->after;
         lo_resolve_args(op);
         if (function) {

@@ -14,15 +14,15 @@ static void parse_block(LoParser *p, LoBlock *block);
 /* ---- ops ---- */
 
 /* Each line of a block before it becomes an op. */
-typedef struct Line {
+typedef struct LoopLine {
     LoOp op;
     ScanToken result; /* TOKEN_END: none */
     LoParserValues args;
     const char *callee;
     Loc loc;
-} Line;
+} LoopLine;
 
-static bool parse_kind(LoParser *p, Line *line)
+static bool parse_kind(LoParser *p, LoopLine *line)
 {
     const char *names[LO_KINDS];
     size_t n = 0;
@@ -43,7 +43,7 @@ static bool parse_kind(LoParser *p, Line *line)
     return false;
 }
 
-static bool parse_result(LoParser *p, Line *line)
+static bool parse_result(LoParser *p, LoopLine *line)
 {
     line->result = p->in.now;
     if (p->in.now.kind != TOKEN_VALUE) {
@@ -55,7 +55,7 @@ static bool parse_result(LoParser *p, Line *line)
 }
 
 /* vector LANES, perhaps jam VECTORS, whole, masked. */
-static bool parse_vector(LoParser *p, Line *line)
+static bool parse_vector(LoParser *p, LoopLine *line)
 {
     int64_t lanes = 0, jam = 0;
     if (!read_accept_word(&p->in, "vector"))
@@ -68,7 +68,7 @@ static bool parse_vector(LoParser *p, Line *line)
     return true;
 }
 
-static bool parse_for(LoParser *p, Line *line)
+static bool parse_for(LoParser *p, LoopLine *line)
 {
     if (!lo_parse_type(p, &line->op.type) || !parse_result(p, line) ||
         !lo_parse_operand(p, &line->args))
@@ -87,7 +87,7 @@ static bool parse_for(LoParser *p, Line *line)
 }
 
 /* LAST >= STEP over CARRIES, of which LAST is the last. */
-static bool parse_while(LoParser *p, Line *line)
+static bool parse_while(LoParser *p, LoopLine *line)
 {
     LoParserValues test = {0};
     Loc loc = p->in.now.loc;
@@ -112,7 +112,7 @@ static bool parse_while(LoParser *p, Line *line)
     return true;
 }
 
-static bool parse_call(LoParser *p, Line *line)
+static bool parse_call(LoParser *p, LoopLine *line)
 {
     line->callee = lo_parse_name(p);
     return line->callee && read_expect(&p->in, '(', "before operands") &&
@@ -120,7 +120,7 @@ static bool parse_call(LoParser *p, Line *line)
             (lo_parse_operands(p, &line->args) && read_expect(&p->in, ')', "after operands")));
 }
 
-static bool parse_plain(LoParser *p, Line *line)
+static bool parse_plain(LoParser *p, LoopLine *line)
 {
     LoForm form = lo_info[line->op.kind].form;
     int64_t align = 0;
@@ -146,7 +146,7 @@ static bool takes_name(LoKind kind)
 }
 
 /* A line up to its block. */
-static bool parse_line(LoParser *p, Line *line)
+static bool parse_line(LoParser *p, LoopLine *line)
 {
     bool typed = p->in.now.kind == TOKEN_WORD && lo_is_type_word(p->in.now.text);
     if (typed && !(lo_parse_type(p, &line->op.type) && parse_result(p, line)))
@@ -176,7 +176,7 @@ static bool parse_line(LoParser *p, Line *line)
     return read;
 }
 
-static void define_result(LoParser *p, const Line *line, LoOp *op)
+static void define_result(LoParser *p, const LoopLine *line, LoOp *op)
 {
     if (line->result.kind != TOKEN_VALUE)
         return;
@@ -202,7 +202,7 @@ static LoBlock *parse_body(LoParser *p, LoOp *parent)
     return block;
 }
 
-static LoOp *make_op(LoParser *p, Line *line, LoBlock *block)
+static LoOp *make_op(LoParser *p, LoopLine *line, LoBlock *block)
 {
     p->lo.block = block;
     lo_resume(&p->lo);
@@ -216,7 +216,7 @@ static LoOp *make_op(LoParser *p, Line *line, LoBlock *block)
 
 static void parse_op(LoParser *p, LoBlock *block)
 {
-    Line line = {0};
+    LoopLine line = {0};
     long start = p->in.consumed;
     LoOp *op = parse_line(p, &line) ? make_op(p, &line, block) : NULL;
     define_result(p, &line, op);
@@ -282,7 +282,7 @@ static bool parse_function(LoParser *p, bool is_kernel)
     map_set(&p->functions, name, f);
     open_function(p, f);
     for (size_t i = 0; i < names.count; i++)
-        define_result(p, &(Line){.result = names.data[i]}, f->params[i]);
+        define_result(p, &(LoopLine){.result = names.data[i]}, f->params[i]);
     parse_block(p, f->body);
     return read_expect(&p->in, '}', "after the function's ops");
 }

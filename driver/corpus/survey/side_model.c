@@ -17,16 +17,16 @@ enum { BUCKETS = 1 << 20, GRAM = 3 };
 enum { LEAST_PARTS = 4, LEAST_PARTS_ALONE = 24 };
 static const double clear_mean = 0.35, clear_mean_alone = 1;
 
-typedef struct Parts {
+typedef struct WordParts {
     uint32_t *at; /* buckets */
     size_t n, room;
-} Parts;
+} WordParts;
 
 struct SideModel {
     uint32_t counts[2][BUCKETS];
     double total[2];
     double used; /* buckets that have counts */
-    Parts parts[2];
+    WordParts parts[2];
 };
 
 SideModel *side_model_new(void)
@@ -44,7 +44,7 @@ void side_model_free(SideModel *model)
     free(model);
 }
 
-static void put_part(Parts *parts, const char *text, size_t length)
+static void put_part(WordParts *parts, const char *text, size_t length)
 {
     if (parts->n == parts->room) {
         parts->room = 2 * parts->room + 256;
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The parts of a normal form, in order of their buckets: "wor", "ord", "rd ", "d a" and "word". */
-static void cut(Parts *parts, const Digest *digest)
+static void cut(WordParts *parts, const Digest *digest)
 {
     const char *text = digest->normal.data;
     size_t n = digest->normal.length, starts[GRAM] = {0}, word = 0; /* of the last characters */
@@ -85,7 +85,7 @@ static void cut(Parts *parts, const Digest *digest)
 void side_model_add(SideModel *model, const Digest sides[2])
 {
     for (int k = 0; k < 2; k++) {
-        Parts *parts = &model->parts[k];
+        WordParts *parts = &model->parts[k];
         cut(parts, &sides[k]);
         for (size_t i = 0; i < parts->n; i++) {
             uint32_t *count = &model->counts[k][parts->at[i]];
@@ -97,7 +97,7 @@ void side_model_add(SideModel *model, const Digest sides[2])
 }
 
 /* How often the next bucket of a list is there; the list goes on behind it. */
-static double take(const Parts *parts, size_t *at, uint32_t bucket)
+static double take(const WordParts *parts, size_t *at, uint32_t bucket)
 {
     size_t from = *at;
     while (*at < parts->n && parts->at[*at] == bucket)

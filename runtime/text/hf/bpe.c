@@ -8,13 +8,13 @@
 
 enum { NONE = -1, MOST_WORD = 512 };
 
-typedef struct Symbol {
+typedef struct BpeSymbol {
     int32_t id, before, after; /* id NONE: joined to one on its left */
-} Symbol;
+} BpeSymbol;
 
 typedef struct Word {
     const Hf *hf;
-    Symbol *symbols;
+    BpeSymbol *symbols;
     Pairs pairs; /* their key: the merge's rank; made: its token */
     int32_t n;
 } Word;
@@ -47,10 +47,10 @@ static void join(Word *w)
         try_pair(w, i, i + 1);
     while (w->pairs.n) {
         TokenPair pair = pairs_pop(&w->pairs);
-        Symbol *left = &w->symbols[pair.at];
+        BpeSymbol *left = &w->symbols[pair.at];
         if (left->id == NONE || left->after == NONE)
             continue;
-        Symbol *right = &w->symbols[left->after];
+        BpeSymbol *right = &w->symbols[left->after];
         const HfMerge *merge = hf_merge(w->hf, left->id, right->id);
         if (merge->rank < 0 || merge->made != pair.made)
             continue;
@@ -68,7 +68,7 @@ static void join(Word *w)
 
 static void put_symbol(Word *w, int32_t id)
 {
-    w->symbols[w->n] = (Symbol){id, w->n - 1, w->n + 1};
+    w->symbols[w->n] = (BpeSymbol){id, w->n - 1, w->n + 1};
     w->n++;
 }
 
@@ -133,13 +133,13 @@ bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids)
     if (whole != NONE)
         return token_ids_push(ids, whole);
     if (length <= MOST_WORD) {
-        Symbol symbols[MOST_WORD];
+        BpeSymbol symbols[MOST_WORD];
         TokenPair pairs[3 * MOST_WORD];
         Word word = {hf, symbols, {pairs, 0}, 0};
         return encode(&word, text, length, ids);
     }
     Word word = {
-        hf, malloc(length * sizeof(Symbol)), {malloc(3 * length * sizeof(TokenPair)), 0}, 0};
+        hf, malloc(length * sizeof(BpeSymbol)), {malloc(3 * length * sizeof(TokenPair)), 0}, 0};
     bool ok = word.symbols && word.pairs.at && encode(&word, text, length, ids);
     free(word.symbols);
     free(word.pairs.at);

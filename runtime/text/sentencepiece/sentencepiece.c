@@ -98,14 +98,14 @@ static bool sp_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
 
 /* ---- decoding ---- */
 
-typedef struct Decoding {
+typedef struct PieceDecoding {
     const SpModel *model;
     TokenText text;
     bool at_start, cut_one; /* a blank at the start is still to be dropped; one was */
-} Decoding;
+} PieceDecoding;
 
 /* Bytes [from, to) of the text came one by one: what is no UTF-8 among them becomes U+FFFD. */
-static bool mend_bytes(Decoding *d, const unsigned char *bytes, size_t n)
+static bool mend_bytes(PieceDecoding *d, const unsigned char *bytes, size_t n)
 {
     for (size_t at = 0, size; at < n; at += size ? size : 1) {
         size = utf8_length((const char *)bytes + at, n - at);
@@ -116,7 +116,7 @@ static bool mend_bytes(Decoding *d, const unsigned char *bytes, size_t n)
     return true;
 }
 
-static bool put_piece(Decoding *d, const SpPiece *from)
+static bool put_piece(PieceDecoding *d, const SpPiece *from)
 {
     const SpNormalizer *n = &d->model->normalizer;
     const char *at = from->text, *end = at + from->length;
@@ -150,7 +150,7 @@ static const SpPiece *piece_of(const SpModel *m, int32_t id)
                : by_id;
 }
 
-static bool put_pieces(Decoding *d, const int32_t *ids, size_t n)
+static bool put_pieces(PieceDecoding *d, const int32_t *ids, size_t n)
 {
     const SpModel *m = d->model;
     unsigned char *bytes = malloc(n ? n : 1);
@@ -176,7 +176,7 @@ static bool sp_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, 
 {
     const SpModel *m = tokenizer->own;
     Trie none = {0};
-    Decoding d = {.model = m, .at_start = true};
+    PieceDecoding d = {.model = m, .at_start = true};
     bool ok = put_pieces(&d, ids, n);
     if (ok)
         ok = m->has_denormalizer

@@ -8,11 +8,11 @@
 
 enum { NONE = -1 };
 
-typedef struct Symbol {
+typedef struct PieceSymbol {
     uint32_t at, length; /* length 0: joined to one on its left */
     int32_t before, after;
     bool kept; /* user-defined: never joined */
-} Symbol;
+} PieceSymbol;
 
 /* How an unused piece was joined last: it is taken apart so. */
 typedef struct Seam {
@@ -23,7 +23,7 @@ typedef struct Seam {
 typedef struct Joining {
     const SpModel *model;
     const char *text;
-    Symbol *symbols;
+    PieceSymbol *symbols;
     Pairs pairs; /* their key: minus the score; made: the length of both */
     Seam *seams; /* a hash table, if the model has unused pieces */
     int32_t n;
@@ -42,12 +42,12 @@ static Seam *find_seam(const Joining *j, int32_t id)
 
 /* Takes a piece apart while it is an unused one that was joined. `todo` has room for as many
  * spans as the piece has bytes. */
-static bool take_apart(const Joining *j, Symbol whole, Symbol *todo, SpCuts *cuts)
+static bool take_apart(const Joining *j, PieceSymbol whole, PieceSymbol *todo, SpCuts *cuts)
 {
     size_t n = 0;
     todo[n++] = whole;
     while (n) {
-        Symbol s = todo[--n];
+        PieceSymbol s = todo[--n];
         int32_t id = sp_id(j->model, j->text + s.at, s.length);
         const Seam *seam =
             j->seams && j->model->pieces[id].type == SP_UNUSED ? find_seam(j, id) : NULL;
@@ -56,8 +56,8 @@ static bool take_apart(const Joining *j, Symbol whole, Symbol *todo, SpCuts *cut
                 return false;
             continue;
         }
-        todo[n++] = (Symbol){.at = s.at + seam->left, .length = s.length - seam->left};
-        todo[n++] = (Symbol){.at = s.at, .length = seam->left};
+        todo[n++] = (PieceSymbol){.at = s.at + seam->left, .length = s.length - seam->left};
+        todo[n++] = (PieceSymbol){.at = s.at, .length = seam->left};
     }
     return true;
 }
@@ -68,7 +68,7 @@ static void try_pair(Joining *j, int32_t left, int32_t right)
 {
     if (left == NONE || right == NONE || j->symbols[left].kept || j->symbols[right].kept)
         return;
-    const Symbol *a = &j->symbols[left], *b = &j->symbols[right];
+    const PieceSymbol *a = &j->symbols[left], *b = &j->symbols[right];
     int32_t id = trie_find(&j->model->known, j->text + a->at, a->length + b->length);
     if (id == TRIE_NOWHERE)
         return;
@@ -84,10 +84,10 @@ static void join_symbols(Joining *j)
         try_pair(j, i - 1, i);
     while (j->pairs.n) {
         TokenPair pair = pairs_pop(&j->pairs);
-        Symbol *left = &j->symbols[pair.at];
+        PieceSymbol *left = &j->symbols[pair.at];
         if (!left->length || left->after == NONE)
             continue;
-        Symbol *right = &j->symbols[left->after];
+        PieceSymbol *right = &j->symbols[left->after];
         if (left->length + right->length != (uint32_t)pair.made) /* one of them has grown */
             continue;
         left->length += right->length;
@@ -105,8 +105,8 @@ static void split(Joining *j, size_t length)
     for (size_t at = 0, n; at < length; at += n) {
         bool kept;
         n = sp_unit(&j->model->user, j->text + at, length - at, &kept);
-        j->symbols[j->n] =
-            (Symbol){(uint32_t)at, (uint32_t)n, j->n - 1, at + n < length ? j->n + 1 : NONE, kept};
+        j->symbols[j->n] = (PieceSymbol){(uint32_t)at, (uint32_t)n, j->n - 1,
+                                         at + n < length ? j->n + 1 : NONE, kept};
         j->n++;
     }
 }
@@ -119,7 +119,7 @@ bool sp_cut_bpe(const SpModel *model, const char *text, size_t length, SpCuts *c
         return false;
     split(&j, length);
     j.pairs.at = malloc((size_t)j.n * 3 * sizeof *j.pairs.at);
-    Symbol *todo = malloc((model->has_unused ? length + 1 : 2) * sizeof *todo);
+    PieceSymbol *todo = malloc((model->has_unused ? length + 1 : 2) * sizeof *todo);
     if (model->has_unused) {
         for (j.n_seams = 16; j.n_seams < (size_t)j.n * 6;)
             j.n_seams *= 2;

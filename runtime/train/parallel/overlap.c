@@ -54,22 +54,22 @@ struct Overlap {
 
 /* ---- buckets ---- */
 
-/* Place: a gradient or a param, its size, and the step that orders it. */
-typedef struct Place {
+/* BucketPlace: a gradient or a param, its size, and the step that orders it. */
+typedef struct BucketPlace {
     int64_t bytes;
     int32_t number, step;
-} Place;
+} BucketPlace;
 
 static int compare_places(const void *a, const void *b)
 {
-    const Place *x = a, *y = b;
+    const BucketPlace *x = a, *y = b;
     return x->step != y->step ? (x->step < y->step ? -1 : 1) : x->number - y->number;
 }
 
 static int32_t pieces_of(int64_t bytes) { return (int32_t)((bytes + PIECE - 1) / PIECE); }
 
 /* Puts the i-th of the order into the last bucket if there is room, else into new ones. */
-static void add_place(Order *order, int32_t i, const Place *place, int64_t *filled)
+static void add_place(Order *order, int32_t i, const BucketPlace *place, int64_t *filled)
 {
     int32_t pieces = pieces_of(place->bytes);
     bool goes_on = order->n && *filled < BUCKET && pieces <= 1;
@@ -87,7 +87,7 @@ static void add_place(Order *order, int32_t i, const Place *place, int64_t *fill
 }
 
 /* In rank 0's order, as all ranks send in the same. */
-static bool cut(Overlap *o, Order *order, Place *places, int32_t n)
+static bool cut(Overlap *o, Order *order, BucketPlace *places, int32_t n)
 {
     int64_t filled = 0, n_buckets = 1;
     for (int32_t i = 0; i < n; i++)
@@ -107,19 +107,19 @@ static bool make_orders(Overlap *o)
 {
     const Parts *parts = o->split->parts;
     int32_t n = gradient_sum_count(o->sum);
-    Place *places = ARENA_ARRAY(o->arena, Place, (int64_t)n + 1);
+    BucketPlace *places = ARENA_ARRAY(o->arena, BucketPlace, (int64_t)n + 1);
     o->gradients.ends = true;
     for (int32_t g = 0; places && g < n; g++) {
         const StoreTensor *gradient = gradient_sum_tensor(o->sum, g);
         int32_t last = exec_tensor_span(o->compute, gradient->name).last;
-        places[g] = (Place){gradient->count * type_bytes(gradient->type), g, last};
+        places[g] = (BucketPlace){gradient->count * type_bytes(gradient->type), g, last};
     }
     if (!places || !cut(o, &o->gradients, places, n))
         return false;
     for (int32_t t = 0; t < parts->n_tensors; t++) {
         const StoreTensor *param = store_find(o->split->store, parts->tensors[t].param);
         int32_t first = exec_tensor_span(o->compute, param->name).first;
-        places[t] = (Place){param->count * split_sent_size(o->split, t), t, first};
+        places[t] = (BucketPlace){param->count * split_sent_size(o->split, t), t, first};
     }
     return cut(o, &o->params, places, parts->n_tensors);
 }
