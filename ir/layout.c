@@ -20,25 +20,6 @@ Layout layout_of(const Module *module, const Type *type)
     return layout;
 }
 
-/* The same elements in the same order: after dropping axes of length 1 and
- * multiplying neighbouring constants, the storage axes agree. */
-static int squeeze(const Layout *layout, Axis *out)
-{
-    int n = 0;
-    for (int i = 0; i < layout->n; i++) {
-        Axis axis = layout->axes[i];
-        axis.dim = 0;
-        axis.batch_dim = axis.batch_dim >= 0;
-        if (dim_is_one(axis.extent))
-            continue;
-        if (n && dim_is_const(axis.extent) && dim_is_const(out[n - 1].extent))
-            out[n - 1].extent.size *= axis.extent.size;
-        else
-            out[n++] = axis;
-    }
-    return n;
-}
-
 Lead layout_lead(const Module *module, const Type *type, int symbol, int batch)
 {
     Layout layout = layout_of(module, type);
@@ -48,17 +29,4 @@ Lead layout_lead(const Module *module, const Type *type, int symbol, int batch)
         (first->batch_dim >= 0) != packed)
         return (Lead){0, 0};
     return (Lead){type->rank - first->dim, packed ? type->rank - first->batch_dim : 0};
-}
-
-bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to)
-{
-    Layout a = layout_of(module, from), b = layout_of(module, to);
-    Axis x[MAX_RANK], y[MAX_RANK];
-    int n = squeeze(&a, x);
-    if (n != squeeze(&b, y))
-        return false;
-    for (int i = 0; i < n; i++)
-        if (!dim_equal(x[i].extent, y[i].extent) || x[i].batch_dim != y[i].batch_dim)
-            return false;
-    return true;
 }

@@ -13,7 +13,9 @@
  *   f32[B, H, 64, T~]   axes: tokens(T), H, 64       (nor does transposing keys)
  *   f32[S~, 512]        axes: longest S, 512         (no batch: nothing to pack)
  *   f32[B, 10, 512]     axes: B, 10, 512
- */
+ *
+ * A reshape moves no element: symbols stay in their order, and only constants between two of them
+ * are split or joined (infer_reshape), so the storage axes are the same but for that. */
 #ifndef IR_LAYOUT_H
 #define IR_LAYOUT_H
 
@@ -48,8 +50,5 @@ static inline bool same_lead(Lead a, Lead b)
 {
     return a.dim && a.dim == b.dim && a.batch == b.batch;
 }
-
-/* Whether a reshape from one type to the other moves no element. */
-bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to);
 
 #endif

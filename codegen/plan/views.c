@@ -146,8 +146,6 @@ static bool reshape_strides(const Plan *plan, const Type *from_type, const View 
 static bool view_reshape(const Plan *plan, const Op *op, const View *from, View *to)
 {
     const Type *a = &op->args[0]->type, *b = &op->results[0].type;
-    if (!layout_reshape_is_view(plan->module, a, b))
-        return false;
     if (!view_is_contiguous(plan, a, from))
         return reshape_strides(plan, a, from, b, to);
     *to = view_contiguous(plan, b, from->buffer);
@@ -198,8 +196,7 @@ bool view_back_through(const Plan *plan, const Op *op, const View *to, View *fro
     const Type *a = &op->args[0]->type, *b = &op->results[0].type;
     switch (op->kind) {
     case OP_transpose: return transpose_back(plan, op, to, from);
-    case OP_reshape:
-        return layout_reshape_is_view(plan->module, b, a) && reshape_strides(plan, b, to, a, from);
+    case OP_reshape: return reshape_strides(plan, b, to, a, from);
     default: return false;
     }
 }
