@@ -14,6 +14,8 @@ static int32_t id_of(const Hf *hf, const char *text)
 static void put(HfReading *r, const int32_t **ids, int32_t *n, int32_t id)
 {
     int32_t *more = ARENA_ARRAY(r->arena, int32_t, *n + 1);
+    if (!more)
+        return;
     if (*n)
         memcpy(more, *ids, (size_t)*n * sizeof *more);
     more[*n] = id;

@@ -160,11 +160,14 @@ const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right);
 /* ---- reading (read*.c) ---- */
 
 typedef struct HfReading {
-    Arena *arena;
+    Arena *arena; /* the tokenizer's; it may fail, and then nothing is read */
     Hf *hf;
     const char *problem;
+    bool no_memory; /* what is not the arena's has run out */
 } HfReading;
+/* Both return false: the first problem is kept; memory ran out. */
 bool hf_refuse(HfReading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool hf_no_memory(HfReading *r);
 /* Whether an object has no other members than these, words of `names`. */
 bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names);
 const char *hf_string(const JsonValue *object, const char *key, const char *otherwise);

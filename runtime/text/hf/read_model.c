@@ -29,6 +29,8 @@ static bool read_map(HfReading *r, const JsonValue *vocab)
     }
     r->hf->n_tokens = (int32_t)(most + 1);
     r->hf->tokens = ARENA_ARRAY(r->arena, HfToken, most + 1);
+    if (!r->hf->tokens)
+        return false;
     for (size_t i = 0; i < vocab->n; i++)
         if (!put_token(r, vocab->items[i].integer, vocab->keys[i]))
             return false;
@@ -45,6 +47,8 @@ static bool read_scored(HfReading *r, const JsonValue *vocab)
     hf->n_tokens = (int32_t)vocab->n;
     hf->tokens = ARENA_ARRAY(r->arena, HfToken, vocab->n);
     hf->scores = ARENA_ARRAY(r->arena, double, vocab->n);
+    if (!hf->scores)
+        return false;
     for (size_t i = 0; i < vocab->n; i++) {
         const JsonValue *pair = &vocab->items[i];
         bool is_pair = pair->kind == JV_LIST && pair->n == 2 && pair->items[0].kind == JV_STRING &&
@@ -63,9 +67,13 @@ static bool read_scored(HfReading *r, const JsonValue *vocab)
 static bool build_trie(HfReading *r)
 {
     Hf *hf = r->hf;
-    Arena *scratch = arena_new();
-    TrieKey *keys = ARENA_ARRAY(scratch, TrieKey, hf->n_tokens + 1);
+    Arena *scratch = arena_try_new();
+    TrieKey *keys = scratch ? ARENA_ARRAY(scratch, TrieKey, hf->n_tokens + 1) : NULL;
     size_t n = 0;
+    if (!keys) {
+        arena_free(scratch);
+        return hf_no_memory(r);
+    }
     for (int32_t i = 0; i < hf->n_tokens; i++)
         if (hf->tokens[i].text && hf->tokens[i].length)
             keys[n++] = (TrieKey){hf->tokens[i].text, hf->tokens[i].length, i};
@@ -74,7 +82,7 @@ static bool build_trie(HfReading *r)
     if (twice)
         hf_refuse(r, "model.vocab: '%s' is there twice", twice->text);
     arena_free(scratch);
-    return ok || hf_refuse(r, "model.vocab is too large");
+    return ok || (!twice && hf_no_memory(r));
 }
 
 static int32_t find(const Hf *hf, const char *text)
@@ -118,6 +126,8 @@ static bool read_merge(HfReading *r, size_t i, const JsonValue *from)
     size_t cut = strlen(hf->prefix);
     bool has = cut && !strncmp(right, hf->prefix, cut);
     const char *made = arena_printf(r->arena, "%s%s", left, right + (has ? cut : 0));
+    if (!made)
+        return false;
     const char *names[] = {left, right, made};
     int32_t ids[3];
     for (int k = 0; k < 3; k++) {
@@ -137,6 +147,8 @@ static bool read_merges(HfReading *r, const JsonValue *list)
     for (hf->n_merges = 16; hf->n_merges < list->n * 2;)
         hf->n_merges *= 2;
     hf->merges = ARENA_ARRAY(r->arena, HfMerge, hf->n_merges);
+    if (!hf->merges)
+        return false;
     for (size_t i = 0; i < hf->n_merges; i++)
         hf->merges[i].rank = -1;
     for (size_t i = 0; i < list->n; i++)

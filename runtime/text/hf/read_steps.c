@@ -24,6 +24,12 @@ bool hf_refuse(HfReading *r, const char *format, ...)
     return false;
 }
 
+bool hf_no_memory(HfReading *r)
+{
+    r->no_memory = true;
+    return false;
+}
+
 bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names)
 {
     if (object->kind != JV_OBJECT)
@@ -60,6 +66,8 @@ static bool add(HfReading *r, HfSteps *steps, HfStep step)
     if (steps->n == steps->capacity) {
         size_t capacity = steps->capacity ? steps->capacity * 2 : 8;
         HfStep *at = ARENA_ARRAY(r->arena, HfStep, capacity);
+        if (!at)
+            return false;
         if (steps->n)
             memcpy(at, steps->at, steps->n * sizeof *at);
         steps->at = at;
@@ -73,9 +81,10 @@ static bool compile(HfReading *r, const char *place, const char *regex, HfPatter
 {
     char *problem;
     pattern->regex = pattern_regex(regex, strlen(regex), &problem);
-    if (!pattern->regex)
-        hf_refuse(r, "%s: the regular expression '%s' is not read: %s", place, regex,
-                  problem ? problem : "there is no memory");
+    if (!pattern->regex && problem)
+        hf_refuse(r, "%s: the regular expression '%s' is not read: %s", place, regex, problem);
+    else if (!pattern->regex)
+        hf_no_memory(r);
     free(problem);
     pattern->shown = regex;
     return pattern->regex;
@@ -101,7 +110,8 @@ static bool read_each(HfReading *r, const char *place, const JsonValue *from, co
                       bool (*read)(HfReading *r, const char *place, const JsonValue *from))
 {
     const JsonValue *list = json_member(from, key);
-    if (!hf_only(r, place, from, arena_printf(r->arena, "type %s", key)))
+    const char *names = arena_printf(r->arena, "type %s", key);
+    if (!names || !hf_only(r, place, from, names))
         return false;
     if (!list || list->kind != JV_LIST)
         return hf_refuse(r, "%s: '%s' is no list", place, key);
@@ -151,6 +161,8 @@ static bool read_precompiled(HfReading *r, const char *place, const JsonValue *f
     if (!map)
         return add(r, &r->hf->normalizers, (HfStep){.kind = HF_PRECOMPILED_ABSENT});
     unsigned char *bytes = arena_alloc(r->arena, strlen(map) + 1);
+    if (!bytes)
+        return false;
     size_t n = read_base64(map, bytes);
     size_t trie = n == SIZE_MAX || n < 4 ? SIZE_MAX
                                          : bytes[0] | (size_t)bytes[1] << 8 |

@@ -212,6 +212,8 @@ static void add_tokens(HfReading *r, const HfAdded *added, size_t n)
     for (size_t i = 0; i < n; i++)
         most = added[i].id >= most ? added[i].id + 1 : most;
     HfToken *tokens = ARENA_ARRAY(r->arena, HfToken, most);
+    if (!tokens)
+        return;
     if (hf->n_tokens)
         memcpy(tokens, hf->tokens, (size_t)hf->n_tokens * sizeof *tokens);
     for (size_t i = 0; i < n; i++)
@@ -229,30 +231,37 @@ static bool build_added(HfReading *r, Trie *trie, bool normalized)
     Hf *hf = r->hf;
     TrieKey *keys = ARENA_ARRAY(r->arena, TrieKey, hf->n_added + 1);
     size_t n = 0;
-    for (size_t i = 0; i < hf->n_added; i++) {
+    for (size_t i = 0; keys && i < hf->n_added; i++) {
         TokenText text = {0};
         if (hf->added[i].normalized != normalized)
             continue;
         bool ok = token_text_put(&text, hf->added[i].text, strlen(hf->added[i].text)) &&
                   (!normalized || hf_normalize(&hf->normalizers, &text));
-        if (ok && text.length)
+        if (!ok)
+            hf_no_memory(r);
+        else if (text.length)
             keys[n++] = (TrieKey){arena_strndup(r->arena, text.data, text.length),
                                   (uint32_t)text.length, (int32_t)i};
         token_text_free(&text);
     }
     const TrieKey *twice;
+    if (r->no_memory || arena_failed(r->arena))
+        return false;
     bool ok = trie_build(trie, r->arena, keys, n, &twice);
-    return ok || hf_refuse(r, "added_tokens: '%s' is there twice", twice ? twice->text : "");
+    if (twice)
+        return hf_refuse(r, "added_tokens: '%s' is there twice", twice->text);
+    return ok || hf_no_memory(r);
 }
 
 static bool read_added(HfReading *r, const JsonValue *list)
 {
     size_t n = list && list->kind == JV_LIST ? list->n : 0;
     HfAdded *added = ARENA_ARRAY(r->arena, HfAdded, n + 1);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; added && i < n; i++)
         if (!read_added_token(r, i, &list->items[i], &added[i]))
             return false;
-    add_tokens(r, added, n);
+    if (added)
+        add_tokens(r, added, n);
     return build_added(r, &r->hf->added_raw, false) && build_added(r, &r->hf->added_normal, true);
 }
 
@@ -286,14 +295,23 @@ static bool read_file(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
 
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem)
 {
-    HfReading r = {.arena = arena_new()};
-    tokenizer_begin(size);
-    Tokenizer *t = ARENA_NEW(r.arena, Tokenizer);
-    const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
-    r.hf = ARENA_NEW(r.arena, Hf);
-    *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
+    HfReading r = {.arena = arena_try_new()};
+    Tokenizer *t = r.arena ? ARENA_NEW(r.arena, Tokenizer) : NULL;
+    r.hf = t ? ARENA_NEW(r.arena, Hf) : NULL;
     *problem = NULL;
-    if (file && read_file(&r, file, t)) {
+    if (!r.hf) {
+        arena_free(r.arena);
+        return NULL;
+    }
+    tokenizer_begin(size);
+    *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
+    const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
+    bool ok = file && read_file(&r, file, t);
+    if (r.no_memory || arena_failed(r.arena)) {
+        tokenizer_free(t);
+        return NULL;
+    }
+    if (ok) {
         t->size = r.hf->n_tokens;
         t->is_words = r.hf->model == HF_WORDLEVEL;
         t->special = hf_special(t);
@@ -306,9 +324,9 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
 
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem)
 {
-    const char *unused;
-    Arena *arena = arena_new();
-    Tokenizer *t = tokenizer_json(arena, bytes, size, &unused);
+    Arena *arena = arena_try_new();
+    Tokenizer *t = arena ? tokenizer_json(arena, bytes, size, problem) : NULL;
     arena_free(arena);
+    *problem = NULL;
     return t;
 }

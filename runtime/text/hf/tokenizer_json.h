@@ -1,6 +1,6 @@
 /* Tokenizers of the Hugging Face kind: a tokenizer.json of BPE, byte-level BPE, Unigram, WordPiece
  * or WordLevel, with the normalizers, pre-tokenizers, decoders and frames that published models
- * use. It needs utf8proc and PCRE2. If memory runs out while it reads a file, the process ends. */
+ * use. It needs utf8proc and PCRE2. */
 #ifndef RUNTIME_TEXT_HF_TOKENIZER_JSON_H
 #define RUNTIME_TEXT_HF_TOKENIZER_JSON_H
 
@@ -8,10 +8,11 @@
 #include "runtime/text/tokenizer.h"
 
 /* The tokenizer that the bytes describe; they may be freed afterwards. NULL: they ask for something
- * that is not known, and *problem, in the arena, says what and where. Each byte of a text that is
- * not valid UTF-8 counts as U+FFFD. */
+ * that is not known, and *problem, in the arena, says what and where; or memory ran out, and
+ * *problem is NULL. Each byte of a text that is not valid UTF-8 counts as U+FFFD. */
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem);
-/* The same for a compiled library, whose bytes were checked when it was made. */
+/* The same for a compiled library, whose bytes were checked when it was made: NULL only without
+ * memory. */
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem);
 
 #endif
