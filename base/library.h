@@ -36,11 +36,14 @@ typedef struct Library {
 #else
 #error "tfc computes on x86_64, aarch64 and riscv64"
 #endif
-#define LIBRARY_FUNCTION(f)                                                                  \
-    extern void *library_##f __attribute__((visibility("hidden")));                          \
-    void *library_##f;                                                                       \
-    __asm__(".text; .balign 16; .globl " #f "; .hidden " #f "; .type " #f ", %function; " #f \
-            ": " LIBRARY_JUMP("library_" #f) "; .size " #f ", .-" #f);
+/* The section is put back: a compiler that keeps the file's order would have variables behind it
+ * lie in .text. */
+#define LIBRARY_FUNCTION(f)                                                             \
+    extern void *library_##f __attribute__((visibility("hidden")));                     \
+    void *library_##f;                                                                  \
+    __asm__(".pushsection .text; .balign 16; .globl " #f "; .hidden " #f "; .type " #f  \
+            ", %function; " #f ": " LIBRARY_JUMP("library_" #f) "; .size " #f ", .-" #f \
+                                                                "; .popsection");
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
 #define LIBRARY_TABLE(table) .functions = (table), .n_functions = sizeof(table) / sizeof *(table)
 

@@ -10,11 +10,8 @@
 #include <string.h>
 
 const Command *const commands[] = {
-    &command_init,     &command_train,  &command_data,   &command_prepare,    &command_translate,
-    &command_generate, &command_score,  &command_eval,   &command_run,        &command_compile,
-    &command_dump,     &command_opt,    &command_check,  &command_bench,      &command_tune,
-    &command_info,     &command_align,  &command_attend, &command_report,     &command_draw,
-    &command_export,   &command_import, &command_launch, &command_bug_report,
+#define COMMAND(name) &command_##name,
+#include "cli/commands/commands.def"
 };
 const int command_count = sizeof commands / sizeof commands[0];
 

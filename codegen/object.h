@@ -11,8 +11,8 @@
  * layout of runtime/exec/program.h, which all targets share but for arrays of pointers)
  * under the symbol "<prefix><function name>"; kernels are hidden symbols that begin
  * with the prefix too, so sets with different prefixes (instruction sets, models) link
- * into one library. The objects of a set call each other, libm's functions, memcpy, memmove and
- * memset. */
+ * into one library. Beside each other the objects of a set need functions of libm, memcpy, memmove
+ * and memset, and tfc_blas_f32 and tfc_blas_f64 where OpenBLAS multiplies. */
 #ifndef CODEGEN_OBJECT_H
 #define CODEGEN_OBJECT_H
 

@@ -168,6 +168,7 @@ bool accumulates_rows(const Function *accumulate, const char *gradient);
 /* Whether a function after the pass `precision` reads the f32 param of that name, and rounds it to
  * bf16 wherever it does. Later passes change where it is rounded, not whether. */
 bool reads_as_bf16(const Function *function, const char *param);
+/* The function "update", which changes params by gradients that other functions summed. */
 Function *derive_update(Module *module, const OptimizerSpec *optimizer);
 /* Writes the params that training changes, in the module's order; returns how many. */
 int derive_trained(const Module *module, const ParamInfo ***params);

@@ -127,7 +127,7 @@ static bool may_have_panels(const Plan *plan, const TfcGemmStep *gemm)
            size_is(&plan->sizes.data[gemm->c.column_stride], 1);
 }
 
-/* Room for b, as TfcPack says. */
+/* A kept buffer with room for the panels of b. */
 static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
 {
     int64_t n = plan->sizes.data[gemm->n.size].coefficient;

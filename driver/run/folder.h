@@ -2,12 +2,15 @@
  * itself, so that it can be moved and read after the model's file has changed.
  *
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
- *   vocab.model, tokenizer.json or vocab.txt
+ *   vocab.model, tokenizer.json or vocab.txt; source-… where the sources have their own
  *   run.json (record.h), written last: a folder without it is incomplete
- *   last.safetensors, best.safetensors, average.safetensors, step-N.safetensors
+ *   step-N.safetensors, last.safetensors and best.safetensors, which are further names of one of
+ *              them (run_link), and average.safetensors
  *   weights    of a run that tfc import made: a folder, or a link to one, with safetensors that
  *              the model's weights block maps to params; used if there is no checkpoint
- *   log.jsonl */
+ *   published  of an imported run: what tfc export --format hf writes beside the params (published.h)
+ *   log.jsonl; log-before.jsonl, of a training that was begun anew
+ *   lock       while a process trains (lock.h) */
 #ifndef DRIVER_RUN_FOLDER_H
 #define DRIVER_RUN_FOLDER_H
 

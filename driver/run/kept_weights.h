@@ -4,7 +4,7 @@
  * a param is read from it only when a step reads the param itself.
  *
  * A checkpoint is identified by size, times, inode and a sample of its bytes, and by the model's
- * text, whose name map says what its tensors mean; a program by its key. */
+ * text, whose weights block says what its tensors mean; a program by its key. */
 #ifndef DRIVER_RUN_KEPT_WEIGHTS_H
 #define DRIVER_RUN_KEPT_WEIGHTS_H
 

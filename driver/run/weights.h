@@ -1,5 +1,5 @@
 /* Filling a store: initial values, arrays from files, published checkpoints under the model's
- * own name map; and the way back, params as the tensors of such a checkpoint. */
+ * own weights block; and the way back, params as the tensors of such a checkpoint. */
 #ifndef DRIVER_RUN_WEIGHTS_H
 #define DRIVER_RUN_WEIGHTS_H
 
@@ -19,7 +19,7 @@ typedef struct WeightsLoad {
 } WeightsLoad;
 /* Fills every param of the store (trained, frozen, state) from a checkpoint: safetensors
  * (runtime/data/shards.h) or the folder of a run. The tensor of a param has the name in the model's
- * name map, or the param's own. If no name in the file begins with the first part of the map's
+ * weights block, or the param's own. If no name in the file begins with the first part of the map's
  * names, that part is left out. how NULL: {0}. False after errors; one message lists all missing
  * tensors. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
@@ -46,7 +46,7 @@ typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
 } WeightsExport;
-/* Writes params as a safetensors file, with the names and layout of the model's name map, or their
+/* Writes params as a safetensors file, with the names and layout of the model's weights block, or their
  * own without a map. False after errors: params give one tensor different values, or do not fill
  * it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,

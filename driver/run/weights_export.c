@@ -1,4 +1,4 @@
-/* Params as a checkpoint for other programs: the name map read backwards.
+/* Params as a checkpoint for other programs: the weights block read backwards.
  *
  *   ours = transpose("w")                     w = transpose(ours)
  *   a = slice("w", 0, 0, 4), b = slice("w", 0, 4, 4)   w = a, then b

@@ -119,7 +119,8 @@ typedef struct StWriter StWriter;
 StWriter *st_writer_new(Arena *arena, const StTensor *tensors, const StPart *parts, int64_t n);
 /* The checksums of this process's blocks, n of them; NULL: out of memory. */
 const StSum *st_sum(StWriter *writer, int64_t *n);
-/* Takes checksums of another process. False: they are not of this file's blocks. */
+/* Takes checksums of another process. False: a number is not of this file's
+ * blocks, or memory ran out. */
 bool st_take_sums(StWriter *writer, const StSum *sums, int64_t n);
 /* Makes the header; `checked`: with checksums, which have all been taken. Returns where the data
  * begin; 0: out of memory. */

@@ -43,8 +43,8 @@ void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t 
 bool ranks_have_lanes(const Ranks *ranks);
 /* Rank 0's bytes, on every rank. */
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes);
-/* Sums over all ranks, each number by itself. In which order is not said: for sums that are exact,
- * such as of numbers that one rank has and the others have as 0. */
+/* Replaces each of the numbers, on every rank, by its sum over all ranks. In which order is not
+ * said: for sums that are exact, such as of numbers that one rank has and the others have as 0. */
 void ranks_sum(const Ranks *ranks, double *numbers, int64_t n);
 
 #endif

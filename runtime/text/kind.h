@@ -7,7 +7,7 @@
 #include "runtime/text/tokenizer.h"
 
 typedef struct TokenizerKind {
-    /* Appends; on false what was appended is taken away again. */
+    /* Both append; after false the caller (tokenizer.c) takes away what was appended. */
     bool (*encode)(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids);
     bool (*decode)(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);
     const char *(*piece)(const Tokenizer *tokenizer, int32_t id, size_t *length);

@@ -31,8 +31,7 @@ void *__wrap_realloc(void *memory, size_t size)
     return fails() ? NULL : __real_realloc(memory, size);
 }
 
-#define BPE \
-    "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}"
+#define BPE "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}"
 
 static const char *const files[] = {
     "{" BPE "}",
@@ -43,7 +42,8 @@ static const char *const files[] = {
     "\"pattern\":{\"Regex\":\"x+\"},\"content\":\"a\"},{\"type\":\"Precompiled\","
     "\"precompiled_charsmap\":\"AAAAAA==\"}]}," BPE "}",
     "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"ByteLevel\"},"
-    "{\"type\":\"Digits\"},{\"type\":\"Whitespace\"}]},\"decoder\":{\"type\":\"ByteLevel\"}," BPE "}",
+    "{\"type\":\"Digits\"},{\"type\":\"Whitespace\"}]},\"decoder\":{\"type\":\"ByteLevel\"}," BPE
+    "}",
     "{\"added_tokens\":[{\"id\":3,\"content\":\"X\",\"normalized\":true},{\"id\":4,\"content\":\"<s>\","
     "\"special\":true}],\"normalizer\":{\"type\":\"Lowercase\"},\"post_processor\":{\"type\":"
     "\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},{\"Sequence\":"

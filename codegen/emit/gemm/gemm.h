@@ -1,8 +1,9 @@
 /* The functions of which products consist on one processor: tiles, which hold their sums in
- * registers, and functions that pack operands for them. runtime/product/product.h describes each
- * (TfcTile, TfcPackPanel, TfcPackRows), and has the loops around them; together they are a TfcForm.
+ * registers, and functions that pack operands for them. runtime/product/form.h describes each
+ * (TfcTile, TfcPackPanel); together they are a TfcForm. runtime/product/product.c has the loops
+ * around them.
  *
- *   gemm.c           the form: shapes of tiles, which parts, the record
+ *   gemm.c      the form: shapes of tiles, which parts, the record
  *   tile.c      tiles
  *   pack.c      panels
  *   amx.c       tiles and rows of a for AMX
@@ -88,7 +89,8 @@ void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue st
 LoFunction *gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
 /* void (…, width): packs a panel of `width` columns. */
 LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width);
-/* The same for rows of a, whose elements are contiguous. */
+/* A TfcPackPanel for rows of a that are adjacent in memory, element beside element: it only
+ * copies. */
 LoFunction *gemm_pack_rows(GemmEmit *g);
 /* A TfcTransposeRows, into rows of pairs. */
 LoFunction *gemm_amx_transpose_rows(GemmEmit *g);

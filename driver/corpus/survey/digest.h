@@ -24,7 +24,7 @@ static inline Line digest_clean(const Digest *digest)
  * text. Among n lines, the chance that any two different ones have the same hash is n² / 2^65. */
 typedef struct LineHashes {
     uint64_t *keys; /* 0: free */
-    int64_t *lines; /* number of the first line with that hash, from 1; negative if marked */
+    int64_t *lines; /* number of the first line with that hash, from 1; negated: marked */
     size_t count, capacity;
 } LineHashes;
 
