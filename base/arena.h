@@ -39,8 +39,8 @@ size_t arena_bytes(const Arena *arena); /* handed out so far */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
 void memory_end(void) __attribute__((noreturn));
-/* Memory of the C library that is never NULL, n × size bytes of zeros, or `memory` (NULL: none) with
- * at least a byte: without any memory_end ends the process. It does so, too, where `got` is false. */
+/* calloc, and realloc of at least a byte (`memory` NULL: malloc), which never return NULL: without
+ * memory they call memory_end. memory_need calls it where `got` is false. */
 void *memory_zeroed(size_t n, size_t size);
 void *memory_resized(void *memory, size_t size);
 void memory_need(bool got);

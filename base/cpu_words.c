@@ -17,14 +17,20 @@ void cpu_add_words(Sha256 *sha)
     static const struct {
         unsigned leaf, part;
         bool a, b, c, d;
-        /* clang-format off */
     } leaves[] = {
-        {0, 0, true, true, true, true},    {1, 0, true, false, true, true}, {7, 0, false, true, true, true},
-        {7, 1, true, true, true, true},    {0xd, 1, true, false, false, false}, {0x14, 0, false, true, true, false},
-        {0x19, 0, false, true, false, false}, {0x24, 0, false, true, false, false},
-        {0x80000001, 0, false, false, true, true}, {0x80000008, 0, false, true, false, false},
+        /* clang-format off */
+        {0,          0, true,  true,  true,  true},
+        {1,          0, true,  false, true,  true},
+        {7,          0, false, true,  true,  true},
+        {7,          1, true,  true,  true,  true},
+        {0xd,        1, true,  false, false, false},
+        {0x14,       0, false, true,  true,  false},
+        {0x19,       0, false, true,  false, false},
+        {0x24,       0, false, true,  false, false},
+        {0x80000001, 0, false, false, true,  true},
+        {0x80000008, 0, false, true,  false, false},
+        /* clang-format on */
     };
-    /* clang-format on */
     for (size_t i = 0; i < sizeof leaves / sizeof leaves[0]; i++) {
         unsigned a = 0, b = 0, c = 0, d = 0;
         __get_cpuid_count(leaves[i].leaf, leaves[i].part, &a, &b, &c, &d);

@@ -24,6 +24,7 @@ typedef struct Source {
 typedef struct Loc {
     const Source *source;
     int line, column, length; /* length: bytes to underline, at least 1 */
+
     /* the place and the calls of blocks around it; NULL: the place alone */
     const struct Trail *trail;
 } Loc;

@@ -14,6 +14,7 @@
 typedef struct JsonWriter {
     Text *out;
     bool follows; /* the next member follows another one */
+
     /* > 0: a member a line, indented by this many blanks a level; 0: all in one line */
     int indent;
     int level; /* brackets that are open */

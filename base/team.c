@@ -20,6 +20,7 @@
 typedef struct Crew {
     _Alignas(64) _Atomic uint64_t claim;
     _Alignas(64) _Atomic int32_t done; /* tasks of this step that are finished */
+
     /* the step: */
     _Alignas(64) _Atomic(TeamTask) task;
     _Atomic(const void *) context;

@@ -37,31 +37,58 @@ typedef struct Shape {
 /* The first N_LARGE are products of models as large as the paper's. */
 enum { N_LARGE = 12 };
 static const Shape shapes[] = {
-    {"forward", 2048, 512, 512, 0, 1},    {"d weights", 512, 512, 2048, 1, 1},
-    {"d input", 2048, 512, 512, 2, 1},    {"forward", 2048, 2048, 512, 0, 1},
-    {"d weights", 512, 2048, 2048, 1, 1}, {"d input", 2048, 512, 2048, 2, 1},
-    {"forward", 2048, 512, 2048, 0, 1},   {"d weights", 2048, 512, 2048, 1, 1},
-    {"d input", 2048, 2048, 512, 2, 1},   {"forward", 1024, 256, 256, 0, 1},
-    {"d weights", 256, 256, 1024, 1, 1},  {"d input", 1024, 256, 256, 2, 1},
-    {"forward", 1500, 128, 128, 0, 1},    {"d weights", 128, 128, 1500, 1, 1},
-    {"d input", 1500, 128, 128, 2, 1},    {"logits", 1500, 8000, 128, 0, 1},
-    {"d weights", 128, 8000, 1500, 1, 1}, {"d input", 1500, 128, 8000, 2, 1},
-    {"scores", 14, 14, 32, 2, 400},       {"values", 14, 32, 14, 0, 400},
-    {"d values", 14, 32, 14, 1, 400},     {"small", 8, 8, 8, 0, 400},
-    {"small", 32, 32, 32, 0, 400},        {"small", 64, 64, 64, 0, 400},
-    {"one row", 1, 128, 128, 0, 1},       {"one row", 1, 128, 128, 2, 1},
-    {"one row", 1, 512, 512, 0, 1},       {"one row", 1, 512, 2048, 0, 1},
-    {"one row", 1, 2048, 512, 0, 1},      {"two rows", 2, 512, 512, 0, 1},
-    {"four rows", 4, 512, 512, 0, 1},     {"four rows", 4, 2048, 512, 0, 1},
-    {"logits", 1, 8000, 256, 2, 1},       {"logits", 4, 8000, 256, 2, 1},
+    /* clang-format off */
+    {"forward",   2048, 512,  512,  0, 1},
+    {"d weights", 512,  512,  2048, 1, 1},
+    {"d input",   2048, 512,  512,  2, 1},
+    {"forward",   2048, 2048, 512,  0, 1},
+    {"d weights", 512,  2048, 2048, 1, 1},
+    {"d input",   2048, 512,  2048, 2, 1},
+    {"forward",   2048, 512,  2048, 0, 1},
+    {"d weights", 2048, 512,  2048, 1, 1},
+    {"d input",   2048, 2048, 512,  2, 1},
+    {"forward",   1024, 256,  256,  0, 1},
+    {"d weights", 256,  256,  1024, 1, 1},
+    {"d input",   1024, 256,  256,  2, 1},
+    {"forward",   1500, 128,  128,  0, 1},
+    {"d weights", 128,  128,  1500, 1, 1},
+    {"d input",   1500, 128,  128,  2, 1},
+    {"logits",    1500, 8000, 128,  0, 1},
+    {"d weights", 128,  8000, 1500, 1, 1},
+    {"d input",   1500, 128,  8000, 2, 1},
+    {"scores",    14,   14,   32,   2, 400},
+    {"values",    14,   32,   14,   0, 400},
+    {"d values",  14,   32,   14,   1, 400},
+    {"small",     8,    8,    8,    0, 400},
+    {"small",     32,   32,   32,   0, 400},
+    {"small",     64,   64,   64,   0, 400},
+    {"one row",   1,    128,  128,  0, 1},
+    {"one row",   1,    128,  128,  2, 1},
+    {"one row",   1,    512,  512,  0, 1},
+    {"one row",   1,    512,  2048, 0, 1},
+    {"one row",   1,    2048, 512,  0, 1},
+    {"two rows",  2,    512,  512,  0, 1},
+    {"four rows", 4,    512,  512,  0, 1},
+    {"four rows", 4,    2048, 512,  0, 1},
+    {"logits",    1,    8000, 256,  2, 1},
+    {"logits",    4,    8000, 256,  2, 1},
+    /* clang-format on */
 };
 
 /* Several products, each with a b of its own, which together no cache holds. */
 static const Shape few_rows[] = {
-    {"1", 1, 2048, 512, 0, 64},   {"1", 1, 512, 2048, 0, 64},   {"1", 1, 2048, 512, 2, 64},
-    {"2", 2, 2048, 512, 0, 64},   {"4", 4, 2048, 512, 0, 64},   {"4", 4, 2048, 512, 2, 64},
-    {"8", 8, 2048, 512, 0, 64},   {"16", 16, 2048, 512, 0, 64}, {"36", 36, 2048, 512, 0, 64},
-    {"36", 36, 2048, 512, 2, 64},
+    /* clang-format off */
+    {"1",  1,  2048, 512,  0, 64},
+    {"1",  1,  512,  2048, 0, 64},
+    {"1",  1,  2048, 512,  2, 64},
+    {"2",  2,  2048, 512,  0, 64},
+    {"4",  4,  2048, 512,  0, 64},
+    {"4",  4,  2048, 512,  2, 64},
+    {"8",  8,  2048, 512,  0, 64},
+    {"16", 16, 2048, 512,  0, 64},
+    {"36", 36, 2048, 512,  0, 64},
+    {"36", 36, 2048, 512,  2, 64},
+    /* clang-format on */
 };
 
 /* Of an operand; such values draw more power than zeros. */
@@ -276,10 +303,14 @@ static void choose_blas(const Options *o, char **argv)
 {
     static const struct {
         const char *cpu, *core;
-    } cores[] = {{"x86-64-v4", "SkylakeX"},
-                 {"x86-64-v3", "Haswell"},
-                 {"x86-64-v2", "Nehalem"},
-                 {"x86-64", "Nehalem"}};
+    } cores[] = {
+        /* clang-format off */
+        {"x86-64-v4", "SkylakeX"},
+        {"x86-64-v3", "Haswell"},
+        {"x86-64-v2", "Nehalem"},
+        {"x86-64",    "Nehalem"},
+        /* clang-format on */
+    };
     for (size_t i = 0; o->cpu && i < sizeof cores / sizeof cores[0]; i++)
         if (!strcmp(o->cpu, cores[i].cpu) && !getenv("OPENBLAS_CORETYPE")) {
             setenv("OPENBLAS_CORETYPE", cores[i].core, 1);

@@ -4,14 +4,16 @@
 #include <math.h>
 
 const CheckBatch check_batches[] = {
-    {"mixed lengths", 3, true, {5, 5, 5}, {6, 6, 6}},
-    {"longer sources", 3, false, {9, 7, 8}, {2, 3, 1}},
-    {"longer targets", 3, false, {2, 1, 3}, {8, 9, 7}},
-    {"equal lengths", 3, false, {4, 4, 4}, {4, 4, 4}},
-    {"one token each", 3, false, {1, 1, 1}, {1, 1, 1}},
-    {"one sentence", 1, false, {6}, {5}},
+    /* clang-format off */
+    {"mixed lengths",   3, true,  {5, 5, 5}, {6, 6, 6}},
+    {"longer sources",  3, false, {9, 7, 8}, {2, 3, 1}},
+    {"longer targets",  3, false, {2, 1, 3}, {8, 9, 7}},
+    {"equal lengths",   3, false, {4, 4, 4}, {4, 4, 4}},
+    {"one token each",  3, false, {1, 1, 1}, {1, 1, 1}},
+    {"one sentence",    1, false, {6},       {5}},
     {"an empty source", 3, false, {0, 3, 2}, {3, 2, 4}},
     {"an empty target", 3, false, {3, 4, 2}, {2, 0, 3}},
+    /* clang-format on */
 };
 const int check_batch_count = sizeof check_batches / sizeof check_batches[0];
 

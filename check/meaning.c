@@ -83,14 +83,9 @@ static void add_pairs(Pairs *pairs, Interpreted *in, Variant *v)
         const OracleTensor *expected = &in->run.outputs.data[i];
         for (int k = 0; k < v->program->n_outputs; k++)
             if (!strcmp(v->program->outputs[k].name, expected->name)) {
-                Pair pair = {expected,
-                             v->program->outputs[k].type,
-                             exec_output(v->exec, expected->name),
-                             0,
-                             0,
-                             0,
-                             0,
-                             0};
+                Pair pair = {.expected = expected,
+                             .type = v->program->outputs[k].type,
+                             .found = exec_output(v->exec, expected->name)};
                 vec_push(in->arena, *pairs, pair);
             }
     }

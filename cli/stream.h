@@ -31,6 +31,7 @@ typedef struct StreamOptions {
     int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
     bool same_lengths;                   /* as in CorpusOptions */
     bool keep_going;                     /* a bad line is reported, and answered by an empty line */
+
     /* warns of each line with tokens that the vocabulary lacks; else their share is reported at the
      * end */
     bool tell_unknown;

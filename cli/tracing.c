@@ -29,8 +29,7 @@ bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **
     return true;
 }
 
-/* ---- from other ranks to rank 0: pieces of text behind their lengths, at last a length of 0
- * ---- */
+/* ---- from other ranks to rank 0: pieces of text behind their lengths, 0 at the end ---- */
 
 static void send_piece(void *context, const char *text, size_t bytes)
 {

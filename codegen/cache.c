@@ -114,9 +114,9 @@ void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_
     memcpy(name + 2 * SHA256_BYTES, suffix, strlen(suffix) + 1);
 }
 
-/* ---- payloads ----
- * u64 sizes of the object files, the symbol, then the files, each part begins at a
- * multiple of 16. */
+/* ---- payloads: sizes of the object files (u64), the symbol, the files ---- */
+
+/* Where each of these parts begins: at a multiple of 16. */
 
 static size_t padded(size_t size) { return (size + 15) / 16 * 16; }
 

@@ -435,8 +435,8 @@ static bool protect(Link *link)
     return false;
 }
 
-/* Adds the functions to perf's map of code that is in no file, /tmp/perf-PID.map: lines of START SIZE
- * NAME (Linux, tools/perf/Documentation/jit-interface.txt). */
+/* Adds the functions to perf's map of code that is in no file, /tmp/perf-PID.map: lines of START
+ * SIZE NAME (Linux, tools/perf/Documentation/jit-interface.txt). */
 static void tell_perf(const Link *link)
 {
     char path[64];

@@ -19,8 +19,8 @@ typedef struct LinkedCode {
     size_t size;
 } LinkedCode;
 
-/* The variable of the environment that has perf's map written for what is linked, so that `perf report`
- * names kernels; a map that cannot be written is a warning. */
+/* The variable of the environment that has perf's map written for what is linked, so that `perf
+ * report` names kernels; a map that cannot be written is a warning. */
 #define LINK_PERF_MAP "TFC_PERF_MAP"
 
 /* Links objects, and returns the address of a symbol that one of them defines. The caller owns the

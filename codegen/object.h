@@ -31,6 +31,7 @@ typedef struct ObjectSet {
     int n_programs, n_kernels;
     int n_kept;   /* kernels that came from the cache */
     bool is_kept; /* everything came from the cache */
+
     /* The tables as planned, in the order of the functions: for headers and reports.
      * They do not run: their kernels' addresses are NULL. NULL in a set out of the cache. */
     const TfcProgram *const *programs;

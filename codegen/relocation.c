@@ -40,10 +40,16 @@ enum { ABSOLUTE_64, DISTANCE_64, DISTANCE_32, CALL_64, FORMS };
 const int relocation_machine = EM_X86_64;
 
 static const Relocation relocations[] = {
-    {R_X86_64_NONE, TO_NOTHING, DISTANCE_32},   {R_X86_64_64, TO_SYMBOL, ABSOLUTE_64},
-    {R_X86_64_PC64, TO_SYMBOL, DISTANCE_64},    {R_X86_64_PC32, TO_SYMBOL, DISTANCE_32},
-    {R_X86_64_PLT32, TO_CALLED, DISTANCE_32},   {R_X86_64_GOTPCREL, TO_SLOT, DISTANCE_32},
-    {R_X86_64_GOTPCRELX, TO_SLOT, DISTANCE_32}, {R_X86_64_REX_GOTPCRELX, TO_SLOT, DISTANCE_32},
+    /* clang-format off */
+    {R_X86_64_NONE,          TO_NOTHING, DISTANCE_32},
+    {R_X86_64_64,            TO_SYMBOL,  ABSOLUTE_64},
+    {R_X86_64_PC64,          TO_SYMBOL,  DISTANCE_64},
+    {R_X86_64_PC32,          TO_SYMBOL,  DISTANCE_32},
+    {R_X86_64_PLT32,         TO_CALLED,  DISTANCE_32},
+    {R_X86_64_GOTPCREL,      TO_SLOT,    DISTANCE_32},
+    {R_X86_64_GOTPCRELX,     TO_SLOT,    DISTANCE_32},
+    {R_X86_64_REX_GOTPCRELX, TO_SLOT,    DISTANCE_32},
+    /* clang-format on */
 };
 
 static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to)
@@ -67,21 +73,23 @@ const int relocation_machine = EM_AARCH64;
 enum { PAGE_21 = FORMS, BRANCH_26, LOW_12 };
 
 static const Relocation relocations[] = {
-    {R_AARCH64_NONE, TO_NOTHING, DISTANCE_32},
-    {R_AARCH64_ABS64, TO_SYMBOL, ABSOLUTE_64},
-    {R_AARCH64_PREL64, TO_SYMBOL, DISTANCE_64},
-    {R_AARCH64_PREL32, TO_SYMBOL, DISTANCE_32},
-    {R_AARCH64_CALL26, TO_CALLED, BRANCH_26},
-    {R_AARCH64_JUMP26, TO_CALLED, BRANCH_26},
-    {R_AARCH64_ADR_PREL_PG_HI21, TO_SYMBOL, PAGE_21},
-    {R_AARCH64_ADD_ABS_LO12_NC, TO_SYMBOL, LOW_12},
-    {R_AARCH64_LDST8_ABS_LO12_NC, TO_SYMBOL, LOW_12},
-    {R_AARCH64_LDST16_ABS_LO12_NC, TO_SYMBOL, LOW_12 + 1},
-    {R_AARCH64_LDST32_ABS_LO12_NC, TO_SYMBOL, LOW_12 + 2},
-    {R_AARCH64_LDST64_ABS_LO12_NC, TO_SYMBOL, LOW_12 + 3},
-    {R_AARCH64_LDST128_ABS_LO12_NC, TO_SYMBOL, LOW_12 + 4},
-    {R_AARCH64_ADR_GOT_PAGE, TO_SLOT, PAGE_21},
-    {R_AARCH64_LD64_GOT_LO12_NC, TO_SLOT, LOW_12 + 3},
+    /* clang-format off */
+    {R_AARCH64_NONE,                TO_NOTHING, DISTANCE_32},
+    {R_AARCH64_ABS64,               TO_SYMBOL,  ABSOLUTE_64},
+    {R_AARCH64_PREL64,              TO_SYMBOL,  DISTANCE_64},
+    {R_AARCH64_PREL32,              TO_SYMBOL,  DISTANCE_32},
+    {R_AARCH64_CALL26,              TO_CALLED,  BRANCH_26},
+    {R_AARCH64_JUMP26,              TO_CALLED,  BRANCH_26},
+    {R_AARCH64_ADR_PREL_PG_HI21,    TO_SYMBOL,  PAGE_21},
+    {R_AARCH64_ADD_ABS_LO12_NC,     TO_SYMBOL,  LOW_12},
+    {R_AARCH64_LDST8_ABS_LO12_NC,   TO_SYMBOL,  LOW_12},
+    {R_AARCH64_LDST16_ABS_LO12_NC,  TO_SYMBOL,  LOW_12 + 1},
+    {R_AARCH64_LDST32_ABS_LO12_NC,  TO_SYMBOL,  LOW_12 + 2},
+    {R_AARCH64_LDST64_ABS_LO12_NC,  TO_SYMBOL,  LOW_12 + 3},
+    {R_AARCH64_LDST128_ABS_LO12_NC, TO_SYMBOL,  LOW_12 + 4},
+    {R_AARCH64_ADR_GOT_PAGE,        TO_SLOT,    PAGE_21},
+    {R_AARCH64_LD64_GOT_LO12_NC,    TO_SLOT,    LOW_12 + 3},
+    /* clang-format on */
 };
 
 static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to)
@@ -117,11 +125,17 @@ const int relocation_machine = EM_RISCV;
 enum { UPPER_20 = FORMS, LOWER_I, LOWER_S };
 
 static const Relocation relocations[] = {
-    {R_RISCV_NONE, TO_NOTHING, DISTANCE_32},    {R_RISCV_64, TO_SYMBOL, ABSOLUTE_64},
-    {R_RISCV_32_PCREL, TO_SYMBOL, DISTANCE_32}, {R_RISCV_CALL, TO_CALLED, CALL_64},
-    {R_RISCV_CALL_PLT, TO_CALLED, CALL_64},     {R_RISCV_PCREL_HI20, TO_SYMBOL, UPPER_20},
-    {R_RISCV_GOT_HI20, TO_SLOT, UPPER_20},      {R_RISCV_PCREL_LO12_I, TO_PAIR, LOWER_I},
-    {R_RISCV_PCREL_LO12_S, TO_PAIR, LOWER_S},
+    /* clang-format off */
+    {R_RISCV_NONE,         TO_NOTHING, DISTANCE_32},
+    {R_RISCV_64,           TO_SYMBOL,  ABSOLUTE_64},
+    {R_RISCV_32_PCREL,     TO_SYMBOL,  DISTANCE_32},
+    {R_RISCV_CALL,         TO_CALLED,  CALL_64},
+    {R_RISCV_CALL_PLT,     TO_CALLED,  CALL_64},
+    {R_RISCV_PCREL_HI20,   TO_SYMBOL,  UPPER_20},
+    {R_RISCV_GOT_HI20,     TO_SLOT,    UPPER_20},
+    {R_RISCV_PCREL_LO12_I, TO_PAIR,    LOWER_I},
+    {R_RISCV_PCREL_LO12_S, TO_PAIR,    LOWER_S},
+    /* clang-format on */
 };
 
 static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t place, uint64_t to)

@@ -22,14 +22,29 @@ const char *foreign_statement(const char *word)
                       plain[] = "; a value is named without a word before: `x = …`",
                       use[] = "; a library is read by `use NAME`, a file by `use \"file.tfg\"`",
                       other[] = "; it is `} else if … { … }`";
-    /* clang-format off */
     static const Foreign table[] = {
-        {"def", block},  {"fn", block},     {"func", block}, {"function", block}, {"class", block},
-        {"for", repeat}, {"while", repeat}, {"let", plain},  {"var", plain},      {"auto", plain},
-        {"import", use}, {"include", use},  {"from", use},   {"lambda", block}, {"in", repeat},
-        {"elif", other}, {"elsif", other},  {"elseif", other}, {"is", "; `==` compares"},
+        /* clang-format off */
+        {"def",      block},
+        {"fn",       block},
+        {"func",     block},
+        {"function", block},
+        {"class",    block},
+        {"for",      repeat},
+        {"while",    repeat},
+        {"let",      plain},
+        {"var",      plain},
+        {"auto",     plain},
+        {"import",   use},
+        {"include",  use},
+        {"from",     use},
+        {"lambda",   block},
+        {"in",       repeat},
+        {"elif",     other},
+        {"elsif",    other},
+        {"elseif",   other},
+        {"is",       "; `==` compares"},
+        /* clang-format on */
     };
-    /* clang-format on */
     return find(table, sizeof table / sizeof *table, word);
 }
 
@@ -86,10 +101,19 @@ const char *foreign_setting(const char *word)
                       warmup[] = "; it is an argument of the rate, "
                                  "as in `rate = inverse_sqrt(peak = 0.001, warmup = 2000)`";
     static const Foreign table[] = {
-        {"lr", rate},        {"learning_rate", rate},  {"batch_size", batch},
-        {"epochs", steps},   {"max_steps", steps},     {"iterations", steps},
-        {"grad_clip", clip}, {"gradient_clip", clip},  {"clip", clip},
-        {"warmup", warmup},  {"warmup_steps", warmup},
+        /* clang-format off */
+        {"lr",            rate},
+        {"learning_rate", rate},
+        {"batch_size",    batch},
+        {"epochs",        steps},
+        {"max_steps",     steps},
+        {"iterations",    steps},
+        {"grad_clip",     clip},
+        {"gradient_clip", clip},
+        {"clip",          clip},
+        {"warmup",        warmup},
+        {"warmup_steps",  warmup},
+        /* clang-format on */
     };
     return find(table, sizeof table / sizeof *table, word);
 }

@@ -12,11 +12,13 @@ typedef struct Loaded {
     Diagnostics *diags;
     const FrontendOptions *options;
     const char *library; /* folder, or NULL: none found */
+
     /* all declarations and statements, used ones first; look at `overridden` */
     NodeList items;
     VEC(const Source *) files; /* in order of reading; the first is the prelude if there is one */
     const Source *main;
     Map seen; /* paths */
+
     /* "b f", "v x": of a block, of a constant → the Node of a used file that it replaces */
     Map replaced;
     bool broken; /* a file is missing or its text is wrong */

@@ -187,13 +187,21 @@ typedef struct Operator {
 } Operator;
 
 static const Operator operators[] = {
-    {TOKEN_PLUS, OP_add, false, false, false},       {TOKEN_MINUS, OP_sub, false, false, false},
-    {TOKEN_STAR, OP_mul, false, false, false},       {TOKEN_SLASH, OP_div, false, false, false},
-    {TOKEN_CARET, OP_pow, false, false, false},      {TOKEN_LESS, OP_lt, true, false, false},
-    {TOKEN_LESS_EQUAL, OP_le, true, false, false},   {TOKEN_GREATER, OP_lt, true, true, false},
-    {TOKEN_GREATER_EQUAL, OP_le, true, true, false}, {TOKEN_EQUAL, OP_eq, true, false, false},
-    {TOKEN_UNEQUAL, OP_eq, true, false, true},       {TOKEN_AND, OP_and, true, false, false},
-    {TOKEN_OR, OP_or, true, false, false},
+    /* clang-format off */
+    {TOKEN_PLUS,          OP_add, false, false, false},
+    {TOKEN_MINUS,         OP_sub, false, false, false},
+    {TOKEN_STAR,          OP_mul, false, false, false},
+    {TOKEN_SLASH,         OP_div, false, false, false},
+    {TOKEN_CARET,         OP_pow, false, false, false},
+    {TOKEN_LESS,          OP_lt,  true,  false, false},
+    {TOKEN_LESS_EQUAL,    OP_le,  true,  false, false},
+    {TOKEN_GREATER,       OP_lt,  true,  true,  false},
+    {TOKEN_GREATER_EQUAL, OP_le,  true,  true,  false},
+    {TOKEN_EQUAL,         OP_eq,  true,  false, false},
+    {TOKEN_UNEQUAL,       OP_eq,  true,  false, true},
+    {TOKEN_AND,           OP_and, true,  false, false},
+    {TOKEN_OR,            OP_or,  true,  false, false},
+    /* clang-format on */
 };
 
 /* NULL: `%` is made of several ops, `@` is a product. */

@@ -251,13 +251,22 @@ static Node *parse_weights(Parser *p)
 /* Words that begin a declaration when a name (or, for the last two, a brace)
  * follows; elsewhere they are names like any other. */
 static const Declaration declarations[] = {
-    {"model", parse_model, false, false, true},    {"use", parse_use, false, false, true},
-    {"const", parse_const, false, true, true},     {"dim", parse_dim, false, true, true},
-    {"input", parse_input, false, false, true},    {"param", parse_param, false, false, false},
-    {"frozen", parse_frozen, false, false, false}, {"state", parse_state, false, false, false},
-    {"block", parse_block, false, false, true},    {"output", parse_output, false, false, false},
-    {"update", parse_update, false, false, false}, {"merge", parse_merge, false, false, false},
-    {"train", parse_train, true, false, true},     {"weights", parse_weights, true, false, true},
+    /* clang-format off */
+    {"model",   parse_model,   false, false, true},
+    {"use",     parse_use,     false, false, true},
+    {"const",   parse_const,   false, true,  true},
+    {"dim",     parse_dim,     false, true,  true},
+    {"input",   parse_input,   false, false, true},
+    {"param",   parse_param,   false, false, false},
+    {"frozen",  parse_frozen,  false, false, false},
+    {"state",   parse_state,   false, false, false},
+    {"block",   parse_block,   false, false, true},
+    {"output",  parse_output,  false, false, false},
+    {"update",  parse_update,  false, false, false},
+    {"merge",   parse_merge,   false, false, false},
+    {"train",   parse_train,   true,  false, true},
+    {"weights", parse_weights, true,  false, true},
+    /* clang-format on */
 };
 
 const Declaration *declaration_ahead(Parser *p)

@@ -24,6 +24,7 @@ typedef struct SlabBuffer {
 typedef struct Measured {
     const TfcProgram *program;
     const Op *const *origins; /* of each step */
+
     /* of each program dimension: of a ragged one, each sentence's length */
     int64_t *sizes;
     StepCost *steps;

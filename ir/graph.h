@@ -107,6 +107,7 @@ struct Op {
     Block *body;    /* regions only */
     Op *previous, *next;
     Loc loc; /* the place in the .tfg or .tir it came from */
+
     /* dotted name of the blocks around it ("encoder.layer.0"); "" at the top, NULL: unknown */
     const char *scope;
 };

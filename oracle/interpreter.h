@@ -22,6 +22,7 @@ typedef struct Dense {
     const Shape *shape;
     DType dtype;
     Num *x; /* those that do not exist are of no account */
+
     /* Of reduce_max: what it is the greatest of, and where there is no doubt which one that is. */
     const struct Dense *top_of;
     const bool *sole;

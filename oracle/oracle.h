@@ -24,6 +24,7 @@ typedef struct OracleTensor {
     Type type;
     int64_t count; /* elements stored */
     double *data;  /* the elements, whatever their type */
+
     /* of results: the bound of |program's element - data|, absolute, to first order. 0: exact. Of a
      * truth value that may go either way 1; infinite where anything is right: NaN, overflow, a
      * divisor or logarithm that may be of 0, the row of an index that may be another. Of what goes
@@ -38,6 +39,7 @@ typedef struct OracleRun {
     const OracleDim *dims; /* one a symbol of the module */
     uint64_t seed, step;   /* of random values and dropout, as exec_set_rng */
     bool training;         /* what op `training` gives, in functions that still have it */
+
     /* Every op is taken to round in the type of its result. If `compute` is a coarser type, it is
      * taken to round in that, and what is given is rounded first: DT_F32 for a program that was
      * made in f32 of this function in f64, DT_BF16 where pass `precision` made one of bf16.

@@ -67,9 +67,11 @@ const PassInfo *pass_find(const char *name);
 
 typedef struct PipelineOptions {
     int opt_level; /* 0: only what codegen needs; 2: everything */
+
     /* comma-separated names instead; NULL: by level. "-name" leaves one out */
     const char *passes;
     const char *after; /* stop after this pass; NULL: all */
+
     /* DT_BF16: `precision` makes products bf16; naming it in `passes` does the same */
     DType compute;
     const MemoryBudget *budget; /* of `recompute`; NULL: it does nothing */
@@ -181,13 +183,15 @@ Function *derive_update_part(const Module *module, const OptimizerSpec *optimize
 Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer);
 
 /* Splits "forward" into the ops that do not depend on the input `target` [B, T~], and the others:
- * encode: the model's other inputs → values "memory.N";
- * decode_step: "memory.N", the newest tokens of each hypothesis (input `target`
- * i32[B, Q~]; usually one each), caches (params "cache.N" [B, P~, …], P~ counting
- * the newest) → output `logits` [B, Q~, V]. B counts hypotheses here; the target
- * dimension T is split into Q (newest) and P (all so far); the source dimension S
- * stays ragged over B: offsets say where each hypothesis' memory is.
- * False after an error, which names an op that is not position-wise. */
+ *
+ *   encode       the model's other inputs → values "memory.N"
+ *   decode_step  "memory.N", the newest tokens of each hypothesis (input `target` i32[B, Q~];
+ *                usually one each), caches (params "cache.N" [B, P~, …], P~ counting the newest)
+ *                → output `logits` [B, Q~, V]
+ *
+ * B counts hypotheses here; the target dimension T is split into Q (newest) and P (all so far); the
+ * source dimension S stays ragged over B: offsets say where each hypothesis' memory is. False after
+ * an error, which names an op that is not position-wise. */
 typedef struct Incremental {
     Function *encode; /* NULL for a decoder-only model */
     Function *decode_step;

@@ -14,6 +14,7 @@ typedef struct Scaling {
     double rows;         /* of the largest one */
     double given, first; /* of the params as they go to other ranks; of the largest one so */
     double tokens;       /* a rank and step */
+
     /* of the network: seconds until a message arrives; bytes a second, each way */
     double delay, speed;
     double memory;   /* bytes a second between ranks of a machine */

@@ -13,29 +13,31 @@ typedef struct Ending {
 } Ending;
 
 static const Ending endings[] = {
-    {".so", "compile", "so", "a library"},
-    {".o", "compile", "obj", "an object file"},
-    {".c", "compile", "c", "C source"},
-    {".ll", "compile", "llvm", "LLVM IR"},
-    {".s", "compile", "asm", "assembly"},
-    {".bc", "compile", "bc", "LLVM bitcode"},
-    {".html", "compile", "html", "a page"},
-    {".wasm", "compile", "exe", "WebAssembly"},
-    {"", "compile", "exe", "a program"},
-    {".safetensors", "export", "safetensors", "the params"},
-    {".onnx", "export", "onnx", "the model as ONNX"},
-    {".npz", "export", "marian", "params for Marian"},
-    {"", "export", "safetensors", "the params"},
-    {".html", "dump", "html", "a page"},
-    {".dot", "dump", "dot", "a graph"},
-    {"*", "dump", "text", "text"},
-    {".svg", "draw", "svg", "a picture"},
-    {"", "draw", "svg", "a picture"},
-    {".html", "attend", "html", "a page"},
-    {"", "attend", "html", "a page"},
-    {".html", "report", "html", "a page"},
-    {".svg", "report", "svg", "a plot"},
-    {"", "report", "html", "a page"},
+    /* clang-format off */
+    {".so",          "compile", "so",          "a library"},
+    {".o",           "compile", "obj",         "an object file"},
+    {".c",           "compile", "c",           "C source"},
+    {".ll",          "compile", "llvm",        "LLVM IR"},
+    {".s",           "compile", "asm",         "assembly"},
+    {".bc",          "compile", "bc",          "LLVM bitcode"},
+    {".html",        "compile", "html",        "a page"},
+    {".wasm",        "compile", "exe",         "WebAssembly"},
+    {"",             "compile", "exe",         "a program"},
+    {".safetensors", "export",  "safetensors", "the params"},
+    {".onnx",        "export",  "onnx",        "the model as ONNX"},
+    {".npz",         "export",  "marian",      "params for Marian"},
+    {"",             "export",  "safetensors", "the params"},
+    {".html",        "dump",    "html",        "a page"},
+    {".dot",         "dump",    "dot",         "a graph"},
+    {"*",            "dump",    "text",        "text"},
+    {".svg",         "draw",    "svg",         "a picture"},
+    {"",             "draw",    "svg",         "a picture"},
+    {".html",        "attend",  "html",        "a page"},
+    {"",             "attend",  "html",        "a page"},
+    {".html",        "report",  "html",        "a page"},
+    {".svg",         "report",  "svg",         "a plot"},
+    {"",             "report",  "html",        "a page"},
+    /* clang-format on */
 };
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
 
@@ -72,12 +74,14 @@ static const char *list_endings(Job *job, const char *command)
 static const struct {
     const char *ending, *command, *advice;
 } foreign_endings[] = {
-    {".dll", "compile", "tfc makes libraries for Linux and WebAssembly, none for Windows"},
-    {".exe", "compile", "tfc makes programs for Linux and WebAssembly, none for Windows"},
+    /* clang-format off */
+    {".dll",   "compile", "tfc makes libraries for Linux and WebAssembly, none for Windows"},
+    {".exe",   "compile", "tfc makes programs for Linux and WebAssembly, none for Windows"},
     {".dylib", "compile", "tfc makes libraries for Linux and WebAssembly, none for macOS"},
-    {".pt", "export", "PyTorch reads .safetensors (safetensors.torch.load_file)"},
-    {".pth", "export", "PyTorch reads .safetensors (safetensors.torch.load_file)"},
-    {".bin", "export", "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+    {".pt",    "export",  "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+    {".pth",   "export",  "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+    {".bin",   "export",  "PyTorch reads .safetensors (safetensors.torch.load_file)"},
+    /* clang-format on */
 };
 
 static void refuse(Job *job, const char *command, const char *path, const char *option)

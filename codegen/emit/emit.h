@@ -17,6 +17,7 @@
 typedef struct Coord {
     LoValue base; /* NULL: 0, or the column of a loop that is not open yet */
     bool varies;  /* with the column */
+
     /* 1 + the ragged symbol of a tokens axis: this is its sentence or position; 0: neither */
     int token;
 } Coord;

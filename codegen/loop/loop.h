@@ -140,6 +140,7 @@ typedef struct LoVector {
     uint8_t lanes;
     uint8_t jam; /* vectors that go through the body together; 0 is 1 */
     bool whole;  /* the number of turns is a multiple of lanes × jam */
+
     /* one loop under a mask, where the last vector may be partial; else whole vectors first */
     bool masked;
 } LoVector;

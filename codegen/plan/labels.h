@@ -23,6 +23,7 @@ typedef struct DotForm {
     const Type *types[DOT_TENSORS];
     View views[DOT_TENSORS];
     bool tokens_joined[DOT_TENSORS]; /* its packed tokens are one label */
+
     /* program dimension whose offsets say where a sentence begins, or -1 */
     int ragged_dim[DOT_TENSORS];
     TfcSize ragged_stride[DOT_TENSORS];

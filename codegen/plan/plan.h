@@ -1,15 +1,15 @@
 /* Inside codegen/plan: from a function to a program's tables.
  *
- *   uses.c    how long each value is needed, where it could be written directly
- *   views.c   shape ops as other strides over the same memory
- *   place.c   buffers: which one a value is written to
- *   steps.c   kernels and copies
- *   epilogue.c kernels that are done with the product before them
- *   loops.c   loops over rows
- *   prepare.c steps that depend on params alone
- *   dot.c     products (labels.c: their dimensions as loops and matrix sides)
- *   lower.c   the walk over the function
- *   compile.c plan_program: the walk, lifetimes, tables
+ *   uses.c      how long each value is needed, where it could be written directly
+ *   views.c     shape ops as other strides over the same memory
+ *   place.c     buffers: which one a value is written to
+ *   steps.c     kernels and copies
+ *   epilogue.c  kernels that are done with the product before them
+ *   loops.c     loops over rows
+ *   prepare.c   steps that depend on params alone
+ *   dot.c       products (labels.c: their dimensions as loops and matrix sides)
+ *   lower.c     the walk over the function
+ *   compile.c   plan_program: the walk, lifetimes, tables
  *
  * A value is placed when its memory and strides are known. Steps come in the
  * order of the function. */
@@ -36,6 +36,7 @@ typedef struct Placement {
     bool placed;
     View view;    /* strides per storage axis of the value's layout */
     int last_use; /* position of the last op that needs these elements, through views too */
+
     /* a concat that it is part of, or the reshape or transpose on the way to one */
     Op *home;
     Op *assign;         /* the first op that assigns it to a param, or keeps it */

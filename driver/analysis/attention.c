@@ -89,7 +89,7 @@ bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds)
 static const float *by_heads(const float *stored, int64_t heads, int64_t queries, int64_t keys,
                              Arena *arena)
 {
-    float *weights = ARENA_ARRAY(arena, float, heads *queries *keys + 1);
+    float *weights = ARENA_ARRAY(arena, float, 1 + heads * queries * keys);
     for (int64_t h = 0; h < heads; h++)
         for (int64_t q = 0; q < queries; q++)
             memcpy(weights + (h * queries + q) * keys, stored + (q * heads + h) * keys,

@@ -31,6 +31,7 @@ typedef struct Artifact {
     Job *job;
     Session session;
     const char *output, *emit; /* so, obj, exe, c, llvm, asm, bc, js, html */
+
     /* the model's own name as a C identifier: the prefix of all names */
     const char *name;
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */

@@ -14,6 +14,7 @@ typedef struct CompileOptions {
     const char *store;     /* params of a page or package: "f32", or rounded to "bf16"; NULL: f32 */
     VocabularyChoice vocab; /* to be put inside; not chosen: the run's, or none */
     const char *target;     /* triple; NULL: this system */
+
     /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
     const char *cpus;
     const char *gemm;     /* "native", "blas", "auto"; NULL: native */

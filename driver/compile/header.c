@@ -22,6 +22,11 @@ const char *artifact_text(const Artifact *artifact, const char *text)
     return copy;
 }
 
+static void put_named(const Artifact *a, Text *out, const char *text)
+{
+    text_string(out, artifact_text(a, text));
+}
+
 static bool is_among(const char *name, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -199,31 +204,27 @@ static void put_generation(const Artifact *a, Text *out)
         text_add(out, isfinite(f->most) && f->most > 0 ? "; %.10g to %.10g */\n" : " */\n",
                  f->least, f->most);
     }
-    text_add(
-        out, "%s",
-        artifact_text(
-            a,
-            "} @_generation;\n"
-            "typedef struct @_result {\n"
-            "    const int32_t *ids; /* without bos and eos */\n"
-            "    int64_t n;\n"
-            "    double log_probability, score;\n"
-            "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
-            "    int64_t n_each;\n"
-            "} @_result;\n\n"));
+    put_named(
+        a, out,
+        "} @_generation;\n"
+        "typedef struct @_result {\n"
+        "    const int32_t *ids; /* without bos and eos */\n"
+        "    int64_t n;\n"
+        "    double log_probability, score;\n"
+        "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
+        "    int64_t n_each;\n"
+        "} @_result;\n\n");
     if (a->has_text && a->names[TFC_ENCODE])
-        text_add(
-            out, "%s",
-            artifact_text(
-                a,
-                "typedef struct @_translation {\n"
-                "    int64_t line; /* of the text, from 0 */\n"
-                "    const char *text; /* ends with a NUL, which length does not count */\n"
-                "    int64_t length;\n"
-                "    @_result result;\n"
-                "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
-                "    int64_t n_source;\n"
-                "} @_translation;\n\n"));
+        put_named(
+            a, out,
+            "typedef struct @_translation {\n"
+            "    int64_t line; /* of the text, from 0 */\n"
+            "    const char *text; /* ends with a NUL, which length does not count */\n"
+            "    int64_t length;\n"
+            "    @_result result;\n"
+            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
+            "    int64_t n_source;\n"
+            "} @_translation;\n\n");
 }
 
 /* ---- parameters ---- */
@@ -254,15 +255,13 @@ static void put_parameters(const Artifact *a, Text *out)
         }
     text_add(out, " */\n");
     arena_free(arena);
-    text_add(
-        out, "%s",
-        artifact_text(
-            a, "typedef struct @_parameter_info {\n"
-               "    const char *name;\n"
-               "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
-               "    int64_t rank, dims[8], count;\n"
-               "    const void *data; /* valid until the first training step, then until close */\n"
-               "} @_parameter_info;\n\n"));
+    put_named(a, out,
+              "typedef struct @_parameter_info {\n"
+              "    const char *name;\n"
+              "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
+              "    int64_t rank, dims[8], count;\n"
+              "    const void *data; /* valid until the first training step, then until close */\n"
+              "} @_parameter_info;\n\n");
 }
 
 /* ---- the whole ---- */
@@ -277,52 +276,48 @@ static void put_opening(const Artifact *a, Text *out)
             " *\n * %d models are inside: probabilities are the mean of theirs. Parameters that are told\n"
             " * are the first one's; %s_open takes no file, and nothing is saved.\n",
             a->n_members + 1, a->name);
-    text_add(
-        out, "%s",
-        artifact_text(
-            a,
-            " *\n"
-            " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
-            " * session belongs to one thread at a time. What functions return belongs to the model or\n"
-            " * session; inputs are the caller's and only read during the call. After an error all is\n"
-            " * as it was before the call, unless the function says otherwise, and the same call may\n"
-            " * succeed later; a pointer to a model or session that was not opened is NULL.\n"
-            " *\n"
-            " * Every call can give @_ERROR_ARGUMENT, where an argument is not what is said to be\n"
-            " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
-            " * model or session that is closed, or whose model is; a number out of its range; an id\n"
-            " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
-            " * nothing here ends the process.\n"
-            " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
-            " *\n"
-            " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"
-            " * too; scalars are finite, truth values 0 or 1.\n"
-            " *\n"
-            " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
-            " * one after the other without padding. */\n"));
+    put_named(
+        a, out,
+        " *\n"
+        " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
+        " * session belongs to one thread at a time. What functions return belongs to the model or\n"
+        " * session; inputs are the caller's and only read during the call. After an error all is\n"
+        " * as it was before the call, unless the function says otherwise, and the same call may\n"
+        " * succeed later; a pointer to a model or session that was not opened is NULL.\n"
+        " *\n"
+        " * Every call can give @_ERROR_ARGUMENT, where an argument is not what is said to be\n"
+        " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
+        " * model or session that is closed, or whose model is; a number out of its range; an id\n"
+        " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
+        " * nothing here ends the process.\n"
+        " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
+        " *\n"
+        " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"
+        " * too; scalars are finite, truth values 0 or 1.\n"
+        " *\n"
+        " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
+        " * one after the other without padding. */\n");
     text_add(
         out,
         "#ifndef TFC_MODEL_%s_H\n#define TFC_MODEL_%s_H\n\n#include <stdint.h>\n\n"
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
         "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
         a->name, a->name);
-    text_add(
-        out, "%s",
-        artifact_text(
-            a, "typedef struct @ @; /* parameters */\n"
-               "typedef struct @_session @_session;\n\n"
-               "enum {\n"
-               "    @_OK = 0,\n"
-               "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
-               "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
-               "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
-               "    @_ERROR_MEMORY = 4,\n"
-               "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
-               "    @_ERROR_ARGUMENT = 6,\n"
-               "    @_ERROR_FILE = 7,     /* cannot be written */\n"
-               "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
-               "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
-               "};\n"));
+    put_named(a, out,
+              "typedef struct @ @; /* parameters */\n"
+              "typedef struct @_session @_session;\n\n"
+              "enum {\n"
+              "    @_OK = 0,\n"
+              "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
+              "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
+              "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
+              "    @_ERROR_MEMORY = 4,\n"
+              "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
+              "    @_ERROR_ARGUMENT = 6,\n"
+              "    @_ERROR_FILE = 7,     /* cannot be written */\n"
+              "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
+              "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
+              "};\n");
     text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n",
              a->name, LIMIT_threads, a->name, (int)setting_rows[SETTING_beam].most, a->name,
              (int)setting_rows[SETTING_nbest].most);
@@ -338,27 +333,23 @@ static void put_opening(const Artifact *a, Text *out)
 static void put_versions(const Artifact *a, uint64_t version, Text *out)
 {
     text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, version);
-    text_add(
-        out, "%s",
-        artifact_text(
-            a,
-            "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
-            " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
-            " * missing or do not fit. After an error *model is NULL. */\n"
-            "static inline int @_open(const char *weights, @ **model)\n"
-            "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
-            "/* Opens it with initial values, to be trained. */\n"
-            "static inline int @_open_new(uint64_t seed, @ **model)\n"
-            "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n"));
+    put_named(
+        a, out,
+        "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
+        " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
+        " * missing or do not fit. After an error *model is NULL. */\n"
+        "static inline int @_open(const char *weights, @ **model)\n"
+        "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
+        "/* Opens it with initial values, to be trained. */\n"
+        "static inline int @_open_new(uint64_t seed, @ **model)\n"
+        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n");
     if (a->names[TFC_TRAIN_STEP])
-        text_add(
-            out, "%s",
-            artifact_text(
-                a,
-                "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
-                " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
-                "static inline int @_open_checkpoint(const char *path, @ **model)\n"
-                "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n"));
+        put_named(
+            a, out,
+            "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
+            " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
+            "static inline int @_open_checkpoint(const char *path, @ **model)\n"
+            "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n");
     text_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 

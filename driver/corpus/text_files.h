@@ -34,8 +34,8 @@ const char *text_files_mistake(Arena *arena, const TextFiles *files, const char 
 const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
                                const char *languages, const TextFiles *valid,
                                const TextList *named);
-/* For messages, in the arena: the options by which texts of these kinds are given, such as "--source
- * FILE and --target FILE, or --data FILE". */
+/* For messages, in the arena: the options by which texts of these kinds are given, such as
+ * "--source FILE and --target FILE, or --data FILE". */
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds);
 /* What a model that reads pairs, or one text, cannot do with what was given, or with nothing; NULL:
  * it fits, or nothing is given and `is_needed` is false. `model`: its name. */

@@ -30,31 +30,41 @@
         CONST("dropout", "p_drop", "0.1"), ACTIVATION("activation_function", "\"gelu\"")
 
 static const ImportRow marian[] = {
-    CONST("vocab_size", "vocab", "58101"), SEQ2SEQ_ROWS, MUST("scale_embedding", "true", "false"),
-    MUST("normalize_before", "false", "false"), MUST("normalize_embedding", "false", "false"),
+    CONST("vocab_size", "vocab", "58101"),
+    SEQ2SEQ_ROWS,
+    MUST("scale_embedding", "true", "false"),
+    MUST("normalize_before", "false", "false"),
+    MUST("normalize_embedding", "false", "false"),
     MUST("add_final_layer_norm", "false", "false"),
     MUST("static_position_embeddings", "true", "true"),
     MUST("share_encoder_decoder_embeddings", "true", "true"),
-    MUST("tie_word_embeddings", "true", "true"), TOKEN("begin", "decoder_start_token_id", "58100"),
-    TOKEN("end", "eos_token_id", "0"), TOKEN("pad", "pad_token_id", "58100"),
+    MUST("tie_word_embeddings", "true", "true"),
+    TOKEN("begin", "decoder_start_token_id", "58100"),
+    TOKEN("end", "eos_token_id", "0"),
+    TOKEN("pad", "pad_token_id", "58100"),
     /* of what Marian itself wrote (import_marian.c) */
-    CONST("position_base", "position_base", "null"), IGNORE("model.*.embed_positions.weight"), END};
+    CONST("position_base", "position_base", "null"),
+    IGNORE("model.*.embed_positions.weight"),
+    END,
+};
 
-static const ImportRow bart[] = {CONST("vocab_size", "vocab", "50265"),
-                                 CONST("max_position_embeddings", "context", "1024"),
-                                 SEQ2SEQ_ROWS,
-                                 MUST("scale_embedding", "false", "false"),
-                                 MUST("normalize_before", "false", "false"),
-                                 MUST("normalize_embedding", "true", "true"),
-                                 MUST("add_final_layer_norm", "false", "false"),
-                                 MUST("static_position_embeddings", "false", "false"),
-                                 MUST("tie_word_embeddings", "true", "true"),
-                                 TOKEN("begin", "decoder_start_token_id", "2"),
-                                 TOKEN("end", "eos_token_id", "2"),
-                                 TOKEN("source-begin", "bos_token_id", "0"),
-                                 TOKEN("first", "bos_token_id", "0"),
-                                 TOKEN("pad", "pad_token_id", "1"),
-                                 END};
+static const ImportRow bart[] = {
+    CONST("vocab_size", "vocab", "50265"),
+    CONST("max_position_embeddings", "context", "1024"),
+    SEQ2SEQ_ROWS,
+    MUST("scale_embedding", "false", "false"),
+    MUST("normalize_before", "false", "false"),
+    MUST("normalize_embedding", "true", "true"),
+    MUST("add_final_layer_norm", "false", "false"),
+    MUST("static_position_embeddings", "false", "false"),
+    MUST("tie_word_embeddings", "true", "true"),
+    TOKEN("begin", "decoder_start_token_id", "2"),
+    TOKEN("end", "eos_token_id", "2"),
+    TOKEN("source-begin", "bos_token_id", "0"),
+    TOKEN("first", "bos_token_id", "0"),
+    TOKEN("pad", "pad_token_id", "1"),
+    END,
+};
 
 static const ImportRow t5[] = {
     CONST("vocab_size", "vocab", "32128"),
@@ -75,26 +85,29 @@ static const ImportRow t5[] = {
     TOKEN("end", "eos_token_id", "1"),
     TOKEN("pad", "pad_token_id", "0"),
     IGNORE("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"),
-    END};
+    END,
+};
 
-static const ImportRow gpt2[] = {CONST("vocab_size", "vocab", "50257"),
-                                 CONST("n_positions", "context", "1024"),
-                                 CONST("n_embd", "d_model", "768"),
-                                 CONST("n_layer", "layers", "12"),
-                                 CONST("n_head", "heads", "12"),
-                                 CONST("n_inner", "d_ff", "null"),
-                                 CONST("resid_pdrop", "p_drop", "0.1"),
-                                 ACTIVATION("activation_function", "\"gelu_new\""),
-                                 MUST("layer_norm_epsilon", "1e-5", "1e-5"),
-                                 MUST("scale_attn_weights", "true", "true"),
-                                 MUST("scale_attn_by_inverse_layer_idx", "false", "false"),
-                                 MUST("tie_word_embeddings", "true", "true"),
-                                 TOKEN("begin", "bos_token_id", "50256"),
-                                 TOKEN("end", "eos_token_id", "50256"),
-                                 IGNORE("**.attn.bias"),
-                                 IGNORE("**.attn.masked_bias"),
-                                 IGNORE("lm_head.weight"),
-                                 END};
+static const ImportRow gpt2[] = {
+    CONST("vocab_size", "vocab", "50257"),
+    CONST("n_positions", "context", "1024"),
+    CONST("n_embd", "d_model", "768"),
+    CONST("n_layer", "layers", "12"),
+    CONST("n_head", "heads", "12"),
+    CONST("n_inner", "d_ff", "null"),
+    CONST("resid_pdrop", "p_drop", "0.1"),
+    ACTIVATION("activation_function", "\"gelu_new\""),
+    MUST("layer_norm_epsilon", "1e-5", "1e-5"),
+    MUST("scale_attn_weights", "true", "true"),
+    MUST("scale_attn_by_inverse_layer_idx", "false", "false"),
+    MUST("tie_word_embeddings", "true", "true"),
+    TOKEN("begin", "bos_token_id", "50256"),
+    TOKEN("end", "eos_token_id", "50256"),
+    IGNORE("**.attn.bias"),
+    IGNORE("**.attn.masked_bias"),
+    IGNORE("lm_head.weight"),
+    END,
+};
 
 /* What LLaMA and those that took its layers share. Positions are turned more slowly for long texts
  * by rope_scaling, which newer files call rope_parameters. */
@@ -120,45 +133,60 @@ static const ImportRow gpt2[] = {CONST("vocab_size", "vocab", "50257"),
 #define SCALING(key, to) \
     KEY("rope_scaling." key, "null"), CONST("rope_parameters." key, to, "=rope_scaling." key)
 
-static const ImportRow llama[] = {LLAMA_ROWS("32000", "2048", "11008", "=num_attention_heads"),
-                                  CONST("attention_bias", "biased", "false"),
-                                  CONST("attention_bias", "output_biased", NULL),
-                                  MUST("mlp_bias", "false", "false"), END};
-static const ImportRow mistral[] = {LLAMA_ROWS("32000", "131072", "14336", "8"),
-                                    MUST("sliding_window", "null", "4096"), END};
-static const ImportRow qwen2[] = {LLAMA_ROWS("151936", "32768", "22016", "32"),
-                                  FLAG("model_type", "biased", "\"qwen2\"", NULL),
-                                  MUST("use_sliding_window", "false", "false"), END};
-
-static const ImportRow bert[] = {CONST("vocab_size", "vocab", "30522"),
-                                 CONST("hidden_size", "d_model", "768"),
-                                 CONST("intermediate_size", "d_ff", "3072"),
-                                 CONST("num_hidden_layers", "layers", "12"),
-                                 CONST("num_attention_heads", "heads", "12"),
-                                 CONST("max_position_embeddings", "context", "512"),
-                                 CONST("type_vocab_size", "segments", "2"),
-                                 CONST("layer_norm_eps", "norm_eps", "1e-12"),
-                                 CONST("hidden_dropout_prob", "p_drop", "0.1"),
-                                 CONST("attention_probs_dropout_prob", "p_attention", "0.1"),
-                                 ACTIVATION("hidden_act", "\"gelu\""),
-                                 MUST("position_embedding_type", "\"absolute\"", "\"absolute\""),
-                                 MUST("tie_word_embeddings", "true", "true"),
-                                 TOKEN("pad", "pad_token_id", "0"),
-                                 PIECE("[MASK]", "mask_id"),
-                                 IGNORE("bert.pooler.**"),
-                                 IGNORE("bert.embeddings.position_ids"),
-                                 IGNORE("cls.seq_relationship.**"),
-                                 IGNORE("cls.predictions.decoder.**"),
-                                 END};
-
-/* clang-format off */
-static const ImportModel models[] = {
-    {"marian", {"marian.tfg"}, marian},      {"bart", {"bart.tfg", "marian.tfg"}, bart},
-    {"t5", {"t5.tfg"}, t5},                  {"gpt2", {"gpt2.tfg", "gpt.tfg"}, gpt2},
-    {"llama", {"llama.tfg"}, llama},         {"mistral", {"llama.tfg"}, mistral},
-    {"qwen2", {"llama.tfg"}, qwen2},         {"bert", {"bert.tfg"}, bert},
+static const ImportRow llama[] = {
+    LLAMA_ROWS("32000", "2048", "11008", "=num_attention_heads"),
+    CONST("attention_bias", "biased", "false"),
+    CONST("attention_bias", "output_biased", NULL),
+    MUST("mlp_bias", "false", "false"),
+    END,
 };
-/* clang-format on */
+static const ImportRow mistral[] = {
+    LLAMA_ROWS("32000", "131072", "14336", "8"),
+    MUST("sliding_window", "null", "4096"),
+    END,
+};
+static const ImportRow qwen2[] = {
+    LLAMA_ROWS("151936", "32768", "22016", "32"),
+    FLAG("model_type", "biased", "\"qwen2\"", NULL),
+    MUST("use_sliding_window", "false", "false"),
+    END,
+};
+
+static const ImportRow bert[] = {
+    CONST("vocab_size", "vocab", "30522"),
+    CONST("hidden_size", "d_model", "768"),
+    CONST("intermediate_size", "d_ff", "3072"),
+    CONST("num_hidden_layers", "layers", "12"),
+    CONST("num_attention_heads", "heads", "12"),
+    CONST("max_position_embeddings", "context", "512"),
+    CONST("type_vocab_size", "segments", "2"),
+    CONST("layer_norm_eps", "norm_eps", "1e-12"),
+    CONST("hidden_dropout_prob", "p_drop", "0.1"),
+    CONST("attention_probs_dropout_prob", "p_attention", "0.1"),
+    ACTIVATION("hidden_act", "\"gelu\""),
+    MUST("position_embedding_type", "\"absolute\"", "\"absolute\""),
+    MUST("tie_word_embeddings", "true", "true"),
+    TOKEN("pad", "pad_token_id", "0"),
+    PIECE("[MASK]", "mask_id"),
+    IGNORE("bert.pooler.**"),
+    IGNORE("bert.embeddings.position_ids"),
+    IGNORE("cls.seq_relationship.**"),
+    IGNORE("cls.predictions.decoder.**"),
+    END,
+};
+
+static const ImportModel models[] = {
+    /* clang-format off */
+    {"marian",  {"marian.tfg"},             marian},
+    {"bart",    {"bart.tfg", "marian.tfg"}, bart},
+    {"t5",      {"t5.tfg"},                 t5},
+    {"gpt2",    {"gpt2.tfg", "gpt.tfg"},    gpt2},
+    {"llama",   {"llama.tfg"},              llama},
+    {"mistral", {"llama.tfg"},              mistral},
+    {"qwen2",   {"llama.tfg"},              qwen2},
+    {"bert",    {"bert.tfg"},               bert},
+    /* clang-format on */
+};
 enum { N_MODELS = sizeof models / sizeof models[0] };
 
 const ImportModel *import_model(Job *job, const char *type)

@@ -20,6 +20,7 @@ typedef struct ImportRow {
     ImportKind kind;
     const char *key; /* of an object within: "object.key" */
     const char *to;  /* the const, the other key, the JSON value, the rule */
+
     /* the JSON value if config.json lacks the key, or "=KEY": the value of another key; NULL: the
      * key is required (a token: there is none) */
     const char *absent;

@@ -48,14 +48,26 @@ const ImportModel marian_settings = {"marian", {"marian.tfg"}, settings};
 static const MarianName whole[] = {{MARIAN_EMBEDDING, "embedding", "vd"},
                                    {"decoder_ff_logit_out_b", "final_bias", "1v"}};
 static const MarianName of_attention[] = {
-    {"Wq", "query.weight", "dd"},  {"bq", "query.bias", "1d"},   {"Wk", "key.weight", "dd"},
-    {"bk", "key.bias", "1d"},      {"Wv", "value.weight", "dd"}, {"bv", "value.bias", "1d"},
-    {"Wo", "output.weight", "dd"}, {"bo", "output.bias", "1d"}};
+    /* clang-format off */
+    {"Wq", "query.weight",  "dd"},
+    {"bq", "query.bias",    "1d"},
+    {"Wk", "key.weight",    "dd"},
+    {"bk", "key.bias",      "1d"},
+    {"Wv", "value.weight",  "dd"},
+    {"bv", "value.bias",    "1d"},
+    {"Wo", "output.weight", "dd"},
+    {"bo", "output.bias",   "1d"},
+    /* clang-format on */
+};
 static const MarianName of_norm[] = {{"ln_scale", "gain", "1d"}, {"ln_bias", "bias", "1d"}};
-static const MarianName of_ffn[] = {{"W1", "inner.weight", "df"},
-                                    {"b1", "inner.bias", "1f"},
-                                    {"W2", "outer.weight", "fd"},
-                                    {"b2", "outer.bias", "1d"}};
+static const MarianName of_ffn[] = {
+    /* clang-format off */
+    {"W1", "inner.weight", "df"},
+    {"b1", "inner.bias",   "1f"},
+    {"W2", "outer.weight", "fd"},
+    {"b2", "outer.bias",   "1d"},
+    /* clang-format on */
+};
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 

@@ -8,11 +8,13 @@
 
 typedef struct ModelPorts {
     const char *source; /* tokens [B, S~] that are read and not predicted; NULL: none */
+
     /* tokens [B, T~] whose next tokens the model reads or, if it reads none, the second input of
      * tokens, along another dimension; NULL: none */
     const char *target;
     const char *next;    /* "TARGET.next"; NULL: none */
     const char *further; /* "TARGET.next.next"; NULL: none */
+
     /* output [B, T~, V]: the one of this name or, if there is none, the first whose V is the number
      * of tokens that are predicted or looked up; NULL: none */
     const char *logits;

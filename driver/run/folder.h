@@ -8,7 +8,8 @@
  *              them (run_link), and average.safetensors
  *   weights    of a run that tfc import made: a folder, or a link to one, with safetensors that
  *              the model's weights block maps to params; used if there is no checkpoint
- *   published  of an imported run: what tfc export --format hf writes beside the params (published.h)
+ *   published  of an imported run: what tfc export --format hf writes beside the params
+ *              (published.h)
  *   log.jsonl; log-before.jsonl, of a training that was begun anew
  *   lock       while a process trains (lock.h) */
 #ifndef DRIVER_RUN_FOLDER_H
@@ -32,6 +33,7 @@ typedef struct RunSource {
     const TextList *settings; /* --set, for a model's file; or NULL */
     const TextList *with;     /* folders of further runs, for an ensemble; or NULL */
     const char *dtype;        /* as session_set_dtype takes it; NULL: f32 */
+
     /* the cache keeps what programs prepare of the params (kept_weights.h) */
     bool keeps;
 } RunSource;

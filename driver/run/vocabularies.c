@@ -40,12 +40,20 @@ static void note_foreign(Job *job, const char *spec, const Vocabulary *vocab)
 {
     static const struct {
         const char *token, *name, *what;
+    } rows[] = {
         /* clang-format off */
-    } rows[] = {{"<blank>", "pad", "padding token"}, {"<PAD>", "pad", "padding token"}, {"[PAD]", "pad", "padding token"},
-                {"<UNK>", "unk", "unknown token"}, {"[UNK]", "unk", "unknown token"}, {"UNK", "unk", "unknown token"},
-                {"<bos>", "begin", "token that begins a target"}, {"<BOS>", "begin", "token that begins a target"},
-                {"<eos>", "end", "token that ends a target"}, {"<EOS>", "end", "token that ends a target"}};
-    /* clang-format on */
+        {"<blank>", "pad",   "padding token"},
+        {"<PAD>",   "pad",   "padding token"},
+        {"[PAD]",   "pad",   "padding token"},
+        {"<UNK>",   "unk",   "unknown token"},
+        {"[UNK]",   "unk",   "unknown token"},
+        {"UNK",     "unk",   "unknown token"},
+        {"<bos>",   "begin", "token that begins a target"},
+        {"<BOS>",   "begin", "token that begins a target"},
+        {"<eos>",   "end",   "token that ends a target"},
+        {"<EOS>",   "end",   "token that ends a target"},
+        /* clang-format on */
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows && vocab_is_words(vocab); i++)
         if (vocab_find(vocab, rows[i].token) >= 0)
             diag_note(&job->diags, (Loc){0},
@@ -76,16 +84,18 @@ static bool check_spec(Job *job, const char *spec)
     static const struct {
         const char *word, *meant;
     } rows[] = {
-        {"words", "words:auto, the text's words, or words:FILE, a list"},
-        {"word:", "words:auto, the text's words, or words:FILE, a list"},
-        {"chars", "chars:auto, the text's characters"},
-        {"char:", "chars:auto, the text's characters"},
-        {"sentencepiece", PIECES},
+        /* clang-format off */
+        {"words",          "words:auto, the text's words, or words:FILE, a list"},
+        {"word:",          "words:auto, the text's words, or words:FILE, a list"},
+        {"chars",          "chars:auto, the text's characters"},
+        {"char:",          "chars:auto, the text's characters"},
+        {"sentencepiece",  PIECES},
         {"sentencepiece:", PIECES},
-        {"bpe", PIECES},
-        {"bpe:", PIECES},
-        {"unigram", PIECES},
-        {"unigram:", PIECES},
+        {"bpe",            PIECES},
+        {"bpe:",           PIECES},
+        {"unigram",        PIECES},
+        {"unigram:",       PIECES},
+        /* clang-format on */
     };
     if (file_exists(spec))
         return true;

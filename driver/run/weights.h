@@ -46,9 +46,9 @@ typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
 } WeightsExport;
-/* Writes params as a safetensors file, with the names and layout of the model's weights block, or their
- * own without a map. False after errors: params give one tensor different values, or do not fill
- * it. */
+/* Writes params as a safetensors file, with the names and layout of the model's weights block, or
+ * their own without a map. False after errors: params give one tensor different values, or do not
+ * fill it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
 /* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds the names

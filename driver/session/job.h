@@ -13,6 +13,7 @@ typedef struct Job {
     Diagnostics diags;
     const char *gemm; /* what multiplies: "blas", "native", "auto"; NULL: as auto */
     const char *cpu;  /* NULL: this machine */
+
     /* a training: OpenBLAS and native products are measured at first use (tuning.h) */
     bool measures;
     const struct TfcChoice *choice; /* which shapes OpenBLAS has; NULL: not known yet */

@@ -13,6 +13,7 @@ typedef struct SessionOptions {
     const char *path;    /* MODEL.tfg */
     const char *library; /* NULL: the standard one */
     const char *run;     /* the folder of the run whose params are used; or NULL */
+
     /* with run: whether its params fit the model */
     bool (*fits)(Job *job, const char *run, const Model *model);
     TextList settings; /* "NAME=VALUE" */

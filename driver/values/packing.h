@@ -14,6 +14,7 @@ typedef struct BoundDim {
     int64_t extent;           /* size, or the longest length */
     int64_t n;                /* rows of the batch; ragged only */
     int32_t *length, *offset; /* of each row, in tokens; ragged only */
+
     /* padded length of the array that gave it; -1: the array is packed, 0: there is none */
     int64_t padded;
 } BoundDim;
@@ -21,6 +22,7 @@ typedef struct BoundDim {
 typedef struct Binding {
     Job *job;
     const StFile *file; /* may be NULL */
+
     /* ids and positions are checked against its tables; NULL: they are not checked */
     const Module *module;
     VEC(BoundDim) dims;

@@ -16,6 +16,7 @@ typedef struct SyntheticOptions {
     int64_t batch;         /* size of every dimension that is not ragged */
     int64_t source_length; /* tokens, along the source's ragged dimension */
     int64_t target_length; /* tokens, along all other ragged dimensions */
+
     /* lengths are drawn, from 1 to the two above; else all are equal to them */
     bool ragged;
     /* lengths of each sentence, in place of the three above; NULL: none */

@@ -12,6 +12,7 @@ typedef struct Chunk {
     const Module *module;
     Arena *arena;
     Op *seed; /* the product that began it */
+
     /* rows: the leading storage axis; batch: of packed tokens, else NO_SYMBOL */
     int symbol, batch;
     VEC(Op *) members;

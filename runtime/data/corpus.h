@@ -83,6 +83,7 @@ typedef struct Corpus {
     char *refusal;        /* … and why; NULL: there is none */
     TokenText pending;    /* of a stream without a newline token, not yet encoded */
     int64_t pending_line; /* … its first line, from 0 */
+
     /* Prepared data that has the rows (prepared.h); the corpus has only their number n. NULL: the
      * rows are here. */
     const struct Prepared *prepared;
@@ -115,6 +116,7 @@ void corpus_free(Corpus *corpus); /* NULL is allowed */
 typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
     bool cuts_source, cuts_target;   /* as Corpus counts them */
+
     /* not kept because of the tokenizer: corpus->refusal of the first */
     bool is_refused;
     bool is_uneven;         /* not kept because of same_lengths */

@@ -31,17 +31,21 @@ typedef struct Rule {
     unsigned said; /* a part of the text's rule */
 } Rule;
 
-static const Rule rules[] = {{"begin", offsetof(TokenRules, begin), false, 0},
-                             {"end", offsetof(TokenRules, end), false, 0},
-                             {"source-begin", offsetof(TokenRules, source_begin), true, 0},
-                             {"source-end", offsetof(TokenRules, source_end), true, 0},
-                             {"first", offsetof(TokenRules, first), false, 0},
-                             {"pad", offsetof(TokenRules, pad), false, 0},
-                             {"unk", offsetof(TokenRules, unk), false, 0},
-                             {"text-begin", offsetof(TokenRules, text.begin), false, SAID_BEGIN},
-                             {"text-end", offsetof(TokenRules, text.end), false, SAID_END},
-                             {"newline", offsetof(TokenRules, text.newline), false, SAID_NEWLINE},
-                             {"stop", 0, false, SAID_STOPS}};
+static const Rule rules[] = {
+    /* clang-format off */
+    {"begin", offsetof(TokenRules, begin), false, 0},
+    {"end", offsetof(TokenRules, end), false, 0},
+    {"source-begin", offsetof(TokenRules, source_begin), true, 0},
+    {"source-end", offsetof(TokenRules, source_end), true, 0},
+    {"first", offsetof(TokenRules, first), false, 0},
+    {"pad", offsetof(TokenRules, pad), false, 0},
+    {"unk", offsetof(TokenRules, unk), false, 0},
+    {"text-begin", offsetof(TokenRules, text.begin), false, SAID_BEGIN},
+    {"text-end", offsetof(TokenRules, text.end), false, SAID_END},
+    {"newline", offsetof(TokenRules, text.newline), false, SAID_NEWLINE},
+    {"stop", 0, false, SAID_STOPS},
+    /* clang-format on */
+};
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 static const Rule *find_rule(Diagnostics *diags, const char *text)

@@ -68,9 +68,11 @@ int32_t vocab_size(const Vocabulary *vocab); /* by its rules */
 typedef enum TextSaid { SAID_BEGIN = 1, SAID_END = 2, SAID_NEWLINE = 4, SAID_STOPS = 8 } TextSaid;
 typedef struct TokenRules {
     int32_t pad, unk; /* pad: packed batches need none; unk: bytes may be tokens */
+
     /* a target is fed as begin y1…yn, and predicted as y1…yn end */
     int32_t begin, end;
     int32_t source_begin, source_end; /* a source is source_begin x1…xm source_end */
+
     /* ids that the model has; those without a token have no text */
     int32_t size;
     int32_t first; /* y1 of every translation; it has no text */

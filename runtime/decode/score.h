@@ -10,6 +10,7 @@
 /* ScoreModel: programs; at least one of forward and loss is there. */
 typedef struct ScoreModel {
     const TfcProgram *forward; /* gives `logits` [B, T~, V] or NULL */
+
     /* gives a batch's part of "loss" (derive_loss_share), perhaps the same program; or NULL */
     const TfcProgram *loss;
     /* gives sums over the whole corpus that the loss reads; NULL: it reads none */

@@ -70,17 +70,19 @@ void setting_range(const DecodeSetting *setting, char *text)
 const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of,
                                          int64_t alternatives)
 {
-    static const SettingConflict
-        draws = {"--best-of is for --sample", "best_of is for samples"},
-        few = {"--best-of is less than --nbest", "best_of is less than nbest"},
-        searched = {"--alternatives are searched for, one each: leave --sample out",
-                    "alternatives are searched for, one each: leave sample at 0"},
-        one = {"--alternatives are searched for, one each: leave --nbest out",
-               "alternatives are searched for, one each: leave nbest at 1"};
+    enum { DRAWS, FEW, SEARCHED, ONE };
+    static const SettingConflict conflicts[] = {
+        [DRAWS] = {"--best-of is for --sample", "best_of is for samples"},
+        [FEW] = {"--best-of is less than --nbest", "best_of is less than nbest"},
+        [SEARCHED] = {"--alternatives are searched for, one each: leave --sample out",
+                      "alternatives are searched for, one each: leave sample at 0"},
+        [ONE] = {"--alternatives are searched for, one each: leave --nbest out",
+                 "alternatives are searched for, one each: leave nbest at 1"},
+    };
     if (best_of && (!sample || best_of < nbest))
-        return sample ? &few : &draws;
+        return &conflicts[sample ? FEW : DRAWS];
     if (alternatives && (sample || nbest > 1))
-        return sample ? &searched : &one;
+        return &conflicts[sample ? SEARCHED : ONE];
     return NULL;
 }
 

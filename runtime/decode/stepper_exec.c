@@ -20,8 +20,7 @@ typedef struct Cache {
 /* Output of encode that is an input of decode_step. */
 typedef struct Memory {
     const char *name;
-    bool
-        per_sentence; /* [B, …] without a ragged dimension: rows are gathered for each hypothesis */
+    bool per_sentence; /* [B, …], none ragged: rows are gathered for each hypothesis */
     size_t row_bytes;
     void *rows;
     const void *encoded;
@@ -38,6 +37,7 @@ typedef struct ExecStepper {
     Cache *caches;
     int n_caches;
     int32_t capacity, n_slots; /* of the caches */
+
     /* tokens that one step has room for beside one a slot */
     int32_t most_new;
     int32_t *slot_length;                   /* tokens fed */

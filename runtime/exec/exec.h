@@ -32,6 +32,7 @@ typedef struct StoreTensor {
     int32_t rank;
     int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
     int64_t count;              /* elements; 0 of a cache */
+
     /* 64-byte aligned, owned by the store; NULL in a deferred store until it is needed. A cache's
      * is owned by the decoder, NULL until set. Code that writes a param between runs calls
      * store_changed. */

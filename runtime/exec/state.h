@@ -17,6 +17,7 @@ typedef struct RaggedTables {
     int32_t *batch, *position; /* room for `tokens` */
     int64_t rows, tokens;
     int64_t n; /* rows in use */
+
     /* there was no memory for the rows: no run until they are set again */
     bool missing;
 } RaggedTables;

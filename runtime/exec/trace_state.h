@@ -12,6 +12,7 @@ typedef struct TraceStep {
     const TfcProgram *program;
     int32_t step;
     int64_t begin, end; /* nanoseconds since the trace was made */
+
     /* Of a product: m, n, k (the largest) and how many. Of a kernel: units, and
      * elements a unit. Of copies and zeros: bytes. */
     int64_t shape[4];

@@ -73,6 +73,7 @@ typedef struct TfcModel {
     const char *name;
     int64_t n_variants;
     const TfcVariant *variants; /* the most demanding first */
+
     /* 0: no weights inside; above 1: decoding takes the mean of their probabilities, and no other
      * weights */
     int64_t n_members;

@@ -22,10 +22,12 @@ typedef struct TfcLoaded {
     pthread_mutex_t mutex; /* of what follows, and of adding to the store */
     bool trains;           /* the params are its own, the optimizer's state is there */
     int64_t generation;    /* changes when params move */
+
     /* steps done, seed of the last step; the checkpoint's other values are saved again, for a tfc
      * train that resumes from it */
     TrainState training;
     Tokenizer *source, *target; /* made for the first text; source may be the target's */
+
     /* access.c: */
     int64_t users;   /* the handle, sessions and calls that use the model; the last one frees it */
     int64_t reading; /* calls that read params */

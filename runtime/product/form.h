@@ -53,24 +53,28 @@ enum { TFC_PANEL_GAP = 64 };
 /* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
  * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are
  * read from memory: of bf16 they hold pairs in any case, half as many bytes.
- *   source, element  bytes of an element of a and b; of a panel, which is also a sum's
- *   joined, kept     terms an element of a panel; of one that product_pack makes
- *   whole            panels have a multiple of this many terms; missing ones are zero
- *   depth            terms a pass: what is summed in registers in one go
- *   columns, rows    of a panel of b; of a panel of a, which is the highest tile
- *   together         rows of a that are packed together
- *   low              this many rows or fewer are multiplied by wide tiles, with b in place
- *   strided          operands may be read in place
+ *   source, element            bytes of an element of a and b; of a panel, which is also a sum's
+ *   joined, kept               terms an element of a panel; of one that product_pack makes
+ *   whole                      panels have a multiple of this many terms; missing ones are zero
+ *   depth                      terms a pass: what is summed in registers in one go
+ *   columns, rows              of a panel of b; of a panel of a, which is the highest tile
+ *   together                   rows of a that are packed together
+ *   low                        this many rows or fewer are multiplied by wide tiles, with b in
+ *                              place
+ *   strided                    operands may be read in place
  *   in_place_rows, in_place_k  an a contiguous along k is read in place if its rows and k are
- *                    multiples of these; 0: never
- *   crowded          … unless its rows are a multiple of this many bytes apart; 0: even then
- *   beside           layout of packed rows whose source has adjacent rows
- *   any_rows         tiles take fewer rows than their height
- *   registers        tiles hold their sums in registers of AMX, which are set up around a product
- *   flush            denormals are zero meanwhile, as for the instructions that join terms
- *   block            bytes of b that are packed at once, for the second-level cache
- *   line             bytes that a prefetch brings
- *   heights, widths  of the tiles, in rows, falling, and in columns, rising; 0: none */
+ *                              multiples of these; 0: never
+ *   crowded                    … unless its rows are a multiple of this many bytes apart; 0: even
+ *                              then
+ *   beside                     layout of packed rows whose source has adjacent rows
+ *   any_rows                   tiles take fewer rows than their height
+ *   registers                  tiles hold their sums in registers of AMX, which are set up around a
+ *                              product
+ *   flush                      denormals are zero meanwhile, as for the instructions that join
+ *                              terms
+ *   block                      bytes of b that are packed at once, for the second-level cache
+ *   line                       bytes that a prefetch brings
+ *   heights, widths            of the tiles, in rows, falling, and in columns, rising; 0: none */
 typedef struct TfcFormSizes {
     int64_t source, element, joined, kept, whole, depth, columns, rows, together, low;
     int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, flush;

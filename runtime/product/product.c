@@ -32,6 +32,7 @@ typedef struct Work {
     bool along, packs_a;    /* a's rows lie along k; others are packed */
     int64_t c_bytes;        /* of an element of c */
     unsigned mxcsr;         /* outside */
+
     /* of a pass */
     int64_t from, k, elements, row_pitch;
     TfcStore store;

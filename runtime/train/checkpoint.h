@@ -19,15 +19,18 @@ typedef struct TrainState {
     double best;       /* validation figure of the best checkpoint: lower is better */
     double best_loss;  /* the loss of that validation, which decides between equal figures */
     int64_t best_step; /* 0: none yet */
+
     /* the figure that chose it (train_best_hash); 0: none, or one of an older version, which mixed
      * BLEU and loss */
     uint64_t judge;
     uint64_t judge_texts; /* the texts on which it was measured (TrainBest.texts) */
     int64_t judge_from;   /* validations up to this step had another figure or other texts */
     int64_t horizon;      /* step at which a falling rate ends; 0: the settings' */
+
     /* steps of the warm-up, where a limit of time has shortened it; 0: the settings' */
     int64_t warmup;
     int64_t bad; /* validations since the best */
+
     /* of training, all sessions together; kept in log.jsonl, not in the checkpoint, so that equal
      * trainings have equal checkpoints */
     double seconds;

@@ -14,8 +14,9 @@ typedef struct PieceUpdate {
 int64_t piece_tokens(const Trainer *t, int64_t index);  /* 0 of a piece without rows */
 uint64_t piece_stream(const Trainer *t, int64_t index); /* number of its stream of random numbers */
 
-/* The next three are called in this order; false after errors.
- * Computes the totals that losses read, over all batches; each rank runs its own batches. */
+/* The next three are called in this order; false after errors. */
+
+/* Computes the totals that losses read, over all batches; each rank runs its own batches. */
 bool pieces_count(Trainer *t, const PieceUpdate *update);
 /* Sums this rank's gradients in the store, and writes its losses to t->losses. */
 bool pieces_compute(Trainer *t, const PieceUpdate *update);

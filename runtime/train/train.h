@@ -26,6 +26,7 @@ typedef struct TrainPrograms {
     const TfcProgram *step;                /* train_step; unless accumulating: */
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
     const TfcProgram *totals; /* of these batches, before their gradients; NULL: none are needed */
+
     /* with a split: assigns the model's states; NULL: it has none, or the update does it */
     const TfcProgram *states;
     Feed feed;
@@ -63,6 +64,7 @@ typedef struct TrainSettings {
     bool check_numerics;    /* name the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
+
     /* that train together, all with the same settings; NULL: one process. They share the pieces of
      * each update; only rank 0 reports, validates and writes. A rank whose training fails with an
      * error has to end all */

@@ -13,62 +13,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* clang-format off: an op a line */
+/* IR is written an op a line. */
+/* clang-format off */
 /* Params take their new values where nobody needs the old ones, and only there. */
 static void test_assigns(void **state)
 {
     (void)state;
     check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = input {name = \"g\"} : f64[6, 4]\n"
-          "%2 = sub %0, %1 : f64[6, 4]\nassign %0, %2\n" OUT("2"),
-          0, 2); /* in place; output copied */
-    check(
-        "%0 = param {name = \"w\"} : f64[4, 4]\n%1 = input {name = \"x\"} : f64[N, 4]\n"
-        "%2 = exp %0 : f64[4, 4]\nassign %0, %2\n" /* the old value is read below */
-        "%3 = dot %1, %0 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f64[N, 4]\n"
-        "%4 = reduce_sum %0 {axes = [1]} : f64[4, 1]\n" OUT("3") OUT("4"),
-        1, -1);
-    check(
-        "%0 = param {name = \"a\"} : f64[5]\n%1 = param {name = \"b\"} : f64[5]\n%2 = param {name = \"c\"} : f64[5]\n"
-        "assign %0, %1\nassign %1, %0\n%3 = flip %2 {axis = 0} : f64[5]\nassign %2, %3\n",
-        0, -1);
-    check(
-        "%0 = param {name = \"w\"} : f64[3, 4]\n%1 = input {name = \"x\"} : f64[N, 3]\n"
-        "%2 = input {name = \"y\"} : f64[N, 4]\n%3 = param {name = \"z\"} : f64[3]\n"
-        "%4 = dot %1, %2 {batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f64[3, 4]\n"
-        "assign %0, %4\n%5 = const {value = 0} : f64[3]\nassign %3, %5\n",
-        1, 0);
+          "%2 = sub %0, %1 : f64[6, 4]\nassign %0, %2\n" OUT("2"), 0, 2); /* in place; output
+                                                                           * copied */
+    check("%0 = param {name = \"w\"} : f64[4, 4]\n%1 = input {name = \"x\"} : f64[N, 4]\n"
+          "%2 = exp %0 : f64[4, 4]\nassign %0, %2\n" /* the old value is read below */
+          "%3 = dot %1, %0 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f64[N, 4]\n"
+          "%4 = reduce_sum %0 {axes = [1]} : f64[4, 1]\n" OUT("3") OUT("4"), 1, -1);
+    check("%0 = param {name = \"a\"} : f64[5]\n%1 = param {name = \"b\"} : f64[5]\n%2 = param {name = \"c\"} : f64[5]\n"
+          "assign %0, %1\nassign %1, %0\n%3 = flip %2 {axis = 0} : f64[5]\nassign %2, %3\n", 0, -1);
+    check("%0 = param {name = \"w\"} : f64[3, 4]\n%1 = input {name = \"x\"} : f64[N, 3]\n"
+          "%2 = input {name = \"y\"} : f64[N, 4]\n%3 = param {name = \"z\"} : f64[3]\n"
+          "%4 = dot %1, %2 {batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f64[3, 4]\n"
+          "assign %0, %4\n%5 = const {value = 0} : f64[3]\nassign %3, %5\n", 1, 0);
     /* an optimizer's row, with the sum of its squares: both params in place */
     check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = param {name = \"m\"} : f64[6, 4]\n"
           "%2 = input {name = \"g\"} : f64[6, 4]\n"
           "%3, %4, %5 = row(%0, %1, %2) : f64[6, 1], f64[6, 4], f64[6, 4] {\n"
           "%6 = mul %2, %2 : f64[6, 4]\n%7 = reduce_sum %6 {axes = [1]} : f64[6, 1]\n"
           "%8 = add %1, %6 : f64[6, 4]\n%9 = mul %1, %8 : f64[6, 4]\n%10 = sub %0, %9 : f64[6, 4]\n"
-          "yield %7, %8, %10\n}\nassign %1, %4\nassign %0, %5\n" OUT("3"),
-          0, 1);
+          "yield %7, %8, %10\n}\nassign %1, %4\nassign %0, %5\n" OUT("3"), 0, 1);
     /* the same, but a result stored before the param is read, or one that needs the sum */
-    check(
-        "%0 = param {name = \"w\"} : f64[6, 4]\n%1 = input {name = \"g\"} : f64[6, 4]\n"
-        "%2, %3 = row(%0, %1) : f64[6, 4], f64[6, 4] {\n%4 = neg %1 : f64[6, 4]\n%5 = relu %0 : f64[6, 4]\n"
-        "yield %4, %5\n}\nassign %0, %2\n" OUT("3"),
-        0, 2);
-    check(
-        "%0 = param {name = \"w\"} : f64[6, 4]\n%1, %2 = row(%0) : f64[6, 4], f64[6, 4] {\n"
-        "%3 = exp %0 : f64[6, 4]\n%4 = reduce_sum %3 {axes = [1]} : f64[6, 1]\n%5 = mul %3, %4 : f64[6, 4]\n"
-        "yield %3, %5\n}\nassign %0, %1\n" OUT("2"),
-        0, 2);
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = input {name = \"g\"} : f64[6, 4]\n"
+          "%2, %3 = row(%0, %1) : f64[6, 4], f64[6, 4] {\n%4 = neg %1 : f64[6, 4]\n%5 = relu %0 : f64[6, 4]\n"
+          "yield %4, %5\n}\nassign %0, %2\n" OUT("3"), 0, 2);
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1, %2 = row(%0) : f64[6, 4], f64[6, 4] {\n"
+          "%3 = exp %0 : f64[6, 4]\n%4 = reduce_sum %3 {axes = [1]} : f64[6, 1]\n%5 = mul %3, %4 : f64[6, 4]\n"
+          "yield %3, %5\n}\nassign %0, %1\n" OUT("2"), 0, 2);
     /* a row in place over its operand, which another operand sees transposed */
     check("%0 = param {name = \"w\"} : f64[4, 4]\n%1 = transpose %0 {perm = [1, 0]} : f64[4, 4]\n"
-          "%2 = add %0, %1 : f64[4, 4]\nassign %0, %2\n",
-          0, 2);
+          "%2 = add %0, %1 : f64[4, 4]\nassign %0, %2\n", 0, 2);
 }
-/* clang-format on */
 
 /* What depends on params alone is computed when they have changed, and only then. */
 static void test_prepared(void **state)
 {
     (void)state;
-    static const char body[] = X
-        "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
         "%3 = exp %1 : f64[6, 4]\n%4 = concat %3, %2 {axis = 1} : f64[6, 8]\n"
         "%5 = dot %0, %4 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
         "%6 = exp %0 : f64[B, S~, 6]\n" OUT("5") OUT("6");
@@ -97,10 +85,8 @@ static void test_prepared_output(void **state)
     static const double x[57 * 6];
     const SymbolValue *larger = &shapes[3][SYM_S];
     Case c;
-    open_case(
-        &c, X
-        "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = exp %1 : f64[6, 4]\n%3 = exp %0 : f64[B, S~, 6]\n" OUT(
-            "2") OUT("3"));
+    open_case(&c, X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = exp %1 : f64[6, 4]\n%3 = exp %0 : f64[B, S~, 6]\n"
+                  OUT("2") OUT("3"));
     run_shape(&c, shapes[1]);
     assert_int_equal(c.program->n_prepared, 1);
     const double *v = store_find(c.store, "v")->data;
@@ -121,12 +107,12 @@ static void test_prepared_output(void **state)
 static void test_kept(void **state)
 {
     (void)state;
-    static const char body[] = X
-        "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
         "%3 = exp %1 : f64[6, 4]\n%4 = exp %2 : f64[6, 4]\n%5 = concat %3, %4 {axis = 1} : f64[6, 8]\n"
         "%6 = dot %0, %5 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
-        "%7 = neg %1 : f64[6, 4]\n%8 = exp %7 : f64[6, 4]\n%9 = exp %0 : f64[B, S~, 6]\n" OUT("6")
-            OUT("9") "assign %1, %7\nkeep %3, %8\n";
+        "%7 = neg %1 : f64[6, 4]\n%8 = exp %7 : f64[6, 4]\n%9 = exp %0 : f64[B, S~, 6]\n"
+        OUT("6") OUT("9") "assign %1, %7\nkeep %3, %8\n";
     check(body, 1, -1);
     Case c;
     open_case(&c, body);
@@ -151,8 +137,8 @@ static void test_kept(void **state)
 static void test_nan_ends_a_run(void **state)
 {
     (void)state;
-    static const char body[] = X
-        "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = exp %1 : f64[6, 4]\n"
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = exp %1 : f64[6, 4]\n"
         "%3 = dot %0, %2 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 4]\n"
         "%4 = neg %1 : f64[6, 4]\n%5 = exp %4 : f64[6, 4]\n%6 = param {name = \"w\"} : f64[6]\n"
         "%7 = add %0, %6 : f64[B, S~, 6]\n" OUT("3") OUT("7") "assign %1, %4\nkeep %2, %5\n";
@@ -178,12 +164,12 @@ static void test_nan_ends_a_run(void **state)
 static void test_panels(void **state)
 {
     (void)state;
-    static const char body[] = X
-        "%1 = param {name = \"w\"} : f64[70, 6]\n"
+    static const char body[] =
+        X "%1 = param {name = \"w\"} : f64[70, 6]\n"
         "%2 = dot %0, %1 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
         "%3 = exp %0 : f64[B, S~, 6]\n"
-        "%4 = dot %3, %1 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n" OUT(
-            "2") OUT("4");
+        "%4 = dot %3, %1 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        OUT("2") OUT("4");
     check(body, 2, 1);
     Case c;
     open_case(&c, body);
@@ -207,11 +193,9 @@ static void test_packed_from(void **state)
 {
     (void)state;
     Case c;
-    open_case(
-        &c, X
-        "%1 = param {name = \"w\"} : f64[70, 6]\n%2 = exp %1 : f64[70, 6]\n"
-        "%3 = dot %0, %2 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n" OUT(
-            "3"));
+    open_case(&c, X "%1 = param {name = \"w\"} : f64[70, 6]\n%2 = exp %1 : f64[70, 6]\n"
+                  "%3 = dot %0, %2 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+                  OUT("3"));
     double x[MANY_ROWS * 6], few[FEW_ROWS * 70];
     for (int i = 0; i < MANY_ROWS * 6; i++)
         x[i] = random_value();
@@ -233,9 +217,8 @@ static void test_packed_from(void **state)
 static void test_dying_operands_are_reused(void **state)
 {
     (void)state;
-    const char *body =
-        X "%1 = exp %0 : f64[B, S~, 6]\n%2 = neg %1 : f64[B, S~, 6]\n%3 = exp %2 : f64[B, S~, 6]\n"
-          "%4 = mul %3, %2 : f64[B, S~, 6]\n%5 = add %4, %3 : f64[B, S~, 6]\n" OUT("5") OUT("0");
+    const char *body = X "%1 = exp %0 : f64[B, S~, 6]\n%2 = neg %1 : f64[B, S~, 6]\n%3 = exp %2 : f64[B, S~, 6]\n"
+                         "%4 = mul %3, %2 : f64[B, S~, 6]\n%5 = add %4, %3 : f64[B, S~, 6]\n" OUT("5") OUT("0");
     check(body, 0, 6);
     Case c;
     open_case(&c, body);
@@ -266,13 +249,11 @@ static void test_caches_with_gaps(void **state)
 {
     (void)state;
     Case c;
-    open_case(
-        &c,
-        "%0 = param {name = \"cache\"} : f64[B, T~, 6]\n%1 = input {name = \"x\"} : f64[B, S~, 6]\n"
-        "%2 = append %0, %1 : f64[B, T~, 6]\n"
-        "%3 = dot %1, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [2]} : f64[B, S~, T~]\n"
-        "%4 = dot %3, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [1]} : f64[B, S~, 6]\n" OUT(
-            "4"));
+    open_case(&c, "%0 = param {name = \"cache\"} : f64[B, T~, 6]\n%1 = input {name = \"x\"} : f64[B, S~, 6]\n"
+                  "%2 = append %0, %1 : f64[B, T~, 6]\n"
+                  "%3 = dot %1, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [2]} : f64[B, S~, T~]\n"
+                  "%4 = dot %3, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [1]} : f64[B, S~, 6]\n"
+                  OUT("4"));
     static const int32_t offset[CACHE_ROWS] = {40, 0, 17};
     double memory[CACHE_TOKENS * CACHE_WIDTH];
     for (int i = 0; i < CACHE_TOKENS * CACHE_WIDTH; i++)
@@ -280,16 +261,14 @@ static void test_caches_with_gaps(void **state)
     store_find(c.store, "cache")->data = memory;
     for (int32_t step = 1; step < 5; step++) { /* two tokens at first, then one by one */
         int32_t fresh = step == 1 ? 2 : 1, past = step + 1;
-        SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}},
-                                        {fresh, 3, {fresh, fresh, fresh}},
-                                        {past + 7, 3, {past, past + 7, past + 2}},
-                                        {1, 0, {0}}};
+        SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}}, {fresh, 3, {fresh, fresh, fresh}},
+                                        {past + 7, 3, {past, past + 7, past + 2}}, {1, 0, {0}}};
         c.elements = side_new(c.arena);
         c.batch = (BatchShape){c.module, c.arena, symbols, &c.elements};
         exec_set_ragged(c.exec, exec_dim(c.exec, "S"), CACHE_ROWS, symbols[SYM_S].length, NULL);
         exec_set_ragged(c.exec, exec_dim(c.exec, "T"), CACHE_ROWS, symbols[SYM_T].length, offset);
         double x[2 * CACHE_ROWS * CACHE_WIDTH];
-        FOR_OPS (op, &c.function->body) {
+        FOR_OPS(op, &c.function->body) {
             if (op->kind == OP_param)
                 fill_cache(&c, op_result(op), memory, offset);
             if (op->kind == OP_input)
@@ -317,8 +296,7 @@ typedef struct Elsewhere {
 static bool fill_from(void *context, StoreTensor *tensor)
 {
     Elsewhere *e = context;
-    memcpy(tensor->data, store_find(e->whole, tensor->name)->data,
-           (size_t)tensor->count * sizeof(double));
+    memcpy(tensor->data, store_find(e->whole, tensor->name)->data, (size_t)tensor->count * sizeof(double));
     e->filled++;
     return !e->fails;
 }
@@ -345,8 +323,7 @@ static void *find_kept(void *context, const TfcProgram *program, uint64_t layout
     return memcpy(aligned_alloc(64, (size_t)bytes), e->kept, (size_t)bytes);
 }
 
-static void keep_it(void *context, const TfcProgram *program, uint64_t layout, const void *memory,
-                    int64_t bytes)
+static void keep_it(void *context, const TfcProgram *program, uint64_t layout, const void *memory, int64_t bytes)
 {
     Elsewhere *e = context;
     assert_null(e->kept);
@@ -379,8 +356,8 @@ static const double *run_deferred(Exec *exec, const double *x)
 static void test_params_from_a_source(void **state)
 {
     (void)state;
-    static const char body[] = X
-        "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
         "%3 = exp %1 : f64[6, 4]\n%4 = concat %3, %2 {axis = 1} : f64[6, 8]\n"
         "%5 = dot %0, %4 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
         "%6 = param {name = \"u\"} : f64[6]\n%7 = add %0, %6 : f64[B, S~, 6]\n" OUT("5") OUT("7");
@@ -395,8 +372,7 @@ static void test_params_from_a_source(void **state)
     const double *want = exec_output(c.exec, "out5");
     const size_t bytes = (size_t)exec_output_count(c.exec, "out5") * sizeof *want;
     Elsewhere e = {.whole = c.store, .fails = true};
-    const StoreSource source = {&e,        fill_from, lend_from,    note_read,
-                                find_kept, keep_it,   release_found};
+    const StoreSource source = {&e, fill_from, lend_from, note_read, find_kept, keep_it, release_found};
 
     /* The first process reads all and keeps what it prepared; a value that cannot be had fails a
      * run, and no more. */
@@ -448,6 +424,7 @@ static void test_params_from_a_source(void **state)
     free(e.kept);
     close_case(&c);
 }
+/* clang-format on */
 
 int main(void)
 {

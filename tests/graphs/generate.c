@@ -16,11 +16,26 @@ static const struct {
     GrowOp *grow;
     int weight;
 } ops[] = {
-    {grow_unary, 17},        {grow_binary, 26},      {grow_logic, 4},  {grow_select, 7},
-    {grow_cast, 3},          {grow_reduce, 11},      {grow_norm, 5},   {grow_reshape, 6},
-    {grow_transpose, 6},     {grow_stretch, 3},      {grow_window, 8}, {grow_product, 8},
-    {grow_gather, 3},        {grow_scatter, 3},      {grow_source, 4}, {block_norm, 1},
-    {block_feed_forward, 1}, {block_projections, 1},
+    /* clang-format off */
+    {grow_unary,         17},
+    {grow_binary,        26},
+    {grow_logic,         4},
+    {grow_select,        7},
+    {grow_cast,          3},
+    {grow_reduce,        11},
+    {grow_norm,          5},
+    {grow_reshape,       6},
+    {grow_transpose,     6},
+    {grow_stretch,       3},
+    {grow_window,        8},
+    {grow_product,       8},
+    {grow_gather,        3},
+    {grow_scatter,       3},
+    {grow_source,        4},
+    {block_norm,         1},
+    {block_feed_forward, 1},
+    {block_projections,  1},
+    /* clang-format on */
 };
 enum { MOST_BLOCKS = 4 };
 
@@ -33,42 +48,48 @@ typedef struct Recipe {
 } Recipe;
 
 const Family families[] = {
-    {"elements", "elementwise ops that broadcast, truth values, integers", 10},
-    {"rows", "reductions within reductions, softmax and norms", 12},
-    {"shapes", "chains of reshape, transpose, slice, pad, concat, flip", 10},
-    {"products", "contractions of all kinds, several of one operand", 12},
-    {"sentences", "products and sums over sentences of several lengths", 6},
+    /* clang-format off */
+    {"elements",  "elementwise ops that broadcast, truth values, integers", 10},
+    {"rows",      "reductions within reductions, softmax and norms",        12},
+    {"shapes",    "chains of reshape, transpose, slice, pad, concat, flip", 10},
+    {"products",  "contractions of all kinds, several of one operand",      12},
+    {"sentences", "products and sums over sentences of several lengths",    6},
     {"attention", "attention with masks, positions, heads, and ops inside", 18},
-    {"indices", "gathers, scatters, embeddings, indices outside", 8},
-    {"model", "blocks of a transformer with a loss", 14},
-    {"losses", "cross-entropy, smoothed, tied; CTC", 7},
-    {"wide", "losses as wide as a vocabulary, by chunks of rows", 4},
-    {"cache", "steps of decoding over caches that are appended to", 5},
-    {"mixed", "casts between all element types, products of bf16", 6},
-    {"scalars", "scalars and tiny tensors", 2},
+    {"indices",   "gathers, scatters, embeddings, indices outside",         8},
+    {"model",     "blocks of a transformer with a loss",                    14},
+    {"losses",    "cross-entropy, smoothed, tied; CTC",                     7},
+    {"wide",      "losses as wide as a vocabulary, by chunks of rows",      4},
+    {"cache",     "steps of decoding over caches that are appended to",     5},
+    {"mixed",     "casts between all element types, products of bf16",      6},
+    {"scalars",   "scalars and tiny tensors",                               2},
+    /* clang-format on */
 };
 const int family_count = sizeof families / sizeof *families;
 
 static const Recipe recipes[] = {
-    {{NULL}, NULL, 10, 40, 35, false, false},
-    {{block_norm}, grow_reduce, 8, 35, 40, false, false},
-    {{block_embedding}, grow_window, 10, 35, 35, false, false},
-    {{block_projections, block_feed_forward}, grow_product, 6, 25, 45, false, false},
-    {{block_sentences, block_two_batches}, block_sentences, 8, 20, 45, false, false},
-    {{block_attention}, NULL, 1, 20, 50, false, false},
-    {{block_embedding}, grow_gather, 8, 30, 45, false, false},
+    /* clang-format off */
+    {{NULL},                                                             NULL,            10, 40, 35, false, false},
+    {{block_norm},                                                       grow_reduce,     8,  35, 40, false, false},
+    {{block_embedding},                                                  grow_window,     10, 35, 35, false, false},
+    {{block_projections, block_feed_forward},                            grow_product,    6,  25, 45, false, false},
+    {{block_sentences, block_two_batches},                               block_sentences, 8,  20, 45, false, false},
+    {{block_attention},                                                  NULL,            1,  20, 50, false, false},
+    {{block_embedding},                                                  grow_gather,     8,  30, 45, false, false},
     {{block_embedding, block_attention, block_feed_forward, block_norm},
+     /* clang-format on */
      NULL,
      0,
      10,
      90,
      false,
      false},
-    {{cross_entropy, block_ctc, cross_entropy}, NULL, 2, 15, 85, false, false},
-    {{wide_cross_entropy}, NULL, 0, 6, 85, false, false},
-    {{block_cache}, NULL, 2, 20, 0, false, false},
-    {{block_attention, block_projections}, grow_cast, 10, 35, 25, true, false},
-    {{NULL}, NULL, 8, 30, 40, false, true},
+    /* clang-format off */
+    {{cross_entropy, block_ctc, cross_entropy},                          NULL,            2,  15, 85, false, false},
+    {{wide_cross_entropy},                                               NULL,            0,  6,  85, false, false},
+    {{block_cache},                                                      NULL,            2,  20, 0,  false, false},
+    {{block_attention, block_projections},                               grow_cast,       10, 35, 25, true,  false},
+    {{NULL},                                                             NULL,            8,  30, 40, false, true},
+    /* clang-format on */
 };
 
 /* ---- batches ---- */
@@ -239,9 +260,19 @@ static void add_symbols(Module *module)
     static const struct {
         const char *name;
         int batch;
-    } symbols[GRAPH_SYMBOLS] = {{"B", NO_SYMBOL}, {"S", SYM_B},     {"T", SYM_B},
-                                {"N", NO_SYMBOL}, {"R", NO_SYMBOL}, {"P", SYM_R},
-                                {"Q", SYM_R},     {"C", NO_SYMBOL}, {"U", SYM_C}};
+    } symbols[GRAPH_SYMBOLS] = {
+        /* clang-format off */
+        {"B", NO_SYMBOL},
+        {"S", SYM_B},
+        {"T", SYM_B},
+        {"N", NO_SYMBOL},
+        {"R", NO_SYMBOL},
+        {"P", SYM_R},
+        {"Q", SYM_R},
+        {"C", NO_SYMBOL},
+        {"U", SYM_C},
+        /* clang-format on */
+    };
     for (int i = 0; i < GRAPH_SYMBOLS; i++)
         module_add_symbol(module, symbols[i].name, symbols[i].batch);
 }

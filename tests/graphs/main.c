@@ -158,19 +158,23 @@ static bool known_family(const char *name)
 int main(int argc, char **argv)
 {
     enum { SECONDS = 256, GRAPHS, SEED, FROM, ONLY, FAMILY, OUT, LOG, FIRST, PRINT, REPLAY, SHOW };
-    static const struct option options[] = {{"seconds", 1, NULL, SECONDS},
-                                            {"graphs", 1, NULL, GRAPHS},
-                                            {"seed", 1, NULL, SEED},
-                                            {"from", 1, NULL, FROM},
-                                            {"only", 1, NULL, ONLY},
-                                            {"family", 1, NULL, FAMILY},
-                                            {"out", 1, NULL, OUT},
-                                            {"log", 1, NULL, LOG},
-                                            {"first", 0, NULL, FIRST},
-                                            {"print", 0, NULL, PRINT},
-                                            {"replay", 0, NULL, REPLAY},
-                                            {"show", 1, NULL, SHOW},
-                                            {0}};
+    static const struct option options[] = {
+        /* clang-format off */
+        {"seconds", 1, NULL, SECONDS},
+        {"graphs", 1, NULL, GRAPHS},
+        {"seed", 1, NULL, SEED},
+        {"from", 1, NULL, FROM},
+        {"only", 1, NULL, ONLY},
+        {"family", 1, NULL, FAMILY},
+        {"out", 1, NULL, OUT},
+        {"log", 1, NULL, LOG},
+        {"first", 0, NULL, FIRST},
+        {"print", 0, NULL, PRINT},
+        {"replay", 0, NULL, REPLAY},
+        {"show", 1, NULL, SHOW},
+        {0},
+        /* clang-format on */
+    };
     Drive drive = {.seed = 1, .seconds = 0, .graphs = INT64_MAX, .out = "build/graphs"};
     bool print = false, files = false;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)

@@ -234,8 +234,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                : __real_pthread_create(thread, attributes, body, argument);
 }
 
-/* ---- arenas: most of their allocations ask the system for nothing, and could fail all the same
- * ---- */
+/* ---- arenas: most allocations ask the system for nothing, and could fail all the same ---- */
 
 Arena *__real_arena_try_new(void);
 void *__real_arena_alloc(Arena *arena, size_t size);

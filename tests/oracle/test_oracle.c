@@ -102,7 +102,8 @@ static const OracleCase cases[] = {
     {{"f32[3]", "i32[B, S~]"}, {NUMBERS(10, 20, 30), NUMBERS(2, 1, 0, 7)}, "%9 = gather %0, %1 : f32[B, S~]", .expected = NUMBERS(30, 20, 10, 0)},
     {{"f32[B, S~, 1]", "i32[B, S~]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, 1, 5, 0)}, "%9 = scatter_add %0, %1 {size = 2} : f32[2, 1]", .expected = NUMBERS(4, 3)},
     {{"f32[B, Q~, 2]"}, {NUMBERS(-1, -2, -3, -4, -5, -6)}, "%1 = param {name = \"cache\"} : f32[B, P~, 2] %9 = append %1, %0 : f32[B, P~, 2]", .expected = NUMBERS(1, 2, 3, 4, -1, -2, -3, -4, -5, -6)},
-    /* CTC: row 0 has two frames and the label 1, read by three paths; row 1 has no label, and three blanks */
+    /* CTC: row 0 has two frames and the label 1, read by three paths; row 1 has no label, and three
+     * blanks */
     {{"f64[B, T~, 2]", "i32[B, L~]"}, {NUMBERS(-1, -2, -3, -4, -1, 0, -2, 0, -3, 0), NUMBERS(1)}, "%9 = ctc %0, %1 : f64[B]", .expected = NUMBERS(4.138005195942, 6)},
     {{"f64[B, T~, 2]", "i32[B, S~]"}, {NUMBERS(-1, -2, -3, -4, -1, 0, -2, 0, -3, 0), NUMBERS(1, 1, 1, 1)}, "%9 = ctc %0, %1 : f64[B]", .expected = NUMBERS(I, -0.400457366136)},
     {{"f64[B, T~, 2]", "i32[B, L~]", "f64[B]"}, {NUMBERS(-1, -2, -3, -4, -1, 0, -2, 0, -3, 0), NUMBERS(1), NUMBERS(1, 2)}, "%9 = ctc_grad %0, %1, %2 : f64[B, T~, 2]", .expected = NUMBERS(-0.422318798252, -0.577681201748, -0.422318798252, -0.577681201748, -2, 0, -2, 0, -2, 0)},

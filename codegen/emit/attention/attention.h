@@ -42,6 +42,7 @@ typedef struct Attention {
     LoValue *unrounded;   /* by value number: sums of a block's rows that are given as bf16 */
     const Online *online; /* NULL: level by level */
     void (*stand)(struct Attention *a); /* tells of a query what is known besides; NULL: nothing */
+
     /* where the code being written stands */
     LoValue n_queries, n_keys; /* of the unit's sentence */
     LoValue query, count;      /* the block's first, and how many */

@@ -281,8 +281,17 @@ typedef struct MathFunction {
 } MathFunction;
 
 static const MathFunction functions[] = {
-    {"exp", exp_f32},   {"log", log_f32}, {"expm1", expm1_f32}, {"log1p", log1p_f32},
-    {"tanh", tanh_f32}, {"erf", erf_f32}, {"sin", sine},        {"cos", cosine}};
+    /* clang-format off */
+    {"exp",   exp_f32},
+    {"log",   log_f32},
+    {"expm1", expm1_f32},
+    {"log1p", log1p_f32},
+    {"tanh",  tanh_f32},
+    {"erf",   erf_f32},
+    {"sin",   sine},
+    {"cos",   cosine},
+    /* clang-format on */
+};
 
 static const MathFunction *find_function(const LoOp *op)
 {

@@ -149,14 +149,24 @@ static const char *letters_with(uint32_t mark)
     static const struct {
         uint32_t mark;
         const char *letters;
+    } rows[] = {
         /* clang-format off */
-    } rows[] = {{0x300, "AEINOUWYaeinouwy"}, {0x301, "ACEGIKLMNOPRSUWYZacegiklmnoprsuwyz"},
-                {0x302, "ACEGHIJOSUWYZaceghijosuwyz"}, {0x303, "AEINOUVYaeinouvy"}, {0x304, "AEGIOUYaegiouy"},
-                {0x306, "AEGIOUaegiou"}, {0x307, "ABCDEFGHIMNOPRSTWXYZabcdefghmnoprstwxyz"},
-                {0x308, "AEHIOUWXYaehiotuwxy"}, {0x30A, "AUauwy"}, {0x30B, "OUou"},
-                {0x30C, "ACDEGHIKLNORSTUZacdeghijklnorstuz"}, {0x323, "ABDEHIKLMNORSTUVWYZabdehiklmnorstuvwyz"},
-                {0x327, "CDEGHKLNRSTcdeghklnrst"}, {0x328, "AEIOUaeiou"}};
-    /* clang-format on */
+        {0x300, "AEINOUWYaeinouwy"},
+        {0x301, "ACEGIKLMNOPRSUWYZacegiklmnoprsuwyz"},
+        {0x302, "ACEGHIJOSUWYZaceghijosuwyz"},
+        {0x303, "AEINOUVYaeinouvy"},
+        {0x304, "AEGIOUYaegiouy"},
+        {0x306, "AEGIOUaegiou"},
+        {0x307, "ABCDEFGHIMNOPRSTWXYZabcdefghmnoprstwxyz"},
+        {0x308, "AEHIOUWXYaehiotuwxy"},
+        {0x30A, "AUauwy"},
+        {0x30B, "OUou"},
+        {0x30C, "ACDEGHIKLNORSTUZacdeghijklnorstuz"},
+        {0x323, "ABDEHIKLMNORSTUVWYZabdehiklmnorstuvwyz"},
+        {0x327, "CDEGHKLNRSTcdeghklnrst"},
+        {0x328, "AEIOUaeiou"},
+        /* clang-format on */
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].mark == mark)
             return rows[i].letters;

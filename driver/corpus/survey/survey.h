@@ -21,6 +21,7 @@ typedef struct SurveyOptions {
     VEC(SurveyText) valid;  /* of the same kind, pairs or lines */
     const char *languages;  /* of translation memories */
     VocabularyChoice vocab; /* vocab.spec NULL: tokens are not counted */
+
     /* each line is a text of its own, so a duplicate is a fault; else it is none */
     bool lines;
     int64_t max_length; /* tokens; 0: no limit */

@@ -113,10 +113,21 @@ static void from_fallback(const HfParts *in, HfParts *out)
 /* What BERT's decoder mends: blanks before punctuation and clitics. */
 static void clean_up(TokenText *text, size_t from)
 {
-    static const char *const mended[][2] = {{" .", "."},     {" ?", "?"},           {" !", "!"},
-                                            {" ,", ","},     {" ' ", "'"},          {" n't", "n't"},
-                                            {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},
-                                            {" 've", "'ve"}, {" 're", "'re"}};
+    static const char *const mended[][2] = {
+        /* clang-format off */
+        {" .",      "."},
+        {" ?",      "?"},
+        {" !",      "!"},
+        {" ,",      ","},
+        {" ' ",     "'"},
+        {" n't",    "n't"},
+        {" 'm",     "'m"},
+        {" do not", " don't"},
+        {" 's",     "'s"},
+        {" 've",    "'ve"},
+        {" 're",    "'re"},
+        /* clang-format on */
+    };
     for (size_t i = 0; i < sizeof mended / sizeof *mended; i++) {
         size_t n = strlen(mended[i][0]), m = strlen(mended[i][1]), to = from;
         for (size_t at = from; at < text->length;) {

@@ -39,6 +39,7 @@ struct GradientSum {
     Room dense, sparse; /* one level after the other */
     int levels;
     uint64_t *marks; /* the store's, then each level's: BLOCK_WORDS a block */
+
     /* error of rounding for each dense element, laid out as a level; NULL: none is rounded */
     float *rest;
     uint16_t *sent, *received; /* rounded elements, laid out as a level */

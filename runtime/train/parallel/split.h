@@ -25,6 +25,7 @@ typedef struct Split {
     const Ranks *ranks; /* NULL: one process, which has all parts */
     const Parts *parts; /* one a rank */
     Store *store;       /* params and gradients */
+
     /* this rank's part of both, as rows of elements within the store's memory; and slots */
     Store *own;
     const SplitSlot *slots;
