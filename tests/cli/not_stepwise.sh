@@ -39,6 +39,24 @@ block decoder_layer(x) {
   return x + select(causal(T), w, 0) @ x
 }
 END
+# Scores that are -inf are masked; what they are taken from is +inf there.
+scores() { # EXPRESSION
+    cat <<END
+model m
+use language_model
+const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
+block decoder_layer(x) {
+  s = x @ transpose(x)
+  return x + softmax($1) @ x
+}
+END
+}
+scores 's - mask(s, causal(T))' | refuses_step subtracted 6:14 \
+    'this product in layer.0 cannot be computed a position at a time: it mixes positions without a causal mask'
+for masked in 's + mask(s, causal(T))' 'mask(s, causal(T)) - s'; do
+    scores "$masked" >masked.tfg
+    "$tfc" dump masked.tfg --function decode_step --stage graph >/dev/null || fail "masked: $masked"
+done
 refuses_step beside 4:7 'this input cannot be computed a position at a time: it has the dimension of what is generated' <<'END'
 model m
 const vocab = 64, d = 8
