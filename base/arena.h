@@ -3,7 +3,7 @@
  *
  *   arena_new      never fails: if memory runs out, the process ends (a compiler has
  *                  nothing better to do). Callers check nothing.
- *   arena_try_new  may fail: for all that a compiled library calls. The allocation
+ *   arena_try_new  may fail: for the code that a compiled library calls. The allocation
  *                  that fails and all after it return NULL, vec_push and map_set add nothing,
  *                  and arena_failed is true. Callers check each pointer before they follow it,
  *                  and arena_failed before they use a result. */
@@ -23,7 +23,7 @@ void arena_free(Arena *arena); /* NULL is allowed */
  * owned last first. false: memory ran out, and the object has been released. */
 bool arena_own(Arena *arena, void *object, void (*release)(void *object));
 bool arena_failed(const Arena *arena); /* an allocation has failed */
-/* Allocates again; what it gave before stays valid */
+/* Makes arena_failed false, so that a failed arena allocates again. Its memory stays valid. */
 void arena_recover(Arena *arena);
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_array(Arena *arena, size_t n, size_t size); /* n × size bytes; too many of them fail */
@@ -34,13 +34,13 @@ char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
 size_t arena_bytes(const Arena *arena); /* handed out so far */
 
-/* memory_end reports that memory ran out and ends the process; an arena of arena_new calls it.
- * Before that it calls the `act` of memory_at_end, which may end the process itself. */
+/* memory_end prints that memory ran out, calls the `act` that memory_at_end was given, if any, and
+ * aborts the process; `act` may end the process itself. Arenas of arena_new call it. */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
 void memory_end(void) __attribute__((noreturn));
-/* calloc, and realloc of at least a byte (`memory` NULL: malloc), which never return NULL: without
- * memory they call memory_end. memory_need calls it where `got` is false. */
+/* calloc and realloc (`memory` NULL: malloc) of at least a byte, which never return NULL: if memory
+ * runs out, they call memory_end. memory_need calls memory_end if `got` is false. */
 void *memory_zeroed(size_t n, size_t size);
 void *memory_resized(void *memory, size_t size);
 void memory_need(bool got);

@@ -13,7 +13,7 @@ static inline float bf16_to_float(uint16_t bits)
     return value;
 }
 
-/* To nearest, ties to even; too large becomes infinite, NaN stays NaN. */
+/* Rounds to nearest, ties to even; a value that is too large becomes infinite, NaN stays NaN. */
 static inline uint16_t bf16_from_float(float value)
 {
     uint32_t bits;

@@ -1,11 +1,11 @@
-/* The clock of all measured times: it only goes forward, whatever happens to the date. */
+/* The clock of all measured times: it never goes back, even if the date is changed. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Since some moment before the process began. */
+/* The time since a fixed moment before the process began. */
 static inline int64_t clock_nanoseconds(void)
 {
     struct timespec t;

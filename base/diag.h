@@ -1,8 +1,8 @@
 /* Diagnostics: collected, located, with notes; printed by the caller.
  *
- * Nothing below cli/ prints or exits. A function that can fail on a user's
- * input takes a Diagnostics and returns false (or NULL) after adding at least
- * one error to it. A mistake of ours is an assertion instead. */
+ * Only cli/ prints them. A function that can fail on a user's input takes
+ * a Diagnostics and returns false (or NULL) after adding at least one error to
+ * it. A bug of tfc itself fails an assertion instead. */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* A file whose text messages can quote. Owned by the Diagnostics' arena. */
+/* A file whose text messages can quote. Lies in an arena that outlives the Diagnostics. */
 typedef struct Source {
     const char *path; /* as the user wrote it */
     const char *text; /* NUL-terminated; may hold further NULs before length. NULL: not kept */
@@ -43,8 +43,8 @@ typedef struct Diag {
     Severity severity;
     Loc loc;
     const char *message; /* one sentence, no final stop */
-    const char *path;    /* the file that it is about, of diag_errno; else NULL */
-    size_t behind_path;  /* where the message goes on behind the file's name */
+    const char *path;    /* of diag_file, diag_about, diag_errno: the file; else NULL */
+    size_t behind_path;  /* offset in the message of what follows that file's name */
 } Diag;
 
 /* The place of an op made from ops at `a` and `b`: `a`, with the trails of both. */
@@ -54,7 +54,7 @@ typedef struct Diagnostics {
     Arena *arena;
     VEC(Diag) list; /* a note belongs to the error or warning before it */
     int errors;
-    bool out_of_memory; /* one of the errors; the list may then lack others */
+    bool out_of_memory; /* memory ran out: the list may lack diagnostics */
 } Diagnostics;
 
 void diag_init(Diagnostics *diags, Arena *arena);
@@ -64,21 +64,23 @@ void diag_warning(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "cannot DO PATH: why"; the diagnostic is about that file. */
+/* Adds the error "cannot WHAT PATH: FORMAT…". */
 void diag_file(Diagnostics *diags, const char *what, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* "PATH…", about that file, with `format` right behind its name: " has no lines". */
+/* Adds "PATH" and directly behind it `format`, such as " has no lines". */
 void diag_about(Diagnostics *diags, Severity severity, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* diag_file for an errno; ENOMEM counts as out of memory. */
+/* diag_file with the reason of an errno; ENOMEM sets out_of_memory. */
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error);
+/* A Source with copies of path and text; NULL: memory ran out. */
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
 /* Where the text begins: after a byte order mark, which is no part of the first line. */
 const char *source_start(const Source *source);
 
-/* "path:line:column: error: message", the line, and a caret under the place. */
+/* Appends each diagnostic: "path:line:column: error: message", the line, and a caret under the
+ * place. */
 void diag_render(const Diagnostics *diags, Text *out);
-/* Errors alone, each after the speaker's name: "rank 1 on HOST: error: …". */
+/* Appends the errors alone, each after the speaker's name: "rank 1 on HOST: error: …". */
 void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out);
 
 #endif

@@ -9,17 +9,17 @@
 
 #include <stdint.h>
 
-/* Opens a regular file for reading and gives its size. -1 after an error: a folder, a device, a
- * socket or a pipe is one. It does not wait for a pipe's writer. (A text of lines may be a pipe:
+/* Opens a regular file for reading and gives its size. -1 after an error; a folder, a device, a
+ * socket or a pipe is an error. Never waits for a pipe's writer. (A text of lines may be a pipe:
  * line_reader.h opens those.) */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
 /* Opens a regular file that this program keeps in a folder and writes in place, with open()'s
- * flags. -1 and errno; ELOOP if the name is a symbolic link, which may lead to another user's
- * file. */
+ * flags. -1: errno says why; ELOOP: the name is a symbolic link, which may lead to another user's
+ * file; ENXIO: no regular file. */
 int file_open_own(const char *path, int flags);
 /* The message for an errno of file_open_own. */
 const char *file_own_error(int error);
-/* Reads a regular file of at most max_bytes; NULL after an error.
+/* Reads a regular file of at most max_bytes into an arena of arena_new; NULL after an error.
  * The text is NUL-terminated. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
@@ -33,42 +33,44 @@ FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an 
  * name is replaced, since a link may lead to another user's file. */
 FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
-void file_skip(FileWriter *file, uint64_t size); /* bytes that another process writes */
-/* Writes out what is buffered, for readers of a pipe; false after a failure. */
+void file_skip(FileWriter *file, uint64_t size); /* leaves these bytes to another process */
+/* Writes out what is buffered, for readers of a pipe; false after a failure, which file_commit then
+ * reports. */
 bool file_flush(FileWriter *file);
 /* Flushes to the disk, renames over the target, flushes the folder; frees the writer.
  * On failure removes the temporary file, leaves the target as it was, returns false. */
 bool file_commit(FileWriter *file, Diagnostics *diags);
 /* Flushes to the disk. False after a failure, which file_commit then reports. */
 bool file_sync(FileWriter *file);
-void file_discard(FileWriter *file); /* gives up: a regular file stays as it was */
+void file_discard(FileWriter *file); /* frees the writer; a regular file stays as it was */
 /* Several processes can write one file, each its own bytes: one creates it, the others join it by
  * the name of its temporary file. The process that created it commits it after all others have
  * committed.
  *
- * The last part of the temporary file's name; NULL if there is none, because PATH is a device or a
- * pipe. */
+ * file_temporary: the last part of the temporary file's name, in the writer; NULL: there is none,
+ * because PATH is a device, a pipe or an open file. */
 const char *file_temporary(const FileWriter *file);
 /* Opens the temporary file that another process created for PATH (file_create_own), before anything
- * is written to it. NULL, and errno; EEXIST: it has content, so it is another file. */
+ * is written to it. NULL: errno says why; EEXIST: it has content, so it is another file. */
 FileWriter *file_join(const char *path, const char *temporary);
-/* Whether file_create would open PATH now. Nothing is changed and no reader waited for. */
+/* Whether file_create would open PATH now; false after an error. PATH is not changed, and the call
+ * does not wait for a pipe's reader. */
 bool file_can_write(Diagnostics *diags, const char *path);
 /* PATH, or where its links lead, which need not exist; in the arena. */
 const char *file_target(Arena *arena, const char *path);
 
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
-/* As file_create_own */
+/* The same by file_create_own. */
 bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size);
-bool file_exists(const char *path);
+bool file_exists(const char *path); /* true also where the system does not let this be known */
 bool file_is_folder(const char *path);
 /* Removes a file, or a folder with all that is in it. Links are removed, not the files that they
- * lead to. */
+ * lead to. Failures are ignored. */
 void file_remove_tree(const char *path);
-bool file_make_folder(Diagnostics *diags, const char *path); /* with parents; fine if there */
+bool file_make_folder(Diagnostics *diags, const char *path); /* and its parents; may exist */
 /* The last part of a path: what its folder calls it. */
 const char *file_name(const char *path);
-/* dir(path) + "/" + name, in the arena. */
+/* The file `name` in the folder of `path`, in the arena. */
 const char *file_beside(Arena *arena, const char *path, const char *name);
 /* FOLDER/NAME, in the arena. */
 const char *file_in(Arena *arena, const char *folder, const char *name);

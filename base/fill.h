@@ -1,4 +1,4 @@
-/* Templates: texts in which a line "@@NAME" stands for what is put there. */
+/* Templates: texts in which the part NAME replaces a line "@@NAME". */
 #ifndef BASE_FILL_H
 #define BASE_FILL_H
 

@@ -16,7 +16,7 @@ typedef enum ModelFunction {
     FUNCTION_COUNT
 } ModelFunction;
 
-/* The names, FUNCTION_COUNT of them. Functions that libraries have come first, in the order of
+/* The FUNCTION_COUNT names. Those of functions that libraries have come first, in the order of
  * TfcFunction. */
 static inline const char *const *function_names(void)
 {

@@ -1,5 +1,5 @@
-/* Reading JSON, strictly (RFC 8259): UTF-8, no duplicate keys, nothing after the value; strings
- * hold no NUL. */
+/* Reading JSON, strictly (RFC 8259): UTF-8, no duplicate keys, nothing after the value. Strings
+ * hold no NUL, an integer fits an int64_t, and values nest at most 16 levels deep. */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
 

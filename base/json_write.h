@@ -31,7 +31,7 @@ void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
 /* Writes `digits` significant digits; null for a value that is not finite. */
 void json_put_number(JsonWriter *json, const char *key, double value, int digits);
-/* Writes `decimals` digits after the point. */
+/* Writes `decimals` digits after the point; null for a value that is not finite. */
 void json_put_fixed(JsonWriter *json, const char *key, double value, int decimals);
 
 /* Writes a list of n rows, each a list of m numbers with `decimals` digits after the point. */
@@ -39,7 +39,7 @@ void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t
                    int decimals);
 enum { ALIGNMENT_DECIMALS = 4 }; /* of the weights of alignments, wherever they are shown */
 
-/* A byte of a string as JSON has it: itself, \", \\, \n, \t or \u00NN, without a NUL; how many
+/* Writes a byte of a JSON string: itself, \", \\, \n, \t or \u00NN, without a NUL; returns how many
  * bytes. */
 enum { JSON_ESCAPE = 6 };
 size_t json_escape(unsigned char byte, char out[JSON_ESCAPE]);

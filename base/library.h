@@ -5,7 +5,7 @@
  * includes twice. With LIBRARY_FUNCTION each name becomes a function that jumps to the library's
  * function: calls look as if the program were linked with the library, and a call of a function
  * that is not listed does not link. With LIBRARY_ENTRY the names become the table that library_load
- * fills. None may be called before library_load has succeeded. */
+ * fills. None of the functions may be called before library_load has succeeded. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 
@@ -36,8 +36,8 @@ typedef struct Library {
 #else
 #error "tfc computes on x86_64, aarch64 and riscv64"
 #endif
-/* The section is put back: a compiler that keeps the file's order would have variables behind it
- * lie in .text. */
+/* .popsection restores the section. Without it a compiler that keeps definitions in the file's
+ * order would put the variables that follow into .text. */
 #define LIBRARY_FUNCTION(f)                                                             \
     extern void *library_##f __attribute__((visibility("hidden")));                     \
     void *library_##f;                                                                  \
@@ -47,11 +47,11 @@ typedef struct Library {
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
 #define LIBRARY_TABLE(table) .functions = (table), .n_functions = sizeof(table) / sizeof *(table)
 
-/* The path of a module of tfc's own, beside the program or where it is installed; NULL: nowhere. In
- * the arena. */
+/* The path of a module of tfc's own, beside the program or where it is installed, in the arena;
+ * NULL: not found. */
 const char *library_module(Arena *arena, const char *name);
-/* Loads the library, unless it is loaded already; it stays until the process ends. Any thread may
- * call. False after errors. */
+/* Loads the library, unless it is loaded already; it stays loaded until the process ends. Any
+ * thread may call. False after errors. */
 bool library_load(Library *library, Diagnostics *diags);
 
 #endif

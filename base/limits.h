@@ -1,7 +1,7 @@
 /* The largest numbers that options, settings of a train block and arguments of compiled libraries
- * may have, in one table. --batch-tokens is the row batch_tokens, of training_settings.def. Each
- * limit is far beyond any known use, and small enough that no number computed from it overflows. So
- * a typing error is reported, not tried. */
+ * may have, in one table. The limit of --batch-tokens is in the row batch_tokens of
+ * training_settings.def. Each limit is far beyond any known use, and small enough that no number
+ * computed from it overflows. So a typing error is reported, not tried. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -10,7 +10,7 @@
 /* LIMIT(name, largest) */
 #define LIMITS                                                     \
     LIMIT(threads, 1024)                                           \
-    LIMIT(batch, 1 << 20) /* of tfc bench, as are the next five */ \
+    LIMIT(batch, 1 << 20) /* for tfc bench, as are the next six */ \
     LIMIT(source_length, 1 << 20)                                  \
     LIMIT(target_length, 1 << 20)                                  \
     LIMIT(shapes, 1000000)                                         \
@@ -40,7 +40,7 @@ enum {
 };
 #undef LIMIT
 
-/* The row of a name, in which - and _ are the same; infinity if there is none. */
+/* The largest number of a name, in which - and _ are the same; infinity: there is no such row. */
 double limit_of(const char *name);
 
 /* Writes a range in words: "a whole number from 1 to 1024", "a number of at least 0". `most` may be

@@ -8,6 +8,6 @@
  * of what limits of control groups and of the process (ulimit -v, -d) leave. INT64_MAX: unknown. */
 int64_t machine_memory_free(void);
 int64_t resident_bytes(void);      /* of this process now; 0: unknown */
-int64_t peak_resident_bytes(void); /* at most so far */
+int64_t peak_resident_bytes(void); /* the most so far; 0: unknown */
 
 #endif

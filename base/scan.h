@@ -1,8 +1,9 @@
 /* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a
  * parser does with one token. Comments go from # to the end of the line.
  *
- * Functions that return bool or a pointer have reported an error when they return false or NULL;
- * nothing is consumed beyond the mistake then. */
+ * read_expect, read_name, read_string, read_int and read_float have reported an error when they
+ * return false or NULL, and then have not consumed the current token. read_accept and
+ * read_accept_word consume the token if it is the one asked for; false is no error. */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
 
@@ -55,7 +56,7 @@ static inline bool word_goes_on(int c)
 }
 /* Whether a name needs no quotes: [A-Za-z_][A-Za-z0-9_.]* */
 bool word_is_bare(const char *name);
-/* The name, in quotes where it needs them. */
+/* Appends the name, in quotes where it needs them. */
 void text_word(Text *text, const char *name);
 
 /* ---- reading: one token ahead ---- */
@@ -67,7 +68,7 @@ typedef struct Reader {
     ScanToken now;     /* the token not yet consumed */
     long consumed;     /* tokens so far */
     int errors_before; /* in diags, when it began */
-    bool gave_up;      /* after too many errors: the rest is read as nothing */
+    bool gave_up;      /* after too many errors: the rest is skipped, without messages */
 } Reader;
 
 Reader read_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks);

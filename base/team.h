@@ -40,14 +40,14 @@ typedef struct Team {
  * ready NULL: all do. The thread that opened the team closes it. */
 void team_open(Team *team, int threads, TeamReady ready);
 void team_close(Team *team);
-/* Runs task 0 … n - 1 in any order on any thread of the team; returns when all are done. Tasks
- * do not run steps of the same team. */
+/* Runs task 0 … n - 1 in any order on any thread of the team; returns when all are done. A task
+ * must not call team_run with the same team. */
 void team_run(const Team *team, int32_t n, TeamTask task, const void *context);
 /* Opens a team, runs the tasks, closes the team. */
 void team_each(int threads, int32_t n, TeamTask task, const void *context);
 
-/* The default number of threads: OMP_NUM_THREADS, which many libraries obey, or the number of
- * processors that this process may use. */
+/* The default number of threads: OMP_NUM_THREADS, which many libraries obey, or without it the
+ * number of processors that this process may use. */
 int team_default(void);
 
 #endif

@@ -22,9 +22,10 @@ int temporary_make(const char *target, TemporaryMaker *maker, void *context, cha
  * runs out. */
 typedef void TemporaryWatch(int folder, const char *path);
 void temporary_watch(TemporaryWatch *watch);
-/* Makes a file, open for writing, relative to `folder` (openat), with the mode less the process's
- * umask. */
+/* Makes a file relative to `folder` (openat), with the mode less the process's umask, and returns
+ * its descriptor, open for writing; -1 and *path as for temporary_make. */
 int temporary_file(int folder, const char *target, unsigned mode, char **path);
+/* false: errno says why; *path as for temporary_make. */
 bool temporary_folder(const char *target, unsigned mode, char **path);
 /* The PID in a temporary's name; 0: it is no temporary's name. */
 long temporary_process(const char *name);

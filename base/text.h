@@ -24,23 +24,23 @@ void text_integer(Text *text, int64_t value);
  * bytes. */
 enum { TEXT_ESCAPE = 4 };
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
-/* Appends "…" with each byte so escaped. */
+/* Appends the text in double quotes, with its bytes escaped so. */
 void text_quote(Text *text, const char *bytes);
-/* Appends a text so that a terminal can show it: control characters, and bytes that are not valid
- * UTF-8, as \xNN. The lines after the first are indented, so that no text looks like a message of
- * its own. */
+/* Appends a text so that a terminal can show it: control characters but tabs, and bytes that are
+ * not valid UTF-8, as \xNN. The lines after the first are indented, so that no text looks like a
+ * message of its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
-/* The same for a name within a line: line breaks are \n. In the arena, or `name` itself where there
- * is nothing to escape. */
+/* A name escaped in the same way for use within a line: line breaks are \n. In the arena, or `name`
+ * itself where there is nothing to escape. */
 const char *text_visible_name(Arena *arena, const char *name);
-/* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
+/* Appends the shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
-/* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */
+/* Appends "1.30 GB", "412 MB", "0.5 MB" or "1.2 kB": powers of 1000. */
 void text_bytes(Text *text, int64_t bytes);
 /* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, control characters
- * as blanks. */
+ * but line breaks as blanks. */
 void text_markup(Text *text, const char *string);
-/* Bytes as base64 (RFC 4648). */
+/* Appends bytes as base64 (RFC 4648). */
 void text_base64(Text *text, const void *bytes, size_t length);
 void text_free(Text *text);
 
@@ -48,7 +48,7 @@ void text_free(Text *text);
  * begins with none. Overlong forms, surrogates and values past U+10FFFF are none (RFC 3629). */
 size_t utf8_length(const char *text, size_t available);
 
-/* How many characters a text of UTF-8 has. */
+/* How many characters (code points) a UTF-8 text has. */
 size_t text_letters(const char *text);
 
 /* The form of a word that follows the number n: `one` if n is 1, else `many`, such as "" and "s",
@@ -60,13 +60,13 @@ bool text_ends(const char *text, const char *end);
 /* "[2, 3]": n numbers; in the arena. */
 const char *text_list(Arena *arena, const int64_t *numbers, int n);
 
-/* What a message about an unknown name adds: "; did you mean 'near'?", of the n candidates
- * the nearest by edit distance (insert, delete, replace, swap); several where the name is
- * their beginning ("; did you mean 'a', 'b' or 'c'?"); "" where none is close. `quote`
- * stands around names. In the arena. */
+/* What to add to a message about an unknown name: "; did you mean 'near'?" with the nearest of
+ * the n candidates by edit distance (insert, delete, replace, swap); "; did you mean 'a', 'b' or
+ * 'c'?" with all that begin with the name; "" where none is close. `quote` stands around names.
+ * In the arena. */
 const char *text_suggest(Arena *arena, const char *quote, const char *name,
                          const char *const *candidates, size_t n);
-/* text_suggest or, where nothing is near, all names: "; there are 'a', 'b' and 'c'". */
+/* text_suggest or, where it finds none, all names: "; there are 'a', 'b' and 'c'". */
 const char *text_known(Arena *arena, const char *quote, const char *name, const char *const *names,
                        size_t n);
 

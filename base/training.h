@@ -1,4 +1,4 @@
-/* Optimizers and schedules of the learning rate, for all that name or compute them. */
+/* Optimizers and schedules of the learning rate, by number and by word. */
 #ifndef BASE_TRAINING_H
 #define BASE_TRAINING_H
 

@@ -1,5 +1,5 @@
-/* UnknownCount: how many tokens of a text its vocabulary lacks; and the shares above which commands
- * report them and training refuses the text. */
+/* UnknownCount: how many tokens of a text are unknown to the vocabulary; and the shares above which
+ * commands report them and training refuses the text. */
 #ifndef BASE_UNKNOWN_H
 #define BASE_UNKNOWN_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Shares of unknown tokens: above the first a note reports it, above the second a training is
+/* Shares of unknown tokens: above the first a note reports it, above the second training is
  * refused. */
 #define UNKNOWN_TOLD 0.005
 #define UNKNOWN_REFUSED 0.3

@@ -1,5 +1,5 @@
-/* XXH64 (Yann Collet, xxHash specification 0.1.1): a checksum as fast as memory, against
- * damage, not against forgers (sha256.h). */
+/* XXH64 (Yann Collet, xxHash specification 0.1.1): a checksum as fast as memory. It detects
+ * damage, not forgery (sha256.h does). */
 #ifndef BASE_XXH64_H
 #define BASE_XXH64_H
 

@@ -1,4 +1,4 @@
-/* A compiled variant's function as the oracle has it: on the same batch and params. */
+/* The oracle's run of a compiled variant's function, on the same batch and params. */
 #ifndef CHECK_INTERPRET_H
 #define CHECK_INTERPRET_H
 
@@ -16,10 +16,10 @@ typedef struct Interpreted {
     OracleRun run;
 } Interpreted;
 
-/* What `function` reads, from the binding and the store as they are now. */
+/* Fills in what `function` reads, from the variant's binding and store as they are now. */
 void interpreted_open(Check *check, Variant *variant, const Function *function, Interpreted *in);
 void interpreted_close(Interpreted *in);
-/* Adds what another function gave, under the same names. */
+/* Adds the outputs of another function's run as inputs of the same names. */
 void interpreted_give(Interpreted *in, const OracleTensors *outputs);
 /* Fills in in->run; false after an error. */
 bool interpreted_run(Interpreted *in);

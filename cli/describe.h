@@ -6,7 +6,7 @@
 /* "man", "bash" or "zsh"; NULL for any other word. */
 typedef struct Describer Describer;
 const Describer *find_describer(const char *form);
-/* The whole text, on standard output; an exit status. */
+/* Prints the whole text on standard output; returns an exit status. */
 int describe_program(const Describer *describer);
 
 #endif

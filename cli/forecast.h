@@ -19,8 +19,8 @@ typedef struct Forecast {
 /* Adds the warnings that are known before the first step. */
 void forecast_init(Forecast *forecast, Job *job, const TrainSettings *settings, bool default_steps,
                    const TrainState *state);
-/* Called after each step: once the speed is known, adds the warnings that follow from it. True:
- * there are new diagnostics. */
+/* Called after each step: once the speed is known, adds the warnings that follow from it. `now`:
+ * clock_seconds(). True: there are new diagnostics. */
 bool forecast_step(Forecast *forecast, double now);
 
 #endif

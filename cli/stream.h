@@ -27,7 +27,7 @@ typedef struct StreamOptions {
     const Vocabulary *vocab;
     CorpusKind kind;
     int64_t max_length;                  /* tokens of a row; 0: any */
-    int64_t window_tokens, window_lines; /* of a window; 0: WINDOW_LINES, any tokens */
+    int64_t window_tokens, window_lines; /* at most; 0: any tokens; WINDOW_LINES */
     int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
     bool same_lengths;                   /* as in CorpusOptions */
     bool keep_going;                     /* a bad line is reported, and answered by an empty line */
@@ -55,7 +55,7 @@ typedef struct TextStream {
     Loc place;            /* of the failure */
 } TextStream;
 
-/* Appends a text as one line, with "\\n" and "\\r" for its line breaks. */
+/* Appends a text as one line, with \n and \r, two characters each, for its line breaks. */
 void put_one_line(Text *out, const char *text);
 
 /* Whether a text has U+FFFD. */
@@ -65,14 +65,15 @@ void tell_replaced(Job *job, int64_t answers);
 
 /* False after errors; stream_close in any case. */
 bool stream_open(TextStream *stream, Job *job, const StreamOptions *options);
-/* Reads the next window; false: there is none. */
+/* Reads the next window; false: the text has ended, or cannot be read (stream_close reports it). */
 bool stream_next(TextStream *stream);
 /* Appends text to the output. */
 void stream_put(TextStream *stream, const char *text, size_t length);
-/* Writes out the answers of a window. False: the reader of the pipe is gone. */
+/* Writes out the answers of a window. False: they cannot be written, such as to a closed pipe. */
 bool stream_flush(TextStream *stream);
-/* Renames the output into its place, also after an error, with the answers before it. `ok`: all
- * lines were answered. Returns false after any error, which is in the diagnostics. */
+/* Renames the output into its place, also after an error, with the answers before it, if there are
+ * any. `ok`: all lines were answered. Returns false after any error, which is in the
+ * diagnostics. */
 bool stream_close(TextStream *stream, bool ok);
 
 #endif

@@ -9,8 +9,8 @@
 /* Significant digits of the numbers in results that are JSON. */
 enum { RESULT_DIGITS = 9 };
 
-/* "tokens": [[TOKEN, LOG-PROBABILITY], …] of n tokens, as the vocabulary has them, and of its end
- * where n_each is one more than n. */
+/* "tokens": [[TOKEN, LOG-PROBABILITY], …] of n tokens, as the vocabulary has them, and of `end` if
+ * n_each is one more than n. */
 void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n,
                       int32_t end, const double *each, int64_t n_each);
 
@@ -23,7 +23,7 @@ void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *
 
 /* "attention": {"source": [TOKEN, …], "target": [TOKEN, …], "weights": [[…], …]}. */
 void put_alignment(JsonWriter *json, const Vocabulary *vocab, const Alignment *alignment);
-/* " ||| 0.9,0.1 0.2,0.8": a row a target token, as Marian's soft alignments. */
+/* " ||| 0.9,0.1 0.2,0.8": a row for each target token, as Marian's soft alignments. */
 void put_soft_alignment(Text *out, const Alignment *alignment);
 
 #endif

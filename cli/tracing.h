@@ -8,14 +8,14 @@
 #include "runtime/ranks/ranks.h"
 
 /* Makes a trace for a path, or for a report without one; else *trace is NULL. Recording
- * begins with trace_use. False, with an error, where the path cannot be written or memory
- * is short. */
+ * begins with trace_use. False after an error: the path cannot be written, or memory ran
+ * out. */
 bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
 /* The same on all ranks; their clocks begin at the same time. */
 bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **trace);
-/* Ends the recording, writes the file if there is a path, says what was left out, and
- * frees the trace. The programs that ran must still exist. `ranks`: all call it, and rank 0 writes
- * the records of all; NULL: one process. */
+/* Ends the recording, writes the file if there is a path, notes how much was left out, and
+ * frees the trace; NULL is allowed. The programs that ran must still exist. `ranks`: all call it,
+ * and rank 0 writes the records of all; NULL: one process. False after errors. */
 bool tracing_close(Job *job, const char *path, Trace *trace, Ranks *ranks);
 
 /* The kernels by their share of `seconds`: as lines, or as member `kernels` of the object that is

@@ -1,5 +1,5 @@
 /* Body: what a kernel computes: a list of ops between input and output buffers. It is a
- * region's body, or a bare op as if a region had it alone.
+ * region's body; a bare op counts as a region with that op alone.
  *
  * A value is `aligned` if it is read at the coordinates of the iteration space,
  * right-aligned as numpy broadcasts. Operands of shape ops, tables of gather and
@@ -24,10 +24,10 @@ typedef struct Body {
     const bool *input_aligned;
 } Body;
 
-/* Ops that are their own kernels, not bodies. */
+/* Whether the op's kernel is its own, never part of a body: scatter_add, ctc, append, … */
 bool op_is_own_kernel(const Op *op);
 Body body_of(Arena *arena, const Op *op);
-/* The number of a value: inputs 0 …, then the results of ops. -1: not in the body. */
+/* The number of a value: inputs from 0 on, then the results of ops. -1: not in the body. */
 int body_number(const Body *body, const Value *value);
 
 #endif

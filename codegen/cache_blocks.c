@@ -1,8 +1,8 @@
-/* Blocks of prepared weights on disk, as large as these: a page with a header, then the bytes,
- * which are mapped. Hashing all of them at each start would take as long as preparing them: the
- * hash of some pages, drawn evenly, is compared then, and that of all bytes where the system has
- * started since the block was last used, as its power may have failed before all was on the
- * disk. */
+/* Blocks of prepared weights on disk. A file is a page with a header, then the bytes of the
+ * weights, which are mapped. Hashing all bytes at each start would take as long as preparing the
+ * weights, so only a hash of some evenly spaced pages is compared. All bytes are hashed if the
+ * system was restarted since the block was last used: its power may have failed before they were on
+ * the disk. */
 #define _GNU_SOURCE
 #include "codegen/cache_state.h"
 

@@ -19,15 +19,15 @@ struct Cache {
 
 /* Whether a file is this user's and nobody else may write to it. */
 bool cache_is_private(const struct stat *info);
-/* The file of a key; suffixes have five bytes. */
+/* The name of a key's file; `suffix` has five bytes. */
 void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_BYTES]);
-/* Opens the file of a key to read it; -1: there is none. */
+/* Opens the file of a key to read it; the caller closes it. -1: it cannot be opened. */
 int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffix);
-/* Writes a file beside its place and renames it; a failure becomes the note. */
+/* Writes `head` and `data` to a file beside its place, then renames it; a failure is noted. */
 void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
                  const void *data, size_t bytes);
-/* Removes temporaries of writers that have ended, and, while files of this suffix have more than
- * max_bytes, the file used longest ago. */
+/* Removes temporary files older than an hour, and, while the files with this suffix take more than
+ * max_bytes, the one used longest ago. */
 void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes);
 
 #endif

@@ -7,22 +7,22 @@
 
 /* What multiplies matrices (TfcProducts). */
 typedef enum GemmChoice {
-    GEMM_BLAS,
+    GEMM_BLAS,   /* OpenBLAS; products of bf16 are native */
     GEMM_NATIVE, /* kernels in the program's own code: OpenBLAS is not needed */
-    GEMM_AUTO    /* in programs that train, one of both for each shape (TfcChoice) */
+    GEMM_AUTO    /* in programs that train, one of the two for each shape (TfcChoice) */
 } GemmChoice;
 
 /* The machine to compile for. */
 typedef struct TargetOptions {
-    /* LLVM's name, or x86-64-v2, -v3, -v4; NULL: this machine, or with a triple the general
-     * processor of its architecture */
+    /* a CPU of targets.def, by LLVM's name, or "native"; NULL: this machine, or with a triple the
+     * general processor of its architecture */
     const char *cpu;
     bool scalar;        /* the reference: width 1, the C library's functions, no optimisation */
     int opt_level;      /* 0 or 2 */
     const char *triple; /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
     GemmChoice gemm;
-    /* of GEMM_AUTO, in programs that train; others are native, so that a sentence's result does not
-     * depend on its batch */
+    /* of GEMM_AUTO, in programs that train; other programs use native products, so that a
+     * sentence's result does not depend on its batch */
     TfcChoice choice;
 } TargetOptions;
 
@@ -34,61 +34,65 @@ const TfcProgram *codegen_plan(const Function *function, Arena *arena, const Op 
 
 /* ---- the JIT ---- */
 
+/* Jit: compiles programs for this process and owns them. One thread at a time may use it. */
 typedef struct Jit Jit;
-Jit *jit_new(const TargetOptions *options, Diagnostics *diags); /* NULL after errors */
-void jit_free(Jit *jit); /* unloads its programs: they must not run again */
+/* options NULL: this machine, opt_level 2; their triple is ignored. NULL after errors. */
+Jit *jit_new(const TargetOptions *options, Diagnostics *diags);
+void jit_free(Jit *jit); /* unloads its programs: they must not run again; NULL is allowed */
 
 /* ProgramKey: the key of a program in the cache: a hash of everything that its code depends on. */
 typedef struct ProgramKey {
     unsigned char hash[32];
 } ProgramKey;
 /* Sets the folder of the cache; NULL: $TFC_CACHE, $XDG_CACHE_HOME/tfc or
- * ~/.cache/tfc (TFC_CACHE=off: nowhere). A folder that cannot be used is no error. */
+ * ~/.cache/tfc (TFC_CACHE=off: no cache). A folder that cannot be used is no error
+ * (JitStats.cache_note). Without a call the Jit has no cache. */
 void jit_use_cache(Jit *jit, const char *folder);
 /* The key of a program. `function`: before the passes; `pipeline`: a text that names them. */
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline);
-/* The cached program of a key, owned by the Jit; NULL: there is none. */
+/* The cached program of a key, owned by the Jit; NULL: there is none, or it cannot be loaded. */
 const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
-/* Compiles a function after the passes, and adds the program to the cache under the key. key NULL:
- * under a key of this function, after looking there first. The Jit owns the program; NULL after
- * errors. */
+/* Takes the program of a function (after the passes) from the cache, or else compiles it and adds
+ * it to the cache under the key. key NULL: a key made from this function. The Jit owns the
+ * program; NULL after errors. */
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags);
 
-/* The key of a program of this Jit; NULL: it is not cached. */
+/* The key that was given when this Jit compiled or recalled the program; NULL: none was. */
 const ProgramKey *jit_key_of(const Jit *jit, const TfcProgram *program);
 
 typedef struct JitStats {
     int programs_compiled, kernels_compiled;
     int programs_cached, kernels_cached; /* found in the cache */
     double seconds;                      /* in jit_compile and jit_recall */
-    const char *cache_note;              /* why programs cannot be kept, or NULL */
+    const char *cache_note;              /* why programs could not be kept, or NULL */
 } JitStats;
 JitStats jit_stats(const Jit *jit);
 
-/* The target of code, as a text for people and for comparison: LLVM's name of the processor, the
- * bits of its vectors, how it multiplies bf16. In the arena, from the cache or else from LLVM,
- * which is then loaded. NULL after errors. */
+/* The target of code that runs here, as a text for people and for comparison: LLVM's name of the
+ * processor, the bits of its vectors, how it multiplies bf16. In the arena, from the user's cache
+ * or else from LLVM, which is then loaded. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
-/* LLVM's version, "19.1.7"; the same holds. */
+/* LLVM's version, "19.1.7"; in the arena, from the user's cache or LLVM. NULL after errors. */
 const char *codegen_llvm(Arena *arena, Diagnostics *diags);
 /* Whether code can be generated for the triple's architecture and this machine has it. */
 bool codegen_is_here(const char *triple);
 
 /* The loop IR of a function's kernels (dump --stage loops), in the arena. `after`: the last pass
- * that runs (codegen/loop/passes/passes.def); NULL: all run; "built": none runs. Its origins are
- * places of the function's ops. NULL after errors. */
+ * that runs (codegen/loop/passes/passes.def); NULL: all run; "built": none runs. Its origins point
+ * into the function's ops. NULL after errors. */
 struct LoModule *codegen_loops(const Function *function, const TargetOptions *options,
                                const char *after, Arena *arena, Diagnostics *diags);
-/* Runs passes of loop IR over its text, and appends the resulting module; `each`: the module after
- * each pass, with a line that names the pass. `passes`: names, separated by commas. False after
- * errors. */
+/* Runs passes over loop IR, given as text, and appends the resulting module to `out`; `each`: the
+ * module after each pass instead, below a line that names the pass. `passes`: names, separated by
+ * commas. False after errors. */
 bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options,
                        bool each, Text *out, Diagnostics *diags);
-/* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */
+/* Appends the kernels of a function as text: LLVM IR or assembly (dump --stage llvm|asm). False
+ * after errors. */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags);
-/* Text of the plan: buffers with lifetimes, steps (dump --stage plan). */
+/* Appends the plan as text: buffers with lifetimes, steps (dump --stage plan). */
 void plan_print(const TfcProgram *program, Text *out);
 /* The same for Graphviz's dot: steps as nodes, buffers on the edges. */
 void plan_print_dot(const TfcProgram *program, Text *out);

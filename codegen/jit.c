@@ -1,8 +1,8 @@
 /* The JIT: object files linked into this process, each set of them by itself, so that
  * names of different programs cannot clash.
  *
- * Objects find in the process what is listed here alone: OpenBLAS's products, the C
- * library's functions that the scalar reference and f64 call, and what LLVM's code
+ * Of the process, objects may call only the functions that are listed here: OpenBLAS's products,
+ * the C library's functions that the scalar reference and f64 call, and what LLVM's code
  * generator may call on its own. */
 #include "codegen/jit.h"
 

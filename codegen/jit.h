@@ -9,7 +9,7 @@
  * Jit owns it (jit_free). NULL after errors. */
 const TfcProgram *jit_load(Jit *jit, const ObjectSet *objects, Diagnostics *diags);
 
-/* Compiles the kernel of one op, for tests, which need no program. The Jit owns it. NULL after
+/* Compiles the kernel of one op, without a program: for tests. The Jit owns it. NULL after
  * errors. */
 TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signature *signature,
                      Diagnostics *diags);

@@ -1,8 +1,8 @@
-/* The kernels that programs are made of, as a list: codegen/plan asks for them while
- * it builds a program, and they are emitted later, several modules at once.
+/* The kernels that programs are made of, as a list: codegen/plan adds them while
+ * it builds a program, and they are emitted later, by several threads.
  *
- * Two ops with the same Signature.hash get the same kernel, also across functions
- * planned with one set. Ops and modules must outlive it. */
+ * Two ops of one kind with the same Signature.hash get the same kernel, also across functions
+ * planned with one set. Ops and modules must outlive the set. */
 #ifndef CODEGEN_KERNELS_H
 #define CODEGEN_KERNELS_H
 
@@ -31,11 +31,12 @@ static inline const char *kernels_name(const KernelSet *set, int kernel)
     return set->list.data[kernel].name;
 }
 
-/* Object files of the kernels alone, without a program (llvm/object.c). False after errors. */
+/* Object files of the kernels alone, without a program or symbols (llvm/object.c). options NULL:
+ * this machine. False after errors. */
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
                      Arena *arena, ObjectSet *out, Diagnostics *diags);
-/* The text of all of them: LLVM IR or assembly, with the native products of the program
- * if it is not NULL (llvm/dump.c). False after errors. */
+/* Appends all kernels as text, LLVM IR or assembly, with the native products of the program
+ * if that is not NULL (llvm/dump.c). False after errors. */
 bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetOptions *options,
                   bool assembly, Text *out, Diagnostics *diags);
 

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* TargetPairs: the instruction that multiplies pairs of bf16. */
+/* TargetPairs: how pairs of bf16 are multiplied. */
 typedef enum TargetPairs {
-    TARGET_PAIRS_WIDENED, /* as f32 */
+    TARGET_PAIRS_WIDENED, /* as f32: no instruction for pairs */
     TARGET_PAIRS_DOTS,    /* vdpbf16ps, 512 bits wide */
     TARGET_PAIRS_AMX      /* tdpbf16ps */
 } TargetPairs;
@@ -25,20 +25,20 @@ typedef struct Processor {
 /* CodeTarget: what builders of loop IR know about the target. */
 typedef struct CodeTarget {
     const Processor *processor;
-    bool scalar; /* the reference: functions are the C library's */
-    bool mxcsr;  /* the control register MXCSR says how denormals are treated */
+    bool scalar; /* math functions are the C library's, or a device's own */
+    bool mxcsr;  /* it has the register MXCSR, which can make denormals zero */
     bool device; /* kernels are for a device with memory of its own (runtime/exec/device.h) */
 } CodeTarget;
 
 struct TargetOptions;
 struct Diagnostics;
-/* Settles the options for code that runs in this process. cpu becomes NULL if it names this
- * machine; any other name has a level that states all that its code needs. If code may use AMX, the
- * system is asked for it. LLVM is loaded only if the name alone does not decide. False after
- * errors: this machine cannot run the code. */
+/* Settles the options for code that runs in this process. `triple` becomes NULL, and so does `cpu`
+ * if it names this machine; any other name is `exact` (targets.def), of a level that this machine
+ * has. If code may use AMX, the system is asked for it. LLVM is loaded only if the name alone does
+ * not decide. False after errors: this machine cannot run the code. */
 bool target_settle(struct TargetOptions *options, struct Diagnostics *diags);
-/* The target of C code for these options; for "generic" it computes one number at a time, on any
- * architecture. The processor lives as long as the process. False after errors. */
+/* The target of C code for these options; with the cpu "generic" the code computes one number at a
+ * time, on any architecture. out->processor lives as long as the process. False after errors. */
 bool codegen_target(const struct TargetOptions *options, CodeTarget *out,
                     struct Diagnostics *diags);
 

@@ -7,10 +7,10 @@
 
 /* Names of the products by element type of the operands. */
 extern const char *const product_names[TFC_PRODUCT_TYPES];
-/* Whether the program has a native product for operands of this type. */
+/* Whether the program needs a native product for operands of this type. */
 bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm);
-/* Writes the types of all native products of the programs, in rising order, and returns how
- * many. */
+/* Writes the types of all native products that the programs need, in ascending order, and returns
+ * how many. */
 int products_needed(const TfcProgram *const *programs, int n, GemmChoice gemm,
                     TfcType types[TFC_PRODUCT_TYPES]);
 

@@ -1,7 +1,7 @@
 /* Records: a program as tables of bytes: its records field by field (runtime/exec/records.def), in
  * one layout for all systems. Bytes between fields are zeros, so the same program gives the same
- * bytes. A table has all records of one type. Pointers in it are zeros; a list beside the table
- * has, for each pointer, the table and the offset that it points to. */
+ * bytes. A table has all records of one type. Pointers in a table are zeros; a list beside it has,
+ * for each pointer, the table and the offset that the pointer points to. */
 #ifndef CODEGEN_RECORDS_H
 #define CODEGEN_RECORDS_H
 
@@ -9,9 +9,9 @@
 #include "base/vec.h"
 #include "runtime/exec/program.h"
 
-/* TABLE(what its elements are). `text`: the characters of all strings, each string once. `texts`
- * and `functions`: lists of pointers, of the host's size here; `functions` are the kernels, and
- * point to nothing yet. */
+/* TABLE(type of its elements). `text`: the characters of all strings, each string once. `texts`
+ * and `functions`: lists of pointers, of the host's size here. `functions` are the program's
+ * kernels, zeros without an entry in the list of pointers. */
 #define RECORD_TABLES(TABLE) \
     TABLE(text)              \
     TABLE(texts)             \
@@ -31,9 +31,9 @@
 typedef enum RecordTableId { RECORD_TABLES(RECORD_TABLE) N_RECORD_TABLES } RecordTableId;
 
 typedef struct RecordPointer {
-    size_t at; /* the pointer's place in its table */
+    size_t at; /* the pointer's place in its table, bytes */
     RecordTableId to;
-    size_t offset; /* in that table */
+    size_t offset; /* in that table, bytes */
 } RecordPointer;
 
 typedef struct RecordTable {
@@ -44,7 +44,7 @@ typedef struct RecordTable {
 typedef struct Records {
     Arena *arena;
     RecordTable tables[N_RECORD_TABLES];
-    Map strings; /* string → its offset in the table of text, plus 1 */
+    Map strings; /* string → its offset in TABLE_text, plus 1 */
 } Records;
 
 /* Makes the tables of a program and of all that it points to. Everything lives in the arena. */

@@ -1,19 +1,20 @@
-/* Signature: the arguments of a region's kernel: the contract between codegen/plan, which calls
- * kernels, and codegen/emit, which writes them. Derived from the op alone.
+/* Signature: the arguments of a region's kernel: the contract between codegen/plan, which writes
+ * the steps that call kernels, and codegen/emit, which writes the kernels. It follows from the op
+ * and the forms of its buffers.
  *
  *   buffers: the region's operands in order, then its results in order
- *   dims:    the symbols met in the types of operands, results and body values,
- *            in that order of first appearance
+ *   dims:    symbols, each where it first appears in this order: attributes `dim` of the body's
+ *            ops, types of operands, of results, of body values
  *   ints:    the `site` attributes of dropout and random ops in body order
  *   hash:    of the region with values, symbols and sites replaced by their
  *            kernel-local numbers; equal hashes mean the same kernel. Ops and attributes
  *            count by their names, so a new row of ops.def changes no other kernel's hash
  *
  * Every op that runs as a kernel is a region by then (pass `regions` wraps what
- * fusion left alone), but for scatter_add, ctc, ctc_grad, append and concat,
+ * fusion left alone), except scatter_add, ctc, ctc_grad, append and concat,
  * which are their own kernels with the same buffer order. Operands and results of
- * an attention region's products must be FORM_CONTIGUOUS or FORM_ROWS. A bare op of any other
- * kind that has elements of its own counts as a row region around itself.
+ * an attention region's products must be FORM_CONTIGUOUS or FORM_ROWS. Any other bare op that a
+ * kernel computes (a leaf, a cast, a copy) counts as a row region around itself.
  * The result of append is the same memory as its operand a. */
 #ifndef CODEGEN_SIGNATURE_H
 #define CODEGEN_SIGNATURE_H
@@ -29,11 +30,11 @@ typedef enum RangeKind {
     /* every buffer is contiguous over the same elements (or one scalar): units are elements, the
      * shape plays no part */
     RANGE_ELEMENTS,
-    RANGE_ROWS, /* units are rows: the product of all storage axes of `space` but the last */
-    /* units: all storage axes of `output` but the last × chunks of the last (chunks of COLUMN_CHUNK
-     * if it is a constant, else one chunk), chunk fastest */
+    RANGE_ROWS, /* units are rows: indices along all storage axes of `space` but the last */
+    /* units: all storage axes of `output` but the last × chunks of the last (COLUMN_CHUNK columns
+     * each if its extent is constant, else one chunk), the chunk varying fastest */
     RANGE_COLUMNS,
-    RANGE_TILES, /* units: the axes of the scores `space` that every product has as batch */
+    RANGE_TILES, /* units: indices along the axes of `space` that every product has as batch */
 } RangeKind;
 
 enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
@@ -42,7 +43,7 @@ enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
 typedef enum BufferForm {
     FORM_CONTIGUOUS, /* the whole tensor, contiguous in storage order */
     FORM_ROWS,       /* any strides, but 1 on the last storage axis */
-    FORM_STRIDED,    /* any strides (0 too: a stretched view) */
+    FORM_STRIDED,    /* any strides; 0: a broadcast axis */
 } BufferForm;
 
 typedef struct Signature {
@@ -50,10 +51,10 @@ typedef struct Signature {
     Type space;          /* iteration space: the type that all body types broadcast to */
     Type output;         /* RANGE_COLUMNS: the reduced type */
     bool unit[MAX_RANK]; /* RANGE_TILES: the axes of the space that units go along */
-    int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols */
+    int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols, by kernel-local number */
     int n_sites;
     int64_t sites[MAX_KERNEL_SITES];
-    bool epilogue;    /* the kernel computes the columns in TfcKernelArgs, not whole rows */
+    bool epilogue;    /* the kernel computes the columns that TfcKernelArgs says, not whole rows */
     uint64_t strided; /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
     uint64_t hash;
 } Signature;

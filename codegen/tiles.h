@@ -1,11 +1,11 @@
-/* Tiles: the products of an attention region, for plan and emit: which of their axes is which axis
- * of the scores, and over which of these the kernel's units go.
+/* Tiles: the products of an attention region, for plan and emit: to which axis of the scores each
+ * of their axes corresponds, and along which axes of the scores the kernel's units go.
  *
  *   scores    dot [batch, queries…, d], [batch, keys, d]
  *   rows      dot scores, [batch, keys, d]               gives [batch, queries…, d]
  *   columns   dot scores, [batch, queries…, d]           gives [batch, keys, d]
  *
- * d is constant. The last two axes of the scores are queries and keys. */
+ * d (`depth`) is constant. The last two axes of the scores are queries and keys. */
 #ifndef CODEGEN_TILES_H
 #define CODEGEN_TILES_H
 
@@ -19,7 +19,7 @@ typedef struct TileProduct {
     const Op *op;
     TileUse use;
     int64_t depth;
-    /* of a, b, result: the scores' axis, or DEPTH_AXIS; the scores' own are not filled */
+    /* of a, b, result: the scores' axis, or DEPTH_AXIS; not filled for the scores themselves */
     int axes[3][MAX_RANK];
 } TileProduct;
 

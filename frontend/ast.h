@@ -1,4 +1,4 @@
-/* The syntax tree of .tfg text: one node type, whose fields mean by kind:
+/* The syntax tree of .tfg text: one node type. What its fields hold, by kind:
  *
  *   kind      name        op        a, b            kids              body, otherwise
  *   --------- ----------- --------- --------------- ----------------- ----------------
@@ -10,32 +10,32 @@
  *   UNARY                 - not     a
  *   BINARY                operator  a, b
  *   CALL      callee                                ARG…              (label, same)
- *   ARG       keyword or 0          a: value; of a block's declaration the default
+ *   ARG       keyword or NULL       a: value; of a block's declaration the default
  *   INDEX                           a: table, b: index
  *   AXIS                            a, number: which axis: x.-1
  *   RAGGED                          a: the dimension before ~
  *
  *   ASSIGN                          a: value        NAME… assigned
  *   RETURN                                          values
- *   OUTPUT    the name              a: value or 0
+ *   OUTPUT    the name              a: value or NULL
  *   EXPOSE    dotted path, may hold *
  *   UPDATE    the state             a: value
  *   MERGE     the param             a: value
- *   REPEAT    label or 0            a: how often                      body
+ *   REPEAT                          a: how often                      body   (label)
  *   IF                              a: condition                      then; else
  *   EXPR                            a
  *
  *   MODEL     the name
- *   USE       the name or path
+ *   USE       the name or path      (same: a path)
  *   CONST     the name              a: value
  *   DIM       the name
- *   INPUT     the name              a: LIST of dims   (text: element type)
- *   PARAM     the name              a: LIST of dims; b: initial value or 0   (role)
+ *   INPUT     the name              a: LIST of dims; b: place of the type   (text: element type)
+ *   PARAM     the name              a: LIST of dims; b: initial value or NULL   (role)
  *   BLOCK     the name                              ARG…              body
  *   TRAIN                                           SETTING…
  *   SETTING   the name              a: value
  *   WEIGHTS                                         MAP… or IF of MAPs
- *   MAP       our pattern           a: where from
+ *   MAP       pattern of params     a: what they are made from
  */
 #ifndef FRONTEND_AST_H
 #define FRONTEND_AST_H
@@ -64,13 +64,13 @@ struct Node {
     NodeKind kind;
     TokenKind op;
     ParamRole role;
-    bool same;       /* CALL: `as same label`, the params of an earlier call */
+    bool same;       /* CALL: `as same label`, with the params of that call; USE: "file" */
     bool overridden; /* a declaration that a stronger one of the same name replaces */
-    int depth;       /* of the tree below, bounded by the parser */
+    int depth;       /* of the tree below; at most MAX_DEPTH (parser.h) */
     Loc loc;         /* the whole of an expression; the name of a declaration */
     double number;
     const char *name, *text;
-    const char *label; /* CALL: what stands after `as` ("_": nothing); NULL without */
+    const char *label; /* CALL, REPEAT: the name after `as`; "_": no name; NULL: no `as` */
     Node *a, *b;
     NodeList kids, body, otherwise;
 };
@@ -81,17 +81,18 @@ typedef struct Syntax {
     NodeList items;
 } Syntax;
 
-/* Parses a file: reports mistakes, several in one call, and returns what could be read. */
+/* Parses a file: reports mistakes, several in one call, and returns what could be read, never
+ * NULL. */
 Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source);
-/* One expression and nothing else (--set); NULL after an error. */
+/* Parses one expression and nothing else (--set); NULL after an error. */
 Node *parse_tfg_expression(Arena *arena, Diagnostics *diags, const Source *source);
 
-/* Canonical .tfg text: reading it gives the same tree. */
+/* Append canonical .tfg text: parsing it gives the same tree. */
 void print_expression(const Node *node, Text *out);
 void print_item(const Node *node, int indent, Text *out);
 /* As a person would write it: 100000, 0.1, 1e-09. */
 void print_number(double number, Text *out);
-/* An expression on one line for a message, shortened if long. */
+/* An expression for a message, cut off if it is longer than 60 bytes; in the arena. */
 const char *expression_text(Arena *arena, const Node *node);
 
 #endif

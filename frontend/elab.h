@@ -1,4 +1,4 @@
-/* Elaboration: from the tree to the op graph. What its files share.
+/* Elaboration: from the syntax tree to the op graph. What its files share.
  *
  * Expressions are evaluated as the model is built: numbers, truth values and
  * dimensions are known at once, tensors are values of the graph. A mistake is
@@ -43,12 +43,12 @@ typedef struct DimName {
     Loc origin;
 } DimName;
 
-/* The dotted name that params get. Labels must differ within one. */
+/* The dotted name under which params are declared. Labels must differ within one scope. */
 typedef struct Scope {
     const char *path;   /* "" at the top */
-    const char *repeat; /* label of the repeat this is an iteration of, until a block used it */
+    const char *repeat; /* label of the repeat whose iteration this is, until a call takes it */
     Map labels;         /* label → CallLabel */
-    Map counts;         /* block → how many unnamed calls (size_t) */
+    Map counts;         /* block → how many calls without `as` (size_t) */
 } Scope;
 
 typedef struct CallLabel {
@@ -95,7 +95,7 @@ typedef struct Elab {
     DType float_type;
     int sites, call_depth, eval_depth;
     const Node *constant; /* whose value is being computed, or NULL */
-    int mistakes;         /* how many were found, reported again or not */
+    int mistakes;         /* how many were found, with those that were not reported again */
     int64_t steps, ops;
     bool stopped; /* a limit was met: everything ends */
 } Elab;
@@ -115,13 +115,14 @@ Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *form
 /* The same about a whole block, not about a call of it. */
 Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The block of a used file that this one replaces, and for which the call in another file was
- * written; NULL: none. */
+/* The block of a used file that `block` replaces, if the call stands in another file than `block`
+ * and so was written for the replaced one; NULL: none. */
 const Node *replaced_block(const Elab *e, const Node *block, const Node *call);
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
-Val no_value(Elab *e, const Node *node);      /* of an expression that gives nothing */
+Val no_value(Elab *e, const Node *node);      /* reports that an expression gives no value */
 /* A note to the message that elab_error just gave (nothing if that was silent). */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The node's place or, if that is in a library, the place of the user's call that led to it. */
 Loc primary_place(const Elab *e, const Node *node);
 /* The node's own place and the calls that led to it. */
 const Trail *trail_to(const Elab *e, const Node *node);
@@ -131,17 +132,19 @@ const char *val_text(Elab *e, const Val *val); /* "f32[B, S~, 512]", "the number
 const char *type_text(Elab *e, const Type *type);
 
 /* ---- dims.c ---- */
-DimName *dim_names(Elab *e, const Value *value);
+DimName *dim_names(Elab *e, const Value *value); /* its MAX_RANK names, made at first */
 const DimName *find_dim_names(const Elab *e, const Value *value); /* NULL: it has none */
 void copy_dim_names(Elab *e, Value *to, const Value *from);  /* equal dims, aligned at the last */
 void name_dims(Elab *e, Value *value, const Val *dims);      /* from what declared them */
 const char *dim_text(Elab *e, Dim dim, const DimName *name); /* "d_k = 64", "S~", "64" */
 void note_origin(Elab *e, Dim dim, const DimName *name);
 bool dim_of(Elab *e, const Node *node, const Val *val, Dim *dim); /* false after a message */
-/* A list of dimensions; false after a message. Nested lists are spliced in. */
+/* Reads a list of dimensions into dims, and as values into flat, both of MAX_RANK. Nested lists are
+ * spliced in. False after a message. */
 bool dims_of(Elab *e, const Node *node, const Val *list, int *rank, Dim *dims, Val *flat);
 Val dim_val(Elab *e, Value *tensor, int axis);
-bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis); /* may be negative */
+/* *axis, from 0, of a number that may be negative (-1: the last axis); false after a message. */
+bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis);
 
 /* ---- eval.c ---- */
 Val eval_node(Elab *e, const Node *node);
@@ -155,10 +158,11 @@ static inline Val val_number(double number, Loc origin)
     return (Val){.kind = VAL_NUMBER, .number = number, .origin = origin};
 }
 static inline Val val_bool(bool truth) { return (Val){.kind = VAL_BOOL, .number = truth}; }
-/* A value of the graph, or the message of the builder if it gave NULL. */
+/* The tensor as a Val; reports the builder's message if the builder gave NULL. */
 Val val_tensor(Elab *e, const Node *node, Value *tensor);
 bool whole_number(const Val *val, int64_t *out);
-bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth); /* reports */
+/* The truth of a value that is known now; false after a message. */
+bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth);
 
 /* ---- statements.c ---- */
 void run_body(Elab *e, const NodeList *body);
@@ -175,12 +179,13 @@ Val declare_param(Elab *e, const Node *node, Scope *scope);
 /* ---- operators.c ---- */
 Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b);
 Val unary_op(Elab *e, const Node *node, TokenKind op, Val a);
-/* Any number, truth value or tensor as a tensor; NULL after a message. */
+/* Any number, truth value or tensor as a tensor; as_float: of the float type. NULL after a
+ * message. */
 Value *as_tensor(Elab *e, const Node *node, Val val);
 Value *as_float(Elab *e, const Node *node, Val val);
-/* Two operands of one type to compute with. */
+/* *x and *y: a and b as tensors of one element type; false after a message. */
 bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y);
-/* X, or NULL after a message */
+/* x if the shapes of x and y can be broadcast together; NULL after a message. */
 Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y);
 Val matmul_op(Elab *e, const Node *node, Value *x, Value *y);
 
@@ -194,20 +199,20 @@ typedef struct Builtin {
 } Builtin;
 const Builtin *find_builtin(const char *name);
 Val run_builtin(Elab *e, const Builtin *builtin, const Node *call);
-int builtin_names(const char **names); /* NULL: how many */
+int builtin_names(const char **names); /* returns how many; names may be NULL */
 BuiltinRun builtin_reshape, builtin_permute, builtin_transpose, builtin_broadcast, builtin_slice,
     builtin_pad, builtin_concat, builtin_split, builtin_flip, builtin_shape, builtin_rank,
     builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full;
 BuiltinRun builtin_sum, builtin_max, builtin_min, builtin_mean, builtin_softmax, builtin_logsumexp;
 
-/* Whether the merges are the model's outputs, and nothing else. */
+/* Whether the model's outputs are its merges alone. */
 static inline bool gives_merges(const Elab *e)
 {
     return e->loaded.options && e->loaded.options->merges;
 }
 
 /* ---- unused.c ---- */
-void warn_unused(const Loaded *loaded); /* of a model that has no mistake */
+void warn_unused(const Loaded *loaded); /* of a model without mistakes */
 
 /* ---- train.c, weights.c ---- */
 void elaborate_train(Elab *e, const Node *train);

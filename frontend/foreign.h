@@ -7,10 +7,10 @@
 /* "; a function is written `block NAME(x) { … }`" for a word that begins a statement
  * elsewhere; NULL: none known. */
 const char *foreign_statement(const char *word);
-/* The same for a token that fits nowhere, by those around it (`first`: of all); "" for none
- * known. */
+/* The same for a token that fits nowhere, by the tokens around it; `first`: the file's first. "":
+ * none known. */
 const char *foreign_token(Arena *arena, const Token *first, const Token *token);
-/* The same for a setting of a train block, or an argument of an optimizer. */
+/* The same for a setting of a train block, or an argument of an optimizer; NULL: none known. */
 const char *foreign_setting(const char *word);
 
 #endif

@@ -5,7 +5,8 @@
 #include "base/training.h"
 #include "ir/graph.h"
 
-/* The train { … } block, with the defaults of the paper where it is silent. */
+/* The train { … } block. Defaults: optimizer and rate of "Attention Is All You Need", and the
+ * initial values of training_settings.def. */
 typedef struct TrainSpec {
     Optimizer optimizer;
     double beta1, beta2, eps, momentum, weight_decay;
@@ -13,27 +14,28 @@ typedef struct TrainSpec {
     Schedule schedule;
     /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
     double rate_d_model, rate_factor;
-    double rate_peak, rate_final; /* the others */
+    double rate_peak, rate_final; /* of the other schedules */
     int64_t warmup, rate_steps;   /* linear, cosine: steps until rate_final */
     double clip_norm;             /* 0: none */
 #define TRAIN_SETTING(name, ...) int64_t name;
 #include "base/training_settings.def"
 } TrainSpec;
 
-/* WeightAxis: an axis of a foreign tensor, and the axis of our param that it is.
+/* WeightAxis: an axis of a foreign tensor, and the number `ours` of the same axis in our param.
  * Elements [their_begin, their_begin + size) of theirs are [begin, begin + size) of ours. */
 typedef struct WeightAxis {
     int ours;
     int64_t begin, size, their_begin;
-    bool is_slice; /* the axis there may be longer; else it has `size` elements */
+    bool is_slice; /* their axis may be longer; else it has `size` elements */
 } WeightAxis;
 
-/* WeightPart: a region of one of our params and the tensor of a foreign checkpoint that it is
- * made of. ours = scale * theirs. */
+/* WeightPart: a region of one of our params, and the tensor of a foreign checkpoint from which it
+ * is made. ours = scale * theirs. */
 typedef struct WeightPart {
-    const char **theirs; /* its names there: the first that there is; an export writes the first */
+    const char **theirs; /* its names there: an import reads the first that exists, an export
+                          * writes the first */
     int n_theirs, rank;
-    WeightAxis axes[MAX_RANK]; /* in the order of their axes */
+    WeightAxis axes[MAX_RANK]; /* in the order of the foreign tensor's axes */
     double scale;
 } WeightPart;
 
@@ -66,22 +68,22 @@ typedef struct Setting {
 typedef struct FrontendOptions {
     const Setting *settings;
     int n_settings;
-    int n_sizes;         /* of these the last: sizes of the vocabulary, which no --set gave */
+    int n_sizes;         /* the last of the settings: sizes of the vocabulary, not of --set */
     const char *library; /* folder of models/lib; NULL: found beside the program or TFC_LIBRARY */
-    bool is_trained;     /* the text is a run's: unused declarations give no warnings */
-    bool merges;         /* the model's outputs are its `merge`s, named as their params */
+    bool is_trained;     /* the text is a run's copy: unused declarations give no warnings */
+    bool merges;         /* the model's outputs are its `merge`s alone, named as their params */
     DType float_type;    /* DT_F32; DT_F64 for checks */
     const char *const *outputs; /* beside the declared ones: dotted names of what blocks compute */
     int n_outputs;              /* ("encoder.layer.0.self.weights"), * for any one part */
 } FrontendOptions;
 
-/* NULL after errors. */
+/* The model, in the arena; NULL after errors. options may be NULL. */
 Model *model_load(Arena *arena, Diagnostics *diags, const char *path,
                   const FrontendOptions *options);
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
                    const FrontendOptions *options);
 
-/* Whether the model's file was read from the standard library. */
+/* Whether `file`, one of the model's files, is in the standard library. */
 bool model_is_library_file(const Model *model, const Source *file);
 
 /* Largest file of a model, in bytes. */
@@ -90,7 +92,8 @@ enum { MODEL_MAX_BYTES = 1 << 20 };
 /* The folder of the standard library, which options (NULL: none) may name; NULL: there is none. */
 const char *frontend_library(Arena *arena, const FrontendOptions *options);
 
-/* dump --stage tokens and ast. The AST shows what each `use` brought in. False after errors. */
+/* For tfc dump --stage tokens and ast. The AST shows what each `use` brought in. False after
+ * errors. */
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags);
 bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options,
                        Text *out, Diagnostics *diags);

@@ -1,4 +1,4 @@
-/* Tokens of .tfg text. The whole file is cut up at once; newlines are tokens,
+/* Tokens of .tfg text. The whole file is lexed at once; newlines are tokens,
  * and the parser decides where they count. */
 #ifndef FRONTEND_LEXER_H
 #define FRONTEND_LEXER_H
@@ -49,7 +49,7 @@ typedef struct TokenList {
 } TokenList;
 
 const char *token_text(TokenKind kind); /* for messages and printing */
-/* Cuts up the source; characters that fit nowhere are reported and skipped. */
+/* Lexes the source; characters that begin no token are reported and skipped. */
 TokenList lex_source(Arena *arena, Diagnostics *diags, const Source *source);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the parser share: tokens in hand and recovery. */
+/* What the files of the parser share: the current token and recovery. */
 #ifndef FRONTEND_PARSER_H
 #define FRONTEND_PARSER_H
 
@@ -22,48 +22,50 @@ const Token *peek_token(Parser *p);                 /* skips newlines inside par
 const Token *peek_ahead(const Parser *p, size_t n); /* the n-th after, newlines included */
 const Token *take_token(Parser *p);
 bool accept_token(Parser *p, TokenKind kind);
-bool expect_token(Parser *p, TokenKind kind, const char *where); /* reports if absent */
-/* Reports the error. False: nothing is said, because the mistake was reported before or there are
- * too many. */
+/* Takes the token; false, and reports, if it is another. `where`: what follows its name in the
+ * message. */
+bool expect_token(Parser *p, TokenKind kind, const char *where);
+/* Reports the error and sets `panic`. False: not reported, because another error was reported
+ * in this statement or line, or there are too many. */
 bool parse_error(Parser *p, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void skip_newlines(Parser *p);
-bool at_word(Parser *p, const char *word);             /* the name token `word` */
+bool at_word(Parser *p, const char *word);             /* whether the next is the name `word` */
 const char *token_seen(Parser *p, const Token *token); /* "`x`", for messages */
-/* Reports "expected WHAT, not `x`" of the current token, and what is written here for it. */
+/* parse_error "expected WHAT, not `x`" of the current token, with the hint of foreign_token. */
 bool unexpected_token(Parser *p, const char *what);
-void end_statement(Parser *p);          /* reports what else stands behind a statement */
+void end_statement(Parser *p);          /* reports a token that follows in the same line */
 bool assignment_ahead(const Parser *p); /* NAME {"," NAME} "=" */
 
 Node *node_new(Parser *p, NodeKind kind, Loc loc);
 Loc loc_from(const Parser *p, Loc start);   /* from start to the last token taken */
 void set_node_depth(Parser *p, Node *node); /* from its children; reports if too deep */
-/* Nested constructs count; false (and a message) past MAX_DEPTH. */
+/* Counts a level of nesting; false, and reports, past MAX_DEPTH. */
 bool enter_level(Parser *p);
 void leave_level(Parser *p);
 
 Node *parse_expression(Parser *p); /* never NULL; after an error any node */
-/* The opening bracket is taken and counted; takes the closing one or reports. */
+/* Takes the closing bracket of one that was taken and counted in `parens`, or reports. */
 void close_bracket(Parser *p, TokenKind close, Loc open);
-NodeList parse_list(Parser *p, TokenKind close); /* expressions up to `close`, taken */
-NodeList parse_args(Parser *p);                  /* after ( up to ), both kinds of arguments */
+NodeList parse_list(Parser *p, TokenKind close); /* expressions before `close`, not taken */
+NodeList parse_args(Parser *p);                  /* ( arguments, with or without keywords ) */
 NodeList parse_body(Parser *p);                  /* { statements } */
 Node *named_node(Parser *p, NodeKind kind, const char *where); /* takes its name */
 /* { one line after another }, each by `parse_one`. */
 NodeList parse_lines(Parser *p, Node *(*parse_one)(Parser *));
-/* To the end of the line, or before a brace that closes a body. */
+/* Skips to the end of the line, or to a brace that closes a body; ends `panic`. */
 void recover(Parser *p);
 
 typedef struct Declaration {
     const char *word;
     Node *(*parse)(Parser *); /* what follows the word */
-    bool braces;              /* begins with { and not a name */
-    bool many;                /* several after one word, separated by commas */
+    bool braces;              /* what follows begins with { and not a name */
+    bool many;                /* several may follow one word, separated by commas */
     bool top_only;            /* not in blocks */
 } Declaration;
 /* The declaration that begins here, its word not taken; NULL: none does. */
 const Declaration *declaration_ahead(Parser *p);
-/* What a message says behind "begins no statement" */
+/* What follows "begins no statement" in a message */
 const char *suggest_statement(Parser *p, const char *word);
-int declaration_words(const char **words); /* NULL: how many */
+int declaration_words(const char **words); /* returns how many; words may be NULL */
 
 #endif

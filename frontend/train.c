@@ -66,7 +66,6 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
     return fits;
 }
 
-/* False after a message. */
 /* Which parameter the argument number i of a call is for; -1 after an error: for none. */
 static int find_argument(Elab *e, const Node *call, size_t i, const char *const *names, int n)
 {
@@ -87,6 +86,7 @@ static int find_argument(Elab *e, const Node *call, size_t i, const char *const 
     return -1;
 }
 
+/* False after an error. */
 static bool read_args(Elab *e, const Node *call, const Param *params, int n)
 {
     bool given[MAX_PARAMS] = {0};
@@ -198,7 +198,8 @@ static void set_rate(Elab *e, const Node *value)
     case RATE_COSINE:
         s->rate_steps = 0; /* the run's end */
         if (read_args(e, value, decay, 4) && s->rate_steps && s->rate_steps <= s->warmup)
-            elab_error(e, value, "`steps` is more than `warmup`");
+            elab_error(e, value,
+                       "`steps` must be more than `warmup`, at which the rate begins to fall");
         break;
     default:
         unknown_word(e, value, "a rate", schedule_words(), RATE_COUNT, "rate = constant(0.001)");

@@ -1,10 +1,10 @@
-/* The weights block: what its two files share. */
+/* The weights block: what weights.c and weight_parts.c share. */
 #ifndef FRONTEND_WEIGHTS_H
 #define FRONTEND_WEIGHTS_H
 
 #include "frontend/elab.h"
 
-/* Stars: what each * of one of our patterns met in a param's name. */
+/* Stars: what each * of a pattern of our params matched in a param's name; not terminated. */
 enum { MAX_STARS = 8 };
 typedef struct Stars {
     int n;
@@ -12,10 +12,11 @@ typedef struct Stars {
     size_t length[MAX_STARS];
 } Stars;
 
-/* A name there: the k-th * of the pattern stands for what the k-th of ours met. */
+/* A foreign name: the k-th * of the foreign pattern is replaced by what the k-th * of ours
+ * matched. */
 const char *stars_fill(Elab *e, const char *pattern, const Stars *stars);
 
-/* weight_parts: the parts of `map`, which make the param out of the expression `from`; in the
+/* weight_parts: sets the parts of `map`, which make the param from the expression `from`; in the
  * arena. False after a message. */
 bool weight_parts(Elab *e, const Node *from, const ParamInfo *param, const Stars *stars,
                   WeightMap *map);

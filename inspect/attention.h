@@ -39,10 +39,9 @@ typedef struct AttentionView {
 
 /* AttentionFigures: of a head, means over its queries.
  *   entropy      of the weights, in nats
- *   distance     of the keys from the query, in tokens; of cross attention from the diagonal of the
- *                pair
- *   confidence   the greatest weight, nothing where it is on the end of a source (Voita et al.
- *                2019) */
+ *   distance     of the keys from the query, weighted, in tokens; of cross attention from the
+ *                diagonal of the pair
+ *   confidence   the greatest weight; 0 where that is on the end of a source (Voita et al. 2019) */
 typedef struct AttentionFigures {
     double entropy, distance, confidence;
 } AttentionFigures;
@@ -53,15 +52,16 @@ enum { MEAN_HEAD = -1 };
 float attention_weight(const AttentionLayer *layer, int64_t head, int64_t query, int64_t key);
 AttentionFigures attention_figures(const AttentionSentence *sentence, const AttentionLayer *layer,
                                    int64_t head);
-/* The cross attention whose mean of heads is the most confident; -1: there is none. */
+/* The index in `layers` of the cross attention whose mean of heads is the most confident; -1: there
+ * is none. */
 int attention_aligning(const AttentionSentence *sentence);
 const char *attention_kind_name(AttentionKind kind);
 
 void attention_put_json(const AttentionView *view, Text *out);
-/* One HTML file without any other. (attention_page.c) */
+/* A page in one HTML file, which needs no other. (attention_page.c) */
 void attention_put_page(const AttentionView *view, Text *out);
-/* A sentence: a head with its tokens where there is one head alone, else all heads small, a row a
- * layer. (attention_svg.c) */
+/* One sentence: if it has a single head, that head large, with tokens; else all heads small, a row
+ * for each layer. (attention_svg.c) */
 void attention_put_svg(const AttentionView *view, const AttentionSentence *sentence, Text *out);
 
 #endif

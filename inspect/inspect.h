@@ -12,12 +12,12 @@
 /* What one step of the program does, by its shapes. */
 typedef struct StepCost {
     double flops, bytes; /* bytes read and written */
-    const char *shape;   /* "m 1024 n 512 k 512", or the iteration space */
+    const char *shape; /* m × n × k, "1024 × 512 × 512"; or the iteration space, or "N elements" */
 } StepCost;
 
 typedef struct SlabBuffer {
     int32_t buffer;              /* of the program */
-    int32_t first, last, writer; /* steps; the one that writes it first */
+    int32_t first, last, writer; /* steps: first and last use; first that writes it, -1: none */
     int64_t offset, bytes;
 } SlabBuffer;
 
@@ -30,8 +30,8 @@ typedef struct Measured {
     StepCost *steps;
     SlabBuffer *slab;
     int32_t n_slab;
-    int64_t slab_bytes; /* of the whole slab, and of what is kept behind it */
-    int64_t peak_bytes; /* of the buffers that live at peak_step, where they are most */
+    int64_t slab_bytes; /* of the whole slab, with what is kept behind it */
+    int64_t peak_bytes; /* of the buffers live at peak_step, where these are most */
     int32_t peak_step;
 } Measured;
 
@@ -39,7 +39,7 @@ enum { DEFAULT_SIZE = 32 }; /* of a dimension that `sizes` does not name */
 
 /* Below, `sizes` is n texts "NAME=SIZE" (--dim); the last one for a dimension counts. */
 
-/* The size that the texts give a dimension; DEFAULT_SIZE where none does or it is wrong. */
+/* The size that the texts give a dimension; DEFAULT_SIZE: none does, or it is wrong. */
 int64_t size_given(const char *const *sizes, size_t n, const char *name);
 /* False after errors, wrong sizes among them. */
 bool measure_program(const Function *function, const TfcProgram *program, const Op *const *origins,
@@ -62,10 +62,10 @@ void snapshots_take(Snapshots *snapshots, const char *name, const char *help,
 int snapshots_op(Snapshots *snapshots, const Op *op);
 /* The number of a place (a list of source lines) in the page. */
 int snapshots_place(Snapshots *snapshots, Loc loc);
-/* Members of a JSON object, each with a comma behind it. */
+/* Appends members of a JSON object, each followed by a comma. */
 void snapshots_write(const Snapshots *snapshots, Text *out);
 
-/* ---- page.c: one HTML file without any other ---- */
+/* ---- page.c: a page in one HTML file, which needs no other ---- */
 
 typedef struct PageInput {
     const char *title;
@@ -87,7 +87,7 @@ typedef struct PageParts {
 } PageParts;
 void page_fill(const PageParts *parts, const Text *data, Text *out);
 
-/* "…" as in JSON, fit to stand inside a script element. */
+/* Appends the bytes as a JSON string that may stand inside a script element. */
 void quote_json(const char *bytes, size_t length, Text *out);
 
 #endif

@@ -59,7 +59,7 @@ static void put_map(const PictureMap *map, double x, double y, Text *out)
                      "position", out);
 }
 
-/* Columns at growing distances, as the waves grow longer. */
+/* Some columns, at equal distances: of sinusoids the waves grow longer from one to the next. */
 static void put_waves(const PictureMap *map, double x, double y, Text *out)
 {
     PlotLine lines[LINES];

@@ -1,5 +1,5 @@
-/* Pictures of what a model is before it has learnt: its positions, its masks, its rate, as SVG for
- * papers. */
+/* Pictures, as SVG for papers, of what a model has before it is trained: its positions, masks,
+ * learning rate and blocks. */
 #ifndef INSPECT_PICTURE_SVG_H
 #define INSPECT_PICTURE_SVG_H
 
@@ -13,11 +13,11 @@ typedef struct PictureMap {
     const float *values;
 } PictureMap;
 
-/* Of each table a map of its numbers, positions downwards, and the waves of some of its columns. */
+/* For each table a map of its numbers, positions downwards, and curves of some of its columns. */
 void picture_put_positions(const char *title, const PictureMap *maps, size_t n, Text *out);
-/* Of each mask its squares: rows look at columns where these are filled. */
+/* For each mask its squares: a filled one says that its row (query) sees its column (key). */
 void picture_put_masks(const char *title, const PictureMap *maps, size_t n, Text *out);
-/* The rate of steps 1 to n; `warmup` is marked where it is within them. */
+/* The learning rate of steps 1 to n; the end of the warm-up is marked if it is within them. */
 void picture_put_schedule(const char *title, const double *rates, size_t n, int64_t warmup,
                           Text *out);
 /* The blocks of the function "model", with shapes and params. `arena`: for scratch.

@@ -10,9 +10,10 @@ typedef struct PlotPoint {
 } PlotPoint;
 
 /* PlotLine: points in the order of x; where y is not finite there is no point.
- *   colour   its number, from 0 to PLOT_COLOURS - 1
- *   dashed   of a second figure of the same thing
- *   marked   a dot at each point: there are few */
+ *   name     in the legend; NULL: not there
+ *   colour   its number, modulo PLOT_COLOURS
+ *   dashed   for a second figure of the same thing
+ *   marked   with a dot at each point, for few points */
 typedef struct PlotLine {
     const char *name;
     int colour;
@@ -31,8 +32,8 @@ typedef struct Plot {
 
 enum { PLOT_COLOURS = 6 };
 
-/* An <svg> element. `alone`: a file of its own. Of more points than can be told apart their means
- * are drawn. */
+/* An <svg> element. `alone`: for a file of its own. Of more points than can be told apart, means of
+ * neighbours are drawn. */
 void plot_put_svg(const Plot *plot, bool alone, Text *out);
 
 #endif

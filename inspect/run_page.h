@@ -1,6 +1,6 @@
 /* The report of training runs: one page with plots, tables, samples and models of several runs, and
- * the plots as files of their own. All of it stands in the page as HTML and SVG: scripts add what
- * follows the pointer, no more. */
+ * the plots as files of their own. All of it is in the page as HTML and SVG: scripts only show
+ * values at the pointer, switch the axis and the theme, and reload. */
 #ifndef INSPECT_RUN_PAGE_H
 #define INSPECT_RUN_PAGE_H
 
@@ -26,23 +26,25 @@ typedef struct RunSeries {
 } RunSeries;
 
 /* RunDetail: a name and a value, for a table in which runs are compared.
- *   is_told   a difference in it is shown among the differences; figures differ in any case */
+ *   is_told   a setting: its row is marked if runs differ in it; false: a result, which differs in
+ *             any case */
 typedef struct RunDetail {
     const char *name, *value;
     bool is_told;
 } RunDetail;
 
-/* RunTable: a table about one run. Cells that begin with a digit, a minus or a dash stand to the
- * right.
- *   cells   a row after the other, heads.count each */
+/* RunTable: a table about one run. Cells that begin with a digit, a sign or a dash are aligned to
+ * the right.
+ *   cells   row by row, heads.count each */
 typedef struct RunTable {
     const char *title, *note;
     VEC(const char *) heads, cells;
 } RunTable;
 
 /* RunSample: a fixed line of the validation text and what the model made of it at some steps.
- *   prompt           its beginning, with which a language model went on; NULL: it was translated
- *   source, target   NULL where the text is gone, or there is none */
+ *   prompt           its beginning, which a language model continued; NULL: it was translated
+ *   source, target   NULL: the text is gone, or has no such side
+ *   steps, texts     n of them: after which step, and what the model made */
 typedef struct RunSample {
     int64_t line; /* from 1 */
     const char *prompt, *source, *target;
@@ -51,12 +53,12 @@ typedef struct RunSample {
     size_t n;
 } RunSample;
 
-/* RunView: all strings are the maker's.
+/* RunView: what a page shows of one run; all strings are the caller's.
  *   model      the text of model.tfg
  *   drawing    of its blocks, an <svg>; NULL: the model was not opened
  *   tables     about its quality, vocabulary and params
  *   notes      what could not be shown, and why
- *   commands   what was typed first, then how to go on */
+ *   commands   the one that began the run, then those to run next */
 typedef struct RunView {
     const char *name, *model, *drawing;
     VEC(RunSeries) series;
@@ -70,16 +72,16 @@ typedef struct RunView {
 RunPlot run_plot_find(const char *name);
 /* Whether a run has a value for the plot. */
 bool run_plot_has(const RunView *runs, size_t n, RunPlot plot);
-/* A file of its own, over steps or minutes. */
+/* The plot as an SVG file of its own, over steps or minutes. */
 void run_plot_put(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, Text *out);
 /* A section of the page: all plots that have values. (run_plots.c) */
 void run_plots_put(const RunView *runs, size_t n, Text *out);
-/* One HTML file without any other. renew: seconds after which the page reads itself again; 0:
+/* A page in one HTML file, which needs no other. `renew`: seconds after which it reloads itself; 0:
  * never. */
 void run_page_put(const RunView *runs, size_t n, int renew, Text *out);
 
-/* The lines of two texts that differ, with two lines around them, as HTML. (text_diff.c) False:
- * there are none. */
+/* The lines in which two texts differ, with two lines around them, as HTML; of longer texts the
+ * first 4000 lines are compared. False: they are the same. (text_diff.c) */
 bool text_diff_put(const char *a, const char *b, Text *out);
 
 #endif

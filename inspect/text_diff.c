@@ -93,6 +93,10 @@ bool text_diff_put(const char *a, const char *b, Text *out)
     short *common = memory_zeroed(cells, sizeof *common);
     Edit *edits = memory_resized(NULL, (size_t)(x.n + y.n + 1) * sizeof *edits);
     bool any = put_edits(edits, find_edits(&x, &y, common, edits), out);
+    if (!any && strcmp(a, b)) {
+        text_add(out, "The first %d lines are the same; what follows is not.\n", x.n);
+        any = true;
+    }
     free(edits);
     free(common);
     free(x.lines);

@@ -1,5 +1,6 @@
 /* Builder: each call infers an op's type and inserts the op at the builder's place. NULL after an
- * error, which is in the module's diagnostics. */
+ * error, which is in the module's diagnostics. A cast, reshape, transpose, broadcast or reduction
+ * that would change nothing returns its operand. */
 #ifndef IR_BUILDER_H
 #define IR_BUILDER_H
 
@@ -17,7 +18,7 @@ Builder builder_at_end(Function *function);
 Builder builder_before(Function *function, Block *block, Op *op);
 Builder builder_behind(Function *function, Block *block, Op *op);
 
-/* Builds any op with one result. NULL if an operand is NULL (its error was reported). */
+/* Builds any op with one result. Also NULL if an operand is NULL (its error was reported). */
 Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
              const Attr *attrs);
 
@@ -30,9 +31,9 @@ static inline Value *build_binary(Builder *b, OpKind kind, Value *x, Value *y)
     return build(b, kind, 2, (Value *[]){x, y}, 0, NULL);
 }
 Value *build_input(Builder *b, const char *name, Type type);
-/* Returns the function's op of that param if there is one */
+/* The function's op of that param; build_new_param if there is none. */
 Value *build_param(Builder *b, const ParamInfo *info);
-/* One that the function does not read yet */
+/* Adds the op of a param that the function has none of, behind the params at its beginning. */
 Value *build_new_param(Builder *b, const ParamInfo *info);
 Value *build_const(Builder *b, DType dtype, double value);  /* scalar */
 Value *build_const_of(Builder *b, Type type, double value); /* splat */
@@ -53,15 +54,15 @@ Value *build_concat(Builder *b, int n, Value *const *xs, int axis);
 Value *build_flip(Builder *b, Value *x, int axis);
 Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a,
                  const int *batch_b, int n_contract, const int *contract_a, const int *contract_b);
-/* numpy's matmul: the last axis of x against the last but one of y, leading axes
- * broadcast against each other (a transpose or reshape is added where needed). */
+/* numpy's matmul: contracts the last axis of x with the last but one of y, and broadcasts
+ * leading axes against each other (adding a transpose or reshape where needed). */
 Value *build_matmul(Builder *b, Value *x, Value *y);
 Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
 void build_output(Builder *b, const char *name, Value *x);
 void build_assign(Builder *b, Value *param, Value *x);
 void build_keep(Builder *b, Value *kept, Value *x);
-/* x summed over the axes along which `shape` was broadcast to x's type. */
+/* x, not NULL, summed over the axes along which `shape` was broadcast to x's type. */
 Value *build_sum_to(Builder *b, Value *x, const Type *shape);
 
 static inline Attr attr_int(AttrName name, int64_t i) { return (Attr){.name = name, .i = i}; }

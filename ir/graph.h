@@ -2,9 +2,9 @@
  *
  * A module owns everything through its arena. A function's body is a list of
  * ops in an order in which every operand is defined before it is used. An op
- * has operands and results; all ops but regions have one result (effects have
- * none that is used). A region's body reads values of the function directly and
- * its `yield` names what the region gives; its operands list the values that
+ * has operands and results: a region at least one result, an effect none, every
+ * other op one. A region's body reads values of the function directly, and its
+ * `yield` names the region's results; the region's operands list the values that
  * the body reads, each once, so that a walk over operands sees every use.
  *
  * Each value lists its uses: the operands of the ops in the function's body that read it. The
@@ -37,7 +37,7 @@ typedef struct OpInfo {
     const char *name;
     int arity; /* -1: any */
     OpFamily family;
-    int cost; /* of an element, in arithmetic instructions */
+    int cost; /* arithmetic instructions for one element */
     const char *help;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
@@ -76,7 +76,7 @@ typedef struct Op Op;
 typedef struct Value Value;
 typedef struct Use Use;
 
-/* An operand, as its value lists it. */
+/* One operand of an op, in the list of uses of the value that it reads. */
 struct Use {
     Op *user;
     Use *previous, *next;
@@ -84,7 +84,7 @@ struct Use {
 
 struct Value {
     Type type;
-    Op *op;                    /* that defines it */
+    Op *op;                    /* the op that defines it */
     int index;                 /* which of the op's results */
     int id;                    /* printed as %id; unique in its function, see function_number */
     Use *first_use, *last_use; /* NULL for values of a region's body */
@@ -92,14 +92,14 @@ struct Value {
 
 typedef struct Block {
     Op *first, *last;
-    bool of_region; /* a region's body: lists of uses have the region, not its ops */
+    bool of_region; /* a region's body: lists of uses have the region's operands, not its ops' */
 } Block;
 
 struct Op {
     OpKind kind;
     int id; /* unique in its function, see function_number */
     int n_args, n_results, n_attrs;
-    Value **args; /* read only: op_set_arg */
+    Value **args; /* changed only by op_set_arg and op_replace_arg */
     Use *uses;    /* one an operand, listed while the op stands in a function's body */
     bool listed;
     Value *results; /* array of n_results */
@@ -126,8 +126,9 @@ typedef enum InitKind {
     INIT_COUNT
 } InitKind;
 
-/* ParamRole: the use of a param. Only trained ones get gradients; slots belong to the
- * optimizer; states are assigned by the model itself (running statistics). */
+/* ParamRole: the use of a param. Only trained ones get gradients; slots belong to the optimizer;
+ * states are assigned by the model itself (running statistics); a gradient is the sum of a param's
+ * gradients over the pieces of an update. */
 typedef enum ParamRole {
 #define ROLE(NAME, ...) PARAM_##NAME,
 #include "base/params.def"
@@ -176,8 +177,9 @@ static inline bool symbol_is_ragged_over(const Module *m, int symbol, int batch)
 }
 
 const Attr *op_attr(const Op *op, AttrName name); /* NULL if absent */
-bool attr_lists(const Attr *attr, int axis);      /* of INTS: whether it is among them */
-int64_t op_int(const Op *op, AttrName name);      /* must be there */
+bool attr_lists(const Attr *attr, int axis);      /* of INTS: whether the axis is among them */
+/* The values of an attribute that the op must have. */
+int64_t op_int(const Op *op, AttrName name);
 double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
@@ -196,7 +198,7 @@ static inline int op_chunk(const Op *op)
 }
 static inline Value *op_result(Op *op) { return &op->results[0]; }
 
-/* A detached op with room for its operands and results; types are not set. */
+/* An op that stands in no block yet, with these operands; the types of its results are not set. */
 Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int n_results);
 Block *block_of_region(Arena *arena);
 void block_append(Block *block, Op *op);
@@ -214,11 +216,11 @@ int value_use_count(const Value *value);
 #define FOR_USES(use, value)                                                       \
     for (Use *use = (value)->first_use, *use##_next = use ? use->next : NULL; use; \
          use = use##_next, use##_next = use ? use->next : NULL)
-/* Sorts the lists of uses by the order of the body, which changes do not preserve. */
+/* Sorts the lists of uses by the order of the body: changes of the body append to the lists. */
 void function_order_uses(Function *function);
 /* Gives values and ops new ids in order of appearance, as the printer shows them. */
 void function_number(Function *function);
-/* Whether the body has such an op, regions aside. */
+/* Whether the body has an op of that kind; ops in regions do not count. */
 bool function_has(const Function *function, OpKind kind);
 
 #define FOR_OPS(op, block)                                               \

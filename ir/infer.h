@@ -4,12 +4,13 @@
 
 #include "ir/graph.h"
 
-/* The type of an op's single result, from its operands and attributes. Rules
- * `declared` (input, param, const, iota, …) use the type already set. False after
- * an error, which names the op, the rule and the types. */
+/* The type of an op's single result, from its operands and attributes. The rule
+ * `declared` (input, param, const, iota, …) checks the type already set. False
+ * after an error, which names the op, what is wrong and the types. */
 bool infer_type(const Module *module, const Op *op, Type *type, Diagnostics *diags);
 
-/* numpy broadcasting of two shapes; false if they do not fit. */
+/* numpy broadcasting of two shapes, with the element type of a; false: they do not fit, and *out is
+ * not set. */
 bool shape_broadcast(const Type *a, const Type *b, Type *out);
 
 #endif

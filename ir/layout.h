@@ -38,8 +38,9 @@ static inline bool layout_is_packed(const Layout *layout)
     return layout->n > 0 && layout->axes[0].batch_dim >= 0;
 }
 
-/* Lead: rows as the leading axis of a tensor: their dimension and their batch's, counted from the
- * right. batch = 0: they are not packed. dim = 0: rows are not the leading axis. */
+/* Lead: where a tensor has rows as its leading axis: the number of their dimension and of their
+ * batch's, counted from 1 at the right. batch = 0: the rows are not packed tokens. dim = 0: rows
+ * are not the leading axis. */
 typedef struct Lead {
     int dim, batch;
 } Lead;

@@ -1,5 +1,6 @@
-/* SideTable: what a pass knows about values or ops, in a table by their ids. It belongs to the
- * pass, and is valid until function_number gives other ids. */
+/* SideTable: what a pass knows about values or about ops, in a table by their ids. A table is for
+ * one of the two, whose ids overlap. It belongs to the pass, and is valid until function_number
+ * gives other ids. */
 #ifndef IR_SIDE_H
 #define IR_SIDE_H
 
@@ -38,7 +39,7 @@ static inline void side_set_op(SideTable *side, const Op *op, void *entry)
     side_set(side, op->id, entry);
 }
 
-/* A number an op. */
+/* A number for each op. */
 static inline int side_number(const SideTable *side, const Op *op)
 {
     return (int)(intptr_t)side_get(side, op->id);

@@ -7,7 +7,7 @@
 
 void ir_print_module(const Module *module, Text *out);
 void ir_print_function(const Function *function, Text *out);
-/* One line; a region's body too */
+/* One line; of a region also the lines of its body. */
 void ir_print_op(const Function *function, const Op *op, Text *out);
 void ir_print_type(const Module *module, const Type *type, Text *out);
 /* " {name = …}": the attributes of an op; nothing where it has none. */
@@ -16,14 +16,14 @@ void ir_print_attrs(const Module *module, const Op *op, Text *out);
 void ir_print_dot(const Function *function, Text *out);
 const char *ir_type_text(const Module *module, const Type *type, Arena *arena);
 
-/* NULL after errors, which name line and column. */
+/* The module, in the arena; NULL after errors, which name line and column. */
 Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source);
 
 /* Checks every rule of the IR: operands defined before use, arity, inferred types,
- * regions of the right form. False after errors, which name the op, the rule and the types. */
+ * regions of the right form. False after errors, which name the op, what is wrong and the types. */
 bool ir_verify(const Module *module, Diagnostics *diags);
 
-/* Words that are not those of ops and attributes: of ParamInfo's role and init. */
+/* The words for ParamInfo's role and init. */
 extern const char *const tir_roles[PARAM_ROLES];
 
 /* numbers: how many of ParamInfo's a and b follow in brackets. */

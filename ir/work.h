@@ -5,14 +5,14 @@
 
 #include "ir/layout.h"
 
-/* Sizes: the size of each symbol of the module. The caller owns the arrays. */
+/* Sizes: the size of each symbol of the module. */
 typedef struct Sizes {
     const Module *module;
     double *extents; /* the size; of a ragged symbol the length of a row, longest or mean */
     double *totals;  /* of a ragged symbol the sum of the batch's lengths; else the extent */
 } Sizes;
 
-/* Makes sizes in the arena, each 1. */
+/* Makes sizes in the arena, each 1, for the caller to set. */
 Sizes sizes_new(Arena *arena, const Module *module);
 
 /* The size of a constant, the extent of a symbol. */

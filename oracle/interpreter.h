@@ -1,29 +1,31 @@
-/* What the files of the oracle share: tensors on dense logical coordinates, walks over
- * them, and one rule a row of ops.def. */
+/* What the files of the oracle share: tensors in dense logical coordinates, walks over
+ * them, and one rule for each row of ops.def. */
 #ifndef ORACLE_INTERPRETER_H
 #define ORACLE_INTERPRETER_H
 
 #include "oracle/number.h"
 #include "oracle/oracle.h"
 
-/* Dimensions for one batch. */
+/* The dimensions of a tensor for one batch. The dense number of an element is its row-major number
+ * in these extents; its storage number is that of ir/layout.h. */
 typedef struct Shape {
     int rank;
     Dim dims[MAX_RANK];
     int64_t extent[MAX_RANK]; /* of a ragged one the longest row */
     int64_t stride[MAX_RANK]; /* row-major */
     int64_t count;            /* product of the extents */
-    int64_t stored;           /* elements in storage order */
-    const int64_t *order;     /* of each the dense number; NULL: its own */
+    int64_t stored;           /* elements that are stored */
+    const int64_t *order;     /* the dense number of each stored element; NULL: the same number */
     const bool *exists;       /* by dense number; NULL: all do */
 } Shape;
 
 typedef struct Dense {
     const Shape *shape;
     DType dtype;
-    Num *x; /* those that do not exist are of no account */
+    Num *x; /* by dense number; elements that do not exist are ignored */
 
-    /* Of reduce_max: what it is the greatest of, and where there is no doubt which one that is. */
+    /* of a result of reduce_max: its operand, and by dense number whether only one element of the
+     * operand can be the greatest; else NULL */
     const struct Dense *top_of;
     const bool *sole;
     bool constant; /* made of constants alone, and so perhaps folded in f64 */
@@ -47,15 +49,16 @@ static inline Dense *operand(const Interpreter *in, const Op *op, int i)
 {
     return in->values[op->args[i]->id];
 }
-/* Of the result of an op. */
+/* How an op's result is rounded. */
 static inline Rounding rounding_for(const Interpreter *in, const Op *op)
 {
     return rounding_of(op->results[0].type.dtype, in->run->compute);
 }
 
-/* A walk in row-major order through a box, with the place in some tensors beside it.
+/* A walk in row-major order through a box, with the dense number of the current element in up to
+ * WALK_TENSORS tensors.
  *
- *   Walk w = walk_over(rank, extents);
+ *   OracleWalk w = walk_over(rank, extents);
  *   w.step[0][i] = …                       // of tensor 0 along axis i
  *   for (int64_t i = 0; i < w.count; i++, walk_next(&w))
  *       … w.at[0] … */
@@ -68,12 +71,13 @@ typedef struct OracleWalk {
 } OracleWalk;
 
 OracleWalk walk_over(int rank, const int64_t *extents);
+/* Adds a last axis, with its steps in tensors 0 and 1. */
 void walk_add_axis(OracleWalk *w, int64_t extent, int64_t step0, int64_t step1);
 void walk_next(OracleWalk *w);
-/* Steps of tensor k, broadcast to the walk's axes as in numpy. */
+/* Sets the steps of tensor k, broadcast to the walk's axes as in numpy. */
 void walk_broadcast(OracleWalk *w, int k, const Shape *shape);
 
-/* One rule an op: fills in the result, of which every element is 0 before. */
+/* One rule an op: fills in the result, whose elements are 0 before. */
 typedef void OracleRule(Interpreter *in, const Op *op, Dense *out);
 #define ELEMENTWISE(name, ...)
 #define EFFECT(name, ...)
@@ -85,7 +89,7 @@ OracleRule interpret_elementwise;
 /* The random word of an element (storage order) at a site: Philox4x32 keyed by the seed; the
  * counter is the element / 4, the site and the step; the word is number element mod 4. */
 uint32_t philox_word(const Interpreter *in, int64_t site, int64_t element);
-/* Storage numbers of a shape's elements by dense number. */
+/* The storage number of each element that exists, by dense number; in the run's arena. */
 const int64_t *storage_numbers(Interpreter *in, const Shape *shape);
 
 #endif

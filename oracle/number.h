@@ -1,4 +1,4 @@
-/* Numbers with the bound of their rounding error, and how each element type rounds. */
+/* Numbers with a bound of their rounding error, and how each element type rounds. */
 #ifndef ORACLE_NUMBER_H
 #define ORACLE_NUMBER_H
 
@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* What a program gives for an element differs from v by at most e, to first order. e = 0:
- * every program gives v itself; infinite: there is no saying. */
+/* The element that a program computes differs from v by at most e, to first order. e = 0: every
+ * program computes v itself; e infinite: any value is right. */
 typedef struct Num {
     double v, e;
 } Num;
@@ -15,38 +15,38 @@ typedef struct Num {
 typedef struct Rounding {
     DType dtype;
     double unit;  /* unit roundoff u: fl(x) = x (1 + d), |d| <= u; 0 of integers */
-    double tiny;  /* results below it may be taken as 0 */
+    double tiny;  /* results of a smaller magnitude may be rounded to 0 */
     double most;  /* the greatest number */
     double whole; /* whole numbers up to this one are exact, and so are their sums */
-    bool written; /* one rounding of an exact result gives the nearest number, and that exactly */
+    bool written; /* one rounding of an exact result gives the type's nearest number */
 } Rounding;
 
-/* Of the coarser of the two types, if the first is a float's. */
+/* The rounding of `type`; if both are float types and `compute` is coarser, of `compute`. */
 Rounding rounding_of(DType type, DType compute);
-/* What sums of it are formed in: f32 for bf16. */
+/* The rounding of partial sums of elements of the type: of f32 for bf16. */
 Rounding rounding_of_sums(DType type);
 
 static inline Num num_exact(double v) { return (Num){v, 0}; }
 static inline Num num_undecided(double v) { return (Num){v, INFINITY}; }
 static inline bool num_is_exact(Num x) { return x.e == 0; }
 
-/* Whether the type has this number. */
+/* Whether v is a number of the type. */
 bool num_fits(const Rounding *r, double v);
 /* The number of the type that is nearest to v. */
 double num_nearest(DType dtype, double v);
-/* v rounded once, if it has to be. */
+/* v, exact if it is a number of the type, else rounded once. */
 Num num_given(const Rounding *r, double v);
-/* The result v of an op that rounds it, `roundings` times, where the errors of its operands
- * move it by e. An infinite v is exact if e is finite: it came of an infinite operand. */
+/* The result v of an op that rounds it `roundings` times; the errors of its operands move it by at
+ * most e. An infinite v is exact if e is finite: an operand was infinite. */
 Num num_rounded(const Rounding *r, double v, double e, double roundings);
-/* The same of an op that picks or moves: not rounded, but perhaps out of range. */
+/* The same for an op that picks or moves elements: v is not rounded, but may be out of range. */
 Num num_moved(const Rounding *r, double v, double e);
 
-/* Sums of whatever order. */
+/* A sum that programs may form in any order. */
 typedef struct OracleSum {
-    double v, size, e; /* the sum, of magnitudes, of errors */
-    int64_t terms;     /* that are not exactly 0 */
-    bool part;         /* one is no whole exact number */
+    double v, size, e; /* sums of the terms, of their magnitudes, of their errors */
+    int64_t terms;     /* how many are not exactly 0 */
+    bool part;         /* one of them is not an exact whole number */
 } OracleSum;
 
 static inline void sum_add(OracleSum *s, Num x)
@@ -60,8 +60,8 @@ static inline void sum_add(OracleSum *s, Num x)
     s->part |= x.e != 0 || x.v != rint(x.v);
 }
 
-/* Formed in type `in`, given in that of r, perhaps by way of partial sums in it; each term has
- * been rounded so many times before. */
+/* The result of a sum that is formed in the type of `in` and rounded to the type of r, perhaps with
+ * partial sums in r's. Each term has been rounded `roundings` times before. */
 Num sum_end(const OracleSum *s, double roundings, const Rounding *in, const Rounding *r);
 
 static inline Num num_product(Num a, Num b)

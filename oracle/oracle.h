@@ -1,7 +1,7 @@
-/* The oracle: what a function means, computed op by op from the definitions of
- * ir/ops.def, in f64, on the logical coordinates of each tensor. It shares nothing
- * with codegen, neither kernels nor layouts nor plans, so that the two cannot be wrong
- * together. It is slow and it is meant to be read.
+/* The oracle: a reference interpreter. It computes a function op by op from the
+ * definitions of ir/ops.def, in f64, in the logical coordinates of each tensor. It shares
+ * nothing with codegen, neither kernels nor layouts nor plans, so that the two cannot be
+ * wrong together. It is slow and it is meant to be read.
  *
  * Every element is given with a bound of the rounding error of a program that computes
  * the same (running error analysis: Higham, Accuracy and Stability of Numerical
@@ -15,7 +15,7 @@
 /* A dimension of a batch: entry i is symbol i of the module. */
 typedef struct OracleDim {
     int64_t extent;         /* of a ragged one the longest row */
-    const int32_t *lengths; /* of a ragged one: one a row of its batch; else NULL */
+    const int32_t *lengths; /* of a ragged one: of each row of its batch; else NULL */
 } OracleDim;
 
 /* A tensor that goes in or comes out, in storage order (ir/layout.h). */
@@ -25,10 +25,10 @@ typedef struct OracleTensor {
     int64_t count; /* elements stored */
     double *data;  /* the elements, whatever their type */
 
-    /* of results: the bound of |program's element - data|, absolute, to first order. 0: exact. Of a
-     * truth value that may go either way 1; infinite where anything is right: NaN, overflow, a
-     * divisor or logarithm that may be of 0, the row of an index that may be another. Of what goes
-     * in: NULL, exact */
+    /* of a result: a bound of |program's element - data|, absolute, to first order. 0: exact; 1: a
+     * truth value that may go either way; infinite: any value is right (NaN, overflow, a divisor or
+     * a logarithm's operand that may be 0, a row at an index that may be another). Of what is
+     * given: not read, the elements are exact */
     double *error;
     bool *exists; /* false: past a sentence's length, where any value is right; NULL: all exist */
 } OracleTensor;
@@ -40,14 +40,13 @@ typedef struct OracleRun {
     uint64_t seed, step;   /* of random values and dropout, as exec_set_rng */
     bool training;         /* what op `training` gives, in functions that still have it */
 
-    /* Every op is taken to round in the type of its result. If `compute` is a coarser type, it is
-     * taken to round in that, and what is given is rounded first: DT_F32 for a program that was
-     * made in f32 of this function in f64, DT_BF16 where pass `precision` made one of bf16.
-     * DT_F64: types are as they stand. */
+    /* The program is taken to round every op's result to its type or, if `compute` is coarser, to
+     * `compute`; what is given is rounded first. DT_F32: the program computes in f32 what this
+     * function does in f64; DT_BF16: pass `precision` made it a bf16 one; DT_F64: it has the
+     * function's types. */
     DType compute;
-    /* Sums, differences, products, quotients and roots of exact operands are exact, too: the number
-     * that the type rounds to, as IEEE has it. For what was made of this very function, ops and
-     * types. */
+    /* The program runs the function's very ops in its very types. Then the sum, difference,
+     * product, quotient or root of exact operands is exact, too: correctly rounded (IEEE 754). */
     bool as_written;
     const OracleTensor *given; /* every input and param that the function reads, by name */
     int n_given;
@@ -64,13 +63,13 @@ bool oracle_run(const Function *function, OracleRun *run, Arena *arena, Diagnost
 /* How many elements a tensor stores for these dimensions. */
 int64_t oracle_count(const Module *module, const Type *type, const OracleDim *dims);
 
-/* A logical array, `extents` long along each dimension (at least as long as the batch), to storage
- * order. */
+/* Copies a logical array, `extents` long along each dimension (at least as long as the batch), to
+ * storage order. */
 void oracle_pack(const Module *module, const Type *type, const OracleDim *dims,
                  const double *padded, const int64_t *extents, double *stored);
 
-/* The greatest difference from element i that arithmetic can explain: a small constant times its
- * bound, for what is not of first order. Infinite where any value is right. */
+/* The greatest difference from element i that rounding can explain: 4 times its error bound, to
+ * allow for what is not of first order. Infinite where any value is right. */
 double oracle_tolerance(const OracleTensor *result, int64_t i);
 
 /* Whether a program's element i is right: within the tolerance, or the same infinity. */

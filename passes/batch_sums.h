@@ -7,20 +7,20 @@
  * A sum on which the loss does not depend linearly, such as a count that it divides by, is an early
  * total: the function `totals` computes each piece's sum before the pieces themselves are computed.
  * A sum that an `update` of a state reads is a total, too. If it depends on trained params it is a
- * late total: the function that computes the pieces has their sums as outputs. Inputs and outputs
- * are named "total.N" (base/functions.h), f32. */
+ * late total: the function that computes a piece has the piece's sum as an output. Inputs and
+ * outputs are named "total.N" (base/functions.h), f32. */
 #ifndef PASSES_BATCH_SUMS_H
 #define PASSES_BATCH_SUMS_H
 
 #include "ir/builder.h"
 
-/* BatchTotal: a sum that is read as a whole. */
+/* BatchTotal: a sum whose value for the whole batch is read. */
 typedef struct BatchTotal {
     Value *sum;
     bool late;
 } BatchTotal;
 
-/* TotalRead: operand `arg` of an op, which reads the total. */
+/* TotalRead: operand `arg` of an op, which reads totals[total]. */
 typedef struct TotalRead {
     Op *op;
     int arg, total;
@@ -49,9 +49,10 @@ BatchSums find_batch_sums(Function *function);
 /* Makes the loss the piece's part of the batch's loss. Terms with the same value in every piece,
  * and a loss that is no sum, are multiplied by the piece's share `weight` (scalar f32). */
 void share_loss(const BatchSums *sums, Value *weight);
-/* Makes operands that read totals inputs: those of early totals and, with `late`, of late ones. */
+/* Replaces operands that read totals by inputs: those of early totals and, with `late`, of late
+ * ones. */
 void read_totals(const BatchSums *sums, bool late);
-/* Adds outputs for the late totals, or for the early ones. Returns whether there is one. */
+/* Adds outputs for the late totals, or for the early ones. Returns whether it added any. */
 bool give_totals(const BatchSums *sums, bool late);
 
 #endif

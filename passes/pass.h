@@ -6,7 +6,7 @@
 #include "base/training.h"
 #include "ir/graph.h"
 
-/* Miss: why ops were not fused that a reader may have expected to be (misses.def). */
+/* Miss: why ops were not fused where a reader may have expected it (misses.def). */
 typedef enum Miss {
     MISS_NONE,
 #define MISS(pass, name, text) MISS_##name,
@@ -66,9 +66,9 @@ extern const int pass_count;
 const PassInfo *pass_find(const char *name);
 
 typedef struct PipelineOptions {
-    int opt_level; /* 0: only what codegen needs; 2: everything */
+    int opt_level; /* 0: only what codegen needs; above: everything */
 
-    /* comma-separated names instead; NULL: by level. "-name" leaves one out */
+    /* comma-separated names: these alone; "-name"s: the level's without these; NULL: the level's */
     const char *passes;
     const char *after; /* stop after this pass; NULL: all */
 
@@ -100,8 +100,8 @@ typedef struct OptimizerSpec {
 Function *derive_forward(Module *module);
 /* loss: the loss alone; no dropout, training = false. */
 Function *derive_loss(Module *module);
-/* gradient: outputs "loss" and, for each trained param, "grad.NAME" of its type;
- * dropout and training as given. */
+/* gradient: outputs "loss" and, for each trained param that it reads, "grad.NAME" of the param's
+ * type. `training`: with dropout. */
 Function *derive_gradient(Module *module, bool training);
 /* train_step: forward, loss, backward, clip, update in one. Inputs beside the
  * model's: "rate" f32[] (learning rate), "step" f32[] (1, 2, …). Outputs "loss",
@@ -153,33 +153,36 @@ Function *derive_accumulate(Module *module);
  * read (gradient_terms.h), these are added to the param "grad.NAME:rows" instead, so that ranks can
  * sum each kind in its own way. */
 Function *derive_accumulate_rows(Module *module);
-/* totals: outputs are a piece's early totals; NULL: there are none. `training`: as of the function
+/* totals: outputs are a piece's early totals; NULL: there are none. `training`: as in the function
  * that reads them. */
 Function *derive_totals(Module *module, bool training);
-/* loss_share: a piece's part of the loss, from the inputs "weight" and totals. `outputs`: with the
- * outputs of forward, too, and without random numbers. */
+/* loss_share: a piece's part of the loss, from the inputs "weight" and early totals. `outputs`:
+ * with the outputs of forward, too, and without random numbers. */
 Function *derive_loss_share(Module *module, bool outputs);
 /* states: assigns the model's states from totals, unless "gradient_norm" f32[] is not finite. It
  * reads params, so it runs before their update. NULL: the model assigns no states. */
 Function *derive_states(Module *module);
 /* Checks that states can be computed from totals. False after an error, which names the line that
- * prevents it. A note names the line because of which the loss is no sum of parts. */
+ * prevents it. If the loss is no sum of parts, a note names the line that prevents that. */
 bool check_pieces(Module *module);
-/* Whether such a function adds only sparse terms to the gradient of that name. */
+/* Whether a function of derive_accumulate_rows adds only sparse terms to the gradient of that
+ * name. */
 bool accumulates_rows(const Function *accumulate, const char *gradient);
-/* Whether a function after the pass `precision` reads the f32 param of that name, and rounds it to
- * bf16 wherever it does. Later passes change where it is rounded, not whether. */
+/* Whether a function after the pass `precision` reads the f32 param of that name and rounds it to
+ * bf16 at every use. Later passes change where it is rounded, not whether. */
 bool reads_as_bf16(const Function *function, const char *param);
 /* The function "update", which changes params by gradients that other functions summed. */
 Function *derive_update(Module *module, const OptimizerSpec *optimizer);
-/* Writes the params that training changes, in the module's order; returns how many. */
+/* Sets *params to the params that training changes, in the module's order; returns how many. The
+ * array is in the module's arena. */
 int derive_trained(const Module *module, const ParamInfo ***params);
-/* The update of some elements of these params, counts[i] of param i, in a module of its own, where
- * each param is a row. Input "gradient_norm" f32[] is the norm of all gradients. */
+/* The update of some elements of these params, in a module of its own: param i is a vector of
+ * counts[i] elements; 0: it is left out. Input "gradient_norm" f32[] is the norm of all
+ * gradients. */
 Function *derive_update_part(const Module *module, const OptimizerSpec *optimizer,
                              const int64_t *counts);
-/* Derives the function `which`; gradient is without dropout and training. NULL for a function of
- * derive_incremental. */
+/* Derives the function `which`; gradient is without dropout and training. NULL for the functions
+ * of derive_incremental and derive_alignment. */
 Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer);
 
 /* Splits "forward" into the ops that do not depend on the input `target` [B, T~], and the others:

@@ -14,24 +14,24 @@ typedef struct Bench {
     int64_t batch, source_length, target_length; /* sentences; tokens of each */
     int64_t steps, warm_up;
     Decoding decoding;
-    int64_t shapes;        /* 0: every step has the same */
-    BatchLengths *batches; /* of --lengths: the steps go through them */
+    int64_t shapes;        /* different ones, one a step; 0: every step has the same */
+    BatchLengths *batches; /* of --lengths; the steps use one after the other */
     int64_t n_batches;     /* 0: none are given */
     bool json, report;
     bool ranks;          /* predicts trainings by many ranks */
-    const char *network; /* NULL: measured between ranks */
+    const char *network; /* "GBIT,MICROSECONDS"; NULL: measured between ranks */
     int64_t rank_tokens, machine_ranks, shards;
 } Bench;
 
 typedef struct BenchMeasured {
-    double *seconds;       /* of each step; the caller sorts them */
+    double *seconds;       /* of each measured step; room by the caller */
     double tokens;         /* of the target, in all steps */
-    double first_rate;     /* tokens a second of the process's first step; 0: not told */
+    double first_rate;     /* tokens a second of the process's first step; 0: not measured */
     double flops;          /* in all steps; 0: not counted */
     int64_t params;        /* elements, frozen ones and states included */
     int64_t planned_bytes; /* params, and the slab of a program's values */
-    Map shapes;            /* those of the steps */
-    int first;             /* kernels compiled until the end of the first step */
+    Map shapes;            /* those of the steps; the caller calls map_init */
+    int first;             /* kernels compiled by the end of the process's first step */
     Trace *trace;          /* of the measured steps, or NULL */
 } BenchMeasured;
 
@@ -40,19 +40,19 @@ typedef struct Lengths {
     int64_t batch, source, target;
 } Lengths;
 
-/* The sizes of a step; those before the measured ones have negative numbers. With --shapes each
- * measured step has another one, in the order of a walk whose stride is a prime; all other
- * steps have the largest. */
+/* The sizes of a step; warm-up steps have negative numbers. With --shapes each measured step has
+ * different sizes, taken from all with a prime stride; all other steps have the largest. */
 Lengths bench_lengths(const Bench *o, const ModelPorts *ports, int64_t step);
-/* What follows a step: number -warm_up is the first. */
+/* Records what a step took: its seconds and, of the first one (-warm_up), the kernels compiled. */
 void bench_end_step(const Session *session, const Bench *o, BenchMeasured *m, int64_t step,
                     double seconds);
 
-/* The modes. Each runs the steps and fills all of *m but its trace; seconds are in the order
- * of the steps, as long as there are steps. The store is to be empty. False after errors. */
+/* The modes. Each runs the steps and fills *m except params and trace; seconds[i] is of step i. The
+ * store must be empty. False after errors. */
 bool bench_program(Session *session, const Bench *o, Store *store, BenchMeasured *m);
 bool bench_decode(Session *session, const Bench *o, Store *store, BenchMeasured *m);
-/* Measures a step and the network, and prints what follows for more ranks. All ranks call it. */
+/* Measures a step and the network, and prints the speed predicted for more ranks. Called on all
+ * ranks. False after errors. */
 bool bench_ranks(Session *session, const Bench *o);
 
 #endif

@@ -5,22 +5,22 @@
 
 #include <stdint.h>
 
-/* Scaling: the measured numbers, in seconds, bytes and elements. */
+/* Scaling: the measured numbers, in seconds and bytes. */
 typedef struct Scaling {
-    /* seconds a token, source and target; of the rest of a step: the update */
+    /* seconds for each token, source and target; seconds of the update, the rest of a step */
     double token, rest;
-    /* of the gradients, which are as large as the params; of the largest one */
+    /* bytes of all gradients, which are as large as the params; of the largest one */
     double bytes, largest;
-    double rows;         /* of the largest one */
-    double given, first; /* of the params as they go to other ranks; of the largest one so */
-    double tokens;       /* a rank and step */
+    double rows;         /* of the largest param */
+    double given, first; /* bytes of all params as sent to other ranks; of the largest one */
+    double tokens;       /* of each rank in a step */
 
-    /* of the network: seconds until a message arrives; bytes a second, each way */
+    /* of the network: seconds until a message arrives; bytes per second, each way */
     double delay, speed;
-    double memory;   /* bytes a second between ranks of a machine */
-    double handling; /* bytes a second that a rank's threads can send, receive and add */
-    int64_t shards;  /* of a batch, where there are no more ranks */
-    int64_t machine; /* ranks of a machine, which share its network */
+    double memory;   /* bytes per second between ranks of a machine */
+    double handling; /* bytes per second that a rank's threads can send, receive and add */
+    int64_t shards;  /* pieces of a batch, if there are no more ranks than these */
+    int64_t machine; /* ranks on each machine, which share its network */
 } Scaling;
 
 /* ScalingWay: how gradients are summed and params given to all. */
@@ -33,7 +33,7 @@ typedef enum ScalingWay {
 } ScalingWay;
 extern const char *const scaling_ways[N_SCALING_WAYS];
 
-/* Tokens a second of all ranks together. */
+/* Tokens per second of all ranks together. */
 double scaling_rate(const Scaling *scaling, ScalingWay way, int64_t ranks);
 
 #endif

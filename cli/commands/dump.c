@@ -234,6 +234,8 @@ static int check_format(const Dump *dump)
     if (dump->lines &&
         (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
         return cli_usage_error("--lines is for --stage loops");
+    if (dump->dims.count && !dump->report && strcmp(dump->format, "html") && !dump->common.memory)
+        return cli_usage_error("--dim is for --report, --format html and --memory");
     if (dump->report && strcmp(dump->format, "text"))
         return cli_usage_error("the page of --format html holds the report; "
                                "--report alone prints it");

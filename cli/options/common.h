@@ -119,20 +119,20 @@ typedef struct Common {
 /* clang-format on */
 
 /* Calls options_parse, then sets the number of threads and the job's options from --threads,
- * --gemm, --cpu and --passes. */
+ * --gemm, --cpu and --passes. False: as options_parse. */
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status);
 
 /* Reads a MODEL argument (model_argument.h), with --set, -O and --dtype; false after an error. */
 bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
 
-/* Whether texts of the kind that the run reads are named: pairs, or lines; a usage error tells if
- * not. */
+/* Whether texts of the kind that the run reads are given: pairs, or lines. False after a usage
+ * error. */
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
 /* What a command does with a run, whose model and vocabulary are loaded; false after errors. */
 typedef bool RunUse(Job *job, const void *record, RunFolder *run);
-/* Opens the run, uses it under --trace, and closes it; an exit status. */
+/* Opens the run, calls `use` under --trace, and closes it; returns an exit status. */
 int common_run(Job *job, const Common *common, const char *path, RunUse *use, const void *record);
 
 #endif

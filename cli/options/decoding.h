@@ -1,4 +1,4 @@
-/* Decoding: the options for searching or drawing results (runtime/decode/settings.def), the same in
+/* Decoding: the options for beam search and sampling (runtime/decode/settings.def), the same in
  * each command that has them. The record of such a command has a Decoding named `decoding`. Its
  * table of options defines RECORD as the record's type, defines the groups that it takes as
  * DECODING_OPTION, and includes the rows. */
@@ -21,7 +21,7 @@ typedef struct Decoding {
 #define DECODING_OPTION(kind, name, initial, least, most, option, value, help) \
     {option, value, FIELD(RECORD, decoding.name), least, #initial, help},
 
-/* What is wrong with the options, a usage error in the arena; NULL: nothing. */
+/* What is wrong with the options, as the text of a usage error; NULL: nothing. */
 const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Arguments *arguments);
 /* The settings of a translation; a setting without an option in the command has its default. */
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference);

@@ -299,11 +299,17 @@ static const Option *match_option(Job *job, const Command *command, const char *
 {
     const Option *option;
     if (word[1] != '-') {
-        option = find_letter(command, word[1]);
+        /* a whole word is no letter with a value: -output is not -o utput */
+        size_t whole = strcspn(word + 1, "=");
+        const Option *full = find_option(command, word + 1, whole);
+        const char *hint = option_hint(job->arena, command->name,
+                                       arena_printf(job->arena, "-%.*s", (int)whole + 1, word));
+        option = full || hint ? NULL : find_letter(command, word[1]);
         *value = word[2] ? word + 2 : NULL;
-        const Option *full = option ? NULL : find_option(command, word + 1, strcspn(word + 1, "="));
         if (full)
             cli_usage_error("there is no option '%s'; did you mean '--%s'?", word, full->name);
+        else if (hint)
+            cli_usage_error("there is no option '%s'%s", word, hint);
         else if (!option)
             cli_usage_error("there is no option '%s'; see tfc %s --help", word, command->name);
         return option;

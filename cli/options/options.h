@@ -15,10 +15,10 @@ typedef enum OptionKind {
     OPTION_TEXT, /* const char *; one of the words where `value` lists them: "f32|bf16" */
     /* const char *, a file that the command writes, and so none that it reads (outputs.c) */
     OPTION_OUTPUT,
-    /* int64_t, from `least` to what the name's row allows; a "SIZE" is bytes, such as 800M or 1.5G:
-     * of 10^6, of 10^9 */
+    /* int64_t, from `least` to the limit of the option's name (base/limits.h, settings.def of
+     * decoding); a "SIZE" is bytes, such as 800M or 1.5G: of 10^6, of 10^9 */
     OPTION_INT,
-    OPTION_NUMBER, /* double, alike (rows: base/limits.h, settings.def of decoding) */
+    OPTION_NUMBER, /* double, with limits from the same tables */
     OPTION_LIST    /* TextList, in the order given */
 } OptionKind;
 
@@ -77,11 +77,11 @@ typedef struct Command {
     .record = sizeof(type), .common = offsetof(type, common)
 
 /* Fills the record; an option that is not given gets its initial value. False: help or an error was
- * printed, and *status is the exit status. Texts are those of argv. */
+ * printed, and *status is the exit status. Texts point into argv. */
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                    Arguments *arguments, int *status);
-/* Whether no output is a file that the command reads, another output's, or a run's own.
- * (outputs.c) */
+/* Checks that no output is a file that the command reads, another output, or a file of a run. False
+ * after a usage error. (outputs.c) */
 bool options_check_outputs(Job *job, const Arguments *arguments);
 /* The remark of --help in parentheses: the default, or that the option may be given again; NULL:
  * none. */

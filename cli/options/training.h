@@ -10,10 +10,11 @@ typedef struct TrainCommand {
     TrainOptions o;
 } TrainCommand;
 
-/* Completes the parsed options; with --resume, by the options of the run being resumed. An exit
- * status. */
+/* Completes the parsed options; with --resume, by the options of the run being resumed. Returns an
+ * exit status. */
 int training_options(Job *job, const Arguments *given, TrainCommand *command);
-/* Trains until the end or a signal, and reports the result; an exit status. (training_run.c) */
+/* Trains until the end or a signal, and reports the result; returns an exit status.
+ * (training_run.c) */
 int training_run(Training *training);
 
 #endif

@@ -11,13 +11,14 @@ typedef struct RunReport {
     const char *path;
     RunRecord record;
     RunLog log;
-    StudyText text; /* the validation text, where it is there */
+    StudyText text; /* the validation text; source NULL: not there */
 } RunReport;
 
 /* Reads run.json and the log. False after errors. */
 bool report_read(Job *job, const char *path, RunReport *report);
-/* Reads the validation text of the run, and the words of its training text. Notes report files that
- * are missing or have changed. False after errors in texts that are there. */
+/* Reads the validation text of the run, and the targets of its training text. Notes in the view
+ * report a text that is missing, or a training text that is too large. False after errors in texts
+ * that are there. */
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view);
 /* The value of an option of the command that began the run; NULL: it was not given. */
 const char *report_argument(const RunReport *report, const char *option);
@@ -26,10 +27,10 @@ TextFiles report_files(Job *job, const RunReport *report, const char *prefix);
 /* Why the curves of two runs cannot be compared: their losses and error rates are per token of
  * different vocabularies, or of different validation texts. NULL: they can. */
 const char *report_units(Job *job, const RunReport *first, const RunReport *other);
-/* Adds the findings of tfc data in the training text, unless the text is large or missing.
- * (report_survey.c) */
+/* Adds the findings of tfc data in the training text, unless a text of the run is missing or they
+ * are large. False after errors. (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
-/* Adds curves, details, commands and the samples of the log to the view. */
+/* Sets the view's name and model, and adds curves, details, commands and the log's samples. */
 void report_view(Job *job, const RunReport *report, RunView *view);
 
 #endif

@@ -15,15 +15,16 @@ typedef struct StudyText {
 } StudyText;
 
 typedef struct StudyOptions {
-    int64_t sentences; /* of the validation text at most: at equal distances */
+    int64_t sentences; /* of the validation text at most, at equal distances; of a stream, all */
     int64_t beam;
     const char *checkpoint; /* as run_folder_load takes it */
 } StudyOptions;
 
 /* StudyRow: a line of the text and the model's result for it.
- *   loss      nats a token
- *   output    of pairs; else NULL
- *   exact     the output is the target */
+ *   loss             nats per token
+ *   source, output   of pairs; else NULL
+ *   target           the reference of a pair; else the line
+ *   exact            the output is the target */
 typedef struct StudyRow {
     int64_t line; /* from 0 */
     int64_t tokens;
@@ -32,8 +33,8 @@ typedef struct StudyRow {
     bool exact;
 } StudyRow;
 
-/* Compiles, loads the checkpoint, scores and decodes; then adds tables to the view, and samples
- * where it has none. Everything lives in the job's arena. False after errors. */
+/* Compiles, loads the checkpoint, scores and decodes; then adds tables to the view and, of pairs,
+ * samples if it has none. Everything lives in the job's arena. False after errors. */
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
            RunView *view);
 
@@ -48,7 +49,7 @@ void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *tra
 /* A table of tokens for which the model thought another token more probable. */
 void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted,
                       const int32_t *guesses, int64_t n, RunTable *table);
-/* A table of lines by loss. `worst`: the greatest first, else the least. */
+/* A table of the lines with the greatest loss (`worst`), or with the least. */
 void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTable *table);
 void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n,
                       RunTable *table);

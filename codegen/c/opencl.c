@@ -1,5 +1,5 @@
-/* Programs for OpenCL devices: kernels from loop IR as it is built, one element at a time, a unit a
- * work item; products as kernels of their own. */
+/* Programs for OpenCL devices: kernels that compute one element at a time, each work item one unit;
+ * products are kernels, too. */
 #include "codegen/c/opencl.h"
 
 #include "codegen/c/render.h"

@@ -1,4 +1,4 @@
-/* Ops of loop IR but control, as C expressions and statements. */
+/* Ops of loop IR except control, as C expressions and statements. */
 #include "codegen/c/render_state.h"
 
 #include "codegen/loop/build.h"
@@ -342,6 +342,14 @@ static const char *render_accumulate(CRender *r, const LoOp *op)
 
 /* ---- which one ---- */
 
+/* What stands in place of an op that only one processor has, after the error. */
+static const char *no_word(CRender *r, const LoOp *op)
+{
+    diag_error(r->diags, (Loc){0}, "C has no word for the operation %s of one processor",
+               lo_info[op->kind].name);
+    return "0";
+}
+
 const char *c_statement(CRender *r, const LoOp *op)
 {
     switch (op->kind) {
@@ -351,7 +359,7 @@ const char *c_statement(CRender *r, const LoOp *op)
         return arena_printf(r->arena, "__builtin_prefetch(%s, 0, 2)", c_arg(r, op, 0).text);
     case LO_prefetch_write:
         return arena_printf(r->arena, "__builtin_prefetch(%s, 1, 3)", c_arg(r, op, 0).text);
-    default: return NULL;
+    default: return no_word(r, op);
     }
 }
 
@@ -385,10 +393,7 @@ Expr c_expression(CRender *r, const LoOp *op)
     case LO_load: return c_render_load(r, op);
     case LO_accumulator:
     case LO_total: return c_arg(r, op, 0);
-    default:
-        diag_error(r->diags, (Loc){0}, "C has no word for the operation %s of one processor",
-                   lo_info[op->kind].name);
-        return c_expr("0", TIGHT_NAME);
+    default: return c_expr(no_word(r, op), TIGHT_NAME);
     }
 }
 

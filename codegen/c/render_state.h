@@ -4,10 +4,10 @@
 
 #include "codegen/c/render.h"
 
-/* How tightly an expression holds together, from the tightest. */
+/* Precedence of an expression's outermost operator, from the tightest. */
 typedef enum Tightness { TIGHT_NAME, TIGHT_UNARY, TIGHT_PRODUCT, TIGHT_SUM, TIGHT_LOOSE } Tightness;
 
-/* Expr: a C expression. `bare`: the same bits as unsigned integers, or NULL. */
+/* Expr: a C expression. `bare`: an expression of the same bits as unsigned integers, or NULL. */
 typedef struct Expr {
     const char *text;
     Tightness tightness;
@@ -15,17 +15,17 @@ typedef struct Expr {
     Tightness bare_tightness;
 } Expr;
 
-/* Where a pointer points to: memory that the caller gives, or scratch. */
+/* Where a pointer points: to memory that the caller gives, or to scratch. */
 typedef enum CSpace { C_GIVEN, C_SCRATCH, C_SPACES } CSpace;
 
 /* CDialect: what C and OpenCL C say differently.
  *   pointers   the type of a pointer into each space
- *   places     the macro that is what lies at such a pointer, of a type
- *   suffix     of the library's functions of f32
- *   unordered  the function that tells whether one of two floats is NaN
+ *   places     the macro that accesses a value of a type through such a pointer
+ *   suffix     of the names of the library's functions of f32
+ *   unordered  the function that says whether one of two floats is NaN
  *   nan, inf   of f32, of f64
  *   device     kernels are a device's (runtime/exec/device.h): a unit a call, one number at a time,
- *              scratch of sizes that are known here */
+ *              scratch of constant size */
 struct CDialect {
     const char *pointers[C_SPACES], *places[C_SPACES];
     const char *suffix, *unordered, *nan[2], *inf[2];
@@ -37,8 +37,8 @@ typedef struct ValueNote {
     int uses;
     bool folded;   /* written where it is used, once */
     int weight;    /* ops that its expression holds */
-    int stretch;   /* of straight code that it stands in */
-    int mask_bits; /* of an i1 vector: of a lane of the integers that stand for it */
+    int stretch;   /* number of the stretch of straight-line code that it stands in */
+    int mask_bits; /* of an i1 vector: bits a lane of the integers that stand for it; else 0 */
     CSpace space;  /* of a pointer */
 } ValueNote;
 
@@ -51,30 +51,30 @@ typedef struct CRender {
     const LoFunction *function;
     ValueNote *notes;
     int indent, n_stretches;
-    const LoOp *op; /* whose line is not told yet, or NULL */
-    LoFollow at;    /* … of the model, told last */
+    const LoOp *op; /* its line of the model is still to be written as a comment; or NULL */
+    LoFollow at;    /* the line written last */
 } CRender;
 
 static inline ValueNote *c_note(const CRender *r, const LoOp *x) { return &r->notes[x->id]; }
 
 /* ---- types.c ---- */
-/* The C type; vectors are declared when first asked for. Masks are vectors of signed integers, -1
- * or 0, of so many bits a lane. */
+/* The C type; vectors are declared when first asked for. Masks are vectors of signed integers of
+ * `bits` bits, -1 or 0. */
 const char *c_type(CRender *r, LoType type);
 const char *c_mask_type(CRender *r, int bits, int lanes);
-/* The same lanes as signed or unsigned integers. */
+/* The type of integers with the same bits and lanes. */
 const char *c_integers(CRender *r, LoType type, bool is_signed);
-/* The type in memory, where its address is a multiple of `align` (0: of an element). */
+/* The type in memory, at addresses that are multiples of `align` bytes (0: of an element's). */
 const char *c_memory_type(CRender *r, LoType type, int align);
-/* Helpers by name, written when first asked for. */
+/* The names of helpers (macros), each written when it is first asked for. */
 const char *c_splat(CRender *r, LoType type);
 const char *c_select(CRender *r, LoType type);
 const char *c_iota(CRender *r, LoType type);
-/* Under a mask of lanes as wide as the elements. */
+/* A load or store under a mask whose lanes are as wide as the elements. */
 const char *c_masked(CRender *r, LoType type, bool stores);
-/* By a vector of addresses. */
+/* The same by a vector of addresses. */
 const char *c_gathered(CRender *r, LoType type, bool stores);
-/* `function` of each lane of one or two operands. */
+/* `function` applied to each lane of one or two operands of type `from`. */
 const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, int n_args);
 /* a·b + c, fused where the processor can. */
 const char *c_muladd(CRender *r, LoType type);
@@ -88,35 +88,35 @@ Expr c_call(CRender *r, const char *function, const char *a);
 Expr c_call2(CRender *r, const char *function, const char *a, const char *b);
 Expr c_cast(CRender *r, const char *type, Expr x);
 Expr c_convert(CRender *r, Expr x, const char *type); /* lane by lane */
-/* Of an op that was written, or of one that is written here. */
+/* What stands for a value: its name, or the expression of a constant or of a folded op. */
 Expr c_value(CRender *r, const LoOp *x);
 Expr c_arg(CRender *r, const LoOp *op, int i);
-/* Whether all lanes of a vector are one number, where C's operators take the number; and that. */
+/* Whether all lanes of a vector are one number, so C's operators take a scalar; that scalar. */
 bool c_is_one_number(const CRender *r, const LoOp *x);
 Expr c_number_of(CRender *r, const LoOp *x);
-LoType c_word(int bits); /* an integer of so many */
-/* An operand in parentheses unless it is as tight as that. */
+LoType c_word(int bits); /* an integer of `bits` bits */
+/* The text of x, in parentheses if it holds less tightly than `most`. */
 const char *c_wrap(CRender *r, Expr x, Tightness most);
-/* The bits of a lane of a mask, or 0. Of each op in turn. */
+/* Bits a lane if the op gives a mask, else 0. Called for ops in order: it reads their operands'. */
 int c_choose_mask_bits(const CRender *r, const LoOp *op);
-/* The declared type of a value. */
+/* The type that a value is declared with. */
 const char *c_value_type(CRender *r, const LoOp *x);
 
 /* ---- render_memory.c ---- */
-int c_bytes(LoType element); /* in memory */
+int c_bytes(LoType element); /* its size in memory */
 Expr c_render_at(CRender *r, const LoOp *op);
 Expr c_render_load(CRender *r, const LoOp *op);
 const char *c_render_store(CRender *r, const LoOp *op);
 
 /* ---- render_ops.c ---- */
-CSpace c_choose_space(const CRender *r, const LoOp *op); /* of each pointer in turn */
-/* A vector of i1 as integers of so many bits a lane. */
+CSpace c_choose_space(const CRender *r, const LoOp *op); /* called for ops in order */
+/* A vector of i1 as integers of `bits` bits. */
 Expr c_mask_as(CRender *r, const LoOp *x, int bits);
 /* The expression of an op with a value. */
 Expr c_expression(CRender *r, const LoOp *op);
-/* A statement that is no control: store, prefetch. */
+/* The statement of an op without a value or blocks: store, accumulate, prefetch. */
 const char *c_statement(CRender *r, const LoOp *op);
-/* Whether an operand may be an expression and not a name: it is written once there. */
+/* Whether operand i may be an expression instead of a name: the op's text has it once. */
 bool c_takes_expression(const LoOp *op, int i);
 bool c_can_fold(const LoOp *op);
 

@@ -1,4 +1,4 @@
-/* Tables as C; see tables.h. records.c has walked over the program: here each table of bytes is
+/* Tables as C; see tables.h. records.c makes tables of bytes from the program; here each of them is
  * written as an array of its records, with names of fields and without zeros. */
 #include "codegen/c/tables.h"
 

@@ -5,8 +5,8 @@
 #include "codegen/codegen.h"
 #include "runtime/exec/program.h"
 
-/* Defines <prefix><program name> of type TfcProgram and what it points to, all static. Kernels and
- * products were defined before, under their names after the prefix. */
+/* Appends the definition of <prefix><program name>, a TfcProgram, and of what it points to, all
+ * static. Kernels and products must be defined before it, as <prefix><their name>. */
 void c_tables(const TfcProgram *program, const char *prefix, GemmChoice gemm, Text *out);
 
 #endif

@@ -1,14 +1,14 @@
-/* Programs as C, as object.h has them as machine code. */
+/* Programs as C: what object.h makes as machine code. */
 #ifndef CODEGEN_C_UNIT_H
 #define CODEGEN_C_UNIT_H
 
 #include "codegen/kernels.h"
 
-/* Writes kernels, native products and tables of the functions' programs (after the passes), all of
+/* Appends kernels, native products and tables of the functions' programs (after the passes), all of
  * them static, as C that needs runtime/exec/program.h before it. A program is the constant
- * `TfcProgram` under the symbol "<prefix><function name>". Sets out->programs and out->symbols, in
- * the arena. Only the target's width of vectors and number of registers are used. False after
- * errors. */
+ * `TfcProgram` under the symbol "<prefix><function name>". *out gets the programs and symbols, in
+ * the arena, and no files. The target decides sizes (of vectors, tiles, blocks); operations that
+ * only it has are not used. False after errors. */
 bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
                 const char *prefix, Arena *arena, ObjectSet *out, Text *text, Diagnostics *diags);
 

@@ -1,8 +1,8 @@
 /* Memory: from a place to an address, by the layout rule of ir/layout.h and the strides the
  * kernel is called with.
  *
- * A tokens axis is found in one of two ways. The space's own token is at hand if
- * both coordinates of the pair come from it; otherwise the token is
+ * The index on a tokens axis is found in one of two ways. It is the space's own token if
+ * both coordinates of the pair come from that; otherwise it is
  * offset[sentence] + position.
  *
  * What moves with the column is added last, so that the rest is computed once a row. */

@@ -1,5 +1,5 @@
-/* Coordinates, values of the axes of a place, and what a kernel is told of its dimensions:
- * extents, lengths, and the tables that lead from a token to its sentence and back. */
+/* Coordinates, places, and what a kernel reads of its dimensions: extents, lengths, and the tables
+ * that lead from a token to its sentence and back. */
 #include "codegen/emit/emit.h"
 
 #include <assert.h>

@@ -25,18 +25,18 @@ typedef struct Coord {
 typedef struct Place {
     int rank;
     Coord at[MAX_RANK];
-    LoValue valid; /* i1: whether memory may be touched; NULL: it may */
+    LoValue valid; /* i1: whether memory may be accessed; NULL: it may */
 } Place;
 
 typedef struct Buffer {
     LoValue base;
     const Type *type;
     Layout layout;
-    LoValue strides[MAX_RANK]; /* filled when first asked for */
-    bool strided;
+    LoValue strides[MAX_RANK]; /* of storage axes, elements; set when first asked for */
+    bool strided;              /* FORM_STRIDED */
 } Buffer;
 
-/* Which word of a TfcDim. */
+/* A word of a TfcDim, by its number. */
 typedef enum DimField {
     DIM_EXTENT = TFC_WORD(TfcDim, extent),
     DIM_TOTAL = TFC_WORD(TfcDim, total),
@@ -62,43 +62,44 @@ typedef struct Emit {
     Body body;
     int n_values;             /* inputs and body ops */
     int vector;               /* lanes that loops over columns are to become; 1: none */
-    LoValue args, begin, end; /* units of this call; end NULL: the one `begin` */
-    LoValue table;            /* of buffers; NULL: they are arguments */
-    LoOp *entry;              /* what is computed once a call goes before it */
+    LoValue args, begin, end; /* arguments, units of this call; end NULL: the one unit `begin` */
+    LoValue table;            /* the list of buffers; NULL: each buffer is an argument */
+    LoOp *entry;              /* a seam: what is computed once a call goes before it */
     int n_buffers;
     Buffer *buffers;
     LoValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
     Layout layout;        /* of the space */
-    Place space;          /* where each logical dimension of the space stands */
+    Place space;          /* the current coordinate of each logical dimension of the space */
     Coord token;          /* of the tokens axis bound last; its own `token` says which */
     LoValue column;       /* first column of the vector being emitted */
     Memo *memo;           /* by value number */
-    LoValue *reduced;     /* results of reductions that are done, by value number */
-    LoValue *row_cache;   /* by value number: the row computed by an earlier sweep, or NULL */
-    bool *cached;         /* … which may be read already */
-    LoValue cache_at;     /* where in it; NULL: at the column */
+    LoValue *reduced;     /* by value number: results of reductions that are done, or NULL */
+    LoValue *row_cache;   /* by value number: memory for a row that a sweep saves, or NULL */
+    bool *cached;         /* by value number: the saved row may be read */
+    LoValue cache_at;     /* index into saved rows; NULL: the column */
     LoValue *random_rows; /* by random number: words of this row, or NULL */
 } Emit;
 
 /* ---- element types, and code at the entry (value.c) ---- */
-void emit_at_entry(Emit *e);                    /* the builder goes there, until lo_resume */
-LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
+void emit_at_entry(Emit *e);                    /* ops go to the entry until lo_resume */
+LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; NULL: true */
 /* emit_type: an element type in registers; emit_memory_type: in memory. A bool is i1 in registers,
  * i8 in memory. bf16 is an f32 in registers, which is rounded as soon as it is computed, so that
  * storing it changes no bit, and i16 in memory. */
 LoType emit_type(Emit *e, DType dtype);
 LoType emit_memory_type(Emit *e, DType dtype);
-LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
+LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* x rounded, if the type is bf16 */
 
-/* ---- what a kernel is called with (arguments.c); read at entry but where `here` ---- */
+/* ---- arguments (arguments.c), loaded at the entry, or `here`: where the builder stands ---- */
 void open_arguments(Emit *e, LoModule *module, const char *name); /* opens the function */
 LoValue argument_buffer(Emit *e, int buffer);                     /* here */
 LoValue argument_stride(Emit *e, int buffer, int axis);
 LoValue argument_dim(Emit *e, int number, DimField field); /* i64, or a table's pointer */
 LoValue argument_int(Emit *e, int number);                 /* here */
-/* here: pointer to the generator's state */
+/* here: a pointer to the random generator's state (TfcKernelArgs.rng) */
 LoValue argument_random(Emit *e);
-/* Narrows a row's columns to those in the arguments of an epilogue. */
+/* Narrows a row's columns [*start, *limit) to those that an epilogue's arguments give; for a device
+ * it keeps whole rows. */
 void argument_columns(Emit *e, LoValue *start, LoValue *limit);
 
 /* ---- coordinates, places and dimensions (coord.c) ---- */
@@ -114,7 +115,7 @@ void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 /* The place of an operand whose type is right-aligned with that of a result at `place`. */
 Place place_aligned(const Type *type, const Place *place);
 bool place_equal(const Place *a, const Place *b);
-/* Whether the place is the space's present place, for a value of this type. */
+/* Whether the place is where the space stands now (Emit.space), for a value of this type. */
 bool place_is_own(const Emit *e, const Type *type, const Place *place);
 
 /* ---- memory (access.c) ---- */
@@ -122,34 +123,33 @@ LoValue emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, LoValue value);
 void emit_add_at(Emit *e, int buffer, const Place *place, LoValue term); /* to what is there */
 LoValue emit_address(Emit *e, int buffer, const Place *place);
-/* The distance between neighbours along a logical dimension that is a storage axis. */
+/* The stride along a logical dimension that is a storage axis, in elements. */
 LoValue emit_stride(Emit *e, int buffer, int dim);
 /* The element's number in storage order of a contiguous tensor of this type, i64. */
 LoValue element_number(Emit *e, const Type *type, const Place *place);
 
 /* ---- elements (elementwise.c, random.c, shape.c) ---- */
-/* One element of a result from one of each operand; dropout's second is its word. */
+/* One element of a result from one of each operand; the last of dropout is its random word. */
 LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
 LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
 LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
-const BodyOp *random_first(const Emit *e, const BodyOp *op); /* of the body to draw its words */
-/* Makes the words of columns [start, start + count) of the row ready for random_word,
- * in memory from random_scratch with room for as many columns. */
+const BodyOp *random_first(const Emit *e, const BodyOp *op); /* first op with the same words */
+/* Computes the words of columns [start, start + count) of the row for random_word, into `scratch`:
+ * memory of random_scratch for at least `count` columns. */
 void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch);
 LoValue random_scratch(Emit *e, LoValue columns);
-/* Makes words for a strip: `steps` vectors, `pitch` elements apart, in which lane l's words
- * are those of the elements from number first + l × stride on; there is room for three
- * steps more. */
+/* Computes words for a strip: `steps` vectors, `pitch` words apart, in which lane l has the words
+ * of the elements from number first + l × stride on. The strip has room for three steps more. */
 void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
                        LoValue strip, LoValue pitch);
-int random_lanes(const Emit *e);
+int random_lanes(const Emit *e); /* Philox counters that random_fill computes at once */
 /* The place of its operand that a shape op reads for a place of its result. *inside, an i1: whether
- * the operand is there, else the result is 0; NULL: it always is. */
+ * the operand has that place; if not, the result is 0. *inside NULL: it always has. */
 Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside);
 
 /* ---- origins ---- */
 
-/* The op of a value (by its number) as a number in the function's origins. */
+/* The origin (LoOp.origin) of the op of a value, by the value's number. */
 static inline int origin_of(const Emit *e, int number)
 {
     return LO_ORIGIN_PARTS + number - e->body.n_inputs;
@@ -165,14 +165,14 @@ static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *pla
     Place own = place_aligned(&value->type, place);
     return emit_eval(e, value, &own);
 }
-void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
+void memo_forget(Emit *e); /* forgets what was computed; call it when `reduced` has changed */
 
 /* ---- loops (loops.c) ---- */
-/* A loop over the units of this call. */
+/* A loop over the units of this call; if the call has one unit, no loop. */
 LoLoop units_open(Emit *e, const char *name);
 void units_close(Emit *e, LoLoop *loop);
 /* RowLoop: the loop over the units of a row kernel. rows_open opens it and sets e->space to the
- * current row, if that exists. */
+ * current row. Rows past their sentence's length do not exist: an `if` leaves them out. */
 typedef struct RowLoop {
     LoLoop loop;
     LoIf some, exists;
@@ -186,14 +186,15 @@ void rows_close(Emit *e, RowLoop *rows);
 /* Sets the column of the space's last axis; NULL: a later loop sets it. */
 void stand_at_column(Emit *e, LoValue column);
 /* row_exists: whether the row's positions exist, an i1; NULL: they always do. `bound`: logical
- * dimensions that loops keep within lengths. column_limit: how many columns the row has. */
+ * dimensions that loops keep within lengths; NULL: none. column_limit: how many columns the row
+ * has. */
 LoValue row_exists(Emit *e, const bool *bound);
 Coord column_limit(Emit *e);
 /* How many positions the space's dimension has: the length of the current sentence, if the
  * dimension is ragged, the sentence is known and the space is not at one of its tokens. */
 Coord dim_length(Emit *e, int dim);
-/* Calls body for the columns [start, limit), in a loop that becomes vectors; limit NULL: for
- * `start` alone. */
+/* Calls `body` to build a loop over the columns [start, limit), which becomes vectors; limit NULL:
+ * the one column `start`. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
 
@@ -212,8 +213,8 @@ void kernel_concat(Emit *e);
 void kernel_ctc(Emit *e);
 void kernel_ctc_grad(Emit *e);
 
-/* The kernels [begin, end) of the set as loop IR, in the module; their names begin with the prefix.
- * Reads the set and the graph alone, so that threads may call it at once. */
+/* Adds the kernels [begin, end) of the set to the module; their names begin with the prefix. It
+ * only reads the set and the graph: threads may call it at once, each with a module of its own. */
 void emit_kernels(LoModule *module, const KernelSet *set, int begin, int end, const char *prefix,
                   const CodeTarget *target);
 

@@ -1,14 +1,14 @@
-/* Random words: Philox4x32-10 (Salmon et al. 2011). A kernel's mask can be had
- * again by any other kernel, whatever its loops:
+/* Random words: Philox4x32-10 (Salmon et al. 2011). Any other kernel can compute a
+ * kernel's words again, whatever its loops:
  *
  *   element e   number in storage order of the random value's own type
  *   key         seed low, seed high
  *   counter     (e / 4) low, (e / 4) high ^ step high << 16, site, step low
  *   word        e mod 4
  *
- * Where lanes are neighbours, the words of a row are made beforehand, four a
- * counter, by one function a module (random_fill); so are those of a strip, whose
- * lanes each go through elements of their own (random_fill_strip). Elsewhere each
+ * Where lanes are neighbours, the words of a row are computed beforehand, four a
+ * counter, by one function a module (random_fill); so are those of a strip, in which
+ * each lane goes through neighbours (random_fill_strip). Elsewhere each
  * lane computes its own counter and takes one of its four words. */
 #include "codegen/emit/emit.h"
 

@@ -1,8 +1,8 @@
 /* LLVM's C API as this project uses it: calls that would use LLVM's global context do not compile
  * after this header.
  *
- * The functions are those of functions.def. None may be called before llvm_load; target_init calls
- * it. */
+ * The functions are those of functions.def. None may be called before llvm_load has succeeded;
+ * target_init calls it. */
 #ifndef CODEGEN_LLVM_LLVM_H
 #define CODEGEN_LLVM_LLVM_H
 
@@ -19,10 +19,10 @@ typedef LLVMValueRef LlValue;
 typedef LLVMTypeRef LlType;
 typedef LLVMBasicBlockRef LlBlock;
 
-/* Loads the library unless it is loaded. False after errors. */
+/* Loads the library unless it is loaded; any thread may call. False after errors. */
 bool llvm_load(Diagnostics *diags);
-/* Adds which build of it llvm_load takes, from its file, without loading it where that lies where
- * it was when tfc was built. */
+/* Adds the identity of the build of LLVM that llvm_load takes. It comes from the library's file;
+ * the library is loaded only if that is no longer where it was when tfc was built. */
 void llvm_add_build(Sha256 *sha);
 
 #endif

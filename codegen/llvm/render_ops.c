@@ -1,4 +1,4 @@
-/* Ops of loop IR but control, one LLVM instruction or intrinsic each. */
+/* Ops of loop IR except control, as LLVM instructions and intrinsics. */
 #include "codegen/llvm/render_state.h"
 
 #include "codegen/loop/build.h"

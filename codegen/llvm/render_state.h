@@ -1,4 +1,4 @@
-/* Between the files of the renderer: the function being written. */
+/* Shared by the files of the renderer: the function being written. */
 #ifndef CODEGEN_LLVM_RENDER_STATE_H
 #define CODEGEN_LLVM_RENDER_STATE_H
 
@@ -10,7 +10,7 @@ typedef struct Render {
     LLVMBuilderRef builder;
     LlValue function;
     LlValue *values; /* by id */
-    LlValue spare;   /* memory that may be read, or NULL */
+    LlValue spare;   /* memory that loads whose mask is off read; NULL: none yet */
 } Render;
 
 /* ---- render_value.c ---- */
@@ -23,7 +23,7 @@ static inline LlValue render_arg(const Render *r, const LoOp *op, int i)
 }
 
 /* ---- render_ops.c ---- */
-/* Every op but control. NULL where it has no value. */
+/* Every op but control; NULL if the op has no value. */
 LlValue render_op(Render *r, const LoOp *op);
 /* ---- render_call.c ---- */
 LlValue render_intrinsic(Render *r, const char *name, int n_types, LlType *types, int n_args,

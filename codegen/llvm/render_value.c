@@ -1,4 +1,4 @@
-/* Types, constants, and what ops have become. */
+/* Types, constants, and the LLVM values of ops. */
 #include "codegen/llvm/render_state.h"
 
 LlType render_type(const Render *r, LoType type)

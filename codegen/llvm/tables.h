@@ -1,8 +1,8 @@
 /* A program's tables as constants of an LLVM module.
  *
  * Each table is the host's own bytes (records.h) with relocations in the places of its
- * pointers. Targets with pointers of four bytes have the same records, and the upper half of
- * such a field is zeros. */
+ * pointers. Targets with pointers of four bytes have the same records: the upper half of a
+ * pointer's field is zeros. */
 #ifndef CODEGEN_TABLES_H
 #define CODEGEN_TABLES_H
 
@@ -10,9 +10,9 @@
 #include "codegen/llvm/llvm.h"
 #include "runtime/exec/program.h"
 
-/* Defines the constant <prefix><program name> of type TfcProgram. Kernels are the
- * symbols <prefix><kernel name>; native products, for the types that the program
- * multiplies, the forms <prefix>gemm.f32, <prefix>gemm.f64 and <prefix>gemm.bf16. */
+/* Defines the constant <prefix><program name> of type TfcProgram. It refers to its kernels as
+ * <prefix><kernel name>, and to the native products that it needs as the forms
+ * <prefix>gemm.f32, <prefix>gemm.f64 and <prefix>gemm.bf16. */
 void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
                  const char *prefix, GemmChoice gemm);
 

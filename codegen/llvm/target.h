@@ -12,24 +12,25 @@
 typedef struct LlvmTarget {
     char *cpu, *features; /* LLVM's names; owned */
     CodeTarget code;
-    int granule; /* see Arch */
+    int granule; /* see Arch in target.c */
     int opt_level;
     GemmChoice gemm;
     TfcChoice choice;
     LLVMTargetMachineRef machine;
 } LlvmTarget;
 
-/* `foreign`: the code will not run here, so any known CPU will do; otherwise one
- * that this machine cannot run is refused. False after errors. */
+/* options NULL: this machine, opt_level 2, OpenBLAS. `foreign`: any known CPU will do, since the
+ * code will not run here or target_settle has settled the options; otherwise a CPU whose code this
+ * machine cannot run is refused. False after errors. target_dispose is needed in either case. */
 bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign,
                  Diagnostics *diags);
 void target_dispose(LlvmTarget *target);
-/* A module for this target: triple and data layout are set. */
+/* An empty module for this target, with triple and data layout; the caller disposes of it. */
 LLVMModuleRef target_new_module(const LlvmTarget *target, LLVMContextRef context, const char *name);
-/* Verifies and optimises the module (a broken one is our mistake: an assertion
- * that dumps it). */
+/* Optimises the module, unless opt_level is 0 or the code is scalar. False after errors. Debug
+ * builds verify it first: a broken one is our mistake, and is dumped before the process aborts. */
 bool target_optimise(const LlvmTarget *target, LLVMModuleRef module, Diagnostics *diags);
-/* Object code or assembly text. NULL after errors; the caller disposes. */
+/* Object code or assembly text. The caller disposes of the buffer. NULL after errors. */
 LLVMMemoryBufferRef target_emit(const LlvmTarget *target, LLVMModuleRef module, bool assembly,
                                 Diagnostics *diags);
 

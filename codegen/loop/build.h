@@ -1,7 +1,7 @@
 /* Builds loop IR: one function being written, op after op.
  *
  * Every call takes scalars or vectors alike. Operations on constant integers give constants. Types
- * that do not fit are our mistake: an assertion. */
+ * that do not fit are the caller's mistake and fail an assertion. */
 #ifndef CODEGEN_LOOP_BUILD_H
 #define CODEGEN_LOOP_BUILD_H
 
@@ -13,18 +13,18 @@ typedef struct Lo {
     LoBlock *block; /* where straight-line code goes on, at its end */
     LoBlock *at;    /* where the next op goes: before `before`, or at the end where that is NULL */
     LoOp *before;
-    LoBlock *home; /* of lo_reopen: there straight-line code goes on before `stop` */
+    LoBlock *home; /* of lo_reopen: in this block straight-line code goes on before `stop` */
     LoOp *stop;
     int origin; /* of the ops to come */
 } Lo;
 
 /* Opens a function without ops. */
 void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
-/* The function goes on before this op, with its origin. */
+/* Opens a function that has ops: straight-line code goes on before this op, with its origin. */
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before);
 
-/* The op with these operands at the place, as it is: nothing is folded. Its origin is the
- * builder's; before a seam it is the seam's. */
+/* Inserts a copy of the op with these operands where the next op goes; nothing is folded. Its
+ * origin is the builder's; before a seam it is the seam's. */
 LoOp *lo_append(Lo *lo, LoOp op, int n, LoValue const *args);
 
 static inline LoType lo_type(LoValue x) { return x->type; }
@@ -61,10 +61,10 @@ LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c);
 LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b);
 LoValue lo_not(Lo *lo, LoValue a);
 LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b);
-LoValue lo_min(Lo *lo, LoValue a, LoValue b); /* of signed integers */
+LoValue lo_min(Lo *lo, LoValue a, LoValue b); /* of signed integers; lo_max, too */
 LoValue lo_max(Lo *lo, LoValue a, LoValue b);
 LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x);
-/* Of i64 that do not overflow; NULL stands for zero, and zero is given as NULL. */
+/* Of i64 that do not overflow. An operand NULL is zero; the result is NULL for zero. */
 LoValue lo_index_add(Lo *lo, LoValue a, LoValue b);
 LoValue lo_index_mul(Lo *lo, LoValue a, LoValue b);
 
@@ -81,7 +81,7 @@ LoValue lo_bitcast(Lo *lo, LoValue x, LoType type);
 /* ---- bf16: in memory the upper half of an f32 as i16, in registers an f32 ----
  *
  * Integer arithmetic on every target: vcvtneps2bf16 takes denormals for zero, so
- * that a machine that has it would give other bits than one that has not. */
+ * a machine that has it would give other bits than one without it. */
 LoValue lo_bf16_round(Lo *lo, LoValue x);      /* f32: to nearest, ties to even; NaN stays NaN */
 LoValue lo_bf16_bits(Lo *lo, LoValue rounded); /* f32 that bf16 holds → i16 */
 LoValue lo_bf16_value(Lo *lo, LoValue bits);   /* i16 → f32 */
@@ -89,23 +89,24 @@ LoValue lo_bf16_value(Lo *lo, LoValue bits);   /* i16 → f32 */
 /* ---- lanes ---- */
 LoValue lo_splat(Lo *lo, LoValue scalar, int lanes); /* the scalar itself for one lane */
 LoValue lo_extract(Lo *lo, LoValue vector, int lane);
-/* The n listed lanes of a, then of b. */
+/* A vector of the n listed lanes, which are numbered through a and then b. */
 LoValue lo_shuffle(Lo *lo, LoValue a, LoValue b, const int *lanes, int n);
-/* The mask of lanes l with first + l < count, an i64 that an i32 holds. */
+/* The mask of lanes l with first + l < count; `count` is an i64 that fits into an i32. */
 LoValue lo_lanes_below(Lo *lo, LoValue count, int64_t first, int lanes);
 
 /* ---- memory ---- */
-/* n elements, taken once a call; `align` 0: as the type has. */
+/* Memory of n elements, allocated once a call, at the function's beginning; `align`: bytes; 0: the
+ * type's, as in all of these functions. */
 LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *name);
-/* The same of a number that is known here, outside of loops. */
+/* The same with an i64 n that is computed; allocated where the builder stands, outside of loops. */
 LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *name);
 LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index); /* index NULL: the pointer */
 LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align);
 LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i); /* of an array of them */
-LoValue lo_reads(LoValue load, LoMemory memory); /* says what the load reads; gives it back */
+LoValue lo_reads(LoValue load, LoMemory memory); /* sets what the load reads; returns the load */
 void lo_store(Lo *lo, LoValue value, LoValue pointer, int align);
-/* Lanes whose mask is off are neither read nor written; read ones are zero. The pointer may be a
- * vector of them. */
+/* Lanes whose mask is off are neither read nor written; a load gives zero for them. `pointer` may
+ * be a vector of pointers. */
 LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align);
 void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align);
 void lo_prefetch(Lo *lo, LoValue pointer);
@@ -113,20 +114,20 @@ void lo_prefetch_write(Lo *lo, LoValue pointer);
 /* An op of tile registers. */
 void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args);
 
-/* ---- sums over loops; `by`: LO_add or LO_max ---- */
+/* ---- sums, or maxima, over loops ---- */
 typedef enum LoJoin { LO_JOIN_ADD, LO_JOIN_MAX } LoJoin;
 LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first);
 void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x);
 LoValue lo_total(Lo *lo, LoValue accumulator);
-/* What joining leaves as it is; a joined with b (a NaN in b is kept, as maxps keeps its second
- * operand). */
+/* lo_identity: the value that changes nothing when it is joined. lo_join: a joined with b; the
+ * maximum is b where one of them is NaN, as maxps gives its second operand. */
 LoValue lo_identity(Lo *lo, LoJoin by, LoType type);
 LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b);
 LoJoin lo_join_of(const LoOp *accumulator);
 
 /* ---- control ---- */
 void lo_resume(Lo *lo);           /* ops go to where straight-line code goes on */
-void lo_before(Lo *lo, LoOp *op); /* … before this op, until lo_resume */
+void lo_before(Lo *lo, LoOp *op); /* ops go before this op, until lo_resume */
 LoOp *lo_seam(Lo *lo);            /* at the end of straight-line code */
 void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args);
 void lo_return(Lo *lo);
@@ -136,12 +137,12 @@ typedef struct LoLoop {
     LoValue index, step;
 } LoLoop;
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name);
-/* Step 1 */
+/* A loop of step 1 whose turns passes make lanes, or one turn (LoVector). */
 LoLoop lo_vector_open(Lo *lo, LoValue start, LoValue end, LoVector vector, const char *name);
 void lo_for_close(Lo *lo, LoLoop *loop);
-/* while (*left >= step): every value is in the loop what it was before or at the end of the turn
- * before, and after the loop what it was last. The caller gives n values; `left` becomes one
- * more. */
+/* while (*left >= step). The caller sets n and the values: pointers to its variables, which the
+ * loop carries; `left` becomes one more. lo_while_open sets each variable to the carried value; the
+ * body's code sets it to the value of the next turn; after lo_while_close it is the last value. */
 enum { LO_MAX_CARRIED = 72 };
 typedef struct LoWhile {
     LoValue *values[LO_MAX_CARRIED], carries[LO_MAX_CARRIED];

@@ -2,11 +2,11 @@
  *
  * A module holds functions; a function is a block of ops; `for`, `while` and `if` hold blocks of
  * their own. Values are the results of ops, in SSA form: one op, one value. Vectors are explicit,
- * memory is pointers and elements. What the ops are, ops.def tells, a row each; the text form
- * (text.h) is exact.
+ * memory is pointers and elements. ops.def has a row for each op; the text form (text/text.h) is
+ * exact.
  *
- * A `carry` is a variable: an op of the block that the `while` after it stands in. Within the
- * loop it has the value of the turn, after the loop the last one. */
+ * A `carry` is a variable of the `while` that comes after it in the same block. Within the loop it
+ * has the value of the current turn (iteration), after the loop the last one. */
 #ifndef CODEGEN_LOOP_LOOP_H
 #define CODEGEN_LOOP_LOOP_H
 
@@ -60,7 +60,7 @@ static inline bool lo_is_float(LoType type)
 int lo_bits(LoType element);                    /* of one lane; a pointer has 64 */
 const char *lo_element_name(LoElement element); /* "f32" */
 
-/* The usual NaN, as an f64; the text form tells the bits of others. */
+/* The usual NaN, as an f64; the text form has the bits of any other. */
 #define LO_NAN_BITS UINT64_C(0x7ff8000000000000)
 
 /* Scalars. */
@@ -78,9 +78,9 @@ enum {
 
 /* ---- origins ---- */
 
-/* What of the source an op comes from (LoOp.origin), as a number of its function's list `origins`:
- * the function as a whole, or one of the parts that it computes, from LO_ORIGIN_PARTS on. The text
- * form is without them. */
+/* What of the source an op comes from (LoOp.origin), as an index into its function's `origins`: the
+ * function as a whole, or one of the parts that it computes, from LO_ORIGIN_PARTS on. The text form
+ * has no origins. */
 enum { LO_ORIGIN_NONE, LO_ORIGIN_WHOLE, LO_ORIGIN_PARTS };
 
 /* ---- ops ---- */
@@ -116,24 +116,27 @@ typedef enum LoOperands {
 
 enum { LO_ANY_ARGS = -1 };
 
-/* Tile registers, and what each holds: rows of bytes. */
+/* Tile registers of AMX: how many, and the rows and bytes a row of each. */
 enum { LO_TILES = 8, LO_TILE_ROWS = 16, LO_TILE_BYTES = 64 };
 
 typedef struct LoInfo {
     const char *name; /* NULL: a param or a constant, which stands in no block */
-    int args;         /* LO_ANY_ARGS: its comment in ops.def says */
+    int args;         /* LO_ANY_ARGS: as many as its comment in ops.def says */
     LoResult result;
     LoForm form;
     LoOperands of;
 } LoInfo;
 extern const LoInfo lo_info[LO_KINDS];
 
-/* What a load reads: memory that may change; memory that nothing changes before the kernel has read
- * it as often as it does; such memory that is also there whatever the ifs around say. */
+/* What a load reads.
+ *   CHANGES  memory that the kernel may write
+ *   FIXED    memory that nothing writes before the kernel's last read of it: loads may move and be
+ *            shared
+ *   GIVEN    fixed memory that may be read even where the ifs around the load are false */
 typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
-/* LoVector: how a loop's turns are to become lanes (pass vectorise), or of one lane side by side
- * (pass jam). Turns are independent but for accumulators; 0 lanes: they stay as they are. */
+/* LoVector: how a loop's turns are to become lanes of vectors (pass vectorise), or, with 1 lane,
+ * one turn (pass jam). Turns must be independent but for accumulators. 0 lanes: the loop stays. */
 enum { LO_MAX_JAM = 8, LO_MAX_UNROLL = 16 };
 
 typedef struct LoVector {
@@ -141,7 +144,7 @@ typedef struct LoVector {
     uint8_t jam; /* vectors that go through the body together; 0 is 1 */
     bool whole;  /* the number of turns is a multiple of lanes × jam */
 
-    /* one loop under a mask, where the last vector may be partial; else whole vectors first */
+    /* where the last vector may be partial: one loop under a mask; else whole vectors first */
     bool masked;
 } LoVector;
 
@@ -158,16 +161,16 @@ typedef struct LoBlock {
 struct LoOp {
     LoKind kind;
     LoType type;     /* lo_none: no value */
-    LoMemory memory; /* load */
-    uint16_t align;  /* load, store, scratch: bytes */
-    LoType element;  /* at, scratch */
+    LoMemory memory; /* load: what it reads */
+    uint16_t align;  /* load, store, scratch: bytes; 0: the type's */
+    LoType element;  /* at, scratch: of the memory */
     int n_args, n_order;
     int id;           /* of the value in the text; lo_number gives them */
     int line, column; /* in the module's source; 0: it was not read */
     int origin;
     LoOp **args;
     int *order;            /* extract, shuffle */
-    const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
+    const char *name;      /* math, accumulator: which; others: a word for readers, or NULL */
     LoFunction *callee;    /* call */
     LoVector vector;       /* for */
     int unroll;            /* while: turns that are to become one (pass unroll); 0 is 1 */
@@ -177,7 +180,7 @@ struct LoOp {
         double real;
     };
     LoBlock *block;       /* that it stands in; NULL: none */
-    LoOp *before, *after; /* in the block */
+    LoOp *before, *after; /* its neighbours in the block, or NULL */
     LoOp *instead;        /* during a pass: the value that replaces it */
 };
 
@@ -191,11 +194,11 @@ struct LoFunction {
     uint32_t *constant_slots;
     size_t n_constant_slots;
     int n_ids;           /* values that have a number */
-    const Loc **origins; /* by number, each perhaps without a place; NULL: unknown */
+    const Loc **origins; /* by LoOp.origin: a place, {0} or NULL; NULL: all unknown */
     int n_origins;
 };
 
-/* A record: numbers, then functions (NULL: none), constant and seen outside. */
+/* A constant seen outside of the module: numbers, then functions (each may be NULL). */
 typedef struct LoRecord {
     const char *name;
     int n_numbers, n_functions;
@@ -205,7 +208,7 @@ typedef struct LoRecord {
 
 typedef struct LoModule {
     Arena *arena;
-    const Source *source; /* that it was read from; NULL: none */
+    const Source *source; /* that it was parsed from; NULL: none */
     VEC(LoFunction *) functions;
     VEC(LoRecord *) records;
 } LoModule;
@@ -229,10 +232,10 @@ typedef struct LoFollow {
     const Source *source;
     int line;
 } LoFollow;
-/* Where the op's part stands, if that is another line than the last op's; else NULL. */
+/* The place of an op's origin, if that is on another line than the last one; else NULL. */
 const Loc *lo_follow(LoFollow *at, const LoFunction *function, int origin);
 
-/* Numbers values in the order of the text. */
+/* Sets the ids of the function's values, in the order of the text. */
 void lo_number(LoFunction *function);
 
 static inline bool lo_is_constant(const LoOp *x)

@@ -1,10 +1,11 @@
-/* Every rule of loop IR, which docs/loop-ir.md states. */
+/* The verifier of loop IR: it checks every rule of docs/loop-ir.md. */
 #ifndef CODEGEN_LOOP_VERIFY_H
 #define CODEGEN_LOOP_VERIFY_H
 
 #include "codegen/loop/loop.h"
 
-/* Reports each op that breaks a rule, with the rule and the op's line; numbers values. */
+/* Reports the ops that break a rule, MOST_ERRORS at most, with the rule and the op's line; false:
+ * there are some. Numbers values (lo_number). */
 bool lo_verify(LoModule *module, Diagnostics *diags);
 
 /* ---- inside ---- */
@@ -15,17 +16,17 @@ typedef struct LoVerifier {
     Arena *arena;
     int errors_before;
     LoFunction *function;
-    const LoOp **visible; /* by id: the values that are seen here */
+    const LoOp **visible; /* by id: the value, if it is in scope here; else NULL */
 } LoVerifier;
 
-/* Reports that the op breaks a rule; false. */
+/* Reports that the op breaks a rule; returns false. */
 bool lo_broken(LoVerifier *v, const LoOp *op, const char *rule, ...)
     __attribute__((format(printf, 3, 4)));
-bool lo_is_seen(const LoVerifier *v, const LoOp *value);
-/* The rules of its own that the op has, of types and of blocks. Its operands are defined, and as
- * many as its row says. */
+bool lo_is_seen(const LoVerifier *v, const LoOp *value); /* whether it is in scope */
+/* Checks the rules of this kind of op alone. The rules of all ops hold: its operands are in scope,
+ * and as many as its row says. */
 bool lo_verify_own(LoVerifier *v, const LoOp *op);
-/* The rules of loops in a block without other mistakes that are to become vectors. */
+/* Checks the loops that are to become vectors (LoVector), in a block that breaks no other rule. */
 void lo_verify_turns(LoVerifier *v, const LoBlock *block);
 
 #endif

@@ -1,4 +1,4 @@
-/* What all rules are written with: the message, and which values are seen. */
+/* Helpers of all rules: the message, and which values are in scope. */
 #include "codegen/loop/verify.h"
 
 #include "codegen/loop/text/text.h"

@@ -77,7 +77,8 @@ static int32_t most_views(const TfcProgram *program)
 
 void plan_print_dot(const TfcProgram *program, Text *out)
 {
-    static const char *const colours[] = {"#d6e9f8", "#f6d0d0", "#f5f5f5", "#f5f5f5"};
+    static const char *const colours[] = {
+        [TFC_STEP_KERNEL] = "#d6e9f8", [TFC_STEP_GEMM] = "#f6d0d0"};
     Arena *arena = arena_new();
     int32_t *buffers = ARENA_ARRAY(arena, int32_t, most_views(program));
     text_add(out, "digraph ");
@@ -92,7 +93,8 @@ void plan_print_dot(const TfcProgram *program, Text *out)
             text_add(&label, "\n%s", program->kernel_names[step->kernel.kernel]);
         text_add(out, "  step%d [label=", s);
         text_quote(out, label.data);
-        text_add(out, ", fillcolor=\"%s\"];\n", colours[step->kind]);
+        text_add(out, ", fillcolor=\"%s\"];\n",
+                 step->kind < sizeof colours / sizeof *colours ? colours[step->kind] : "#f5f5f5");
         text_free(&label);
     }
     for (int32_t s = 0; s < program->n_steps; s++)

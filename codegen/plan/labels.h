@@ -1,4 +1,4 @@
-/* The dimensions of a product, each once for all three tensors, and what becomes
+/* Labels: the dimensions of a product, each once for all three tensors, and what becomes
  * of them: matrix sides or loops. */
 #ifndef CODEGEN_PLAN_LABELS_H
 #define CODEGEN_PLAN_LABELS_H
@@ -14,17 +14,17 @@ typedef struct Label {
     Dim dim;
     int dims[DOT_TENSORS]; /* its logical dimension in each tensor, or -1 */
     TfcSize extent;
-    int length_dim;               /* >= 0: as long as the sentence; a ragged program dimension */
-    bool sentences;               /* runs over the sentences of packed tensors */
+    int length_dim; /* the ragged program dimension whose length in a sentence it has; or -1 */
+    bool sentences; /* it runs over the sentences of packed tensors */
     TfcSize strides[DOT_TENSORS]; /* 0 where absent, and of sentences in packed tensors */
 } Label;
 
 typedef struct DotForm {
     const Type *types[DOT_TENSORS];
     View views[DOT_TENSORS];
-    bool tokens_joined[DOT_TENSORS]; /* its packed tokens are one label */
+    bool tokens_joined[DOT_TENSORS]; /* the tensor's packed tokens are one label */
 
-    /* program dimension whose offsets say where a sentence begins, or -1 */
+    /* program dimension whose offsets say where a sentence begins (TfcMatrix), or -1 */
     int ragged_dim[DOT_TENSORS];
     TfcSize ragged_stride[DOT_TENSORS];
     int n;
@@ -34,9 +34,9 @@ typedef struct DotForm {
 
 /* Finds the labels for operands and result seen through `views`: packed tokens that
  * all tensors share become one label, neighbours with one common stride are joined, dimensions of 1
- * are dropped. NULL, or why the product cannot be written as loops of products. */
+ * are dropped. Returns NULL, or why the product cannot be written as loops of products. */
 const char *label_dot(const Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form);
-/* Chooses the matrix sides; false if no choice leaves each matrix with a contiguous side. */
+/* Sets m, n_side and k; false if no choice leaves each matrix with a contiguous side. */
 bool choose_sides(DotForm *form);
 static inline bool label_is(const Label *label, int tensor) { return label->dims[tensor] >= 0; }
 

@@ -4,15 +4,16 @@
  *   views.c     shape ops as other strides over the same memory
  *   place.c     buffers: which one a value is written to
  *   steps.c     kernels and copies
- *   epilogue.c  kernels that are done with the product before them
+ *   epilogue.c  kernels that the product before them calls
  *   loops.c     loops over rows
  *   prepare.c   steps that depend on params alone
  *   dot.c       products (labels.c: their dimensions as loops and matrix sides)
  *   lower.c     the walk over the function
  *   compile.c   plan_program: the walk, lifetimes, tables
+ *   print.c     the plan as text; draw.c: for Graphviz
  *
  * A value is placed when its memory and strides are known. Steps come in the
- * order of the function. */
+ * order of the function, but for those that prepare.c puts first. */
 #ifndef CODEGEN_PLAN_PLAN_H
 #define CODEGEN_PLAN_PLAN_H
 
@@ -24,7 +25,7 @@
 
 enum { AT_END = INT_MAX, NO_BUFFER = -1 };
 
-/* A tensor in memory: TfcView with its strides written out. */
+/* A tensor in memory: a TfcView whose strides are sizes, not references. */
 typedef struct View {
     int32_t buffer, n_axes;
     int64_t offset; /* elements */
@@ -37,53 +38,53 @@ typedef struct Placement {
     View view;    /* strides per storage axis of the value's layout */
     int last_use; /* position of the last op that needs these elements, through views too */
 
-    /* a concat that it is part of, or the reshape or transpose on the way to one */
+    /* a concat that it is part of, or the reshape or transpose on the way to one; or NULL */
     Op *home;
-    Op *assign;         /* the first op that assigns it to a param, or keeps it */
-    bool in_param;      /* it was written straight there */
-    bool kept;          /* for the next run */
+    Op *assign;         /* the first op that assigns it to a param, or keeps it; or NULL */
+    bool in_param;      /* it is written straight into that param */
+    bool kept;          /* for the next run (op keep) */
     int32_t contiguous; /* buffer of a contiguous copy, or NO_BUFFER */
 } Placement;
 
-/* A param, or a value that is kept, that takes a value when the function is done. */
+/* A param, or a value that is kept, and the value that it takes when the function is done. */
 typedef struct Assign {
     Value *param, *value;
-    View view; /* the value's memory when the function is done */
-    const char *name;
+    View view;        /* the value's memory when the function is done */
+    const char *name; /* of the steps */
 } Assign;
 
 /* The rows that a loop goes through: the leading storage axis of tensors. */
 typedef struct LoopRows {
-    int symbol; /* or NO_SYMBOL: no loop */
-    int batch;  /* of packed tokens; else NO_SYMBOL */
-    TfcSize size;
+    int symbol;   /* their dimension; NO_SYMBOL: no loop */
+    int batch;    /* of packed tokens: the dimension of their batch; else NO_SYMBOL */
+    TfcSize size; /* number of rows */
 } LoopRows;
 
 typedef struct Plan {
     KernelSet *set;
-    Function scratch; /* a copy of the function, to make ops of our own in */
+    Function scratch; /* a copy of the function, in which the plan makes ops of its own */
     const Function *function;
     const Module *module;
     Arena *arena;
     SideTable placements; /* value → its Placement */
-    SideTable reads;      /* op_result_reads' own */
+    SideTable reads;      /* used by op_result_reads alone */
     Diagnostics *diags;
     int *program_dim; /* module symbol → program dimension, or -1 */
     VEC(TfcProgramDim) dims;
-    VEC(TfcSize) sizes; /* of the program, each once */
+    VEC(TfcSize) sizes; /* TfcProgram.sizes: each once */
     VEC(TfcBuffer) buffers;
     VEC(int) needed; /* of each buffer: position of the last op that needs it */
     VEC(TfcStep) steps;
     VEC(const Op *) origins; /* of each step: the op that it was made for */
-    VEC(int) kernels;        /* numbers in the set */
+    VEC(int) kernels;        /* of the program: numbers in the set */
     VEC(TfcPort) inputs, outputs;
     VEC(TfcTensor) tensors;
     VEC(Assign) assigns;
     VEC(TfcLoop) loops;
-    int32_t n_prepared; /* steps */
+    int32_t n_prepared; /* steps: TfcProgram.n_prepared */
     bool trains;        /* a param is written */
     int chunk;          /* of the op being lowered, or NO_CHUNK */
-    LoopRows rows;      /* the loop's being made */
+    LoopRows rows;      /* of the loop being made */
     int position;       /* of the op being lowered */
     const char *name;   /* of the steps being made */
 } Plan;
@@ -94,22 +95,22 @@ static inline Placement *placement(const Plan *plan, const Value *value)
 }
 
 /* ---- loops.c ---- */
-/* Before each op, and with NULL after the last one: ops of one `chunk` that stand
- * together become a loop over the rows of what the first of them gives. */
+/* Called before each op is lowered, and with NULL after the last one: neighbours with the same
+ * attribute `chunk` become a loop over the rows of the first one's result. False after errors. */
 bool loop_enter(Plan *plan, Op *op);
-/* How a step made in a loop goes through its rows. */
+/* Set how a step that is made in a loop goes through the loop's rows (TfcStep.rows, `along`). */
 void loop_kernel(Plan *plan, const Op *op, const Signature *signature, TfcStep *step);
 void loop_gemm(Plan *plan, const TfcSize *m, const TfcSize *n, const TfcSize *k, TfcStep *step);
 /* Drops each loop whose chunks would not compute the same as its steps over all rows, and finds the
- * buffers that need to hold only a chunk. After plan_uses: it reads lifetimes. */
+ * buffers that need to hold only a chunk. It reads and extends the buffers' lifetimes. */
 void settle_loops(Plan *plan);
 
 /* ---- uses.c ---- */
-void plan_uses(Plan *plan);
-/* Whether the kernel goes over its elements once, reading and writing each place
- * before it goes on to the next: elementwise ops, and sums that only leave. */
+void plan_uses(Plan *plan); /* makes the placements */
+/* Whether the kernel goes over its elements once, reading and writing each place before it goes on
+ * to the next: elementwise ops, and reductions whose results nothing in the kernel reads. */
 bool op_is_one_sweep(const Op *op);
-/* Whether the result is computed from the operand. */
+/* Whether the op's result of this number is computed from the operand. */
 bool op_result_reads(Plan *plan, const Op *op, int result, const Value *operand);
 
 /* ---- views.c ---- */
@@ -123,57 +124,62 @@ bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to);
 /* The other way: the view that the operand of a reshape or transpose must have for the
  * result to have the view `to`. */
 bool view_back_through(const Plan *plan, const Op *op, const View *to, View *from);
-/* The part of a concat's (or pad's) result that begins at `start` of the axis. */
+/* The part of a tensor that begins at `start` of a logical dimension; false if the stride there is
+ * not constant. */
 bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, int64_t start,
                View *part);
 
 /* ---- place.c ---- */
-/* The size as records name it; it becomes the program's if it is not yet. */
+/* The size's number in the program's list of sizes, to which it is added if it is new. */
 TfcSizeRef size_ref(Plan *plan, TfcSize size);
 int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index);
 void place_at(Plan *plan, Value *value, const View *view);
-/* Where an op's result goes: the param it is assigned to, its part of a concat, an
- * operand's memory that nobody needs any more, or a buffer of its own. */
+/* Places an op's results: each in the param that it is assigned to, in its part of a concat, in an
+ * operand's memory that nothing reads any more, or in a buffer of its own. */
 void place_results(Plan *plan, Op *op);
+/* Whether the view is contiguous and takes its whole buffer. */
 bool view_is_whole(const Plan *plan, const Type *type, const View *view);
 
-/* ---- steps.c ---- */
-void name_steps(Plan *plan, const Op *op); /* of the steps to come */
+/* ---- steps.c: false or NULL after errors ---- */
+void name_steps(Plan *plan, const Op *op); /* sets the name of the steps to come */
+/* `views`: of the operands, then of the results. */
 bool add_kernel(Plan *plan, const Op *op, const View *views);
-bool add_op_kernel(Plan *plan, Op *op); /* places the results */
-/* The view of an operand; a leaf that no op has placed yet is computed now. */
+bool add_op_kernel(Plan *plan, Op *op); /* places the results, too */
+/* The view of an operand; a leaf that is not placed yet is computed now. */
 const View *view_of_value(Plan *plan, Value *value);
 bool add_copy(Plan *plan, const Type *type, const View *from, const View *to);
 bool add_cast(Plan *plan, const Type *type, const View *from, DType to_type, const View *to);
 void add_zero(Plan *plan, int32_t buffer);
-/* A contiguous copy of a value, made once. */
+/* A contiguous view of a value: its own, or that of a copy, which is made once. */
 bool contiguous_view(Plan *plan, Value *value, View *view);
 
-/* Calls visit for every buffer that the step reads or writes. */
+/* Calls `visit` for every buffer that the step reads or writes; a buffer may come several times. */
 typedef void (*VisitBuffer)(void *data, int32_t buffer, bool written);
 void step_buffers(const TfcStep *step, VisitBuffer visit, void *data);
 
 /* ---- epilogue.c ---- */
-/* The kernel step just made for a row region with the attribute `epilogue`: joined to
- * its product, if that is the step before and both go through the same rows. */
+/* Joins the last step, the kernel of a row region with the attribute `epilogue`, to its product, if
+ * that is the step before and gives whole rows of its result; else the kernel stays a step. */
 void join_epilogue(Plan *plan, const Op *op);
 
 /* ---- dot.c ---- */
-bool lower_dot(Plan *plan, Op *op);
+bool lower_dot(Plan *plan, Op *op); /* false after errors */
 
 /* ---- prepare.c ---- */
-/* Once all steps are made: those that depend on params alone come first. */
+/* Called once all steps are made: puts those that depend on params alone first, and sets n_prepared
+ * and trains. */
 void prepare_constants(Plan *plan);
 
 /* ---- lower.c ---- */
-bool lower_function(Plan *plan);
+bool lower_function(Plan *plan); /* makes the steps; false after errors */
 
 /* ---- compile.c ---- */
-/* The program of a function, with its kernels added to the set: their names are in
+/* The program of a function, in the arena, with its kernels added to the set: their names are in
  * the tables, their addresses are NULL. NULL after errors. */
 const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *arena,
                                Diagnostics *diags);
-/* The programs of the functions, for this target, and their kernels in `set`; NULL after errors. */
+/* The programs of the functions for this target (NULL: products are OpenBLAS's), with their kernels
+ * in `set`, which is initialised here. NULL after errors. */
 const TfcProgram *const *plan_programs(const Function *const *functions, int n,
                                        const TargetOptions *target, KernelSet *set, Arena *arena,
                                        Diagnostics *diags);

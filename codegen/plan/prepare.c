@@ -1,6 +1,6 @@
-/* Steps that depend on nothing but params that the program leaves as they are: weights
- * side by side for one product, as bf16, or as the panels that products read. They come
- * first, and the executor runs them again only when the params have changed
+/* Steps that depend on nothing but params that the program leaves as they are: they make weights
+ * that lie side by side for one product, weights as bf16, or the panels that products read. They
+ * come first, and the executor runs them again only when the params have changed
  * (TfcProgram.n_prepared):
  *
  *   0: #5 = row(#1) …      ; a         prepared
@@ -8,8 +8,9 @@
  *   2: #7 = #6 @ #5                    1: #6 = row(#0) …        ; x
  *                                      2: #7 = #6 @ #5
  *
- * A program that trains changes its params at every run. It has those steps alone whose
- * results it renews for the next run (op keep): weights rounded by whoever makes them. */
+ * A program that trains changes its params at every run. It has only those of these steps whose
+ * results it then renews itself for the next run (op keep): the step that updates a weight also
+ * gives it rounded to bf16. */
 #include "codegen/plan/plan.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sizes known only at run time, as products (TfcSize). Kept in a normal form:
+/* Sizes that are known only at run time, as products (TfcSize) in a normal form:
  * factors sorted, none if the coefficient is 0, so that equal products compare
  * equal. */
 #ifndef CODEGEN_PLAN_SIZES_H
@@ -16,7 +16,7 @@ static inline bool size_is(const TfcSize *size, int64_t value)
 {
     return size->n_factors == 0 && size->coefficient == value;
 }
-/* a / b if b divides it factor by factor; false otherwise. */
+/* *out = a / b, if b divides a factor by factor; false otherwise. */
 bool size_divide(TfcSize a, TfcSize b, TfcSize *out);
 
 #endif

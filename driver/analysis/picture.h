@@ -12,10 +12,10 @@ typedef struct PictureOptions {
     int64_t source_length, target_length; /* tokens */
 } PictureOptions;
 
-/* PictureTable: [rows, columns] in the job's arena.
+/* PictureTable: values [rows, columns]; in the job's arena.
  *   name      scope of the op that made it, "encoder.positions" or "decoder.layer.0.cross"
  *   made_by   of positions: the op, "cos"
- *   alike     of masks: how many attentions of the kind have this mask
+ *   alike     how many attentions of the kind have this mask, or how many tables are equal
  *   values    of masks: 1 where some head may look, else 0 */
 typedef struct PictureTable {
     const char *name, *made_by;
@@ -26,11 +26,11 @@ typedef struct PictureTable {
 
 typedef VEC(PictureTable) PictureTables;
 
-/* Appends the model's tables of positions; of equal ones the first. False after errors; a model
- * without such a table is one. */
+/* Sets *tables to the model's tables of positions; of equal ones only the first. False after
+ * errors; a model without such a table is one. */
 bool picture_positions(Job *job, const PictureOptions *options, PictureTables *tables);
-/* Appends the masks of the model's attentions: where weights over made-up tokens are not 0. Of
- * equal ones the first. False after errors; a model without attention is one. */
+/* Sets *tables to the masks of the model's attentions: where weights over made-up tokens are not 0.
+ * Of equal ones only the first. False after errors; a model without attention is one. */
 bool picture_masks(Job *job, const PictureOptions *options, PictureTables *tables);
 
 #endif

@@ -8,13 +8,14 @@
 enum {
     MEAN_OF_HEADS = -1,
     BEST_LAYER = -1,
-    ALIGN_SAMPLE = 200 /* pairs that a layer is chosen by */
+    ALIGN_SAMPLE = 200 /* the first pairs of a corpus, by which a layer is chosen */
 };
 
 /* AlignBy: where alignments are taken from.
- *   layer, head   of the attentions over the source, from 0; or one of the names above
- *   is_read       the step that reads a token instead of the one that predicts it (Chen et al.
- *                 2020, "shift-att") */
+ *   layer, head   of the attentions over the source, from 0; or one of the names above, but for
+ *                 align_tokens not BEST_LAYER
+ *   is_read       a token's weights are those of the step that reads it, not of the one that
+ *                 predicts it (Chen et al. 2020, "shift-att") */
 typedef struct AlignBy {
     int64_t layer, head;
     bool is_read;
@@ -23,20 +24,21 @@ typedef struct AlignBy {
 /* Checks that the model has the layer and the head. False after an error. */
 bool align_check(const Attender *attender, const AlignBy *by);
 /* The layer whose mean of heads has the greatest confidence, and at *confidence that value.
- * Confidence is the mean of the greatest weight, where that is not on the end of the sentence
- * (Voita et al. 2019, section 4). -1 after an error. */
+ * Confidence is the mean over target tokens of the greatest weight, counted as 0 where that is on
+ * the end of the source (Voita et al. 2019, section 4). -1 after an error. */
 int64_t align_best_layer(Attender *attender, const Corpus *corpus, bool is_read,
                          double *confidence);
-/* The weights of a row, [tokens of the target, tokens of the source] without begin and end; NULL
- * after an error. */
+/* The weights of a row, [tokens of the target, tokens of the source] without begin and end, in the
+ * arena; NULL after an error. */
 const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *corpus, int64_t row,
                           Arena *arena);
-/* "0-0 2-1": for each word of the target the word of the source whose tokens have most of its
- * tokens' weights. */
+/* Appends "0-0 2-1", SOURCE-TARGET from 0: for each word of the target the word of the source whose
+ * tokens have most of its tokens' `weights` (align_tokens). */
 void align_words(const Corpus *corpus, int64_t row, const float *weights, const Line *source,
                  const Line *target, Arena *arena, Text *out);
 
-/* Lexicon: how often each token of a source has the most of a target token's weight. */
+/* Lexicon: for pairs of a source and a target token, how often the first has the greatest weight of
+ * the second. */
 typedef struct LexicalPair {
     int32_t source, target;
     int64_t count;
@@ -49,9 +51,9 @@ typedef struct Lexicon {
 
 void lexicon_init(Lexicon *lexicon, Arena *arena);
 void lexicon_add(Lexicon *lexicon, const Corpus *corpus, int64_t row, const float *weights);
-/* Lines "TARGET SOURCE PROBABILITY", of the target given the source, as Marian's --shortlist reads
- * them: by the source's id, the most probable first. Tokens with blanks are left out. Sorts the
- * pairs. */
+/* Appends lines "TARGET SOURCE PROBABILITY", the probability of the target given the source, as
+ * Marian's --shortlist reads them: by the source's id, the most probable first. Tokens with blanks
+ * are left out. Sorts the pairs. */
 void lexicon_put(Lexicon *lexicon, const Vocabulary *vocab, Text *out);
 
 #endif

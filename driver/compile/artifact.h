@@ -1,5 +1,5 @@
-/* Inside compile.h: the Artifact that is compiled, its C header, the code that connects
- * programs, runtime and header, and the compiler that links them. */
+/* Internal to driver/compile: the model that is compiled (Artifact), its C header, the code that
+ * connects programs, runtime and header (glue), and the C compiler that links them. */
 #ifndef DRIVER_COMPILE_ARTIFACT_H
 #define DRIVER_COMPILE_ARTIFACT_H
 
@@ -14,14 +14,14 @@ enum { MAX_CPUS = 8, MAX_MEMBERS = 64 };
 
 typedef struct CompiledCpu {
     const char *name; /* NULL: the target's general one */
-    int level;        /* x86-64 level that the processor must have; 0: another architecture's */
+    int level;        /* x86-64 level that the processor must have; 0: not checked */
     ObjectSet objects;
 } CompiledCpu;
 
 typedef struct CompileTarget {
     const char *triple;
-    const char *compiler; /* links for the target on another system, unless $CC is set */
-    const char *packages; /* Debian's packages with this compiler */
+    const char *compiler; /* links for the target from another system, unless $CC is set */
+    const char *packages; /* Debian packages that have this compiler */
     const char *const *options, *const *link; /* of the compiler; NULL-terminated */
     bool has_levels;                          /* x86-64: a file may hold code for several levels */
     bool is_wasm;
@@ -44,7 +44,7 @@ typedef struct Artifact {
     TfcChoice choice; /* of GEMM_AUTO: this machine's, for all cpus */
     ModelPorts ports;
     Vocabulary *vocab;  /* NULL: none is known */
-    TokenRules rules;   /* the vocabulary's; without one, all -1 */
+    TokenRules rules;   /* the vocabulary's; without one, no special token is known */
     CorpusKind kind;    /* of the text that the model is for */
     Text code;          /* programs as C */
     bool has_text;      /* the vocabulary is put inside */
@@ -52,10 +52,10 @@ typedef struct Artifact {
     Store *weights;     /* to be put inside; NULL: none */
     RunFolder *members; /* n_members further members of an ensemble */
     int n_members;
-    uint64_t version; /* of the header */
+    uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;
 
-/* ExportWhen: when a function is exported that does not depend on one of TfcFunction. */
+/* ExportWhen: the condition of exports that do not go with one TfcFunction. */
 typedef enum ExportWhen {
     ALWAYS = -1,
     DECODES_ALONE = -2,   /* a decoder without an encoder */
@@ -68,8 +68,8 @@ typedef enum ExportWhen {
  * glue defines. */
 typedef struct LibraryExport {
     const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
-    int when;         /* exported with this TfcFunction, or by ExportWhen */
-    bool takes_model; /* tfc_model_NAME takes the constant first */
+    int when;         /* a TfcFunction that must be inside, or an ExportWhen */
+    bool takes_model; /* the runtime's tfc_model_NAME takes the model's constant first */
     const char *help;
 } LibraryExport;
 extern const LibraryExport exports[];
@@ -85,7 +85,7 @@ const char *artifact_model_name(Arena *arena, const char *name);
 /* The fields of TfcGeneration in their order. */
 typedef struct GenerationField {
     const char *type, *name;
-    int n; /* length of an array; 0: the field is none */
+    int n; /* length of an array; 0: the field is no array */
     const char *help;
     double least, most;
 } GenerationField;
@@ -106,10 +106,11 @@ const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
-/* Opens the further runs of an ensemble. `first`: the name of the artifact's own model, which has
- * its functions already. False after errors. (members.c, as the next two) */
+/* Opens the further runs of an ensemble; the artifact has its functions already. `first`: the path
+ * of its own model, for messages. False after errors; compile_close_members in any case.
+ * (members.c, as the next two) */
 bool compile_members(Artifact *artifact, const char *first, const TextList *with);
-/* Loads their weights, after there are programs and the first model's weights. False after
+/* Loads their weights, once the artifact has its programs and its own weights. False after
  * errors. */
 bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
@@ -121,9 +122,11 @@ void compile_python(const Artifact *artifact, Text *out);
 /* Writes the C file that defines the exports and the model's constant. The assembler reads weights
  * and vocabularies from files, which compile_blobs writes into the folder. */
 void compile_glue(const Artifact *artifact, Text *out);
+/* The path at which a new file of that name is to be written. */
 typedef const char *NewFile(void *context, const char *name);
 bool compile_blobs(const Artifact *artifact, NewFile *path_of, void *context);
-/* Writes a package or a page (script.c); false after errors, and nothing new is left. */
+/* Writes a package or a page (script.c). False after errors: then nothing new is left, but some
+ * files of an earlier package may be replaced. */
 bool compile_script(const Artifact *artifact, const char *header);
 /* Writes the C file, and beside it the header and files of its weights and vocabularies (c_file.c);
  * false after errors, and nothing new is left. */
@@ -134,7 +137,7 @@ bool compile_check_files(const Artifact *artifact);
 /* The folder of the runtime's C files, and its files; NULL after an error. */
 const char *compile_runtime_files(Job *job, TextList *files);
 /* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and
- * nothing is left. */
+ * nothing new is left. SIGINT, SIGTERM and SIGHUP take effect after it. */
 bool compile_link(const Artifact *artifact, const char *header);
 
 #endif

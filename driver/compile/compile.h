@@ -1,5 +1,6 @@
-/* A model as a library, an object or a program of its own, with a C header and a Python module
- * beside it; or as text (docs/compile.md). */
+/* A model as a library, an object file, C source, a program, a web page or a JavaScript package; or
+ * as LLVM IR, bitcode or assembly. A library comes with a C header and a Python module, an object
+ * file and C source with the header (docs/compile.md). */
 #ifndef DRIVER_COMPILE_COMPILE_H
 #define DRIVER_COMPILE_COMPILE_H
 
@@ -19,10 +20,10 @@ typedef struct CompileOptions {
     const char *cpus;
     const char *gemm;     /* "native", "blas", "auto"; NULL: native */
     const char *run;      /* the model's run, a folder; NULL: it has none */
-    const TextList *with; /* folders of further runs, for an ensemble */
+    const TextList *with; /* folders of further runs, for an ensemble; may be empty */
 } CompileOptions;
 
-/* Writes the output; false after errors, and nothing is left. */
+/* Writes the output; false after errors, and nothing new is left. */
 bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options);
 
 #endif

@@ -73,7 +73,7 @@ const LibraryExport exports[] = {
      " * [n, vocabulary], the session's, valid until the next call. Each slot is there and in one\n"
      " * row alone, each sentence is one of those begun with, each token one of the vocabulary.\n"
      " * `sentence` may be NULL where slots and sentences are the same. After an error *logits is\n"
-     " * NULL and nothing was fed. A generation or a training step ends what was begun."},
+     " * NULL and nothing was fed; of several models decoding has to begin anew. A generation or a training step ends what was begun."},
     {"decode_copy", "int", SESSION ", int32_t from, int32_t to", "session, from, to",
      TFC_DECODE_STEP, false, "Slot `to` becomes what slot `from` is. Both are there."},
     {"generation_defaults", "int", "@ *model, @_generation *settings", "model, settings",

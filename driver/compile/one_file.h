@@ -1,16 +1,16 @@
-/* The runtime as one C file, of the parts that a model needs: system headers, headers, files, each
- * once.
+/* The runtime as one C file, with only the parts that a model needs: system headers, headers and C
+ * files, each once.
  *
- * All that headers declare is static, so that several such texts can be linked into one program.
- * Names that a file has for itself alone are one namespace then: no two files of the runtime may
- * have the same (tests/cli/compile_c.sh). */
+ * All that headers declare is static, so that several such files can be linked into one program.
+ * Names local to the runtime's C files then share one namespace: no two files may use the same
+ * (tests/cli/compile_c.sh). */
 #ifndef DRIVER_COMPILE_ONE_FILE_H
 #define DRIVER_COMPILE_ONE_FILE_H
 
 #include "driver/session/job.h"
 
-/* Of the parts in the file `path` (cmake/one_file.awk makes it) those whose names are in `seed`, C
- * that calls the runtime, and those that these need. Returns false after an error. */
+/* Appends to `out` the parts, of the file `path` (made by cmake/one_file.awk), that `seed` names,
+ * and those that these need. `seed`: C code that calls the runtime. False after an error. */
 bool one_file(Job *job, const char *path, const char *seed, Text *out);
 
 #endif

@@ -7,17 +7,17 @@
 
 /* TextCut: the lines of a shard: where they begin, and how many. */
 typedef struct TextCut {
-    int64_t line, lines; /* of the text, from 0 */
+    int64_t line, lines; /* the first one, from 0; how many */
     int64_t at[2];       /* bytes before them, of each file */
 } TextCut;
 
-/* TextPart: one text: a file, or two of as many lines. */
+/* TextPart: one text: n files, 1 or 2; two have the same number of lines. */
 typedef struct TextPart {
     int n;
     bool has_columns;     /* its lines are pairs with a tab between them */
     bool is_made;         /* read[0] is a temporary file, made from a translation memory */
     const char *read[2];  /* the files that are read */
-    PreparedText text[2]; /* complete after prepare_scan */
+    PreparedText text[2]; /* complete after prepare_texts */
     TextCut *cuts;        /* malloc'd */
     int64_t n_cuts, room; /* room: private */
     const char *problem;  /* a file that could not be read, and its errno; NULL: none */
@@ -30,7 +30,8 @@ typedef struct TextParts {
 } TextParts;
 
 /* Opens the texts that the options name, then counts, hashes and cuts them. False after errors.
- * prepare_texts_free frees memory that is not in the job's arena, and removes temporary files. */
+ * prepare_texts_free in any case: it frees memory that is not in the job's arena, and removes
+ * temporary files. */
 bool prepare_texts(Job *job, const PrepareOptions *options, TextParts *parts);
 void prepare_texts_free(TextParts *parts);
 
@@ -40,7 +41,7 @@ typedef struct PairReader {
     LineReader *files[2];
 } PairReader;
 
-/* False after an error. */
+/* False after an error; pair_reader_close in any case. */
 bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *from,
                       int64_t line_limit, PairReader *reader);
 /* Reads the next line, of both sides or of the only one; valid until the next call. False after an
@@ -48,8 +49,8 @@ bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *f
 bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2]);
 void pair_reader_close(PairReader *reader);
 
-/* A file with its text, so that messages can show a line; without the text if the file is too large
- * for that. */
+/* A file with its text, so that messages can show a line; without the text if the file cannot be
+ * read or has more than 64 MiB. In the arena. */
 const Source *text_quoted(Arena *arena, const char *path);
 
 #endif

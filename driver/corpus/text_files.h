@@ -8,7 +8,8 @@
 
 /* TextFiles: paths in the order given; "-" is standard input.
  *   source, target   file i of the one is paired with file i of the other
- *   data             a source, a tab and its target a line, or a translation memory (FILE.tmx)
+ *   data             in each line a source, a tab and its target; or a translation memory
+ *                    (FILE.tmx)
  *   text             lines of one side */
 typedef struct TextFiles {
     TextList source, target, data, text;
@@ -24,28 +25,30 @@ enum {
     TEXTS_PREPARED = 8,     /* --prepared, which is no field of TextFiles */
     TEXTS_SOURCE_ALONE = 16 /* --source may stand without --target */
 };
-/* What contradicts itself, whatever the model reads, in the arena: a side without the other, two
- * kinds at once. `prefix` ("valid-") stands before the options' names; NULL: nothing. */
+/* How the options contradict each other, whatever the model reads, as a message in the arena: a
+ * side without the other, two kinds at once. NULL: they do not. `prefix` stands before the options'
+ * names: "valid-" or "". */
 const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix,
                                unsigned kinds);
-/* What has no effect on these texts, in the arena: --lines without --text, --languages (NULL: not
- * given) without a translation memory among them, among the `valid` or the `named` (NAME=FILE,
- * FILE:WEIGHT). NULL: nothing. */
+/* Which option has no effect on these texts, as a message: --lines without --text; --languages
+ * (NULL: not given) without a translation memory among the files, the `valid` or the `named`
+ * (NAME=FILE, FILE:WEIGHT), which may be NULL. NULL: none. */
 const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
                                const char *languages, const TextFiles *valid,
                                const TextList *named);
 /* For messages, in the arena: the options by which texts of these kinds are given, such as
  * "--source FILE and --target FILE, or --data FILE". */
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds);
-/* What a model that reads pairs, or one text, cannot do with what was given, or with nothing; NULL:
- * it fits, or nothing is given and `is_needed` is false. `model`: its name. */
+/* Why a model that reads pairs, or else one text, cannot use the texts given, as a message in the
+ * arena: they are of the other kind, or none is given though `is_needed`. NULL: it can. `model`:
+ * its name. */
 const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *prefix,
                               unsigned kinds, const char *model, bool reads_pairs, bool is_needed);
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 
-/* Warns of files of --source and --target that have pairs of one file in them, a tab in every line.
- * `kinds`: the command has TEXTS_DATA to give such as. */
+/* Warns of files of --source and --target that seem to hold pairs: each line at their beginning has
+ * a tab. `kinds` with TEXTS_DATA: the warning asks whether --data was meant. */
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds);
 /* The same for one file of lines; `advice` says what to do. */
 void text_file_look(Job *job, const char *path, const char *advice);
@@ -57,9 +60,9 @@ void text_file_look(Job *job, const char *path, const char *advice);
 Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
                        Lines **targets);
 
-/* Adds the error of a text that has no lines, by its first file; returns false. */
+/* Adds the error that a text has no lines, with the name of its first file; returns false. */
 bool text_files_tell_empty(Job *job, const TextFiles *files);
-/* The same as text_files_read for one file of pairs. */
+/* The same as text_files_read for one file of pairs, which may have no lines. */
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
                       Lines **targets);
 

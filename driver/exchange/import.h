@@ -7,11 +7,11 @@
 
 typedef struct ImportOptions {
     const char *folder; /* with config.json, or Marian's (import_marian.h) */
-    const char *run;    /* to be made */
+    const char *run;    /* to be made; must not exist */
     bool copy;          /* the safetensors are copied; else the run links to their folder */
     TextList command;   /* as typed, for run.json */
 } ImportOptions;
-/* Makes a run of a published folder: model.tfg in a few lines beside the files of models/ that it
+/* Makes a run of a published folder: a short model.tfg beside the files of models/ that it
  * uses, the vocabulary, run.json, `published` (driver/run/published.h), and `weights`, a link to
  * the folder or a copy of its safetensors. Marian's weights are always converted to a copy. All
  * tensors are read once, to check them. False after errors: then no run is made. */

@@ -12,20 +12,20 @@ typedef struct ImportConfig {
     const ImportModel *model;
 } ImportConfig;
 
-/* Reads a folder's config.json. False after errors: there is none, its model_type is not known, or
- * values for which the model is not written; each of these has an error. */
+/* Reads a folder's config.json and checks it. False after errors: there is none, its model_type is
+ * not known, or it has values that the model is not written for; each of these has an error. */
 bool import_config_read(Job *job, const char *folder, ImportConfig *config);
-/* Checks the values of a config that has been read. False after errors. */
+/* The check alone, of the values of a config that was read in another way. False after errors. */
 bool import_config_check(Job *job, const ImportConfig *config);
-/* The value of a key, or the one that its absence means; of a list the first element. NULL:
- * none. */
+/* The value of a key, or the one that its absence means; of a list the first element. NULL: the key
+ * is absent, and that means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
-/* Writes the lines of model.tfg after `use`: consts and the activation. False after errors. */
+/* Appends the lines of model.tfg after `use`: consts and the activation. False after errors. */
 bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
 /* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);
-/* The value of a key as a whole number; -1: it is none. */
+/* The value of a key as a whole number; -1: it is absent or not a whole number. */
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key);
 
 #endif

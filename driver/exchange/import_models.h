@@ -4,25 +4,25 @@
 
 #include "driver/session/job.h"
 
-/* ImportRow: what becomes of one key of config.json. */
+/* ImportKind: what becomes of one key of config.json. */
 typedef enum ImportKind {
     IMPORT_CONST,      /* a const of the model takes its value */
     IMPORT_FLAG,       /* a const of the model: whether the value is `value` */
     IMPORT_KEY,        /* read by other rows, which name it in `absent` */
     IMPORT_ACTIVATION, /* the model's block `activation` is this function */
-    IMPORT_SAME,       /* the model has one const for two keys: both must be the same */
+    IMPORT_SAME,       /* the model has one const for two keys, whose values must be equal */
     IMPORT_MUST,       /* the model is written for this value alone, or for those of a list */
     IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
-    IMPORT_PIECE,      /* no key: a token, whose id a const of the model is */
-    IMPORT_IGNORE /* no key: tensors of this pattern (driver/ports/patterns.h) are not needed */
+    IMPORT_PIECE,      /* `key` is a token, not a key: a const of the model takes its id */
+    IMPORT_IGNORE /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
 } ImportKind;
 typedef struct ImportRow {
     ImportKind kind;
-    const char *key; /* of an object within: "object.key" */
+    const char *key; /* "key", or "object.key" of an object within */
     const char *to;  /* the const, the other key, the JSON value, the rule */
 
     /* the JSON value if config.json lacks the key, or "=KEY": the value of another key; NULL: the
-     * key is required (a token: there is none) */
+     * key is required (for IMPORT_TOKEN: the model has no such token) */
     const char *absent;
     const char *value; /* IMPORT_FLAG: the JSON value for which the const is true */
 } ImportRow;
@@ -30,8 +30,8 @@ typedef struct ImportRow {
 /* ImportModel: a model_type of config.json. */
 typedef struct ImportModel {
     const char *type;
-    const char *files[3]; /* names in models/: the model's file, then the files that it uses */
-    const ImportRow *rows;
+    const char *files[3];  /* names in models/: the model's file, then the files that it uses */
+    const ImportRow *rows; /* up to a row whose key is NULL */
 } ImportModel;
 /* The model of a model_type; NULL after an error, which lists the known ones. */
 const ImportModel *import_model(Job *job, const char *type);

@@ -12,7 +12,8 @@
  *   newline                none: line breaks are the tokenizer's
  *   stop                   the eos_token_id, one or several, of generation_config.json, else
  *                          config.json
- * False after errors: a file that is no JSON, or an id that the vocabulary does not have. */
+ * False after errors: a file that is not JSON, an id that the vocabulary does not have, or a
+ * template that puts several tokens on one side of a text. */
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens);
 

@@ -13,7 +13,8 @@
 enum { NPY_MAX_RANK = 8 };
 
 /* NpyArray: little-endian elements in C order; bytes are int8 or uint8.
- *   data   count elements, unaligned; in the arena, or the caller's when writing */
+ *   data   count elements, unaligned. Of npz_read and npz_parse, in the arena; of npy_parse, within
+ *          its `bytes`; to be written, the caller's */
 typedef enum NpyType { NPY_F32, NPY_BYTES } NpyType;
 typedef struct NpyArray {
     const char *name; /* without .npy */
@@ -30,8 +31,8 @@ typedef struct Npz {
     Map index;              /* private: name → array */
 } Npz;
 
-/* Reads the bytes of a .npy into an array without a name. False: the bytes are no such array, and
- * *problem is the reason. (npy.c) */
+/* Reads the bytes of a .npy into an array; its name stays as it is. False: the bytes are no such
+ * array, and *problem is the reason. (npy.c) */
 bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem);
 /* Appends the bytes that precede an array's data in its file. */
 void npy_put_header(const NpyArray *array, Text *out);

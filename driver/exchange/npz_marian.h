@@ -1,5 +1,5 @@
-/* What Marian calls things, in its model.npz: its settings and its arrays, which the model
- * models/marian.tfg has as consts and params. Import and export both use these tables. */
+/* Marian's names, in its model.npz, of settings and arrays, which are consts and params of the
+ * model models/marian.tfg. Import and export both use these tables. */
 #ifndef DRIVER_EXCHANGE_NPZ_MARIAN_H
 #define DRIVER_EXCHANGE_NPZ_MARIAN_H
 
@@ -17,13 +17,13 @@ extern const ImportModel marian_settings;
 
 /* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector
  * begins with an axis of 1.
- *   shape   an axis a letter: 1, d (of the model), f (of the feed-forward layer), v (of the
- *           tokens) */
+ *   shape   a letter for each axis: 1, d (of the model), f (of the feed-forward layer), v (tokens
+ *           of the vocabulary) */
 typedef struct MarianName {
     const char *theirs, *ours, *shape;
 } MarianName;
 typedef VEC(MarianName) MarianNames;
-/* The names of a model with these numbers of layers. */
+/* The names for a model with these numbers of layers, in the arena. */
 MarianNames marian_names(Arena *arena, int64_t encoder_layers, int64_t decoder_layers);
 
 #endif

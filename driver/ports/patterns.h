@@ -1,6 +1,7 @@
-/* Patterns of params' names, as --freeze, --only and --new take them: "encoder.layer.*.self"
- * matches every param under it. Within a part, * matches any letters (? and [] work as in a shell);
- * the part ** matches any parts or none: "**.lora_*". */
+/* Patterns of params' names, as --freeze, --only and --new take them. Dots separate the parts of a
+ * name. A pattern matches the first parts of a name, and so every param below them:
+ * "encoder.layer.*.self". Within a part, * matches any characters (? and [] work as in a shell); **
+ * and a dot match any number of parts, also none: "**.lora_*". */
 #ifndef DRIVER_PORTS_PATTERNS_H
 #define DRIVER_PORTS_PATTERNS_H
 

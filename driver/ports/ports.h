@@ -9,14 +9,14 @@
 typedef struct ModelPorts {
     const char *source; /* tokens [B, S~] that are read and not predicted; NULL: none */
 
-    /* tokens [B, T~] whose next tokens the model reads or, if it reads none, the second input of
-     * tokens, along another dimension; NULL: none */
+    /* tokens [B, T~] whose next tokens are an input, too; if the model reads no next tokens, the
+     * first input of tokens whose ragged dimension is not the source's; NULL: none */
     const char *target;
     const char *next;    /* "TARGET.next"; NULL: none */
     const char *further; /* "TARGET.next.next"; NULL: none */
 
-    /* output [B, T~, V]: the one of this name or, if there is none, the first whose V is the number
-     * of tokens that are predicted or looked up; NULL: none */
+    /* output [B, T~, V]: the one named "logits" or, if there is none, the first whose V is the
+     * number of tokens that are predicted or looked up; NULL: none */
     const char *logits;
     int64_t vocab; /* V, or 0 */
 } ModelPorts;
@@ -24,8 +24,8 @@ typedef struct ModelPorts {
 ModelPorts ports_of(const Module *module);
 /* Whether the model gives probabilities of its target's next tokens. */
 bool ports_predict(const ModelPorts *ports);
-/* The kind of corpus that batches are made of. `lines`: each line is a text of its own for a
- * language model. */
+/* The kind of corpus that batches are made of. `lines`: for a language model, each line is a text
+ * of its own; otherwise all lines are one stream. */
 CorpusKind ports_kind(const ModelPorts *ports, bool lines);
 /* Whether texts feed all inputs of the model that the function reads. */
 bool ports_are_fed(const ModelPorts *ports, const Function *function);
@@ -36,18 +36,19 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
 
 /* The ids that an input may hold: least ≤ id < below. */
 typedef struct IdRange {
-    int64_t least, below; /* below = 0: any integer, since no table is looked up by it */
+    int64_t least, below; /* below 0: any integer, since the input indexes no table */
 } IdRange;
 /* The range of an input's ids: the rows of the tables in which they are looked up; for next tokens
  * the columns of the logits and -1, which losses skip. */
 IdRange ports_ids(const Module *module, const Op *input);
-/* The most tokens that the vocabulary of an input may have: as many as its tables have rows or, for
- * a target that is not predicted, as there are positions with which it is compared. 0: any number.
- * `input` may be NULL. */
+/* The most tokens that the vocabulary of an input may have: the rows of its smallest table; for a
+ * target without next tokens also the n of a `position(n)` with which it is compared. 0: any
+ * number. `input` is ports->source or ports->target; NULL gives 0. */
 int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const char *input);
 
-/* PositionTable: a param with a row a position: its name and how many rows. length 0: there is
- * none, and any length is allowed. */
+/* PositionTable: a table with a row for each position.
+ *   length   how many positions have a row; 0: there is no table, and any length is allowed
+ *   name     of the param; "of positions" if the table is computed */
 typedef struct PositionTable {
     int64_t length;
     const char *name;

@@ -6,16 +6,17 @@
 
 typedef struct TokenRange {
     int64_t size;      /* ids are below it; INT64_MAX: no limit is known */
-    bool has_negative; /* an id below 0 means that there is no label */
+    bool has_negative; /* ids below 0 are allowed; of labels they mean that there is none */
 } TokenRange;
 
-/* The number of rows of the table in which an index is looked up, or of classes of the loss that
- * takes it as labels, also by way of ops with one operand. Of several the least; 0: none. */
+/* The number of rows of the table in which an index is looked up, or of the classes of the CTC loss
+ * that takes it as labels. Casts and ops that change only the shape may stand between. Of several
+ * numbers the least; 0: none. */
 int64_t token_table(const Function *model, const Value *index);
 /* Whether the model looks two inputs up in one table. */
 bool token_table_is_shared(const Function *model, const char *a, const char *b);
-/* The number n of the positions (`position(n)`, n a constant) with which an input is compared. Of
- * several the least; INT64_MAX: none. */
+/* The n of the positions `position(n)`, n a constant, with which an input is compared. Of several
+ * the least; INT64_MAX: none. */
 int64_t token_labels(const Function *model, const char *input);
 /* The range of an input's integers. An input that indexes a table has row numbers; next tokens that
  * are compared with the positions of a vocabulary are labels. Any other input has values, without

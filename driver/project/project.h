@@ -32,23 +32,23 @@ typedef struct ProjectSize {
     double rate;
 } ProjectSize;
 
-/* ProjectParts: lines of each part of the data, and those left out: what training refuses (bytes
- * that are not UTF-8, lines without a tab or over the limit), and pairs with an empty side. */
+/* ProjectParts: lines of each part of the data, and lines left out: those that training refuses
+ * (not valid UTF-8, without a tab, or over the limit), and pairs with an empty side. */
 typedef struct ProjectParts {
     int64_t train, valid, test, left_out;
-    /* training pairs whose target is also that of another source's pair in validation or test */
+    /* training pairs whose target validation or test also has, with another source */
     int64_t shared;
-    /* these are kept, since they are too many; else they are left out of training */
+    /* the shared ones are kept, as they are too many; false: they are left out of training */
     bool kept;
-    int64_t labels; /* different ones, of LABELS */
+    int64_t labels; /* how many different ones, of LABELS */
 } ProjectParts;
 
 typedef struct ProjectOptions {
     const char *folder;
     ProjectKind kind;
     SurveyOptions data; /* `train` is the text; without validation texts */
-    double minutes;     /* of the training in README.md's commands */
-    int processors;
+    double minutes;     /* of training, in README.md's commands */
+    int processors;     /* of the machine */
 } ProjectOptions;
 
 typedef struct Project {
@@ -71,7 +71,7 @@ bool project_create(Job *job, const ProjectOptions *options, const Survey *surve
 /* A sentence about the training pairs whose target is also in validation or test
  * (ProjectParts.shared). */
 const char *project_shared(Arena *arena, const ProjectParts *parts);
-/* Writes FOLDER/data. (project_data.c) */
+/* Writes the parts of the data into the existing `folder`. False after errors. (project_data.c) */
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey,
                       const char *folder, ProjectParts *parts);
 

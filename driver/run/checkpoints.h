@@ -11,15 +11,17 @@
 const char *run_params(Job *job, const char *folder);
 /* The newest step-N.safetensors; NULL: there is none. */
 const char *run_newest_step(Job *job, const char *folder);
-/* Whether there is a checkpoint to resume, last.safetensors; where it is missing and a step's is
- * there, the newest becomes it, and a note tells. False also after an error: only checkpoints are
- * there that were made for other ends. */
+/* Whether there is a checkpoint to resume: last.safetensors. If it is missing, the newest
+ * step-N.safetensors is linked to this name, with a note. False: there is none, with a note that
+ * the training begins anew; or, after an error, the link cannot be made, or the run has only an
+ * average or a best checkpoint. */
 bool run_can_resume(Job *job, const char *folder);
-/* The checkpoint `name`: a file, or one in the run's folder. name NULL: run_params. NULL after an
- * error. */
+/* The path of the checkpoint `name`: `name` itself if that file exists, else FOLDER/name, which
+ * need not exist. name NULL: as run_params, and NULL after an error if the run has none. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
-/* The step of a checkpoint in the run's folder; 0: it is not there or cannot be read. */
+/* The step of a checkpoint in the run's folder; 0: it is not there, cannot be read, or has no
+ * step. */
 int64_t run_checkpoint_step(Job *job, const char *folder, const char *name);
 
 #endif

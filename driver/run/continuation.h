@@ -1,14 +1,13 @@
-/* Continuations: texts that a language model continues, also beyond the length that it sees at a
- * time. */
+/* Continuations: texts that a language model continues, also beyond the length of its context. */
 #ifndef DRIVER_RUN_CONTINUATION_H
 #define DRIVER_RUN_CONTINUATION_H
 
 #include "driver/run/inference.h"
 
-enum { CONTINUATION_ROWS = 16 /* most texts that grow at a time */ };
+enum { CONTINUATION_ROWS = 16 /* most texts of a continuation_run */ };
 
 /* Continuation: a text that grows.
- *   number   the key of its random numbers
+ *   number   the key of its random numbers; each text has its own
  *   left     tokens still to generate
  *   ids      the prompt, then the generated tokens; freed by the caller
  *   prompt   how many ids are the prompt's
@@ -21,10 +20,10 @@ typedef struct Continuation {
 } Continuation;
 
 /* ContinuationWatch: how texts end, and a callback while one grows.
- *   stops   a text ends before the first of these strings
- *   grown   called with each new part of a text, the prompt first. A part that may be the beginning
- *           of a stop, or of a character, is held back until that is decided. With one text only.
- *           NULL: no callback */
+ *   stops   a text ends before the first of these strings; NULL: none
+ *   grown   called with each new part of the text, the prompt first. A part that may be the
+ *           beginning of a stop, or of a character, is held back until that is decided. Only for a
+ *           run of one text. NULL: no callback */
 typedef struct ContinuationWatch {
     const TextList *stops;
     void (*grown)(void *context, const char *text, size_t length);
@@ -35,18 +34,18 @@ typedef struct ContinuationWatch {
 void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
 /* Appends the text of ids, "\n" for each line break. */
 void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out);
-/* Appends the text of a continuation, up to the first of `stops` after its prompt. Returns where
- * the text after the prompt begins, in bytes. */
+/* Appends the text of a continuation, up to the first of `stops` (may be NULL) after its prompt.
+ * Returns how many of the appended bytes are the prompt's. */
 size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops,
                          Text *out);
-/* Whether a prompt is no longer than what the model sees at a time. *seen: how many of its tokens
- * the model sees. */
+/* Whether the text fits into the model's context. *seen: how many of its tokens the model sees. */
 bool continuation_fits(const Inference *inference, const DecodeSettings *settings,
                        const Continuation *text, int64_t *seen);
-/* Settings that draw one text for each prompt, with the vocabulary's rule of texts. */
+/* Settings that sample one text for each prompt, by the vocabulary's TextRule. */
 DecodeSettings continuation_settings(const Inference *inference);
-/* Generates each of n texts until nothing is left to generate or it ends. The model is ready to
- * decode. `watch` may be NULL. False after an error. */
+/* Generates each of n texts, at most CONTINUATION_ROWS, until it ends or has no tokens left to
+ * generate. Call inference_prepare_decode and load the params before. `watch` may be NULL. False
+ * after an error. */
 bool continuation_run(Inference *inference, const DecodeSettings *settings,
                       const ContinuationWatch *watch, Continuation *texts, int n);
 

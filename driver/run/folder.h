@@ -4,13 +4,13 @@
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
  *   vocab.model, tokenizer.json or vocab.txt; source-… where the sources have their own
  *   run.json (record.h), written last: a folder without it is incomplete
- *   step-N.safetensors, last.safetensors and best.safetensors, which are further names of one of
- *              them (run_link), and average.safetensors
+ *   step-N.safetensors; last.safetensors and best.safetensors, hard links to such files (copies
+ *              where the file system has no links); average.safetensors
  *   weights    of a run that tfc import made: a folder, or a link to one, with safetensors that
  *              the model's weights block maps to params; used if there is no checkpoint
  *   published  of an imported run: what tfc export --format hf writes beside the params
  *              (published.h)
- *   log.jsonl; log-before.jsonl, of a training that was begun anew
+ *   log.jsonl; log-before.jsonl, the log before a training was begun anew
  *   lock       while a process trains (lock.h) */
 #ifndef DRIVER_RUN_FOLDER_H
 #define DRIVER_RUN_FOLDER_H
@@ -34,15 +34,15 @@ typedef struct RunSource {
     const TextList *with;     /* folders of further runs, for an ensemble; or NULL */
     const char *dtype;        /* as session_set_dtype takes it; NULL: f32 */
 
-    /* the cache keeps what programs prepare of the params (kept_weights.h) */
+    /* prepared weights are kept in the cache and taken from there (kept_weights.h) */
     bool keeps;
 } RunSource;
 
 typedef struct RunFolder {
     const char *path, *checkpoint;
-    const char *weights; /* of RunSource, as keeps is */
+    const char *weights; /* as in RunSource, like keeps */
     bool keeps;
-    struct KeptWeights *kept; /* kept_weights.h; NULL: params are in memory, all of them */
+    struct KeptWeights *kept; /* kept_weights.h; NULL: all params are read into memory */
     CorpusKind kind;
     Vocabulary *vocab;
     Session session;
@@ -53,15 +53,16 @@ typedef struct RunFolder {
     int n_with;
 } RunFolder;
 
-/* Opens a run in three calls. run_folder_open loads model and vocabulary, also of the further runs.
- * The caller then prepares run->inference for what it needs, and run_folder_load reads the
- * checkpoint; NULL: the source's weights, else average, best or last. Further runs have their
- * average, best or last. False after errors; run_folder_close in any case. */
+/* Opening a run takes three steps: run_folder_open loads model and vocabulary, also of the further
+ * runs; the caller prepares run->inference for what it needs; run_folder_load reads the params.
+ * `checkpoint`: as run_checkpoint takes it, an error if the source has weights; NULL: the source's
+ * weights or else run_params. Further runs have the params of their own run_params. False after
+ * errors; call run_folder_close in any case. */
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run);
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);
-/* Checks that the probabilities of two runs can be averaged: same kind, same vocabulary. False
- * after an error. */
+/* Checks that the probabilities of two runs can be averaged: same kind, vocabulary and token
+ * rules. False after an error. */
 bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member);
 
 #endif

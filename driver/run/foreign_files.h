@@ -6,8 +6,8 @@
 #include "driver/session/job.h"
 
 /* False after an error: the file does not begin as safetensors do, and its ending or its beginning
- * (text, ELF) says what it is. True for any other file, for an index of shards (.json), also for
- * one that does not exist: its reader reports that. */
+ * (text, ELF, empty) says what it is. True for any other file, for an index of shards (.json), and
+ * for a file that cannot be read, which its reader reports. */
 bool foreign_file_check(Job *job, const char *path);
 
 #endif

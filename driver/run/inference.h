@@ -27,41 +27,39 @@ typedef struct Inference {
     struct Inference **members; /* without this one */
     int n_members;
     const Tokens *prefixes; /* forced beginnings, by the number of a line; NULL: none */
-    const TfcProgram *encode, *decode_step;
-    int64_t n_stuck; /* for DecodeSettings.n_stuck */
+    int64_t n_stuck;        /* for DecodeSettings.n_stuck */
 } Inference;
 
-/* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` that of
- * the source's own vocabulary, if there is one, unless --set gives them. False after errors: model
- * and vocabulary do not fit. */
+/* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` the size
+ * of the source's own vocabulary, if that differs; a setting with another size is an error. False
+ * after errors: the model cannot be loaded, or model and vocabulary do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);
-/* Checks that the model predicts the vocabulary's tokens, and that its tables have a row for each
- * token of sources. False after an error. */
+/* Checks that model and vocabulary fit: the number of logits, the rows of the tables of both sides,
+ * and the special tokens that the model needs. False after an error. */
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
-/* The model's names of the inputs and dimensions that batches are given to. */
+/* The model's names of the inputs and dimensions that a batch sets. */
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
 void inference_free(Inference *inference);
-/* Compiles a function of the session's model and adds its params to the store; NULL after
- * errors. */
+/* Compiles a function of the session's model and adds its params to the store. NULL after errors,
+ * and for function NULL, whose maker has reported the error. */
 const TfcProgram *inference_add_program(Inference *inference, Function *function);
 /* Compile the programs for scoring or decoding, also those of members, and add their params to the
- * store. To be called before the store is filled. `own`: the model's own loss is computed, too,
- * unless this is an ensemble. */
+ * stores. To be called before the stores are filled. `own`: the model's own loss is computed, too,
+ * unless this is an ensemble. False after errors. */
 bool inference_prepare_score(Inference *inference, bool own);
 bool inference_prepare_decode(Inference *inference);
 
-/* score_corpus (score.h) for the model or the ensemble. An ensemble needs `forward` of all
- * members. */
+/* score_corpus (score.h) for the model or the ensemble, after inference_prepare_score. False,
+ * without a message: memory ran out. */
 bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
                      double *tokens, Scores *out);
 
 /* decode_defaults with the special tokens and lengths of this vocabulary and model. */
 DecodeSettings inference_decode_settings(const Inference *inference);
-/* Decodes every row of a corpus (sources, or prompts for a decoder-only model) in
- * batches of about batch_tokens; results[row] lives in the arena. Empty rows give
- * empty results. */
+/* Decodes every row of a corpus of sources in batches of about batch_tokens; results[row] lives in
+ * the arena. Empty rows give empty results. False after an error: memory ran out. */
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
                       int64_t batch_tokens, Arena *arena, Decoded *results);
 /* A hypothesis as text, in the arena. */
@@ -79,7 +77,8 @@ BleuTokenize inference_tokenize(const Inference *inference);
  *   exact               share of answers that equal their reference, token for token
  *   line_error_rate     share of all other answers
  *   symbol_error_rate   edits from answers to references (edit_distance), divided by the tokens of
- *                       the references */
+ *                       the references
+ * Shares are from 0 to 1, and NAN for an empty corpus. */
 typedef struct Judgement {
     double bleu, exact, line_error_rate, symbol_error_rate;
 } Judgement;
@@ -87,7 +86,7 @@ typedef struct Judgement {
  * of `target`. */
 Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
                           const Lines *target, const Decoded *results);
-/* Reference text in the form that decoding gives: joiners undone for word lists. */
+/* Reference text in the form that decoding gives: joiners undone for word lists. In the arena. */
 const char *inference_reference(const Inference *inference, const Line *line, Arena *arena);
 
 #endif

@@ -146,10 +146,10 @@ KeptWeights *kept_weights_open(Job *job, Session *session, const char *checkpoin
 {
     KeptWeights *kept = ARENA_NEW(job->arena, KeptWeights);
     *kept = (KeptWeights){.session = session, .cache = cache_open(job->arena, NULL, CACHE_BYTES)};
-    if (!kept->cache || cache_note(kept->cache) ||
-        !weights_open(job, session->model, checkpoint, &kept->file))
+    if (!kept->cache)
         return NULL;
-    if (!identify(kept)) {
+    if (cache_note(kept->cache) || !weights_open(job, session->model, checkpoint, &kept->file) ||
+        !identify(kept)) {
         kept_weights_close(kept);
         return NULL;
     }

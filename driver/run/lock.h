@@ -14,8 +14,8 @@ typedef struct RunLock {
 
 /* Makes the folder if it does not exist, takes its lock, and removes temporaries that killed
  * processes left (base/temporary.h). False after an error: the folder has files that are not tfc's
- * (ownership.h), or another process, which the error names, has the lock. run_lock_free in any
- * case. */
+ * (ownership.h), or another process, which the error names, has the lock. Where the file system
+ * has no locks, the result is true and nothing is locked. Call run_lock_free in any case. */
 bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock);
 /* Whether a process holds the folder's lock now. */
 bool run_lock_is_taken(const char *folder);

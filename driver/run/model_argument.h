@@ -7,7 +7,7 @@
 #include "driver/session/session.h"
 
 typedef struct ModelArgument {
-    SessionOptions options; /* path, library and settings; all else as session_defaults */
+    SessionOptions options; /* path, settings; of a run also library, run, fits; rest: defaults */
     const char *run;        /* the folder, for vocabulary and checkpoints; NULL: a model's file */
 } ModelArgument;
 
@@ -15,7 +15,7 @@ typedef struct ModelArgument {
  * which --set overrides. False after an error. */
 bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model);
 
-/* Checks a RUN argument. False after an error, which says how to make a run. */
+/* Checks a RUN argument. False after an error, which says what to give instead. */
 bool run_argument(Job *job, const char *path);
 
 #endif

@@ -18,18 +18,18 @@ typedef enum Ownership {
     OWN_COMPILED   /* NAME.h and NAME.py of tfc compile */
 } Ownership;
 
-/* The file that marks a folder as tfc's while it is being written, and if writing did not finish,
- * before the mark is there (lock.h). */
+/* The lock's file (lock.h). It marks a folder as tfc's that has no mark yet, because it is being
+ * written or was not finished. */
 #define OWNERSHIP_LOCK "lock"
 
 /* Checks that a command may write into the folder. False after an error, which names a file that is
  * not tfc's and says what to do. */
 bool ownership_check_folder(Job *job, Ownership kind, const char *folder);
-/* The same for a file, whose first line is the mark. True for a device or a pipe, which its writer
- * checks. */
+/* The same for a file, which has the mark in its first bytes. True also for a file that is empty or
+ * not there, and for a device or a pipe, which its writer checks. */
 bool ownership_check_file(Job *job, Ownership kind, const char *path);
-/* The folder of the run whose own file this is, such as a checkpoint, its log or vocabulary; NULL:
- * it is none's. */
+/* The folder of the run to which the file belongs (a checkpoint, its log, its vocabulary); NULL: it
+ * belongs to no run. In the arena. */
 const char *ownership_run_of(Arena *arena, const char *path);
 /* Whether the folder has the mark. */
 bool ownership_is_marked(Ownership kind, const char *folder);

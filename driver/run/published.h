@@ -1,5 +1,5 @@
-/* The files of a published folder other than its weights (config.json, the tokenizer's files). tfc
- * import keeps them in the run, so that tfc export can write the whole folder. */
+/* The files of a published model's folder other than its weights (config.json, the tokenizer's
+ * files). tfc import keeps them in the run, so that tfc export can write the whole folder. */
 #ifndef DRIVER_RUN_PUBLISHED_H
 #define DRIVER_RUN_PUBLISHED_H
 
@@ -8,13 +8,15 @@
 /* Copies these files from a published folder or a run into RUN/published; does nothing for a run
  * without them. False after errors. */
 bool published_keep(Job *job, const char *from, const char *run);
-/* The run's folder of these files; NULL: the run was not imported. */
+/* The run's folder of these files; NULL: it has none, since neither the run nor what it was trained
+ * from was imported. `run` may be NULL here and in the next function. */
 const char *published_folder(Job *job, const char *run);
 /* Adds the error that the run was not imported, so that `format` (of tfc export) cannot be written;
- * gives false. */
+ * returns false. */
 bool published_refuse(Job *job, const char *run, const char *format);
 /* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. False after
- * errors: the run was not imported, or a param has no name in the model's weights block. */
+ * errors: the run was not imported, `what` selects params, the folder is not tfc's, or a param has
+ * no name in the model's weights block. */
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
                      const WeightsExport *what, const char *folder);
 

@@ -6,10 +6,10 @@
  *   tokens             rules of the vocabulary: ["begin=<pad>", …] (runtime/data/token_rules.h)
  *   command            the command as it was typed
  *   arguments          the options that --resume repeats, files by absolute paths
- *   processor          this machine's, for people
+ *   processor          the name of the machine's processor, for people to read
  *   decides            name → value: all that the result depends on, without the texts
  *   data               the texts: option, file, bytes, lines, sha256
- *   files              name → checksum of what was written beside run.json for all time: model,
+ *   files              name → checksum of the files beside run.json that never change: model,
  *                      libraries, vocabularies
  *   unused             of an imported run: tensors of the weights that no param took
  *
@@ -32,28 +32,29 @@ typedef struct RunRecord {
     const char *version, *model, *processor;
     CorpusKind kind;
     TextList settings, tokens, command, arguments;
-    RunFacts facts, files;
-    VEC(RunText) texts;
-    bool is_import; /* made by tfc import: unused is known */
+    RunFacts facts, files; /* facts: `decides` */
+    VEC(RunText) texts;    /* `data` */
+    bool is_import;        /* made by tfc import: unused is known */
     TextList unused;
 } RunRecord;
 
 /* Whether the folder has a run.json. */
 bool is_run_folder(const char *path);
 /* Reads run.json. A field that an earlier version did not write is empty or NULL. False after
- * errors: there is no run.json, or tfc did not write it. */
+ * errors: there is no run.json, it is damaged, or tfc did not write it. */
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
-/* The files beside run.json: adds one to be recorded; whether it is no longer what was recorded;
- * whether all are there, with an error if some are missing. A record of an earlier version knows
- * none. */
+/* The files beside run.json. run_record_add_file adds one to the record; run_record_has_changed
+ * says whether its bytes are no longer those recorded (false: it is not in the record);
+ * run_record_check_files checks that all are there: false after an error. A record of an earlier
+ * version lists no files. */
 void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes,
                          size_t size);
 bool run_record_has_changed(Job *job, const RunRecord *record, const char *name, const void *bytes,
                             size_t size);
 bool run_record_check_files(Job *job, const char *folder, const RunRecord *record);
-bool run_record_write(Job *job, const char *folder, const RunRecord *record);
+bool run_record_write(Job *job, const char *folder, const RunRecord *record); /* false: an error */
 
 /* All of `settings`, then all of `more`; of settings with the same name only the last. */
 TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);

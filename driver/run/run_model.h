@@ -4,8 +4,9 @@
 
 #include "driver/run/record.h"
 
-/* Where a file that the model reads goes within a run's folder: library files into lib/, others
- * where they stand relative to the model; NULL: elsewhere. */
+/* The path within a run's folder that a file of the model is copied to: lib/… for library files,
+ * for others their path relative to the model. NULL: the file lies outside the model's folder, and
+ * is not copied. */
 const char *run_model_place(Job *job, const Model *model, const Source *file);
 /* The path of a file of the run's model that is no longer what was recorded; NULL: there is
  * none. */
@@ -13,8 +14,8 @@ const char *run_model_changed(Job *job, const Model *model, const RunRecord *rec
 /* The options of session_open for the run's model, with its settings, which `more` overrides.
  * Opening it checks that the checkpoint run_params fits it as it is now: each of its names is a
  * param with the same shape. RUN_WEIGHTS may also have the tensors that the import left unused, and
- * params that a training does not save may be missing. An error lists the differences; where none
- * is there but the text is no longer what was recorded, a warning tells. */
+ * params that a training does not save may be missing. An error lists the differences. If there
+ * are none, but a file of the model is no longer what was recorded, there is a warning. */
 SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record,
                                    const TextList *more);
 

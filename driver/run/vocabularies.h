@@ -1,4 +1,4 @@
-/* VocabularyChoice: which vocabularies a command is to use; and making them. */
+/* Which vocabularies a command is to use, and making them. */
 #ifndef DRIVER_RUN_VOCABULARIES_H
 #define DRIVER_RUN_VOCABULARIES_H
 
@@ -22,16 +22,16 @@ bool vocabulary_needs_text(const VocabularyChoice *choice);
 /* How texts are normalized for an auto:N, "nfkc" or "none"; by default nfkc for pairs and none for
  * other texts. NULL: the choice makes no auto:N. */
 const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs);
-/* Adds a note that the vocabulary is being made, with the normalization. `from`: from what; "":
- * from the texts. */
+/* Adds a note that the vocabulary is being made, with the normalization. `from`: " from …", put
+ * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
-/* Makes the vocabulary of a choice with a spec, an auto kind from the texts; either may be NULL.
- * NULL after an error. */
+/* Makes the vocabulary of a choice whose spec is not NULL, an auto kind from the texts, of which
+ * either may be NULL. NULL after an error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
                             const Lines *target);
-/* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error, also
- * where it, or another of the files that the record knows, is no longer what the run was made with,
- * or is missing. */
+/* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error: it
+ * cannot be read, it is not the one that the run was made with, or a file of the record is
+ * missing. */
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record);
 
 #endif

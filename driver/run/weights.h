@@ -19,9 +19,9 @@ typedef struct WeightsLoad {
 } WeightsLoad;
 /* Fills every param of the store (trained, frozen, state) from a checkpoint: safetensors
  * (runtime/data/shards.h) or the folder of a run. The tensor of a param has the name in the model's
- * weights block, or the param's own. If no name in the file begins with the first part of the map's
- * names, that part is left out. how NULL: {0}. False after errors; one message lists all missing
- * tensors. */
+ * weights block, or the param's own. If no name in the file begins with the first part of such a
+ * name ("transformer."), the tensor is looked up without that part. `how` NULL: as {0}. False after
+ * errors; one message lists all missing tensors. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
 /* WeightsFile: a checkpoint whose params are read one by one. It was read whole before, so there
@@ -31,7 +31,7 @@ typedef struct WeightsFile {
     const Model *model;
     Shards *shards;
 } WeightsFile;
-/* Opens a checkpoint. False, without a message: weights_load would not read it. */
+/* Opens a checkpoint. False, without a message: weights_load could not open it either. */
 bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *file);
 /* Reads the values of a param; false after an error. */
 bool weights_read(const WeightsFile *file, StoreTensor *param);
@@ -51,9 +51,10 @@ typedef struct WeightsExport {
  * fill it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
-/* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds the names
- * of the params that were merged into it to `parts`. The store holds f32 params of the model that
- * the options open. False after errors; a model that merges nothing is one. (weights_merge.c) */
+/* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds to
+ * `parts` the names of the params that merges read but do not change (the adapters). The store
+ * holds f32 params of the model that the options open. False after errors, one of them that the
+ * model merges nothing. (weights_merge.c) */
 bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *parts);
 
 #endif

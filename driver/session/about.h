@@ -7,9 +7,9 @@
 
 /* About: in the job's arena.
  *   llvm       version of the library that writes the code, "19.1.7"
- *   system     its distribution, kernel and machine
- *   processor  its model's name; NULL: the system does not say
- *   code       the target of generated code: LLVM's name, bits of vectors, products of bf16
+ *   system     distribution, kernel and machine
+ *   processor  the name of the model; NULL: the system does not say
+ *   code       the target of generated code (codegen_processor)
  *   blas       OpenBLAS's version and the processor that its kernels are for
  *   mpi        names of the MPI libraries with an installed module, separated by ", "; or "none"
  *   threads    the default of --threads */
@@ -17,12 +17,12 @@ typedef struct About {
     const char *llvm, *system, *processor, *code, *blas, *mpi;
     int threads;
 } About;
-/* False after an error: code cannot be generated for this machine. */
+/* False after an error: LLVM or OpenBLAS cannot be loaded, or LLVM has no code for this machine. */
 bool about_read(Job *job, About *about);
 /* Appends the version as the first line, then a line for each member. */
 void about_put(const About *about, Text *out);
 
-/* The model of the first processor; NULL: the system does not say. In the arena. */
+/* The name of the first processor's model; NULL: the system does not say. In the arena. */
 const char *about_processor(Arena *arena);
 
 #endif

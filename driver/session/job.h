@@ -9,15 +9,15 @@
 typedef VEC(const char *) TextList;
 
 typedef struct Job {
-    Arena *arena; /* the caller's; results live in it unless they say otherwise */
+    Arena *arena; /* the caller's; results live in it unless noted otherwise */
     Diagnostics diags;
     const char *gemm; /* what multiplies: "blas", "native", "auto"; NULL: as auto */
     const char *cpu;  /* NULL: this machine */
 
-    /* a training: OpenBLAS and native products are measured at first use (tuning.h) */
+    /* true for a training: OpenBLAS and native products are measured at first use (tuning.h) */
     bool measures;
-    const struct TfcChoice *choice; /* which shapes OpenBLAS has; NULL: not known yet */
-    const char *passes;             /* which run, as pipeline_run takes them; NULL: by level */
+    const struct TfcChoice *choice; /* shapes that OpenBLAS multiplies; NULL: not known yet */
+    const char *passes;             /* that run, as pipeline_run takes them; NULL: the level's */
     void (*show)(struct Job *job);  /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;
 

@@ -16,7 +16,8 @@ typedef struct MemoryLimit {
 } MemoryLimit;
 
 /* After the passes: makes the function recompute as much as it must to stay within the limit, and
- * reports it. False after an error, which names the least possible limit. */
+ * adds that to the report. False after an error; if nothing fits, it names the least limit that
+ * does. */
 bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *function);
 /* The limit as a text for the key of a cached program, with all that memory_fit depends on. ""
  * without a limit. In the arena. */

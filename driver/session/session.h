@@ -14,10 +14,10 @@ typedef struct SessionOptions {
     const char *library; /* NULL: the standard one */
     const char *run;     /* the folder of the run whose params are used; or NULL */
 
-    /* with run: whether its params fit the model */
+    /* set if `run` is: checks that the run's params fit the model; false after an error */
     bool (*fits)(Job *job, const char *run, const Model *model);
     TextList settings; /* "NAME=VALUE" */
-    int n_sizes;       /* of these the last: sizes of the vocabulary, which no --set gave */
+    int n_sizes;       /* the last n_sizes of them are vocabulary sizes, not from --set */
     DType float_type;
     DType compute; /* of products: DT_F32 (as float_type) or DT_BF16 */
     int opt_level; /* 0 or 2 */
@@ -40,7 +40,7 @@ typedef struct Session {
 SessionOptions session_defaults(const char *path);
 /* Sets float_type and compute as --dtype says: "f32", "bf16" or "f64". */
 void session_set_dtype(SessionOptions *options, const char *dtype);
-/* Adds the const of this name as the size of the vocabulary. */
+/* Adds a setting: the model's const `name` is the size of a vocabulary. */
 void session_set_size(Job *job, SessionOptions *options, const char *name, int64_t size);
 /* Loads the model; false after errors. */
 bool session_open(Session *session, Job *job, const SessionOptions *options);
@@ -53,7 +53,8 @@ int64_t session_max_length(const Session *session);
  * or all if it is NULL. If all run and memory is limited, also fits the function into the limit
  * (memory_fit). False after errors. */
 bool session_lower(Session *session, Function *function, const char *after);
-/* Lowers and compiles a function. The program lives until session_close. NULL after errors. */
+/* Lowers and compiles a function, or takes its program from the cache. The program lives until
+ * session_close. NULL after errors, and for function NULL. */
 const TfcProgram *session_compile(Session *session, Function *function);
 /* The function with a name of base/functions.def, or "model"; NULL after an error: the model has no
  * such function. */
@@ -62,13 +63,15 @@ OptimizerSpec session_optimizer(const Session *session);
 /* derive_alignment with the model's own names; NULL: the model has no attention of its target over
  * a source. */
 Function *session_alignment(Session *session);
-/* derive_incremental with the model's own names for target and logits. */
+/* derive_incremental with the model's own names for target and logits, which are returned, too.
+ * False after errors, one of them that the model predicts no next tokens. */
 bool session_incremental(Session *session, Incremental *out, const char **target,
                          const char **logits);
 
 /* The choice of --gemm. */
 GemmChoice session_gemm(const Job *job);
-/* Which shapes OpenBLAS multiplies in the training programs of the job; false after errors. */
+/* Which shapes OpenBLAS multiplies in the training programs of the job under --gemm auto; else no
+ * shape is set. False after errors. */
 bool session_choice(Job *job, TfcChoice *choice);
 
 /* The VALUE of the first "NAME=VALUE" of that name, or NULL. */

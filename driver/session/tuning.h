@@ -13,13 +13,14 @@
 #include "driver/session/job.h"
 #include "runtime/exec/choice.h"
 
-/* TuningRate: GFLOP/s at the layout of operands for which OpenBLAS is slowest; 0: not measured. */
+/* TuningRate: GFLOP/s of both at the layout of operands at which OpenBLAS does worst against the
+ * native form; 0: not measured. */
 typedef struct TuningRate {
     double native, blas;
 } TuningRate;
 
 typedef struct Tuning {
-    const char *processor, *blas; /* the target of code; OpenBLAS's version and core */
+    const char *processor, *blas; /* the target of code; OpenBLAS's version and core; or NULL */
     bool kept;                    /* it is in the cache */
     const char *note;             /* why it is not in the cache, or NULL */
     TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]; /* zeros: nothing was measured */
@@ -27,13 +28,14 @@ typedef struct Tuning {
 } Tuning;
 
 typedef enum TuningUse {
-    TUNING_KEPT,  /* the kept choice, else native */
-    TUNING_ONCE,  /* the kept choice, else one measured now, if it can be kept */
-    TUNING_SHOWN, /* the kept choice, else one measured now */
-    TUNING_RENEWED
+    TUNING_KEPT,   /* the kept choice, else native */
+    TUNING_ONCE,   /* the kept choice, else one measured now and kept; native if none is kept */
+    TUNING_SHOWN,  /* the same, but rates are measured also if they cannot be kept */
+    TUNING_RENEWED /* one measured now in any case, else as TUNING_SHOWN */
 } TuningUse;
 
-/* The choice for the processor of the job. Texts live in the job's arena. False after errors. */
+/* The choice for the processor of the job. Texts live in the job's arena. Without a cache,
+ * TUNING_KEPT and TUNING_ONCE give native, and processor and blas are NULL. False after errors. */
 bool tuning_find(Job *job, TuningUse use, Tuning *tuning);
 
 /* OpenBLAS's version and core, "0.3.21 SkylakeX", from the cache or else from OpenBLAS, which is
@@ -43,20 +45,20 @@ const char *tuning_blas(Arena *arena, Diagnostics *diags);
 /* The choice from rates: OpenBLAS for each class in which it is faster by more than 5 %. */
 TfcChoice tuning_choose(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
-/* Measures classes for at most a second; those that are not measured by then stay native. False
- * after errors. (tuning_measure.c) */
+/* Measures classes for at most a second; rates of those not measured by then are 0, which means
+ * native. False after errors. (tuning_measure.c) */
 bool tuning_measure(Job *job, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
-/* Writes and reads rates as the cache keeps them, a line a class. False: the text is none. */
+/* Write and read rates as the cache keeps them, a line a class. False: it is not such a text. */
 void tuning_write(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES], Text *out);
 bool tuning_read(const char *text, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
 /* What multiplies in programs that train, as a text that can be compared: "native", "OpenBLAS
- * 0.3.21 SkylakeX", or this with OpenBLAS's classes of shapes. `gemm`: "native", "blas" or "auto";
- * `choice`: of auto. In the arena. */
+ * 0.3.21 SkylakeX", or both with OpenBLAS's classes of shapes as bits in hexadecimal. `gemm`:
+ * "native", "blas", or "auto" (NULL), for which `choice` is read. In the arena. */
 const char *tuning_text(Arena *arena, const char *gemm, const TfcChoice *choice);
-/* Reads the choice from such a text. False: the text is none, or names another OpenBLAS than this
- * machine's. */
+/* Reads the choice of auto from such a text. False: the text has no choice ("OpenBLAS …" alone has
+ * none), or names another OpenBLAS than this machine's. */
 bool tuning_from_text(const char *text, TfcChoice *choice);
 
 #endif

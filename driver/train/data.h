@@ -6,12 +6,13 @@
 
 /* The limit of tokens in a batch, for each side; 0: batches are limited by sentences. */
 int64_t training_batch_tokens(const TrainOptions *options, const TrainSpec *spec);
-/* Reads the model once, to report its mistakes before a vocabulary is trained. */
+/* Begins *training and reads the model once, to report its mistakes before a vocabulary is made.
+ * False after errors; training_free in any case. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* Opens options->prepared, and takes the vocabulary from it; false after errors. */
 bool training_open_prepared(Job *job, TrainOptions *options);
-/* Checks that the prepared data is of a kind that a model with such inputs reads. False after an
- * error. */
+/* Checks that a model with such inputs reads prepared data of this kind, and sets options->kind.
+ * False after an error. */
 bool training_prepared_kind(Job *job, TrainOptions *options, const ModelPorts *ports);
 /* Reads texts, makes the vocabulary and the corpora, and opens the model again with the
  * vocabulary's size. False after errors. */

@@ -8,10 +8,12 @@
  * errors. */
 bool training_validate(Training *training, TrainReport *report);
 /* The name of a param whose gradient of this batch is not finite, and in *value its first such
- * element. Compiles a program to find it. NULL: there is none. */
+ * element. Compiles a program to find it. NULL: there is none, or the program could not be compiled
+ * or run. */
 const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream,
                               double *value);
-/* The hook place_of_step: plans the program once more, for the ops that its steps come from. */
+/* The hook place_of_step: plans the program once more, to find the op that the step comes from.
+ * {0}: not found. */
 Loc training_place_of(Training *training, const TfcProgram *program, int step, const char **why);
 
 #endif

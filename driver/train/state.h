@@ -20,7 +20,7 @@ typedef struct TrainOptions {
     VocabularyChoice vocab;
     const char *out, *dtype;
     const char *gradients;    /* between ranks: f32 or bf16 */
-    const char *weights;      /* initial params; NULL: the model's */
+    const char *weights;      /* initial params; NULL: the model's initial values */
     const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *library;      /* of the model, if that is a run's copy; NULL: the standard one */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
@@ -30,8 +30,8 @@ typedef struct TrainOptions {
 #include "base/training_settings.def"
     int64_t memory;     /* bytes; 0: no limit */
     int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
-    double minutes;
-    TextList settings;
+    double minutes;     /* 0: no limit */
+    TextList settings;  /* "NAME=VALUE" of --set */
     /* patterns of params: that do not train; the only ones that train; that weights may lack */
     TextList freeze, only, fresh;
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
@@ -74,12 +74,12 @@ typedef struct Training {
     Lines *source, *target;
     Corpus *corpus;
     ValidText *valid;                      /* n_valid of them */
-    TrainValid *figures;                   /* of the last validation, one a text */
-    TrainSample samples[TRAINING_SAMPLES]; /* … and what it made of these lines */
+    TrainValid *figures;                   /* of the last validation, one for each text */
+    TrainSample samples[TRAINING_SAMPLES]; /* … and its samples, n_samples of them */
     int n_samples;
     int n_valid;
     BestOption best;
-    int best_text; /* whose figures decide which checkpoint is the best; -1: the mean of all */
+    int best_text; /* index in `valid`: its figures decide which checkpoint is best; -1: the mean */
     Mixed *mixed;  /* options->mix.count of them; after training_load_data */
     Session session;
     bool session_is_open;

@@ -4,8 +4,8 @@
 
 #include "driver/train/state.h"
 
-/* The learning rate of a train block. `steps`: of the run, used if the block does not say until
- * when the rate falls. */
+/* The learning rate of a train block. `steps`: of the run, used if the block does not say at which
+ * step the rate has fallen. */
 RateSettings training_rate(const TrainSpec *spec, int64_t steps);
 /* Makes settings, programs, params and the folder, after data was loaded. False after errors. */
 bool training_prepare(Training *training);

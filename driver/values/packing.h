@@ -35,7 +35,8 @@ bool tensor_is_packed(const StTensor *tensor, const TfcShape *shape);
  * after the binding has its dimensions. NULL after an error. */
 const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPort *port,
                        const StTensor *tensor);
-/* The output in padded logical form, zeros past the lengths. */
+/* The output `data`, which is in packed storage, as a padded logical array, zeros past the lengths.
+ * In the job's arena. */
 StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,
                         const void *data);
 /* NULL: the dimension is not bound. */

@@ -13,13 +13,14 @@ typedef struct BatchLengths {
 } BatchLengths;
 
 typedef struct SyntheticOptions {
-    int64_t batch;         /* size of every dimension that is not ragged */
+    int64_t batch;         /* size of every named dimension that is not ragged */
     int64_t source_length; /* tokens, along the source's ragged dimension */
     int64_t target_length; /* tokens, along all other ragged dimensions */
 
-    /* lengths are drawn, from 1 to the two above; else all are equal to them */
+    /* true: one length is as above, the others are drawn from 1 to that; false: all are as above */
     bool ragged;
-    /* lengths of each sentence, in place of the three above; NULL: none */
+    /* lengths of each sentence, in place of drawn ones; `batch` is then their n, and the two
+     * lengths above are at least the longest; NULL: none */
     const BatchLengths *lengths;
     uint64_t seed;
 } SyntheticOptions;
@@ -29,13 +30,13 @@ typedef struct SyntheticOptions {
  * an error. */
 int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
-/* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:
- * tokens below the vocabulary, other numbers in [-1, 1); binds the dimensions. */
+/* Adds a tensor to binding->made for each input of the model, and NAME.lengths for a ragged one:
+ * ids that the model's tables have, floats in [-1, 1). Binds the dimensions. */
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
 
 /* Floating-point operations of the products of a function before it is lowered, for the
- * bound dimensions; a multiplication with its addition counts as two. Ragged dimensions
- * count with their mean length. */
+ * bound dimensions; a multiplication with its addition counts as two. A ragged dimension
+ * counts with its mean length. */
 double synthetic_flops(Binding *binding, const Function *function);
 
 #endif

@@ -1,6 +1,6 @@
-/* Shared by the rules of one column of ops.def: each is
+/* What the type rules of ops.def (column `infer`) share. Each rule is
  *   bool infer_RULE(const Infer *in, Type *type)
- * It may rely on the arity being right; attributes are checked where used. */
+ * The arity was checked before; a rule checks the attributes that it uses. */
 #ifndef IR_INFER_RULES_H
 #define IR_INFER_RULES_H
 
@@ -23,7 +23,8 @@ const char *infer_dim_text(const Infer *in, Dim dim);
 static inline const Type *infer_arg(const Infer *in, int i) { return &in->op->args[i]->type; }
 /* The attribute, or NULL after reporting that it is missing. */
 const Attr *infer_attr(const Infer *in, AttrName name);
-/* `axis` attribute of an operand whose dimension there is constant; -1 after reporting. */
+/* The attribute `axis`, along which operand 0 must have a constant dimension; -1 after reporting
+ * that it is missing or wrong. */
 int infer_const_axis(const Infer *in);
 
 #endif

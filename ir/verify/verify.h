@@ -8,7 +8,7 @@
 
 #include "ir/graph.h"
 
-/* A defined value, with the region that has it in its body (NULL: the function). */
+/* A defined value, and the region whose body defines it (NULL: the function's body). */
 typedef struct Definition {
     const Value *value;
     const Op *region;
@@ -17,36 +17,36 @@ typedef struct Definition {
 typedef struct Verifier {
     const Module *module;
     const Function *function;
-    const Op *region; /* whose body is being checked */
+    const Op *region; /* whose body is being checked; NULL: the function's */
     Arena *arena;     /* for this check only */
     Diagnostics *diags;
     Definition *defined; /* open addressing by address */
     size_t n_defined, n_slots;
-    size_t n_operands, n_uses; /* of ops of the function's body; listed by values */
+    size_t n_operands, n_uses; /* of ops of the function's body; in the values' lists of uses */
     Map inputs, outputs;       /* names so far */
 } Verifier;
 
 /* ---- verify.c ---- */
-/* The message, then the op in its function; false. */
+/* Reports the message at the op, with a note that shows the op and its function; returns false. */
 bool verify_fail(Verifier *v, const Op *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The op in its function, under a message just given */
+/* Adds that note to a message just given. */
 void verify_note(Verifier *v, const Op *op);
 const char *verify_type_text(Verifier *v, const Type *type);
 /* Whether an op here may read the value. */
 bool verify_visible(const Verifier *v, const Value *value);
-/* The region that has a defined value in its body; NULL: the function. */
+/* The region whose body defines the value, which must be defined; NULL: the function's body. */
 const Op *verify_region_of(const Verifier *v, const Value *value);
 bool verify_block(Verifier *v, const Block *block);
 
 /* ---- operands.c ---- */
-/* NULL, or what is wrong. */
+/* What is wrong with a type; NULL: nothing. */
 const char *verify_type(const Module *module, const Type *type);
 bool verify_attrs(Verifier *v, const Op *op);
 bool verify_operands(Verifier *v, const Op *op);
 bool verify_results(Verifier *v, const Op *op);
 bool verify_uses(Verifier *v, const Op *op);
-/* The stated type against the inferred one. */
+/* Compares the stated type with the inferred one. */
 bool verify_inferred(Verifier *v, const Op *op);
 
 /* ---- place.c ---- */

@@ -1,8 +1,9 @@
 /* Inside fuse_attention: sets of scores.
  *
  *   attention.c        levels, regions
- *   attention_match.c  which values are scores, and whether all they meet fits
- *   attention_unify.c  products in one form */
+ *   attention_match.c  which values are scores, and whether all ops that read them fit
+ *   attention_unify.c  products in one form
+ *   attention_window.c which keys a query sees */
 #ifndef PASSES_FUSE_ATTENTION_H
 #define PASSES_FUSE_ATTENTION_H
 
@@ -27,12 +28,12 @@ typedef struct FusedScores {
     VEC(Op *) ops;
     int n_levels;
     VEC(struct Region *) regions;
-    const Op *where; /* the op because of which it is not fused, or NULL */
+    const Op *where; /* the op because of which the set is not fused, or NULL */
 } FusedScores;
 
 /* What is known of an op. Ops that the pass makes have none. */
 typedef struct ScoresNode {
-    int position;
+    int position;        /* in the function */
     FusedScores *scores; /* the set it belongs to */
     ScoresPart part;
     int level;
@@ -65,11 +66,12 @@ bool is_scores_product(const Module *module, const Op *op);
 /* Gathers the set around such a product, or says why it cannot be fused (then no op
  * but the product belongs to it). */
 Miss gather_scores(Fuser *f, FusedScores *s, Op *product);
-/* Keys that matter to a query: those from query + from to query + to, an end of
- * WINDOW_OPEN away being none. Of the sums, maxima and products among a region's members. */
+/* The keys that a query sees: those at positions from query + from to query + to. An end that is
+ * WINDOW_OPEN away is no limit. */
 typedef struct Window {
     int64_t from, to;
 } Window;
+/* The keys that the sums, maxima and products among a region's n members need. */
 Window window_of(const Fuser *f, const FusedScores *s, size_t n, Op *const *members);
 
 /* Which operand of a product of the set are the scores. */
@@ -78,8 +80,8 @@ static inline int scores_side(const Op *product, const FusedScores *s)
     return type_same_shape(&product->args[0]->type, &s->type) ? 0 : 1;
 }
 
-/* Brings the set's products into the one form (attention.c); others see the results
- * as before. */
+/* Brings the set's products into the one form (attention.c); other ops read the results
+ * in the axes that they had before. */
 void unify_products(Fuser *f, FusedScores *s);
 
 #endif

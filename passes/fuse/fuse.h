@@ -9,7 +9,7 @@
 
 /* Ops without operands whose values a region makes for itself. */
 bool is_generator(const Op *op);
-/* Elementwise, row reductions, gather, broadcast: what a row region can hold. */
+/* Elementwise, row reductions, gather, broadcast, random: what a row region can hold. */
 bool is_row_op(const Module *module, const Op *op);
 /* Reductions along axes other than the last storage axis. */
 bool is_column_reduction(const Module *module, const Op *op);
@@ -34,12 +34,12 @@ typedef struct Recompute {
     void *context;
     bool any_op; /* exp, dropout … may be computed again, not only cheap ops */
 } Recompute;
-/* The cost of the better choice; *again tells whether it is to compute it. */
+/* The cost of the better choice; *again: whether that is to compute the value again. depth: 0. */
 double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again);
 
-/* reach[p]: the last position that the op at p may depend on. Ops of a region are done at once,
- * so this counts what any op of a region needs that has an op before p. It never falls with p:
- * a search upwards for the op at q ends at ops whose reach is less. */
+/* reach[p]: the last position of an op that ops up to p may depend on. It lies behind p if one of
+ * them is in a region with ops behind p, since a region's ops run together. It never falls with p:
+ * a search upwards for the op at q ends at ops whose reach is less than q. */
 int *reach_new(Arena *arena, int n);
 /* Ops from `first` to `last` are in one region from now on. */
 void reach_join(int *reach, int first, int last);

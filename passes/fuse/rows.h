@@ -20,8 +20,8 @@ typedef struct RowInfo {
     Op *op;
     int index;    /* position in the function */
     int group;    /* of a row op; -1 of others */
-    RowHeld held; /* by its group */
-    int visited;  /* by search number `visited` */
+    RowHeld held; /* as its group holds it */
+    int visited;  /* number of the last search that visited it */
     bool in_memory;
 } RowInfo;
 
@@ -38,10 +38,10 @@ typedef struct FusedRows {
     PassContext *context;
     Arena *arena;
     RowInfo *info;
-    SideTable of_op; /* op → its Info */
+    SideTable of_op; /* op → its RowInfo */
     RowGroup *groups;
-    int *reach; /* fuse.h */
-    int n, search;
+    int *reach;    /* fuse.h */
+    int n, search; /* ops; number of the current search */
 } FusedRows;
 
 static inline RowInfo *info_of(const FusedRows *rows, const Value *value)
@@ -51,7 +51,7 @@ static inline RowInfo *info_of(const FusedRows *rows, const Value *value)
 
 /* ---- rows_group.c ---- */
 void form_groups(FusedRows *rows);
-/* MISS_NONE if the groups may be one; its space is theirs together. */
+/* MISS_NONE if the groups may be one, which has the space *space; else why not. */
 Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space);
 
 /* ---- rows_hold.c ---- */

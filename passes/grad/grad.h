@@ -2,10 +2,9 @@
  *
  *   void grad_RULE(Grad *g, Op *op, Value *dy)
  *
- * dy is the gradient of the loss with respect to op's result. The rule hands to
- * each float operand its part with grad_give; operands no trained value depends
- * on may be skipped by asking grad_wanted. Rules append ops at g->b, after every
- * op of the forward. */
+ * dy is the gradient of the loss with respect to op's result. The rule gives each
+ * float operand its part by grad_give; it may skip operands for which grad_wanted
+ * is false. Rules append ops at g->b, after every op of the forward. */
 #ifndef PASSES_GRAD_GRAD_H
 #define PASSES_GRAD_GRAD_H
 
@@ -21,9 +20,10 @@ typedef void GradRule(Grad *g, Op *op, Value *dy);
 #define OP(name, arity, family, infer, grad, ...) GradRule grad_##grad;
 #include "ir/ops.def"
 
+/* Whether the operand depends on a value whose gradient was asked for. */
 bool grad_wanted(const Grad *g, const Op *op, int arg);
-/* Adds dx (of any type that broadcasting made from the operand's) to the
- * gradient of the operand. */
+/* Adds dx to the gradient of the operand, whose type it need not have: dx is summed
+ * over axes along which the operand was broadcast, and broadcast along others. */
 void grad_give(Grad *g, Op *op, int arg, Value *dx);
 
 /* Shorthands for the rules. */

@@ -2,7 +2,9 @@
  *
  *   incremental.c  what is asked for; where values come from; the encoder cut out
  *   step.c         the value wanted for its roles: leaves, memory, caches, or built by its op
- *   ops.c          ops over operands that are built for the roles they need */
+ *   ops.c          ops over operands that are built for the roles they need
+ *
+ * The role of a target dimension T in decode_step: Q (the newest tokens) or P (all so far). */
 #ifndef PASSES_INCREMENTAL_INCREMENTAL_H
 #define PASSES_INCREMENTAL_INCREMENTAL_H
 
@@ -17,7 +19,7 @@ typedef struct Roles {
 /* What is known of a value of the forward. */
 typedef struct Origin {
     bool target, other; /* comes from the target's tokens; from another input */
-    bool length;        /* its type or something below it has a T dimension */
+    bool length;        /* it or what it is computed from has a dimension T or reads T's size */
     int n_built;
     struct {
         Roles roles;
@@ -32,7 +34,7 @@ typedef struct Step {
     Function *forward, *encode, *step;
     SideTable origins; /* value of the forward → its Origin */
     Builder b;
-    int batch, time, q, p;
+    int batch, time, q, p; /* the symbols B, T, Q, P */
     int n_memory, n_caches;
     bool failed;
 } Step;
@@ -45,16 +47,17 @@ static inline Origin *origin(const Step *s, const Value *v)
 /* ---- step.c ---- */
 /* The value in decode_step with its target dimensions in these roles; NULL after a message. */
 Value *build_step(Step *s, Value *v, Roles roles);
+/* Reports, once, that the op cannot be computed a position at a time; NULL. */
 Value *refuse(Step *s, const Op *op, const char *why);
 Dim as_step_dim(const Step *s, Dim dim, char role);
-/* The value in decode_step has the batch in front, which the forward's lacks. */
+/* Whether the value in decode_step has the batch in front, which the forward's lacks. */
 static inline bool is_lifted(const Value *v, const Value *built)
 {
     return built->type.rank > v->type.rank;
 }
 
 /* ---- ops.c ---- */
-/* NULL after a message. */
+/* The op's result in decode_step, for these roles; NULL after a message. */
 Value *build_elementwise(Step *s, Op *op, Roles roles);
 Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions and the like */
 Value *build_shape(Step *s, Op *op, Roles roles);

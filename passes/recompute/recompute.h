@@ -8,11 +8,11 @@
 
 /* What is known of a value. */
 typedef struct Life {
-    Value *root;    /* whose memory it is: of a view, what it is a view of */
+    Value *root;    /* the value whose memory it has: itself or, of a view, what it views */
     Value *copy;    /* it, made again; or NULL */
     Value *instead; /* what readers behind the peak are about to read; or NULL */
     int from, to;   /* positions of the op that makes it and of the last that reads its memory */
-    int stamp;      /* of the choice that its op was last looked at for */
+    int stamp;      /* number of the last choice that tried its op */
     bool is_copy;
     bool gone;     /* it does not wait for its later readers any more */
     bool rejected; /* to make it again did not help */
@@ -21,9 +21,11 @@ typedef struct Life {
     bool output;   /* of the function: it stays to the end */
 } Life;
 
-/* One change of the function: a copy made, or one moved forward. */
+/* One change of the function: a copy made, or a copy moved forward.
+ *   original  the op that a new copy repeats; NULL: a copy was moved
+ *   next      the op before which the moved copy stood */
 typedef struct Change {
-    Op *op, *original, *next; /* original: of what it is a copy; next: where a moved one stood */
+    Op *op, *original, *next;
 } Change;
 
 typedef struct Recomputing {
@@ -34,7 +36,7 @@ typedef struct Recomputing {
     SideTable copies;    /* of an op that is being copied: what it reads instead */
     Sizes sizes;
     double *live;     /* bytes at each position */
-    Op *first, *last; /* where most live: an op, or all of its chunk */
+    Op *first, *last; /* where most bytes live: one op, or the ends of its chunk */
     double peak;      /* bytes there */
     int stamp;
     VEC(Change) changes; /* of the last choice */
@@ -62,9 +64,10 @@ void lives_begin(Recomputing *r, const MemoryBudget *budget);
 Life *lives_add(Recomputing *r, Value *value);
 /* Positions, lives, and where the peak is: anew, after the function has changed. */
 void lives_measure(Recomputing *r);
-/* Bytes of the slab while the value lives. */
+/* Bytes of the slab that the value takes while it lives. */
 double held_bytes(const Recomputing *r, const Value *value);
-/* What an op costs, in operations: those of products, and bytes moved. */
+/* What an op costs, in floating-point operations: those of its products, and 10 for each byte that
+ * it moves. */
 double work_of(const Recomputing *r, const Op *op);
 /* The first op of the chunk that an op is in, or the op itself. */
 Op *chunk_first(Op *op);

@@ -4,7 +4,7 @@
 
 #include "passes/simplify/match.h"
 
-/* The op's result in another way, built before it; NULL: there is none here. */
+/* Builds the op's result in another way, before the op; NULL: the rule does not fit. */
 typedef Value *Rewrite(Builder *b, Op *op);
 
 typedef struct SimplifyRule {
@@ -17,8 +17,8 @@ typedef struct SimplifyRule {
 extern const SimplifyRule simplify_rules[];
 extern const int simplify_rule_count;
 
-/* What the first rule that fits makes of the op; *rule (may be NULL) tells which. NULL: none
- * does. */
+/* The result of the first rule that fits the op, and in *rule which it is (`rule` may be NULL).
+ * NULL: none fits. */
 Value *rules_apply(Function *function, Op *op, const SimplifyRule **rule);
 
 #define RULE(op, operands, result)

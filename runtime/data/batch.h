@@ -1,19 +1,19 @@
 /* Batches of a corpus for one epoch: a pure function of the corpus, the options and
  * the number of the epoch, so that (epoch, index) is all that resuming needs.
  *
- * Training order: rows are shuffled, sorted by length within pools of POOL_BATCHES
+ * Training order: rows are shuffled, sorted by length within pools of about 100
  * batches, cut into batches by the budget, and the batches are shuffled. Without
  * shuffling all rows are sorted by length. Rows are packed without padding.
  *
- * Shards: each batch may be cut into pieces of whole rows with about the same tokens. Then the
- * pieces are what is counted as batches, in order; a piece may have no rows. */
+ * Shards: each batch may be cut into pieces of whole rows with about as many tokens each. The
+ * functions below then count pieces in place of batches, in order; a piece may have no rows. */
 #ifndef RUNTIME_DATA_BATCH_H
 #define RUNTIME_DATA_BATCH_H
 
 #include "runtime/data/corpus.h"
 
 typedef struct BatchOptions {
-    int64_t tokens;    /* most of each side in a batch (a longer row is one alone); 0: no limit */
+    int64_t tokens;    /* most of each side in a batch; a longer row stands alone; 0: no limit */
     int64_t sentences; /* most rows of a batch; 0: no limit */
     bool shuffle;
     uint64_t seed;
@@ -30,7 +30,7 @@ typedef struct BatchShape {
 typedef struct Batch {
     BatchShape shape;
     int32_t *source, *source_lengths;               /* packed tokens; a length a row */
-    int32_t *target, *target_next, *target_lengths; /* target_next: what follows each token */
+    int32_t *target, *target_next, *target_lengths; /* target_next: what follows; -1: no label */
     int32_t *target_further; /* what follows target_next in the row; -1: nothing does */
     int64_t *row;            /* the corpus row of each row (for a stream: its first token) */
     int64_t room_rows, room_source, room_target; /* private */
@@ -38,8 +38,9 @@ typedef struct Batch {
 
 typedef struct Batches Batches;
 
-/* The corpus must outlive the batches. Epochs count from 0. A stream's windows start
- * at a place drawn for each epoch when shuffling, else at its beginning. */
+/* The corpus must outlive the batches. Epochs count from 0. A stream's windows begin at
+ * its first token; when shuffling, the first window has a length drawn for each epoch, so
+ * that the cuts differ between epochs. */
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch);
 void batches_free(Batches *batches); /* NULL is allowed */
 int64_t batches_count(const Batches *batches);

@@ -20,7 +20,8 @@ typedef struct Bleu {
     int64_t output_length, reference_length;
 } Bleu;
 
-bool bleu_parse_tokenize(const char *name, BleuTokenize *tokenize); /* "13a", "none" */
+/* `name`: "13a" or "none"; false: it is another. */
+bool bleu_parse_tokenize(const char *name, BleuTokenize *tokenize);
 /* Appends the tokens of a line, one space between them. */
 void bleu_tokenize(BleuTokenize tokenize, const char *line, size_t length, Text *out);
 /* Adds a sentence and its references (at least one), UTF-8, NUL-terminated. */

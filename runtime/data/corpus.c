@@ -164,6 +164,7 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused)
     row.is_kept = row.is_kept && !refused;
     row.is_uneven = row.is_uneven && !refused;
     row.is_empty = row.is_empty && !refused;
+    row.is_long = row.is_long && !refused;
     corpus->lines++;
     corpus->empty += row.is_empty;
     corpus->long_ += row.is_long;

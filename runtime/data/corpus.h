@@ -10,8 +10,8 @@
  *                     the rule of a language model's texts (text_rule.h), which may lack both
  *   CORPUS_STREAM     the whole text is one stream of tokens, cut into windows of max_length:
  *                     target: t[i…j)  next: t[i+1…j+1). Each line is followed by the
- *                     rule's newline; without one line breaks are the tokenizer's, and the text
- *                     stands between the rule's begin and end
+ *                     rule's newline; if the rule has none, line breaks are the tokenizer's, and
+ *                     the text stands between the rule's begin and end
  */
 #ifndef RUNTIME_DATA_CORPUS_H
 #define RUNTIME_DATA_CORPUS_H
@@ -77,31 +77,32 @@ typedef struct Corpus {
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
-    int64_t room;                     /* private: */
-    int64_t refused;      /* lines that the tokenizer could not take; of a stream: places */
-    int64_t refused_line; /* the first of them */
+    int64_t room;                     /* private */
+    int64_t refused;      /* lines that the tokenizer could not take; of a stream: pieces of text */
+    int64_t refused_line; /* the first of them, from 0 */
     char *refusal;        /* … and why; NULL: there is none */
-    TokenText pending;    /* of a stream without a newline token, not yet encoded */
-    int64_t pending_line; /* … its first line, from 0 */
+    TokenText pending;    /* private: of a stream without a newline token, not yet encoded */
+    int64_t pending_line; /* private: its first line, from 0 */
 
     /* Prepared data that has the rows (prepared.h); the corpus has only their number n. NULL: the
      * rows are here. */
     const struct Prepared *prepared;
 } Corpus;
 
-/* Encodes texts; `target` for pairs only, else NULL. Line counts that differ are an error,
- * and so is a text that leaves no row in training. NULL after an error; freed by
- * corpus_free. Warnings report lines that are left out or cut, a note reports unknown tokens. */
+/* Encodes texts; `target` for pairs only, else NULL. The vocabulary must outlive the corpus. Line
+ * counts that differ are an error, and so is a text that leaves no row in training. NULL after an
+ * error; freed by corpus_free. Warnings report lines that are left out or cut, a note reports
+ * unknown tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const Lines *source, const Lines *target);
 /* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
 typedef struct SidesUnknown {
     UnknownCount source, target;
 } SidesUnknown;
-/* Counts the ids of the rows from `first` on. */
+/* Adds the ids of the rows from `first` on to the counts. */
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides);
-/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: the names
- * of the sides' texts. */
+/* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: of the
+ * sides, for their names; of a text with one side only the first. */
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
                          const Source *const texts[2]);
 /* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
@@ -117,7 +118,7 @@ typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
     bool cuts_source, cuts_target;   /* as Corpus counts them */
 
-    /* not kept because of the tokenizer: corpus->refusal of the first */
+    /* not kept because the tokenizer could not take it; corpus->refusal says why, of the first */
     bool is_refused;
     bool is_uneven;         /* not kept because of same_lengths */
     int64_t source, target; /* tokens, before any cut; 0 for a side that the kind lacks */
@@ -149,12 +150,13 @@ typedef struct SourceFrame {
     int32_t before, after;
 } SourceFrame;
 SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
-int64_t corpus_target_length(const Corpus *corpus, int64_t i);
-/* The same for a target: the token fed before its own tokens, and the one predicted after them. */
+int64_t corpus_target_length(const Corpus *corpus, int64_t i); /* as corpus_source_length */
+/* The frame of a target: the token fed before its own tokens, and the one predicted after them. */
 SourceFrame corpus_target_frame(const Corpus *corpus);
-/* How many tokens of row i a batch predicts. *from: the number of the first of them in the row; the
- * row's first token is not predicted if no special token precedes it. A row without any has one
- * place without a label in a batch. */
+/* How many tokens of row i are predicted, the end included, before a batch cuts the row to
+ * max_length. *from: the number of the first of them in the row; the row's first token is not
+ * predicted if no special token precedes it. A row that predicts nothing has one place without a
+ * label in a batch. */
 int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from);
 
 #endif

@@ -18,10 +18,10 @@ typedef enum LineStatus {
 /* LineResult: what line_reader_next returns. Text and message are valid until the next call. */
 typedef struct LineResult {
     LineStatus status;
-    int64_t number;      /* of the line, from 1 */
+    int64_t number;      /* of the line, from 1; of LINE_END: how many lines there were */
     Line line;           /* of LINE_READ */
     const char *message; /* of LINE_BAD and LINE_FAILED */
-    int column;          /* of the fault, from 1; 0: none */
+    int column;          /* of the fault, in bytes from 1; 0: none */
 } LineResult;
 
 /* Opens a file, a pipe, or standard input ("-"). line_limit in bytes, 0: LINE_LIMIT. NULL after an

@@ -47,9 +47,9 @@ Lines *lines_join(Arena *arena, Lines *const *parts, int n);
 /* The lines of a text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. NULL
  * after errors. */
 Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit);
-/* The first two columns of lines with tabs between them, each with the numbers of its lines
- * (*second too); further columns are ignored. A line without a tab is an error. NULL after
- * errors. */
+/* Splits the lines of one file at their tabs. Returns the first column and sets *second to the
+ * second, both with the file's line numbers; further columns are ignored. A line without a tab is
+ * an error. NULL after errors. */
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
@@ -61,12 +61,12 @@ const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 /* What is wrong with a line, and at which column (from 1); NULL: nothing. The message
  * lives in the arena. */
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column);
-/* What a file that begins so is instead of lines of UTF-8, and what to do: "is UTF-16: …", behind
- * its name; NULL: nothing is known of it. */
+/* For a file that begins with this text and has no lines of UTF-8 (gzip, UTF-16): what it is and
+ * what to do, to be put behind its name: "is UTF-16: …". NULL: neither was found. */
 const char *text_foreign(const char *text, size_t length);
-/* Whether its lines end with CR alone, as on old Macintoshes: it is one line to tfc. */
+/* Whether the text's lines end with CR alone, as on old Macintoshes: it is one line to tfc. */
 bool text_has_cr_lines(const char *text, size_t length);
-/* What to do about that. */
+/* The message for such a text, with what to do. */
 #define CR_LINES_ADVICE \
     "its lines end with CR alone, and are one here: write them with LF (tr '\\r' '\\n' <FILE >NEW)"
 

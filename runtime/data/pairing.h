@@ -1,4 +1,4 @@
-/* Paired texts: what is said where the lines of the one and of the other are not as many. */
+/* Paired texts: the message for a source and a target with different numbers of lines. */
 #ifndef RUNTIME_DATA_PAIRING_H
 #define RUNTIME_DATA_PAIRING_H
 

@@ -3,7 +3,7 @@
  *
  *   prepared, kind, id_bytes   version; what the rows are; bytes of an id
  *   max_length                 longer rows were left out; 0: none
- *   window_rows                rows that a training has in memory at most
+ *   window_rows                most rows that a training has in memory, unless one shard has more
  *   lines, rows, empty, long   lines of the texts; rows kept; lines left out for an empty side, for
  *                              their length
  *   source, target             tokens of all rows, and of the longest; how many are unknown
@@ -37,7 +37,7 @@ typedef struct PreparedText {
 } PreparedText;
 
 typedef struct PreparedShard {
-    int64_t rows, source, target; /* tokens */
+    int64_t rows, source, target; /* source, target: tokens */
     uint64_t parameters, checksum;
 } PreparedShard;
 
@@ -65,7 +65,7 @@ bool is_prepared(const char *folder);
 Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
 /* The same from the file's text in memory; `folder` is for messages. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
-bool prepared_write(Diagnostics *diags, const Prepared *prepared);
+bool prepared_write(Diagnostics *diags, const Prepared *prepared); /* false after an error */
 /* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function
  * adds a note about them, as corpus_tell_unknown does. */
 SidesUnknown prepared_unknown(const Prepared *prepared);

@@ -48,12 +48,12 @@ StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
 StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                  uint64_t size);
 void st_close(StFile *file);
-const StTensor *st_find(const StFile *file, const char *name);
-const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
+const StTensor *st_find(const StFile *file, const char *name); /* NULL if absent */
+const char *st_meta(const StFile *file, const char *key);      /* NULL if absent */
 /* Element i, of any type, as a double. */
 double st_value(const StTensor *tensor, int64_t i);
-/* Reads n elements from the i-th on. False, and nothing is read: f32 cannot hold all values of the
- * type. */
+/* Reads n elements from the i-th on. False, and nothing is read: the type is not f32, f16 or
+ * bf16. */
 bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out);
 /* All elements converted into out (count elements). To float: f64 is rounded, integers
  * must be exact. To i32: floats must hold whole numbers, everything must be in range.
@@ -73,7 +73,7 @@ typedef struct StMeta {
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 
-/* As st_write, with checksums, a file of a run's folder (file_create_own). */
+/* As st_write, but with checksums, and for a file in a folder of tfc's own (file_create_own). */
 bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
                       const StMeta *meta, int64_t n_meta);
 
@@ -81,7 +81,7 @@ bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tens
 
 enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewer */
 
-/* The file's checksums; NULL: it has none, and counts as whole. */
+/* The file's checksums as text; NULL: it has none, and counts as whole. */
 const char *st_checksums(const StFile *file);
 /* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the
  * file match theirs. */

@@ -1,4 +1,4 @@
-/* Training of vocabularies by the SentencePiece library, in a module, which alone is C++.
+/* Training of vocabularies by the SentencePiece library, in a module, the only part in C++.
  * runtime/text reads the trained model. Nothing is printed; the message of an error is malloc'd, to
  * be freed by the caller. */
 #ifndef RUNTIME_DATA_SENTENCEPIECE_H

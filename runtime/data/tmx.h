@@ -3,9 +3,9 @@
  *   <tu><tuv xml:lang="en"><seg>A dog.</seg></tuv>
  *       <tuv xml:lang="de"><seg>Ein Hund.</seg></tuv></tu>
  *
- * Codes of other programs within a segment (bpt, ept, it, ph, ut) are left out; blanks and ends of
- * lines become one blank. Files are in UTF-8, UTF-16, Latin-1 or Windows-1252, as their first line
- * says. */
+ * Codes of other programs within a segment (bpt, ept, it, ph, ut) are left out; a run of blanks and
+ * line breaks becomes one blank. Files are in UTF-8, UTF-16, Latin-1 or Windows-1252, as their
+ * first line says. */
 #ifndef RUNTIME_DATA_TMX_H
 #define RUNTIME_DATA_TMX_H
 

@@ -9,8 +9,8 @@
  * that ends a generation. False after an error: no such name, or the vocabulary has no such
  * token. */
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n);
-/* The text that gives the rule of this name the token, -1: none: by its number where its text is
- * another's, or says none. In the arena. */
+/* The text with which token_rules_set gives the rule `name` the token `id` (-1: "NAME=none"). It is
+ * "NAME=#N" where another token has the same text, or the token's text is "none". In the arena. */
 const char *token_rule_text(Arena *arena, const Vocabulary *vocab, const char *name, int32_t id);
 
 #endif

@@ -23,11 +23,11 @@ typedef struct TokenShard {
     CorpusKind kind;  /* CORPUS_PAIRS; CORPUS_LINES, CORPUS_STREAM: targets alone */
     int id_bytes;     /* 2 or 4 */
     int64_t rows;
-    /* lines that it was made of; those left out as empty, as too long */
+    /* lines that it was made of; those left out because a side is empty, or too long */
     int64_t lines, empty, long_;
     TokenSide source, target;
     uint64_t parameters;       /* hash of all that decides what the rows are */
-    uint64_t checksum;         /* of what is behind the fields */
+    uint64_t checksum;         /* of what follows the fields */
     const unsigned char *data; /* private */
     size_t size;               /* private */
     void *map;                 /* private; NULL: not mapped */
@@ -41,7 +41,7 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
 /* Maps the file and checks the fields, their sums and the file's size; false after an error, which
  * names the file. Closed by token_shard_close. */
 bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard);
-/* The same of bytes in memory. */
+/* The same for bytes in memory, which must outlive the shard. */
 bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
                        TokenShard *shard);
 /* Reads the whole file: its checksum must match, and all ids must be below the sizes. False after
@@ -49,7 +49,7 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
 bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
                        int32_t target_size);
 void token_shard_close(TokenShard *shard);
-/* Counts the ids of a side of an open shard, and those among them that equal `unk`. */
+/* Adds to *count the ids of a side of an open shard, and those among them that equal `unk`. */
 void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk,
                          UnknownCount *count);
 

@@ -20,9 +20,9 @@ typedef struct Vocabulary Vocabulary;
 
 /* What `--vocab` says:
  *   FILE           a SentencePiece model; a tokenizer.json if it ends in .json, or a word list
- *                  if it ends in .txt
- *   auto:N         a SentencePiece unigram model of N pieces, trained on the texts; fewer,
- *                  with a warning, where they do not support so many
+ *                  if it ends in .txt; or a folder (vocab_load)
+ *   auto[:N]       a SentencePiece unigram model of N pieces (8000), trained on the texts;
+ *                  fewer, with a warning, where they do not support so many
  *   words:FILE     a word list
  *   words:auto[:N] the words of the texts, the N most frequent if N is given
  *   chars:auto     the characters of the texts, the newline among them
@@ -31,40 +31,42 @@ typedef struct Vocabulary Vocabulary;
  * after an error. */
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
                        const Lines *const *texts, int n_texts, bool as_is);
-/* Whether the spec is auto or auto:N, whose texts are normalized or not. */
+/* Whether the spec is auto or auto:N, to which `as_is` applies. */
 bool vocab_spec_is_pieces(const char *spec);
 /* Whether vocab_make would look at the texts. */
 bool vocab_needs_text(const char *spec);
-/* The N of auto:N and words:auto:N, auto's own without it; 0: the spec does not say. */
+/* The N of auto:N and words:auto:N, 8000 for auto; 0: the spec does not say. */
 int32_t vocab_spec_size(const char *spec);
-/* Bytes of memory that a training takes for a byte of its texts, about: the text, its ids,
+/* About how many bytes of memory a training takes for a byte of its texts: the text, its ids,
  * and, if `made`, what making such a vocabulary from it takes. */
 double vocab_spec_memory(const char *spec, bool made);
-/* FILE.txt as a word list, FILE.json as a tokenizer.json, anything else as a SentencePiece model;
- * a folder by its files: vocab.txt, tokenizer.json or vocab.model, and beside it, of the source
- * side, source-vocab.model and so on; or those of Marian's kind (marian_vocab.h). */
+/* Reads FILE.txt as a word list, FILE.json as a tokenizer.json, any other file as a SentencePiece
+ * model. Of a folder it reads vocab.txt, tokenizer.json or vocab.model and, if there is one, the
+ * same for the source side (source-vocab.txt, source-tokenizer.json or source-vocab.model); or the
+ * files of Marian's kind (marian_vocab.h). NULL after an error. */
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
-/* VocabFile: a file that vocab_load reads of a folder; the vocabulary's. */
+/* VocabFile: a file that vocab_load reads in a folder; the vocabulary owns name and bytes. */
 typedef struct VocabFile {
     const char *name;
     const void *bytes;
     size_t size;
 } VocabFile;
-/* The files of the vocabulary, one or two, without its rules; how many. */
+/* Lists the files of the vocabulary: its own, then that of a source side. They do not hold its
+ * rules. Returns how many: 1 or 2. */
 int vocab_files(const Vocabulary *vocab, VocabFile files[2]);
-/* Writes them. */
+/* Writes them into the folder; false after an error. */
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
 
-/* Sides: a vocabulary is its target's; the source has the same, or one of its own. The functions
- * below are of one side alone. */
+/* Sides: a Vocabulary serves the targets; the sources share it, or have one of their own. The
+ * functions below are about one side, except vocab_read_special and vocab_hash. */
 const Vocabulary *vocab_source(const Vocabulary *vocab); /* itself where both share it */
-/* Gives it a source side; both of one arena, or `source` of one that lives longer. */
+/* Gives it a source side; both are of one arena, or `source` is of one that lives longer. */
 void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
-int32_t vocab_size(const Vocabulary *vocab); /* by its rules */
+int32_t vocab_size(const Vocabulary *vocab); /* its tokens, or TokenRules.size if that is more */
 /* TokenRules: ids of the special tokens, and what stands around the tokens of a text. -1: none.
- * A vocabulary begins with the rules of its file: without bos, eos begins. What of `text` is not
- * said follows from the others (vocab_set_stream). */
+ * At first a vocabulary has the rules of its file: without a bos, `begin` is its eos. The parts of
+ * `text` that are not in `said` follow from the other rules (vocab_set_stream). */
 typedef enum TextSaid { SAID_BEGIN = 1, SAID_END = 2, SAID_NEWLINE = 4, SAID_STOPS = 8 } TextSaid;
 typedef struct TokenRules {
     int32_t pad, unk; /* pad: packed batches need none; unk: bytes may be tokens */
@@ -77,24 +79,24 @@ typedef struct TokenRules {
     int32_t size;
     int32_t first; /* y1 of every translation; it has no text */
     TextRule text; /* of a language model */
-    unsigned said; /* TextSaid: parts of `text` that somebody chose */
+    unsigned said; /* TextSaid: parts of `text` that were chosen (--token) */
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
-/* Whether the texts of a language model are one stream, in which each line is followed by a break
- * (the newline's token of characters, else the end): then a text stands between two breaks, and
- * generation has no end. Else, as at first, a line is a text between begin and end. Sets the parts
- * of rules->text that were not chosen (TokenRules.said). */
+/* Sets the parts of rules->text that were not chosen (TokenRules.said). is_stream: the texts of a
+ * language model are one stream, in which each line is followed by a break (the newline token of
+ * characters, else the end); a text stands between two breaks, and no token stops a generation.
+ * Otherwise, and before the first call, each line is a text between begin and end. */
 void vocab_set_stream(Vocabulary *vocab, bool is_stream);
-/* What the tokenizer's own template wants around a text. */
+/* The special tokens that the tokenizer's own template puts around a text. */
 TokenizerFrame vocab_frame(const Vocabulary *vocab);
-/* What it is made of: the bytes of its file, of one side, as vocab_save writes them. */
+/* The kind of one side's file, and its bytes as vocab_save writes them. */
 typedef enum VocabKind { VOCAB_WORDS, VOCAB_JSON, VOCAB_SENTENCEPIECE } VocabKind;
 VocabKind vocab_kind(const Vocabulary *vocab);
 const char *vocab_bytes(const Vocabulary *vocab, size_t *size);
-/* Characters, whose lines end with a newline token where others have eos. */
+/* Whether tokens are single characters: lines then end with a newline token, not with eos. */
 bool vocab_is_characters(const Vocabulary *vocab);
-/* A list of words: its texts were split before, perhaps with `@@ ` joiners. */
+/* Whether it is a list of words: its texts were split before, perhaps with `@@ ` joiners. */
 bool vocab_is_words(const Vocabulary *vocab);
 
 const Tokenizer *vocab_tokenizer(const Vocabulary *vocab);
@@ -112,9 +114,10 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
  * are. */
 int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n,
                           int64_t *word);
-const char *vocab_token(const Vocabulary *vocab, int32_t id);
+const char *vocab_token(const Vocabulary *vocab, int32_t id);   /* "": the id has no token */
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
-/* Equal for equal vocabularies with equal rules: kept in checkpoints to tell when they disagree. */
+/* Equal for vocabularies of equal files whose rules were set by the same calls of vocab_set_rules:
+ * kept in checkpoints to tell when they disagree. */
 uint64_t vocab_hash(const Vocabulary *vocab);
 
 #endif

@@ -1,6 +1,7 @@
 /* Continuing a text by the rule of its model (runtime/text/text_rule.h), also beyond the length
- * that the model sees at a time: shared by tfc generate and compiled libraries. Functions return
- * false if memory runs out, and then change nothing. */
+ * that the model sees at a time: shared by tfc generate and compiled libraries. A function that
+ * returns false has changed nothing: memory ran out, or the tokenizer failed and tokenizer_problem
+ * has the reason. */
 #ifndef RUNTIME_DECODE_CONTINUE_H
 #define RUNTIME_DECODE_CONTINUE_H
 
@@ -8,7 +9,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-/* Appends the ids of a prompt, of one line or several. */
+/* Appends the ids of a prompt of one or more lines. */
 bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text,
                      size_t length, TokenIds *ids);
 /* Appends the text of ids, with "\n" for each newline. */
@@ -19,8 +20,8 @@ bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_
 void continue_settings(const TextRule *rule, DecodeSettings *settings);
 
 /* ContinuePart: what one search adds to a text.
- *   prompt   the tokens it sees: all of the text, or, if that does not fit, its last tokens, half
- *            of `longest`
+ *   prompt   the tokens it sees, in the text's memory: all of the text, or, if that does not fit,
+ *            its last tokens, half of `longest`; if text and bos are missing, the rule's `start`
  *   limit    tokens to add, at least 1
  *   is_cut   the text does not fit */
 typedef struct ContinuePart {
@@ -32,7 +33,8 @@ typedef struct ContinuePart {
  * model's longest sequence, at least 1. */
 ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings,
                            const TokenIds *text, int64_t left, int64_t longest);
-/* Appends the best result to the text. *left: tokens still wanted after it, 0 at the text's end. */
+/* Appends the best result, which must be there, to the text. *left: tokens still wanted, before and
+ * after the call; 0 at the text's end. */
 bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left);
 
 #endif

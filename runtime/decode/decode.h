@@ -1,5 +1,5 @@
 /* Decoding: from source sentences (or prompts) to the best continuations.
- * Greedy is a beam of 1. Sentences are independent of each other: the result for one
+ * A beam of 1 is greedy search. Sentences are independent of each other: the result for one
  * does not depend on the others in its batch, and random numbers are keyed by
  * (seed, number of the sentence, sample, position). */
 #ifndef RUNTIME_DECODE_DECODE_H
@@ -10,18 +10,18 @@
 #include "runtime/decode/stepper.h"
 
 /* DecodeSettings: the rows of settings.def, and what only the caller of the decoder sets.
- *   limits      the longest result of each sentence of the batch, in place of the three lengths;
- *               usually NULL
+ *   limits      the longest result of each sentence of the batch, in tokens, in place of
+ *               length_factor, length_extra and length_limit; usually NULL
  *   prefixes    forced beginnings, one for each sentence of the batch, which belong to the results
  *               and may be longer than the limits; or NULL
  *   n_stuck     counts the sentences whose best result no_repeat_ngram left without a token; or
  *               NULL
  *   stops       n_stops tokens; each ends a result, as eos does
- *   until_eos   false: eos and stops are ordinary tokens; length_limit ends a result
+ *   until_eos   false: eos and stops are ordinary tokens; a result ends at its longest length
  *   open_end    a result that reaches its limit has no eos
  *   go_on       with a beam or a draw of 1: called for each token of a result, with the number of
  *               its sentence; false: the result ends there. NULL: no callback
- * bos -1: a result begins with its prompt, which then has at least one token. */
+ * bos -1: the prompt is fed without a bos; it then has at least one token. */
 typedef struct DecodeSettings {
 #define SETTING(kind, name, ...) SETTING_TYPE_##kind name;
 #define TOKEN(name, ...) int32_t name;
@@ -55,14 +55,15 @@ typedef struct Hypothesis {
 Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first);
 
 typedef struct Decoded {
-    Hypothesis *best; /* best first; alternatives in the order of their tokens */
+    Hypothesis *best; /* best first; alternatives by the probability of their first token */
     int32_t n;
 } Decoded;
 
 /* One batch of n sentences. numbers[i] is the number of sentence i in the whole
  * input (NULL: i), the key of its random numbers. `sources` is NULL for a model
  * without an encoder. `prompts` (may be NULL) are fed after bos and are no part of
- * results. Results live in the arena. false: memory ran out. */
+ * results. results[i] gets the results of sentence i, in the arena, which may be one that fails.
+ * false: memory ran out, or the batch has more rows than 32 bits count. */
 bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results);

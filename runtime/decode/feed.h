@@ -1,4 +1,4 @@
-/* Batches of token rows into the inputs of a program. */
+/* Gives batches of token rows to a program, as its dimensions and inputs. */
 #ifndef RUNTIME_DECODE_FEED_H
 #define RUNTIME_DECODE_FEED_H
 
@@ -12,8 +12,8 @@ typedef struct Feed {
     const char *batch, *source_dim, *target_dim;  /* dimensions: B, S~, T~ */
 } Feed;
 
-/* Whether source and target share a ragged dimension: every row then has as many tokens on either
- * side (CorpusOptions.same_lengths). */
+/* Whether source and target share a ragged dimension: every row then has the same number of tokens
+ * on either side (CorpusOptions.same_lengths). */
 bool feed_shares_lengths(const Feed *feed);
 /* Gives a batch to the executor. It is not copied: it must not change until the program has run. */
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch);

@@ -9,18 +9,20 @@ typedef struct Candidate {
     double log_probability;
 } Candidate;
 
-/* log Σ exp over the row, in double. */
+/* log Σ exp of the row's n logits; the error is near 1e-6. */
 double pick_logsumexp(const float *logits, int32_t n);
 /* The logarithm of the mean of n models' probabilities: out[v] = log (1/n) Σᵢ softmax(xᵢ)[v], where
- * xᵢ is row `row` of logits[i]. All NaN if a softmax has no finite sum. `totals`: room for n. */
+ * xᵢ is row `row` of logits[i]. All NaN if a softmax has no finite sum. `totals`: scratch, n
+ * numbers. */
 void pick_mean(const float *const *logits, int32_t n, int64_t row, int32_t vocab, float *totals,
                float *out);
 /* The k most probable tokens that are not forbidden, the best first; of equal ones the lower id
- * first. Returns how many there are, at most k. */
+ * first. A token whose logit is NaN is left out. `out`: room for k. Returns how many there are. */
 int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4], int32_t k,
                   Candidate *out);
-/* Draws a token by temperature, top-k and top-p, with random numbers of `counter`. The
- * log-probability is the model's, before all three. Token -1: no token is left. */
+/* Draws a token by temperature, top-k and top-p, with the random numbers of (seed, counter). The
+ * log-probability is the model's, before all three. Token -1: no token is left. `scratch`: room for
+ * `vocab` candidates. */
 Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *settings,
                       const uint32_t counter[4], Candidate *scratch);
 

@@ -7,13 +7,13 @@
 #include "runtime/decode/feed.h"
 #include "runtime/decode/totals.h"
 
-/* ScoreModel: programs; at least one of forward and loss is there. */
+/* ScoreModel: the programs of a model; at least one of forward and loss is there. */
 typedef struct ScoreModel {
-    const TfcProgram *forward; /* gives `logits` [B, T~, V] or NULL */
+    const TfcProgram *forward; /* gives `logits` [B, T~, V]; or NULL */
 
     /* gives a batch's part of "loss" (derive_loss_share), perhaps the same program; or NULL */
     const TfcProgram *loss;
-    /* gives sums over the whole corpus that the loss reads; NULL: it reads none */
+    /* gives sums over the whole corpus, which `loss` reads; NULL: it reads none */
     const TfcProgram *totals;
     const char *logits;
     Feed feed;
@@ -29,19 +29,20 @@ typedef struct Scores {
 
 /* Scores the corpus in batches of at most batch_tokens. false: memory ran out.
  *   tokens    gets the log-probability of each target token; room for score_tokens numbers, which
- *             are 0 before; needs `forward`. NULL: not wanted
- *   guesses   gets the most probable token at each place; room for as many. NULL: not wanted */
+ *             the caller has set to 0; needs `forward`. NULL: not wanted
+ *   guesses   gets the most probable token at each place; room for as many; needs `forward`. NULL:
+ *             not wanted */
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
                   double *tokens, int32_t *guesses, Scores *out);
 /* Nats a target token; NAN without tokens. */
 double score_token_loss(const Scores *scores);
-/* Whether the model's own loss is known and differs from the loss a token: it has label smoothing,
+/* Whether the model's own loss is known and differs from score_token_loss: it has label smoothing,
  * counts only some tokens, or has further terms. */
 bool score_losses_differ(double own, double token_loss);
-/* Target tokens of the corpus, ends included, cut ones too. */
+/* How many target tokens the corpus has, with the ends, and with tokens that batches cut off. */
 int64_t score_tokens(const Corpus *corpus);
 /* The index of a row's first target token among score_tokens; its other tokens and its end follow.
- * Of a stream `row` is the number of the row's first token. */
+ * In a stream of tokens `row` is the number of the row's first token. */
 int64_t score_place(const Corpus *corpus, int64_t row);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct Live {
     int32_t slot;
     int32_t token;  /* to be fed next */
     int32_t node;   /* last of its history, -1: nothing chosen yet */
-    int32_t sample; /* which of the samples it is */
+    int32_t sample; /* the number of the draw */
     double log_probability;
 } Live;
 
@@ -34,7 +34,7 @@ typedef struct Search {
     int32_t fed;    /* prompt tokens fed */
     int32_t length; /* tokens chosen by each live hypothesis */
     int32_t longest;
-    int32_t rank;   /* of the token after the prefix among the most probable, from 0; -1: any */
+    int32_t rank;   /* of the token after the prefix, by probability, from 0; -1: any token */
     int64_t number; /* of the sentence, for random numbers */
     VEC(Node) nodes;
     VEC(Ended) ended;
@@ -45,34 +45,37 @@ typedef struct SlotCopy {
 } SlotCopy;
 typedef VEC(SlotCopy) SlotCopies;
 
-/* Starts a search with one live hypothesis in first_slot, which is fed bos. The arena may be one
- * that fails: the caller checks arena_failed after each call. */
+/* Starts a search with one live hypothesis in first_slot, which is to be fed bos, or without a bos
+ * the prompt's first token. The caller has set width, first_slot, prompt, prefix, longest, rank and
+ * number. The arena may be one that fails: the caller checks arena_failed after each call. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
-/* The tokens that are fed before any is chosen, without their logits: the prompt up to its last
- * token. How many are left, each of them, and a note that the next n were fed. Feed all of them
- * before the first search_examine. */
+/* The unread tokens: bos and the prompt up to its last token, which are fed without computing
+ * logits, before the first search_examine. search_unread: how many are left; search_unread_token:
+ * the i-th of these; search_fed: the next n were fed. */
 int32_t search_unread(const Search *search);
 int32_t search_unread_token(const Search *search, int32_t i);
 void search_fed(Search *search, int32_t n);
-/* How many tokens of the prefix follow the one to be fed next, while there is one live
- * hypothesis. */
+/* How many tokens of the prefix follow the one to be fed next; 0 if several samples are drawn. Only
+ * while there is one live hypothesis. search_known_token: the i-th of these. */
 int32_t search_known(const Search *search, const DecodeSettings *settings);
 int32_t search_known_token(const Search *search, int32_t i);
-/* Whether the settings change rows of logits before tokens are chosen. */
+/* Whether the settings change logits before tokens are chosen. */
 bool search_changes(const DecodeSettings *settings);
 /* Reads a row of logits for search_choose: fills `out` (room for search_candidates entries) and
- * returns how many; SEARCH_STUCK if no_repeat_ngram leaves no token. Several threads may read rows.
- * `changed`: room for a row if search_changes. */
+ * returns how many; SEARCH_STUCK if no_repeat_ngram leaves no token. `changed`: room for a row if
+ * search_changes; `scratch`: room for `vocab` candidates if samples are drawn; else NULL. Several
+ * threads may read rows at once, each with memory of its own. */
 enum { SEARCH_STUCK = -1 };
 int32_t search_candidates(const DecodeSettings *settings);
 int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
                        const float *logits, int32_t vocab, float *changed, Candidate *out,
                        Candidate *scratch);
-/* Chooses the next token of each hypothesis from the candidates of the live ones (`stride` apart),
- * and adds the copies of slots that this needs. n_live is 0 when the search is over. */
+/* Chooses the next tokens from the candidates of the live hypotheses, counts[i] of hypothesis i,
+ * from candidates[i × stride] on. Adds to `copies` the slots that must be copied before the next
+ * step. n_live is 0 when the search is over. */
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies);
-/* How many results there are. */
+/* How many results search_results adds. */
 int32_t search_count(const Search *search, const DecodeSettings *settings);
 /* Adds the results to `out`, which has room for them. false: memory ran out. */
 bool search_results(Search *search, const DecodeSettings *settings, Arena *arena, Decoded *out);

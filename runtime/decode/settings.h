@@ -1,5 +1,5 @@
-/* The settings of decoding as data: settings.def has the rows. Compiled models are linked with
- * this. */
+/* The settings of decoding as data: settings.def has the rows. This code is also in compiled
+ * models. */
 #ifndef RUNTIME_DECODE_SETTINGS_H
 #define RUNTIME_DECODE_SETTINGS_H
 
@@ -25,8 +25,9 @@ typedef struct TfcGeneration {
 } TfcGeneration;
 
 /* DecodeSetting: a row.
- *   at        offset of its field in TfcGeneration
- *   longest   the row is only an option: it sets length_extra, and length_factor to 0 */
+ *   at        offset of its field in TfcGeneration, in bytes
+ *   longest   the row is only an option: its field is length_extra, and it sets length_factor to
+ *             0 */
 typedef struct DecodeSetting {
     const char *name;
     SettingKind kind;
@@ -35,7 +36,7 @@ typedef struct DecodeSetting {
     double initial, least, most;
 } DecodeSetting;
 
-/* The row's option (NULL: none), what stands for its value (NULL of a flag), help. */
+/* The row's option (NULL: none), the word for its value in usage (NULL for a flag), its help. */
 typedef struct DecodeSettingHelp {
     const char *option, *value, *text;
 } DecodeSettingHelp;
@@ -53,22 +54,25 @@ double setting_get(const DecodeSetting *setting, const TfcGeneration *settings);
 /* Sets the row's field to a value in range: `number` for a NUMBER, else `whole`. */
 void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole,
                  double number);
-/* Copies the row's field. */
+/* Copies the row's field; as setting_put, sets length_factor to 0 for a `longest` row. */
 void setting_copy(const DecodeSetting *setting, const TfcGeneration *from, TfcGeneration *to);
 /* Whether a value is in the row's range; NaN is not. */
 bool setting_fits(const DecodeSetting *setting, double value);
-/* "a whole number from 1 to 1024", into RANGE_TEXT bytes (base/limits.h). */
+/* Writes the row's range, such as "a whole number from 1 to 1024", into RANGE_TEXT bytes
+ * (base/limits.h). */
 void setting_range(const DecodeSetting *setting, char *text);
 
 /* Two settings that exclude each other, as options and as fields name them. */
 typedef struct SettingConflict {
     const char *options, *fields;
 } SettingConflict;
-/* The first conflict; NULL: there is none. A setting that was not given has its default. */
+/* The first conflict; NULL: there is none. The caller passes the default of a setting that was not
+ * given. */
 const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of,
                                          int64_t alternatives);
-/* What is wrong with options that were given, by row: one that has no effect on draws, or on
- * searches, or an nbest above the beam. Into SETTINGS_TEXT bytes; false: nothing is. */
+/* Whether options were given (a flag for each row) that do not go together: one that has no effect
+ * on draws, or none on searches, or an nbest above the beam. Writes the message to `text`, of
+ * SETTINGS_TEXT bytes. */
 enum { SETTINGS_TEXT = 128 };
 bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam,
                              char *text);

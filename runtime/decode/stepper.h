@@ -1,5 +1,5 @@
-/* What decoding needs of a model: feed tokens to each hypothesis, get the
- * logits of the next. A hypothesis lives in a slot, which remembers the tokens
+/* What decoding needs of a model: feeds tokens to each hypothesis and gives the
+ * logits of the next token. A hypothesis lives in a slot, which remembers the tokens
  * fed to it; slots can be copied (when two hypotheses grow out of one).
  *
  * stepper_exec.h makes one from compiled programs; tests make one by hand. */
@@ -15,10 +15,10 @@ typedef struct Tokens {
     int32_t n;
 } Tokens;
 
-/* How many tokens to feed at once, besides one for each slot: enough that reading the weights is a
+/* The most tokens to feed at once, besides one for each slot: enough that reading the weights is a
  * small part of the step's time. */
 enum { STEPPER_MOST_FED = 512 };
-/* The same of a step that gives logits: few enough that these take 16 MB at most. */
+/* The same for a step that gives logits: so few that these take at most 16 MiB, but at least 16. */
 static inline int32_t stepper_most_tokens(int32_t vocab)
 {
     const int32_t logits = 1 << 22, most = STEPPER_MOST_FED, least = 16;
@@ -29,14 +29,15 @@ typedef struct Stepper {
     void *self;
     int32_t vocab;
     /* Begins n sentences with slots 0 … n_slots-1, all empty. Sources are read only by models
-     * that have an encoder. false: memory ran out; nothing but `begin` may follow. */
+     * that have an encoder. false: memory ran out; only `begin` or `free` may follow. */
     bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
     /* For each r < n, feeds the next counts[r] >= 1 tokens to slot[r], which belongs to
      * sentence[r]. No slot twice. counts NULL: one token each. Returns logits [tokens fed, vocab],
-     * valid until the next call. NULL: memory ran out, and nothing was fed. */
+     * valid until the next call. NULL: memory ran out, and nothing was fed; with an ensemble
+     * (stepper_mean.h) only `begin` or `free` may follow. */
     const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *counts, const int32_t *tokens);
-    /* As step, but computes no logits. false: memory ran out, and nothing was fed. */
+    /* As step, but computes no logits. false: as NULL above. */
     bool (*feed)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                  const int32_t *counts, const int32_t *tokens);
     /* Makes slot `to` a copy of slot `from`. */

@@ -12,8 +12,8 @@ typedef struct StepperPrograms {
     const char *logits; /* its output [B, Q~, V] */
 } StepperPrograms;
 
-/* Both programs' params must be in the store, which must outlive the stepper.
- * Its caches ("cache.N") get their memory here: slots of equal capacity that
+/* Both programs' tensors must be in the store; store and programs must outlive the stepper. It
+ * owns the memory of the store's caches ("cache.N"): slots of equal capacity that
  * double when a hypothesis outgrows them. false: memory ran out. */
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out);
 

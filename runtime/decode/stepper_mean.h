@@ -5,9 +5,9 @@
 
 #include "runtime/decode/stepper.h"
 
-/* Makes a stepper of n >= 1 members with the same tokens. It owns and frees the members. After a
- * step that returned NULL some members may have been fed: `begin` must follow. false: memory ran
- * out, and the caller still owns the members. */
+/* Makes a stepper of n >= 1 members with the same vocabulary. It owns and frees the members. If a
+ * step or feed fails, some members may have been fed: only `begin` or `free` may follow. false:
+ * memory ran out, and the caller still owns the members. */
 bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out);
 
 #endif

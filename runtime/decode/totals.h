@@ -1,5 +1,5 @@
-/* Totals: sums over the pieces of a batch, or of a whole corpus, of a program's outputs "total.N"
- * (base/functions.h). Other programs have them as inputs (passes/batch_sums.h).
+/* Totals: sums of a program's outputs "total.N" (base/functions.h) over the pieces of a batch, or
+ * over a whole corpus. Other programs have the sums as inputs (passes/batch_sums.h).
  *
  *   totals_clear(totals);
  *   for each piece: exec_run(counts), totals_take(totals, counts, piece);
@@ -15,18 +15,18 @@
 typedef struct Totals Totals;
 
 /* Totals for the program's outputs "total.N", if it has any. `pieces`: the most pieces that are
- * added. NULL: out of memory. */
+ * added. The program must outlive them. NULL: memory ran out. */
 Totals *totals_new(const TfcProgram *program, int64_t pieces);
 void totals_free(Totals *totals); /* NULL is allowed */
 void totals_clear(Totals *totals);
 /* Adds the outputs of the last run to the numbers of a piece. */
 void totals_take(Totals *totals, Exec *exec, int64_t piece);
-/* The numbers of all pieces, and at *n how many; 0 if nothing was taken. Ranks sum them before
+/* The numbers of all pieces, and at *n how many; each is 0 until it is taken. Ranks sum them before
  * totals_finish. */
 double *totals_numbers(Totals *totals, int64_t *n);
 void totals_finish(Totals *totals);
-/* Gives the totals to the executor as inputs, as far as its program has them; they stay until the
- * next totals_finish. */
+/* Gives the totals to the executor as inputs, as far as its program has them. They are not copied,
+ * and change at the next totals_finish. */
 void totals_feed(const Totals *totals, Exec *exec);
 
 #endif

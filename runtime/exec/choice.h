@@ -1,11 +1,11 @@
-/* Where a program has forms of its own and OpenBLAS: which of them multiplies a shape. The
+/* Whether OpenBLAS or the program's own form multiplies a shape, if the program has both. The
  * choice (TfcChoice) is a part of the program, so that the same program gives the same bits. */
 #ifndef RUNTIME_EXEC_CHOICE_H
 #define RUNTIME_EXEC_CHOICE_H
 
 #include "runtime/exec/program.h"
 
-/* How many bins a side has, and how many classes that makes. */
+/* How many bins each side of a product has, and how many classes they make. */
 enum {
     SHAPE_ROWS = 0
 #define ROWS(to, at) +1
@@ -34,7 +34,7 @@ static inline int shape_class(int64_t m, int64_t n, int64_t k)
     return (rows * SHAPE_COLUMNS + columns) * SHAPE_TERMS + terms;
 }
 
-/* Whether OpenBLAS multiplies this shape; `type` is one that OpenBLAS has. */
+/* Whether OpenBLAS multiplies this shape; `type` is f32 or f64. */
 static inline bool choice_is_blas(const TfcChoice *choice, TfcType type, int64_t m, int64_t n,
                                   int64_t k)
 {

@@ -1,9 +1,9 @@
-/* What kernels read that run on a device with memory of its own (OpenCL): the contract between
- * codegen/emit, which writes them, and tests/opencl, which calls them.
+/* The arguments of kernels that run on a device with memory of its own (OpenCL): the contract
+ * between codegen/emit, which writes these kernels, and tests/opencl, which calls them.
  *
- * Such a kernel has, in the place of TfcKernelArgs, a list of words, a list of numbers, and its
- * buffers one by one: kernel(words, unit, numbers, buffers…), and does one unit a call. The words
- * of a step follow from the batch's shape alone, but for the generator's state. Epilogues do whole
+ * In place of TfcKernelArgs such a kernel takes a list of words, a list of numbers, and its buffers
+ * one by one: kernel(words, unit, numbers, buffers…). A call does one unit. The words of a step
+ * follow from the batch's shape alone, except the state of the random generator. Epilogues do whole
  * rows. */
 #ifndef RUNTIME_EXEC_DEVICE_H
 #define RUNTIME_EXEC_DEVICE_H
@@ -16,7 +16,8 @@ enum { TFC_DEVICE_WORDS, TFC_DEVICE_UNIT, TFC_DEVICE_NUMBERS, TFC_DEVICE_BUFFERS
 /* Where in the words (i64) of a kernel step each part begins.
  *   offsets  of each buffer: bytes from its memory's beginning to element 0
  *   strides  as TfcKernelArgs has them
- *   dims     TfcDim of each dimension; a table is the place of its first entry in the numbers (i32)
+ *   dims     TfcDim of each dimension, with the index of a table's first entry in the numbers (i32)
+ *            in place of the table's address
  *   ints     as TfcKernelArgs has them
  *   random   the four numbers of TfcKernelArgs.rng, two a word
  *   count    of all words */
@@ -37,10 +38,11 @@ static inline TfcDeviceWords tfc_device_words(int64_t n_buffers, int64_t n_dims,
     return w;
 }
 
-/* The words of a product step: these, then a TfcDeviceProduct for each iteration of its loops,
- * those of one c beside each other. A unit is a tile of one c, TFC_DEVICE_TILE rows and columns,
- * less at its ends: (iteration × tiles of m + down) × tiles of n + across; where the iteration has
- * fewer, nothing. Buffers are a, b, c. Strides and places are in elements.
+/* The words of a product step: a TfcDeviceGemm, then a TfcDeviceProduct for each iteration of its
+ * loops; those that are summed into the same c follow each other. A unit is a tile of one c:
+ * TFC_DEVICE_TILE rows and columns, fewer at the edges of c. Its number is
+ * (iteration × tiles of m + down) × tiles of n + across; a unit past its iteration's tiles does
+ * nothing. Buffers are a, b, c. Strides and places are in elements.
  *   m, n  the most rows and columns of an iteration
  *   sums  how many products each c is the sum of
  *   a, b, c  where element (0, 0) is in the buffer's memory */

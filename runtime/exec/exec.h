@@ -9,10 +9,10 @@
  *   exec_run(exec);
  *   const float *loss = exec_output(exec, "loss");
  *
- * A Store may serve several executors, one running at a time if a program
- * assigns params. An Exec serves one thread at a time. Nothing here prints.
- * Only allocations fail: a call then returns false or NULL, changes nothing but outputs, and may
- * succeed later. */
+ * A Store may serve several executors; only one of them runs at a time if a program assigns params
+ * or the store is deferred. An Exec serves one thread at a time. Nothing here prints.
+ * If memory runs out, a call returns false or NULL. The Store or Exec stays usable, and the same
+ * call may succeed later. A run that fails changes no params; earlier outputs become invalid. */
 #ifndef RUNTIME_EXEC_EXEC_H
 #define RUNTIME_EXEC_EXEC_H
 
@@ -33,31 +33,33 @@ typedef struct StoreTensor {
     int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
     int64_t count;              /* elements; 0 of a cache */
 
-    /* 64-byte aligned, owned by the store; NULL in a deferred store until it is needed. A cache's
-     * is owned by the decoder, NULL until set. Code that writes a param between runs calls
-     * store_changed. */
+    /* 64-byte aligned and owned by the store, unless borrowed; NULL in a deferred store until
+     * store_need. A cache's data is owned by the decoder, and NULL until the decoder sets it. Code
+     * that writes a param between runs calls store_changed. */
     void *data;
     bool borrowed; /* the store does not own data: it is not freed, and may be read-only */
 } StoreTensor;
 
-Store *store_new(void);
-void store_free(Store *store);
+Store *store_new(void);        /* NULL: memory ran out */
+void store_free(Store *store); /* NULL is allowed */
 /* Adds the program's tensors. A tensor that the store already has under its name must agree in type
- * and shape (an assertion otherwise). Names are copied. false: memory ran out, or store is NULL. */
+ * and shape (an assertion otherwise). Names are copied. false: store is NULL; or memory ran out,
+ * and some of the tensors are added. */
 bool store_add_program(Store *store, const TfcProgram *program);
 /* The same, but a new tensor borrows the data that `find` returns, which must outlive the store.
  * `find` returns NULL: the store allocates the data. */
 typedef void *(*StoreFind)(void *context, const TfcTensor *tensor);
 bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context);
-/* To be called when a program's file has lent the params: where they are the file's pages, they
- * take no memory once programs have packed them. A store that borrows from another one has its
- * pages. */
+/* Finds the mapped file in which borrowed params lie, if any: store_leave then gives back the
+ * memory of params in it. To be called when the params are added. A store that borrows from another
+ * store takes that one's file, by store_share_pages. */
 void store_find_pages(Store *store);
 void store_share_pages(Store *store, const Store *from);
-/* The param was packed and is not read as it is: its pages are left, if they are a file's. */
+/* Gives back the memory of a param that lies in that file; a later read gets it from the file. For
+ * a param that was packed and that no other step reads. */
 void store_leave(const Store *store, const StoreTensor *tensor);
 /* Copies borrowed data, so that it may be written. Executors made before have the old
- * addresses and must be made anew. False: memory ran out. */
+ * addresses and must be made anew. False: memory ran out, and some of the data is copied. */
 bool store_own(Store *store);
 /* StoreSource: gives a store params that are not in memory yet, and keeps what executors prepare of
  * them.
@@ -68,7 +70,7 @@ bool store_own(Store *store);
  *   find     returns what another process gave to `keep` for this program and layout, in writable
  *            memory, to be given back by `release`; NULL: there is none
  *   keep     gets what the program's first steps (n_prepared) made of the params: `bytes` at
- *            `memory`; `layout` is a hash of the places in it */
+ *            `memory`; `layout` is a hash of where each buffer lies in it */
 typedef struct StoreSource {
     void *context;
     bool (*fill)(void *context, StoreTensor *tensor);
@@ -79,19 +81,21 @@ typedef struct StoreSource {
                  int64_t bytes);
     void (*release)(void *memory, int64_t bytes);
 } StoreSource;
-/* For a store without tensors: those added later have no data until they are needed; then the
- * source fills it. */
+/* Tensors that are added later have no data until store_need. The store must not have tensors
+ * yet. */
 void store_defer(Store *store);
-/* Until store_changed, all params are the source's, which outlives the store and its executors. */
+/* Sets the source, which must outlive the store and its executors. Until store_changed, all params
+ * have the source's values. */
 void store_set_source(Store *store, const StoreSource *source);
 const StoreSource *store_source(const Store *store); /* NULL: none, or params have changed since */
-/* Fills a param's data, or that of all params; without a source, with zeros. False: memory ran out,
- * or the source cannot read the values. */
+/* Gives a tensor that has no data its data, or all such tensors: a param the source's values, if
+ * there is a source, any other tensor zeros. Skips caches. False: memory ran out, or the source
+ * cannot read the values. */
 bool store_need(Store *store, StoreTensor *tensor);
 bool store_need_all(Store *store);
 int64_t store_count(const Store *store);
-StoreTensor *store_at(Store *store, int64_t i); /* in order of addition */
-StoreTensor *store_find(Store *store, const char *name);
+StoreTensor *store_at(Store *store, int64_t i);          /* in order of addition */
+StoreTensor *store_find(Store *store, const char *name); /* NULL: there is none */
 /* Whether a tensor is a param: trained, frozen or state, and no slot of an optimizer, gradient or
  * cache. */
 bool store_is_param(const StoreTensor *tensor);
@@ -100,12 +104,13 @@ bool store_is_param(const StoreTensor *tensor);
  * params, and is never 0. */
 void store_changed(Store *store);
 int64_t store_version(const Store *store);
-/* Fills each tensor with the initial values that it declares, drawn by Philox with the key (seed,
- * hash of the name), so that they do not depend on order or threads. Fans: of [in, out],
- * in = dims[0] … dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File
- * tensors are not changed: the loader fills them. False: memory ran out. */
+/* Fills each tensor that has data with the initial values that it declares, drawn by Philox with a
+ * key that is a hash of seed and name, so that they do not depend on order or threads. Fans: of
+ * [in, out], in = dims[0] × … × dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File
+ * tensors are not changed: the loader fills them. Borrowed data is written, too: call store_own
+ * before. False: memory ran out, and some tensors are not filled. */
 bool store_initialise(Store *store, uint64_t seed);
-int64_t store_bytes(const Store *store);
+int64_t store_bytes(const Store *store);     /* of all tensors, also of those without data yet */
 int64_t store_own_bytes(const Store *store); /* without what is borrowed */
 
 /* ---- running ---- */
@@ -116,23 +121,27 @@ typedef struct ExecDim {
     int64_t extent, total; /* as TfcDim */
 } ExecDim;
 
+/* An executor of a program whose tensors are in the store; both must outlive it. NULL: memory ran
+ * out. */
 Exec *exec_new(const TfcProgram *program, Store *store);
-void exec_free(Exec *exec);
+void exec_free(Exec *exec); /* NULL is allowed */
 
 /* Plans the slab so that each of the n shapes (n × program->n_dims entries)
  * fits without planning again. Without this call the slab grows at the first run of a
- * larger shape. False: memory ran out. */
+ * larger shape. If the slab grows, earlier outputs become invalid. False: memory ran out, or a
+ * shape needs more than any machine has. */
 bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n);
 int64_t exec_slab_bytes(const Exec *exec); /* the planned peak, with what is kept between runs */
 /* The planned peak of a program for one shape; the program may lack kernels. -1: memory for the
- * planning ran out. */
+ * planning ran out, or the shape needs more than any machine has. */
 int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape);
 
 int exec_dim(const Exec *exec, const char *name); /* index, or -1: the program does not use it */
+/* Sets a dimension that is not ragged. dim -1: does nothing; also in exec_set_ragged. */
 void exec_set_dim(Exec *exec, int dim, int64_t extent);
-/* Lengths of the n rows of the batch; sets the dimension it is ragged over too.
- * `offset` NULL: one after the other (the usual); else where each row
- * begins, in tokens (shared memory of beams, caches with gaps: `total` is not
+/* Sets a ragged dimension to the lengths of the batch's n rows, and the dimension that it is ragged
+ * over to n. Copies both lists. `offset` NULL: the rows lie one after the other (the usual); else
+ * where each row begins, in tokens (shared memory of beams, caches with gaps: `total` is not
  * meaningful then and no program may iterate over tokens of the dimension). If memory for
  * the tables runs out, exec_run returns false. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
@@ -141,24 +150,31 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
  * ends. */
 bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
+/* Runs the program. False, and no step has run: memory ran out, the shape needs more than any
+ * machine has, an input or a cache has no data, or the store's source cannot read a param. */
 bool exec_run(Exec *exec);
-/* The same for what the run leaves behind: caches, and params that are assigned. Steps for outputs
- * alone are left out. */
+/* The same without the steps that only outputs need: computes caches, params that are assigned, and
+ * what is kept for the next run. Outputs are undefined then. */
 bool exec_run_state(Exec *exec);
-/* In storage layout, valid until the next run; NULL: no such output. */
+/* In storage layout, valid until the next run or until exec_reserve grows the slab; NULL: no such
+ * output, or nothing has run. */
 const void *exec_output(Exec *exec, const char *name);
-int64_t exec_output_count(Exec *exec, const char *name); /* elements, for the shape last run */
+/* Elements of the output for the dimensions as they are set now; 0: no such output. */
+int64_t exec_output_count(Exec *exec, const char *name);
 
-/* ExecHook: called around a run's steps, by the thread that runs them. */
+/* ExecHook: called around each step of a run, or around a whole loop over rows, by the thread that
+ * called exec_run. */
 typedef struct ExecHook {
     void *context;
-    /* all earlier steps are done; this one, and perhaps some later ones, are not begun */
+    /* all earlier steps are done, this one has not begun; of a loop, its first step */
     void (*before)(void *context, int32_t step);
-    void (*after)(void *context, int32_t step); /* this step and all earlier ones are done */
+    /* this step and all earlier ones are done; of a loop, its last step */
+    void (*after)(void *context, int32_t step);
 } ExecHook;
-/* Sets the hook of all further runs, which it outlives; NULL: none. */
+/* Sets the hook of all further runs; it must outlive them. NULL: none. */
 void exec_set_hook(Exec *exec, const ExecHook *hook);
-/* ExecSpan: the first and the last step of a run. In a loop over rows every step counts as all. */
+/* ExecSpan: a range of a program's steps, both ends included. It has all steps of a loop over rows,
+ * or none. */
 typedef struct ExecSpan {
     int32_t first, last;
 } ExecSpan;
@@ -167,12 +183,12 @@ ExecSpan exec_tensor_span(const Exec *exec, const char *name);
 
 /* For --check-numerics: runs as exec_run does, but checks the floats that each step wrote, and
  * stops at the first step that made a NaN. Returns its name, and in *step its number. NULL: no step
- * did, and the run is complete. */
+ * did, and the run is complete; or exec_run would return false, and no step has run. */
 const char *exec_find_nan(Exec *exec, int *step);
-const TfcProgram *exec_program(const Exec *exec); /* that it runs */
+const TfcProgram *exec_program(const Exec *exec);
 
-/* Sets the number of threads of every parallel loop from now on; before, it is team_default. A
- * number outside 1 … LIMIT_threads counts as the nearer of the two. */
+/* Sets the number of threads of every parallel loop from now on; until then it is team_default(). A
+ * number outside 1 … LIMIT_threads counts as the nearer of the two. Any thread may call. */
 void exec_set_threads(int n);
 int exec_threads(void);
 

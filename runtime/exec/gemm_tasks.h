@@ -22,9 +22,9 @@ typedef struct BoundGemm {
     const TfcGemmStep *step;
     const TfcDim *dims;
     const TfcProducts *products;
-    const TfcChoice *choice; /* between them */
+    const TfcChoice *choice; /* of OpenBLAS or the form */
     GemmMatrix a, b, c;
-    TfcRows rows; /* in a loop: which side they are */
+    TfcRows rows; /* in a loop over rows: which side the rows are */
     bool accumulate;
     int64_t m, n, k; /* where the extents are sizes */
     int64_t loops[TFC_MAX_LOOPS];
@@ -40,7 +40,7 @@ typedef struct GemmShape {
     int64_t m, n, k;
 } GemmShape;
 
-/* The indices of some loops at an iteration of them, the last the fastest. */
+/* Writes the indices of n of the loops at an iteration over these; the last loop varies fastest. */
 static inline void gemm_indices(const BoundGemm *bound, const int32_t *loops, int32_t n,
                                 int64_t iteration, int64_t index[TFC_MAX_LOOPS])
 {
@@ -58,7 +58,7 @@ static inline int64_t gemm_extent(const TfcExtent *extent, int64_t size, const T
     return extent->kind == TFC_EXTENT_LENGTH ? dims[extent->dim].length[sentence] : size;
 }
 
-/* The product at these indices; nothing (m = 0) where a loop has passed the end of the sentence. */
+/* The product at these indices; an empty one (m = 0) past the end of the sentence. */
 static inline GemmShape gemm_shape_at(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS])
 {
     const TfcGemmStep *step = bound->step;
@@ -85,7 +85,7 @@ static inline int64_t gemm_origin(const BoundGemm *bound, const GemmMatrix *matr
     return at;
 }
 
-/* Fills `tasks` of a step whose loops and sides are bound; false: memory ran out. */
+/* Fills `tasks` of a product whose loops and sides are bound; false: memory ran out. */
 bool gemm_cut(BoundGemm *bound);
 
 #endif

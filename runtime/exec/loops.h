@@ -4,11 +4,12 @@
 
 #include "runtime/exec/state.h"
 
-/* After the steps were bound: allocates room for sums. False: memory ran out. */
+/* Allocates room for the sums over a chunk; after the steps were bound. False: memory ran out. */
 bool loops_bind(Exec *exec);
 /* Points the steps of loop l at the rows [begin, begin + rows). */
 void loop_begin(Exec *exec, int32_t l, int64_t begin, int64_t rows);
-/* After step s of a loop: adds what a chunk but the first one summed up. */
+/* After step s of a loop: adds the chunk's sums to those of the chunks before. Does nothing for the
+ * first chunk, and for steps that do not sum over rows. */
 void loop_sum(Exec *exec, int32_t s);
 
 #endif

@@ -46,7 +46,8 @@ typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end)
 
 typedef enum TfcExtentKind { TFC_EXTENT_SIZE, TFC_EXTENT_LENGTH } TfcExtentKind;
 
-/* STEP(KIND, what reports call it). A pack makes the `panels` of b of the product `gemm`. */
+/* STEP(KIND, what reports call it). A pack step writes the `panels` of b for the product in its
+ * `gemm`. */
 #define TFC_STEP_KINDS(STEP) \
     STEP(KERNEL, "kernel")   \
     STEP(GEMM, "product")    \
@@ -66,17 +67,17 @@ static inline const char *step_kind_name(TfcStepKind kind)
 typedef enum TfcRows {
     TFC_ROWS_NONE,  /* the step is in no loop */
     TFC_ROWS_UNITS, /* a kernel: does the rows' part of its range */
-    TFC_ROWS_SUM,   /* a kernel: its results are sums over rows, and summed over the chunks */
+    TFC_ROWS_SUM,   /* a kernel: its results are sums over rows, added up over the chunks */
     TFC_ROWS_M,     /* a product: the rows are m */
     TFC_ROWS_N,     /* … are n */
-    TFC_ROWS_K      /* … are what is summed over, in this chunk onto the one before */
+    TFC_ROWS_K      /* … are k: a chunk adds to the c of the chunks before */
 } TfcRows;
 
 typedef enum TfcBufferKind {
     TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
     TFC_BUFFER_TENSOR, /* a param in the store: `index` into tensors */
     TFC_BUFFER_INPUT,  /* the caller's: `index` into inputs */
-    TFC_BUFFER_OUTPUT, /* in the slab, never reused: `index` into outputs */
+    TFC_BUFFER_OUTPUT, /* in the slab until the next run: `index` into outputs */
     TFC_BUFFER_KEPT    /* outside the slab, kept for the next run; its size is a constant */
 } TfcBufferKind;
 
@@ -98,7 +99,7 @@ typedef enum TfcRole {
     int64_t:                    \
     0;
 static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layout on every system");
-/* The number of a word, for those that read it from generated code. */
+/* The index of a word in its record, for generated code that reads it. */
 #define TFC_WORD(T, name) (offsetof(T, name) / 8)
 
 #define WORDS(T)        \

@@ -11,7 +11,7 @@ static inline int64_t size_factor(const TfcFactor *factor, const TfcDim *dims)
     return factor->quantity == TFC_EXTENT ? dim->extent : dim->total;
 }
 
-/* For dimensions that fit. */
+/* The size's value for these dimensions, which fit (sizes_fit). */
 static inline int64_t size_value(const TfcSize *size, const TfcDim *dims)
 {
     uint64_t value = (uint64_t)size->coefficient; /* may wrap around before a factor of zero */
@@ -20,8 +20,8 @@ static inline int64_t size_value(const TfcSize *size, const TfcDim *dims)
     return (int64_t)value;
 }
 
-/* Whether every size of the program is below what any machine has memory for: sums of
- * their bytes do not overflow then. */
+/* Whether no size of the program exceeds 2^47 elements, more than any machine has memory for: then
+ * sums of their bytes do not overflow. */
 static inline bool sizes_fit(const TfcProgram *program, const TfcDim *dims)
 {
     for (int32_t s = 0; s < program->n_sizes; s++) {
@@ -48,7 +48,7 @@ static inline int64_t loop_rows(const TfcLoop *loop, const TfcDim *dims)
     return loop->quantity == TFC_EXTENT ? dim->extent : dim->total;
 }
 
-/* Rows of each chunk but the last: as even as they can be. */
+/* Rows of each chunk but the last, so that chunks are as even as possible. */
 static inline int64_t loop_chunk(const TfcLoop *loop, int64_t rows)
 {
     int64_t n = (rows + loop->chunk - 1) / loop->chunk;
@@ -62,8 +62,8 @@ static inline bool buffer_is_planned(const TfcBuffer *buffer)
            buffer->kind == TFC_BUFFER_KEPT;
 }
 
-/* Whether a buffer is outside the slab and kept for the next run. An output that is made of params
- * alone is, too. */
+/* Whether a buffer's values are kept for the next run. An output that is computed from params alone
+ * is kept, too. */
 static inline bool buffer_is_kept(const TfcProgram *program, const TfcBuffer *buffer)
 {
     bool prepared = buffer->first >= 0 && buffer->first < program->n_prepared;

@@ -1,6 +1,6 @@
 /* The slab planner: places buffers with known lifetimes into one block of memory
- * so that no two that live at the same time overlap. What is kept from run to run has a block
- * of its own, whose places change only where more buffers come to be kept. */
+ * so that no two that live at the same time overlap. Buffers that are kept from run to run have a
+ * block of their own, in which they stay in place until more buffers are kept. */
 #ifndef RUNTIME_EXEC_SLAB_H
 #define RUNTIME_EXEC_SLAB_H
 
@@ -20,14 +20,14 @@ typedef struct SlabItem {
  * if memory for the planning itself ran out. */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
-/* The i-th buffer that a step reads or writes; -1: it has fewer. dims: leaves out what this run
- * does not read; NULL: all. */
+/* The i-th buffer that a step reads or writes; -1: it has fewer. `dims`: leaves out b of a product
+ * that reads only b's panels for these dimensions; NULL: leaves out none. */
 int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i,
                        const TfcDim *dims);
-/* Marks the kept buffers that a run with these dimensions reads once they are prepared. Of the
- * others panels were packed (TfcGemmStep.panels), and every product has so few rows that it reads
- * those: they need memory only until then. What is marked stays marked; whether a mark was
- * added. */
+/* Marks the buffers that the steps after the prepared ones use for these dimensions. Kept buffers
+ * without a mark need memory only while they are prepared: panels were packed of them
+ * (TfcGemmStep.panels), and every product has so few rows that it reads only the panels. Marks are
+ * never removed. Returns whether a kept buffer was newly marked. */
 bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read);
 /* Whether a buffer has a place in the block of what is kept. `read`: slab_mark_read's, or NULL for
  * all. */

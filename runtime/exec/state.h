@@ -18,7 +18,7 @@ typedef struct RaggedTables {
     int64_t rows, tokens;
     int64_t n; /* rows in use */
 
-    /* there was no memory for the rows: no run until they are set again */
+    /* memory for the rows ran out: runs return false until they are set again */
     bool missing;
 } RaggedTables;
 
@@ -30,7 +30,7 @@ typedef struct BoundStep {
     };
 } BoundStep;
 
-/* A kernel's pointer to be set before each run: into memory of the caller. */
+/* A kernel's pointer into memory of the caller, which is set before each run. */
 typedef struct PointerPatch {
     void **pointer;
     int32_t buffer;
@@ -40,21 +40,21 @@ typedef struct PointerPatch {
 struct Exec {
     const TfcProgram *program;
     Store *store;
-    Arena *arena; /* the tables of the program's size, made once */
+    Arena *arena; /* of the tables whose size the program determines, made once */
     TfcDim *dims;
     int64_t *sizes; /* of the program, for the dimensions as they were bound */
     RaggedTables *ragged;
     StoreTensor **tensors;
     const void **inputs;
     void **addresses; /* of each buffer */
-    int64_t *planned; /* bytes planned for each buffer; 0: not in these two */
-    bool *read;       /* of each: slab_mark_read, for all shapes so far */
-    int64_t *offsets; /* in one of these */
+    int64_t *planned; /* bytes planned for each buffer; 0: in neither slab nor kept */
+    bool *read;       /* of each buffer: slab_mark_read, for all shapes so far */
+    int64_t *offsets; /* of each buffer in slab or kept */
     char *slab, *kept;
     SlabBlocks blocks;        /* their bytes */
-    uint64_t layout;          /* of kept, hashed */
-    const StoreSource *found; /* kept is what it has found; NULL: our own memory */
-    const StoreSource *keeps; /* of whose params kept was made here; NULL: of others */
+    uint64_t layout;          /* a hash of where buffers lie in kept */
+    const StoreSource *found; /* whose `find` returned kept; NULL: kept is allocated here */
+    const StoreSource *keeps; /* the params' source, which gets kept when it is dropped; or NULL */
     bool planned_once;
     BoundStep *steps;
     void **pointers; /* of all kernel steps, one after the other */
@@ -68,7 +68,7 @@ struct Exec {
     int64_t part_bytes;
     int64_t prepared;   /* the store's version that the prepared steps read; 0: none */
     int32_t first_step; /* of this run */
-    bool multiplies;    /* there are products */
+    bool multiplies;    /* the program has products */
     bool bound;         /* the steps fit the dimensions as they are now, */
     int32_t bound_from; /* from this one on */
     uint32_t rng[4];
@@ -77,7 +77,7 @@ struct Exec {
     bool leaves_out;         /* this run leaves those out */
 };
 
-/* Whether the product before it does this step, part by part. */
+/* Whether the step is an epilogue: the product before it does it, part by part. */
 static inline bool step_is_epilogue(const TfcStep *step)
 {
     return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
@@ -89,21 +89,23 @@ static inline char *exec_place(const Exec *exec, int32_t b)
     return (slab_stays(exec->program, exec->read, b) ? exec->kept : exec->slab) + exec->offsets[b];
 }
 
-/* Bytes of each slab buffer for these dimensions at least; plans and takes the slab
- * anew if one does not fit. */
+/* Makes room in every planned buffer for each of n shapes: plans anew, and allocates, if one does
+ * not fit. False: memory ran out, or a shape does not fit (sizes_fit); kept data is lost if memory
+ * ran out. */
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
-/* The same and sizes alone, for steps that a device runs: no memory is taken here, and such an Exec
- * does not run itself. */
+/* Plans for the dimensions as they are, and evaluates the sizes, for steps that a device runs: an
+ * Exec that is only measured has no memory and cannot run. False: as exec_fit. */
 bool exec_measure(Exec *exec);
-/* Evaluates every size, stride and task for the dimensions as they are. */
+/* Evaluates every size, stride and task for the dimensions as they are. False: memory ran out, the
+ * dimensions do not fit, or the store's source cannot read a param. */
 bool exec_bind(Exec *exec);
-/* The first step of the next run: what is prepared is left out. */
+/* The first step of the next run: steps whose results are prepared already are left out. */
 int32_t exec_first_step(const Exec *exec);
-/* Frees what is kept; the store's source may keep it for others. */
+/* Frees kept, after giving it to the source in `keeps`, if any. */
 void exec_drop_kept(Exec *exec);
-/* Finds which steps are for outputs alone. False: memory cannot be had. */
+/* Finds which steps only outputs need. False: memory ran out. */
 bool exec_find_outputs(Exec *exec);
-/* Points at the inputs and caches of this run. False if one is missing. */
+/* Points kernels at the inputs and caches of this run. False: one has no data. */
 bool exec_point(Exec *exec);
 
 #endif

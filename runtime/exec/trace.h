@@ -1,6 +1,6 @@
 /* A trace: what ran when on which thread. While one is in use every run of an Exec
- * records its steps, and each thread the slices of them that it ran; whoever else has
- * something to show (loading, validating, saving) adds spans. Written as Chrome's
+ * records its steps, and each thread the slices of them that it ran; other work (loading,
+ * validating, saving) is recorded as spans. A trace is written as Chrome's
  * trace events, which chrome://tracing and ui.perfetto.dev draw, or summed up by kernel.
  *
  * Memory is bounded and taken when the trace is made; what does not fit is counted and
@@ -13,11 +13,11 @@
 
 typedef struct Trace Trace;
 
-/* For as many threads as exec_threads() says now; `steps` at most, and as many slices
- * a thread (0: the usual, some minutes of a small model). NULL: out of memory. */
+/* Room for as many threads as exec_threads() says now, for `steps` steps, and for as many slices
+ * of each thread. 0 steps: the usual 2^19, some minutes of a small model. NULL: memory ran out. */
 Trace *trace_new(int32_t steps);
 void trace_free(Trace *trace); /* must not be in use; NULL is allowed */
-/* Every run from now on is recorded; NULL: none is. Not while one runs. */
+/* Every run from now on is recorded; NULL: none is. Not to be called during a run. */
 void trace_use(Trace *trace);
 Trace *trace_in_use(void);
 
@@ -32,42 +32,44 @@ void trace_end(const char *name, int64_t begin);
 /* Steps, slices and spans that found no room. */
 int64_t trace_dropped(const Trace *trace);
 
-/* Makes this moment the trace's zero: of several processes, each does so at the same time. Before
- * the first record. */
+/* Makes this moment the trace's time zero. Several processes call it at the same moment, before the
+ * first record. */
 void trace_restart(Trace *trace);
 
-/* The programs that ran must still be there for what follows. */
+/* The functions below read the programs that ran: these must not be freed before. */
 
-/* TraceSink: takes what is written, piece by piece. */
+/* TraceSink: receives what is written, piece by piece. */
 typedef struct TraceSink {
     void *context;
     void (*put)(void *context, const char *text, size_t bytes);
 } TraceSink;
-/* The events as elements of a list, those of all processes but the first after a comma. `process`:
- * from 1. */
+/* Writes the events as elements of a JSON list; a comma comes first unless `process` is 1.
+ * `process`: the process's number, from 1; `name`: the name that viewers show for it. */
 void trace_put_events(const Trace *trace, int process, const char *name, TraceSink sink);
 
-/* TraceOthers: what other processes have put, for the same file; and this one's name. */
+/* TraceOthers: for a file with the events of several processes: this one's name, and what writes
+ * the events of the others. */
 typedef struct TraceOthers {
     const char *name;
     void *context;
     void (*put)(void *context, TraceSink sink);
 } TraceOthers;
+/* Writes a trace file. `others` NULL: this is the only process. False after errors. */
 bool trace_write(const Trace *trace, Diagnostics *diags, const char *path,
-                 const TraceOthers *others); /* NULL: there are none */
+                 const TraceOthers *others);
 
 /* All steps that are alike: the same kernel, a product of the same shape, copying. */
 typedef struct TraceTotal {
     TfcStepKind kind;
     const char *kernel; /* its name, "product", "pack", "copy" or "zeros" */
-    const char *shape;  /* of the first; "" of kernels, copies and zeros */
-    const char *name;   /* the first step's: where in the model */
+    const char *shape;  /* of products; else "" */
+    const char *name;   /* of the first such step: where in the model it is */
     int64_t calls;
-    double seconds; /* on the clock, of all calls */
+    double seconds; /* of wall-clock time, of all calls */
     double flops;   /* 0: not known */
     double bytes;   /* of operands and results, each once a call */
 } TraceTotal;
-/* The longest first, in the arena; *n of them. */
+/* The totals, longest first; *n of them, in the arena. */
 TraceTotal *trace_totals(const Trace *trace, Arena *arena, int *n);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct TraceStep {
     int64_t begin, end; /* nanoseconds since the trace was made */
 
     /* Of a product: m, n, k (the largest) and how many. Of a kernel: units, and
-     * elements a unit. Of copies and zeros: bytes. */
+     * elements a unit. Of packs, copies and zeros: bytes. */
     int64_t shape[4];
     double flops, bytes;
 } TraceStep;
@@ -50,9 +50,9 @@ struct Trace {
 };
 
 int64_t trace_now(const Trace *trace);
-/* Room for one more step, or NULL; it is filled by the thread that runs the program. */
+/* One more step, which the thread that runs the program fills; NULL: the trace is full. */
 TraceStep *trace_add_step(Trace *trace);
-/* The calling thread ran a task of the step. */
+/* Records that the calling thread ran a task of the step. */
 void trace_add_task(Trace *trace, const TraceStep *step, int64_t begin, int64_t end);
 static inline int32_t trace_filled(int32_t used, int32_t capacity)
 {

@@ -1,5 +1,5 @@
 /* A compiled model: what `tfc compile` writes beside the programs, one constant
- * that the generated functions hand to model.h. Plain data, as program.h. */
+ * that the generated functions pass to those of model.h. Plain data, as program.h. */
 #ifndef RUNTIME_MODEL_ABI_H
 #define RUNTIME_MODEL_ABI_H
 
@@ -9,7 +9,7 @@
 
 enum { TFC_MODEL_ABI = 7 };
 
-/* As the generated header's constants. */
+/* The generated header has the same numbers. */
 typedef enum TfcStatus {
     TFC_OK,
     TFC_ERROR_VERSION,
@@ -63,7 +63,7 @@ typedef struct TfcVocabulary {
 
 /* Text in place of ids: both vocabularies, and the ids around a source. */
 typedef struct TfcText {
-    TfcVocabulary target, source;     /* source.bytes NULL: the same */
+    TfcVocabulary target, source;     /* source.bytes NULL: the target's */
     int64_t source_begin, source_end; /* around the tokens of a source; -1: none */
 } TfcText;
 
@@ -74,13 +74,13 @@ typedef struct TfcModel {
     int64_t n_variants;
     const TfcVariant *variants; /* the most demanding first */
 
-    /* 0: no weights inside; above 1: decoding takes the mean of their probabilities, and no other
-     * weights */
+    /* 0: no weights inside; above 1: an ensemble: decoding takes the mean of the members'
+     * probabilities, and the model cannot be opened with other weights */
     int64_t n_members;
     const TfcMember *members;
     const char *source, *target, *next, *logits; /* ports; NULL: none */
     int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
-    int64_t first;                               /* of every translation; -1: none */
+    int64_t first;                               /* id of every translation; -1: none */
     int64_t max_length;                          /* of sentences; 0: no limit known */
     int64_t n_ids;
     const TfcIds *ids; /* of the inputs whose ids are looked up */

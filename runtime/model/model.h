@@ -6,8 +6,8 @@
  * at a time. tfc_model_train_step writes the params: nothing else runs on the model
  * meanwhile. A call that breaks these rules, or has an argument that is not allowed, returns an
  * error; the generated header lists the errors of each function. Functions return a TfcStatus;
- * tfc_model_error_detail has the details. A call that fails changes nothing, unless the function
- * says otherwise. */
+ * tfc_model_error_detail has the details of the calling thread's last error. A call that fails
+ * changes nothing, unless the generated header says otherwise. */
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
@@ -32,7 +32,7 @@ typedef struct TfcResult {
     int64_t n_each;
 } TfcResult;
 
-/* One of the results of a line of text. */
+/* One result of a line of text; list and texts are the session's. */
 typedef struct TfcTranslation {
     int64_t line;
     const char *text;
@@ -59,7 +59,7 @@ int tfc_model_open(const TfcModel *model, int64_t header, const char *weights,
                    TfcModelHandle **out);
 int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out);
 /* Opens a model with the params, the optimizer's state and the count of steps of a checkpoint that
- * tfc_model_save or a training has written. The model has train_step. */
+ * tfc_model_save or a training has written. Only for a model that has train_step. */
 int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
                               TfcModelHandle **out);
 void tfc_model_close(TfcModelHandle *loaded);
@@ -89,27 +89,27 @@ int tfc_model_generate(TfcSessionHandle *session, const TfcGeneration *settings,
 int tfc_model_alignment(TfcSessionHandle *session, int32_t n_source, const int32_t *source,
                         int32_t n_target, const int32_t *target, const float **weights);
 
-/* Text, of models with a vocabulary inside. */
+/* Calls with text; only for a model with a vocabulary inside. */
 int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                              const char *utf8, int64_t length, const char **text,
                              int64_t *text_length);
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length);
-/* Counts the tokens, and the unknown ones among them, of the texts that the last call with text
- * encoded. *note: a sentence about their share if it is above UNKNOWN_TOLD (base/unknown.h), owned
- * by the session; else NULL. Each of the last three may be NULL. */
+/* Gives the number of tokens, and of unknown tokens, in the texts that the last call with text
+ * encoded. *note: a sentence about the share of unknown tokens if it is above UNKNOWN_TOLD
+ * (base/unknown.h), owned by the session; else NULL. Each of the last three may be NULL. */
 int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unknown,
                       const char **note);
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);
-/* For main.c: as tfc_model_translate_text, for one line among many (see tfc_model_answer_line). */
+/* For main.c: as tfc_model_translations, for one line among many (see tfc_model_answer_line). */
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,
                                 const TfcTranslation **list, int64_t *n);
 /* For main.c: the answer to one line among many, a translation or a continuation, as one line.
- * `number`: the line's number, the key of its random numbers. */
+ * `number`: the line's number, from 0, which is in the key of its random numbers. */
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
                           const char *line, int64_t length, const char **text,
                           int64_t *text_length);

@@ -9,7 +9,7 @@
  * not given.
  *   given      which rows of settings.def were given; their values are in `settings`
  *   ids        the input has ids instead of text
- *   help       was asked for and has been printed */
+ *   help       help was asked for and has been printed */
 typedef struct ProgramOptions {
     bool given[SETTINGS];
     TfcGeneration settings;
@@ -18,11 +18,11 @@ typedef struct ProgramOptions {
     bool ids, help;
 } ProgramOptions;
 
-/* Reads the command line. 0; or the exit status, after a message that says what is wrong. */
+/* Reads the command line. Returns 0; or the exit status, after a message about what is wrong. */
 int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *options);
 /* Replaces the model's defaults by the options that were given. --beam and --alternatives without
- * --sample turn off drawing at random, even if that is the model's default. 0; or the exit status,
- * after a message about options that have no effect together. */
+ * --sample turn off drawing at random, even if that is the model's default. Returns 0; or the exit
+ * status, after a message about options that exclude each other. */
 int program_options_set(const ProgramOptions *options, const char *program,
                         TfcGeneration *settings);
 

@@ -5,12 +5,14 @@
 #include "base/json_write.h"
 #include "runtime/model/model.h"
 
-/* The answer ends with a NUL and is valid until the next call; never NULL. Any request is
- * allowed. */
+/* Answers a request. The answer ends with a NUL and is valid until the next call; never NULL. Any
+ * request is allowed. One thread calls at a time. If memory for the answer's text runs out, the
+ * process ends. */
 const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length);
 
-/* Writes the member "attention" of an answer to a line: how much each token of the answer looked at
- * each of the source; nothing if the line has no tokens. A TfcStatus. (script_attention.c) */
+/* Writes the member "attention" of an answer to a line: the attention weights of each token of the
+ * answer over those of the source. Writes nothing if the line has no tokens. `text`: the request's.
+ * Returns a TfcStatus. (script_attention.c) */
 int script_put_attention(TfcSessionHandle *session, const char *text, const TfcTranslation *answer,
                          JsonWriter *json);
 

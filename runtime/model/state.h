@@ -1,7 +1,7 @@
-/* Inside a loaded model and its sessions. access.c says which calls may run at a time, model.c has
- * the params, session.c sessions and their functions, words.c the arguments and results of these
- * functions, settings.c the settings of a generation, generate.c decoding, alignment.c alignments,
- * texts.c and translations.c calls with text. */
+/* Inside a loaded model and its sessions. access.c decides which calls may run at the same time;
+ * model.c has the params, session.c sessions and their functions, words.c the arguments and results
+ * of these functions, settings.c the settings of a generation, generate.c decoding, alignment.c
+ * alignments, texts.c and translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -16,17 +16,17 @@
 typedef struct TfcLoaded {
     const TfcModel *model;
     const TfcVariant *variant; /* for this machine */
-    Store *store;              /* params, shared by the sessions; of the first model, */
-    Store **others;            /* and of an ensemble's others, n_others */
+    Store *store;              /* params of the first member, shared by the sessions */
+    Store **others;            /* the same of an ensemble's other members, n_others of them */
     int64_t n_others;
-    pthread_mutex_t mutex; /* of what follows, and of adding to the store */
-    bool trains;           /* the params are its own, the optimizer's state is there */
-    int64_t generation;    /* changes when params move */
+    pthread_mutex_t mutex; /* protects the fields from trains to target, and adding to the store */
+    bool trains;           /* the params are writable, the optimizer's state is there */
+    int64_t generation;    /* changes when the params get other addresses */
 
     /* steps done, seed of the last step; the checkpoint's other values are saved again, for a tfc
-     * train that resumes from it */
+     * train that resumes from the file */
     TrainState training;
-    Tokenizer *source, *target; /* made for the first text; source may be the target's */
+    Tokenizer *source, *target; /* made for the first text; may be the same one */
 
     /* access.c: */
     int64_t users;   /* the handle, sessions and calls that use the model; the last one frees it */
@@ -37,16 +37,16 @@ typedef struct TfcLoaded {
 
 typedef struct TfcSession {
     TfcLoaded *loaded;
-    Store *store;   /* params borrowed from the model's, caches of its own; of the first model, */
-    Store **others; /* and of an ensemble's others */
+    Store *store;   /* of the first member: params borrowed from the model's, caches of its own */
+    Store **others; /* the same of an ensemble's other members */
     int64_t generation;
     Exec *execs[TFC_N_FUNCTIONS];
-    int32_t *next; /* target tokens moved by one */
+    int32_t *next; /* for each target token the one after it */
     int64_t next_room;
     Stepper stepper;
     bool has_stepper;
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
-    uint8_t *is_fed;              /* a flag a slot: it is among the rows checked so far */
+    uint8_t *is_fed;              /* of each slot: it is among the rows checked so far */
     Arena *results;               /* of the last generation */
     TokenText text;               /* of the last call with text */
     UnknownCount unknown;         /* tokens of the last call's texts */
@@ -60,14 +60,14 @@ typedef struct TfcSession {
 /* What a call does with the model's params. */
 typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 
-/* The object of an open handle; it is not freed before model_leave. NULL, after tfc_model_fail, and
- * *status: the handle is not open, or another call uses the object in a way that excludes this
- * one. */
+/* The object of an open handle; it is not freed before model_leave or session_leave. NULL, after
+ * tfc_model_fail, with *status: the handle is not open, or another call uses the object in a way
+ * that excludes this one. */
 TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
 void model_leave(TfcLoaded *loaded, ModelUse use);
 TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
 void session_leave(TfcSession *session, ModelUse use);
-/* Handles for new objects; NULL: out of memory. A model is not freed before its sessions. */
+/* Handles for new objects; NULL: memory ran out. A model is not freed before its sessions. */
 TfcModelHandle *model_handle(TfcLoaded *loaded);
 TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded);
 /* Called by access.c when nothing uses the object any more. (model.c, session.c) */
@@ -76,7 +76,7 @@ void session_free(TfcSession *session);
 
 /* ---- errors ---- */
 
-/* Keeps the text for tfc_model_error_detail and gives the status. */
+/* Keeps the text for tfc_model_error_detail in this thread and returns the status. */
 int tfc_model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int tfc_model_no_memory(void); /* the same for TFC_ERROR_MEMORY */
 /* TFC_ERROR_ARGUMENT if the argument is NULL, with its name in the details; else TFC_OK. */
@@ -86,30 +86,30 @@ int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t 
 
 /* ---- shared by calls ---- */
 
-/* Before the first update: makes the params writable and adds the optimizer's state. */
+/* Before the first update: makes the params writable and adds the optimizer's state. false: memory
+ * ran out. */
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
-/* If the model's params have moved since the session's executors were made: frees these and makes
- * new stores. false: out of memory. */
+/* If the model's params have got other addresses since the session's executors were made: frees
+ * these and makes new stores. false: memory ran out. */
 bool session_refresh(TfcSession *session);
 /* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's
- * store. */
+ * store. false: memory ran out. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
-enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
+enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that session_run takes */
 /* Runs a program on the words of a call and gives its results; everything is checked before
- * anything is changed. A TfcStatus. (words.c) */
+ * anything is changed. Returns a TfcStatus. (words.c) */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out);
 
-/* The same for a function from tensors to tensors, whose Exec is made at the first call.
- * (session.c) */
+/* The same for a function of the model, whose Exec is made at the first call. (session.c) */
 int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in,
                          TfcWord *out);
 
 /* ---- generate.c ---- */
 
-/* Makes the session's stepper. A TfcStatus. */
+/* Makes the session's stepper, unless it is there. Returns a TfcStatus. */
 int session_prepare_decode(TfcSession *session);
 /* The most results that a sentence can have. */
 int32_t session_places(const DecodeSettings *settings);
@@ -117,7 +117,7 @@ TfcResult session_result(const Hypothesis *hypothesis);
 
 /* ---- settings.c ---- */
 
-/* Checks the settings and converts them; NULL: the defaults. Prefixes are not among them. A
+/* Checks the settings and converts them, all but the prefixes; NULL: the defaults. Returns a
  * TfcStatus. */
 int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out);
 /* Tokens of the longest sequence that the model takes. */

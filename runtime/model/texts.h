@@ -1,4 +1,4 @@
-/* What calls with text share. Functions give a TfcStatus. */
+/* What calls with text share. Functions that return int return a TfcStatus. */
 #ifndef RUNTIME_MODEL_TEXTS_H
 #define RUNTIME_MODEL_TEXTS_H
 
@@ -6,26 +6,28 @@
 
 /* ---- texts.c ---- */
 
-/* Checks that a text has no NUL and is valid UTF-8. `name`: of a prefix, for the message; else
- * NULL. */
+/* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`: the
+ * name of a prefix's field, for the message; else NULL. */
 int texts_check(const char *name, const char *utf8, int64_t length);
-/* Begins a call: makes stepper, tokenizers and settings ready. `encodes`: the call needs a model
- * with an encoder. */
+/* Begins a call: makes stepper, tokenizers and settings ready. `encodes`: whether the call needs a
+ * model with an encoder or one without. */
 int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                 DecodeSettings *settings);
-/* Appends a text's ids, and counts the unknown ones among them. false: out of memory. */
+/* Appends a text's ids, and counts the unknown ones among them. false: tokenizer_problem has the
+ * reason; NULL: memory ran out. */
 bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
                   TokenIds *ids);
 /* Refuses settings that ask for several results, in a call that returns one text. */
 int texts_need_one(const DecodeSettings *settings);
-/* Appends a special token, or nothing for -1, a token that the model lacks. false: out of
- * memory. */
+/* Appends a special token, or nothing for -1, a token that the model lacks. false: memory ran
+ * out. */
 bool texts_push_special(TokenIds *ids, int64_t id);
 
 /* ---- translations.c ---- */
 
-/* Translates lines. Results of each line go to `list`, in the arena of the session's results; list
- * NULL: the best results become the session's text. `first`: the number of the first line. */
+/* Translates lines. *list gets the results of each line, n of them, in the arena of the session's
+ * results; list NULL: the best results become the session's text. `first`: the number of the first
+ * line, for random numbers and messages. */
 int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
                     const char *utf8, size_t length, const TfcTranslation **list, int64_t *n);
 

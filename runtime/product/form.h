@@ -1,5 +1,5 @@
-/* Forms: what products of one type of operands need of a processor, as codegen/emit/gemm/gemm.h
- * generates it. */
+/* Forms: what the code of products of one element type needs on one processor: sizes of blocks and
+ * tiles, and functions that codegen/emit/gemm/gemm.h generates. */
 #ifndef RUNTIME_PRODUCT_FORM_H
 #define RUNTIME_PRODUCT_FORM_H
 
@@ -8,9 +8,9 @@
 
 /* Store mode: how sums are stored into c. */
 typedef enum TfcStore {
-    TFC_STORE_OVER,
-    TFC_STORE_ADD,    /* to what c holds */
-    TFC_STORE_ROUNDED /* of bf16 and k at most TFC_ROUNDED_K: c is bf16, else f32 */
+    TFC_STORE_OVER,   /* overwrites c */
+    TFC_STORE_ADD,    /* adds to what c holds */
+    TFC_STORE_ROUNDED /* rounds to a c of bf16 (else f32): bf16 operands, k <= TFC_ROUNDED_K */
 } TfcStore;
 enum { TFC_ROUNDED_K = 512 };
 
@@ -18,10 +18,11 @@ enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
 
 /* Layout of a tile's operands; a tile does not read strides that follow from it.
  *   STRIDED  a and b by strides of any size
- *   PANELS   a and b in panels: for each term the elements of all sides, contiguous
+ *   PANELS   a and b in panels: for each term the elements of all sides (rows of a, columns of b),
+ *            contiguous
  *   ROWS     b in panels; a with each row contiguous along k
- *   KEPT     b in panels of product_pack, if these differ from other panels; a by strides of any
- *            size */
+ *   KEPT     b in panels that product_pack made, if a form packs these in another way than other
+ *            panels; a by strides of any size */
 typedef enum TfcLie {
     TFC_LIE_STRIDED,
     TFC_LIE_PANELS,
@@ -31,8 +32,8 @@ typedef enum TfcLie {
 } TfcLie;
 
 /* c[height, columns] = Σ a·b, stored as `store` says. Strides are in bytes; k counts elements of
- * panels. b is read up to the tile's whole width. `rows`: how many c has, where a form's tiles
- * take fewer than their height. */
+ * panels. b is read up to the tile's whole width. `rows`: how many rows of c are computed, if the
+ * form's tiles take fewer than their height (any_rows). */
 typedef void TfcTile(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b,
                      int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t store,
                      int64_t rows);
@@ -53,44 +54,46 @@ enum { TFC_PANEL_GAP = 64 };
 /* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
  * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are
  * read from memory: of bf16 they hold pairs in any case, half as many bytes.
- *   source, element            bytes of an element of a and b; of a panel, which is also a sum's
- *   joined, kept               terms an element of a panel; of one that product_pack makes
+ *   source, element            bytes of an element of a and b; of an element of a panel, which is
+ *                              also the size of a sum
+ *   joined, kept               terms an element of a panel; of a panel that product_pack makes
  *   whole                      panels have a multiple of this many terms; missing ones are zero
  *   depth                      terms a pass: what is summed in registers in one go
- *   columns, rows              of a panel of b; of a panel of a, which is the highest tile
+ *   columns, rows              of a panel of b; of a panel of a, and of the highest tile
  *   together                   rows of a that are packed together
  *   low                        this many rows or fewer are multiplied by wide tiles, with b in
  *                              place
- *   strided                    operands may be read in place
+ *   strided                    tiles can read operands in place, by strides
  *   in_place_rows, in_place_k  an a contiguous along k is read in place if its rows and k are
  *                              multiples of these; 0: never
  *   crowded                    … unless its rows are a multiple of this many bytes apart; 0: even
  *                              then
- *   beside                     layout of packed rows whose source has adjacent rows
+ *   beside                     layout (TfcLie) to which adjacent rows of a are packed
  *   any_rows                   tiles take fewer rows than their height
  *   registers                  tiles hold their sums in registers of AMX, which are set up around a
  *                              product
- *   flush                      denormals are zero meanwhile, as for the instructions that join
- *                              terms
+ *   flush                      denormals are flushed to zero during a product, as the instructions
+ *                              for pairs of bf16 do
  *   block                      bytes of b that are packed at once, for the second-level cache
  *   line                       bytes that a prefetch brings
- *   heights, widths            of the tiles, in rows, falling, and in columns, rising; 0: none */
+ *   heights, widths            of the tiles: rows, in falling order; columns, in rising order; 0:
+ *                              none */
 typedef struct TfcFormSizes {
     int64_t source, element, joined, kept, whole, depth, columns, rows, together, low;
     int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
-/* TfcForm: all that products of one type of operands need of a processor. A function that is not
- * needed is NULL.
+/* TfcForm: sizes and functions of products of one element type on one processor. A function that is
+ * not needed is NULL.
  *   tiles           by height and width; the widest, for low heights alone
  *   highest         the highest tile as wide as a panel, for each layout of operands
  *   of_kept         tiles for panels that product_pack made, where joined and kept differ; none of
  *                   the greatest height
- *   pack_panel      panels of b
+ *   pack_panel      packs panels of b
  *   pack_kept       the same for product_pack
- *   pack_rows       panels of a, from adjacent rows
- *   transpose_rows  rows along k, from adjacent rows */
+ *   pack_rows       packs panels of a, from adjacent rows
+ *   transpose_rows  packs rows of a along k, from adjacent rows */
 typedef struct TfcForm {
     TfcFormSizes sizes;
     TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LIES];

@@ -1,9 +1,9 @@
 /* Products of two matrices on one thread, after Goto & van de Geijn (2008) and BLIS (Van Zee &
- * van de Geijn 2015): the loops around tiles are plain C (product.c), the tiles and what packs
- * operands for them are generated for the processor (codegen/emit/gemm/gemm.h) and given as a form.
+ * van de Geijn 2015): the loops around tiles are plain C (product.c). The tiles and the functions
+ * that pack operands for them are generated for the processor (codegen/emit/gemm/gemm.h); together
+ * they are a form.
  *
- * Every element of c is summed over k in the same order by every tile: how rows and columns are
- * cut changes no bit. */
+ * Every tile sums over k in the same order, so how rows and columns are cut changes no bit. */
 #ifndef RUNTIME_PRODUCT_PRODUCT_H
 #define RUNTIME_PRODUCT_PRODUCT_H
 
@@ -13,10 +13,10 @@
 
 struct TfcEpilogue;
 
-/* c[m, n] = Σ_k a[m, k] b[k, n], stored as `store` says; k = 0 gives zeros. Strides are in
+/* c[m, n] = Σ_k a[m, k] b[k, n], stored as `store` says; for k = 0 the sum is zero. Strides are in
  * elements: element (i, j) of a is at i × a_row + j × a_column, of b alike, of c at i × c_row + j.
- * Of a and b one stride is 1, or its side no longer than 1.
- *   panels    b as product_pack made it, or NULL; b itself is not read then
+ * One of the two strides of a is 1, unless that side has at most one element; likewise of b.
+ *   panels    b as product_pack packed it, in place of b, which is not read; NULL: b is read
  *   column    the first column of the panels to be multiplied, a multiple of TFC_PANEL_COLUMNS
  *   epilogue  what is done with each part of c once it is whole, or NULL */
 typedef struct TfcProduct {
@@ -33,7 +33,7 @@ typedef struct TfcProduct {
     const struct TfcEpilogue *epilogue;
 } TfcProduct;
 
-/* A library's product. */
+/* A product that a library computes. */
 typedef void TfcGemm(const TfcProduct *p);
 
 /* OpenBLAS's products (blas.c): a program that names them needs the library. */
@@ -41,9 +41,9 @@ TfcGemm tfc_blas_f32, tfc_blas_f64;
 /* The library's version and the processor that its kernels are for: "0.3.21 SkylakeX". */
 void tfc_blas_name(char *name, size_t size);
 
-/* TfcProducts: what multiplies, by element type of the operands (f32, f64, bf16, which OpenBLAS has
- * not): OpenBLAS, the program's own form, or, where both are given, one of them for each shape, as
- * TfcChoice says. */
+/* TfcProducts: what multiplies, by element type of the operands (f32, f64, bf16; OpenBLAS lacks
+ * bf16): OpenBLAS, the program's own form, or, where both are given, one of them for each shape, as
+ * TfcChoice says. NULL: not given. */
 enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
 typedef struct TfcProducts {
     TfcGemm *blas[TFC_BLAS_TYPES];
@@ -53,12 +53,13 @@ typedef struct TfcProducts {
 /* Bytes of a thread's workspace, in which operands are packed. */
 enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 
-/* `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
+/* Computes the product on the calling thread. `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte
+ * aligned, which no other thread uses meanwhile. */
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
-/* Rows of a, at most, for which panels that product_pack made are read. Pairs that are widened at
- * each reading pay for few rows: with AVX2 for 16 and not for 32, with AVX-512 for 64; with more
- * rows a product packs b itself. */
+/* The most rows of a for which a product reads panels that product_pack made; with more rows it
+ * packs b itself. Pairs that are widened at each reading pay for few rows: with AVX2 for 16 and not
+ * for 32, with AVX-512 for 64. */
 static inline int64_t product_panels_to(const TfcForm *form)
 {
     enum { WIDENED = 24 };

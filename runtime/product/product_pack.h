@@ -1,21 +1,22 @@
-/* Packing of operands, by what a form gives for that: of a whole b beforehand, and for the loops
- * around tiles (product.c). */
+/* Packing of operands with a form's functions: of a whole b beforehand, and within a product
+ * (product.c). */
 #ifndef RUNTIME_PRODUCT_PRODUCT_PACK_H
 #define RUNTIME_PRODUCT_PRODUCT_PACK_H
 
 #include "runtime/product/form.h"
 
-/* Packs columns [begin, end) of b[k, n] into panels, a multiple of TFC_PANEL_COLUMNS the first.
- * `b` and `panels` point to the whole matrix and to the room for all of it: as many columns as
- * whole multiples of TFC_PANEL_COLUMNS, k elements each of b's type; for bf16, k is rounded up to
- * TFC_PAIRS_K. */
+/* Packs columns [begin, end) of b[k, n] into panels; `begin` is a multiple of TFC_PANEL_COLUMNS.
+ * `b` and `panels` point to the whole matrix and to the room for all of it: n rounded up to a
+ * multiple of TFC_PANEL_COLUMNS columns, each of k elements of b's type; for bf16, k is rounded up
+ * to TFC_PAIRS_K. Strides are in elements. */
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels);
 
-/* Terms that are packed in one go, a multiple of every form's `whole`: their misses overlap. */
+/* Terms that are packed in one go, so that their cache misses overlap; a multiple of every form's
+ * `whole`. */
 enum { PACK_K = 32 };
 
-/* Elements of a panel along k; of one that product_pack makes. */
+/* Elements along k of a panel with k terms; of a panel that product_pack makes. */
 int64_t pack_elements(const TfcFormSizes *f, int64_t k);
 int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
 
@@ -24,7 +25,7 @@ int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
 void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
                   int64_t columns, void *panels, int64_t pitch);
 
-/* Copies rows of a that are contiguous along k to rows `pitch` bytes apart. */
+/* Packs rows of a that are contiguous along k as rows `pitch` bytes apart. */
 void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
                      void *out, int64_t pitch);
 /* Packs terms [begin, end) of adjacent rows of a as rows, or as panels, with `pitch` bytes for each

@@ -1,14 +1,16 @@
-/* The processor's state that a form's tiles want around a product. */
+/* The processor's state during a product, as a form's tiles need it. */
 #ifndef RUNTIME_PRODUCT_PRODUCT_STATE_H
 #define RUNTIME_PRODUCT_PRODUCT_STATE_H
 
 #include "runtime/product/form.h"
 
-/* Denormals: zero from now on, if the form says so; what was so far, for what restores it. */
+/* Makes the processor take denormals for zero, if the form asks for it; returns the state to
+ * restore. */
 unsigned state_flush_denormals(const TfcFormSizes *f);
 void state_restore_denormals(const TfcFormSizes *f, unsigned before);
 
-/* Registers of AMX: set up, each of 16 rows of 64 bytes, and given back. */
+/* Sets up the tile registers of AMX, each of 16 rows of 64 bytes, and gives them back; does nothing
+ * if the form uses none. */
 void state_open_registers(const TfcFormSizes *f);
 void state_close_registers(const TfcFormSizes *f);
 

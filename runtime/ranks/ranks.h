@@ -1,11 +1,12 @@
 /* Ranks: processes of one command, started together by mpirun, perhaps on many machines.
  *
  *   Ranks *ranks;
- *   if (!ranks_open(diags, arena, &ranks)) …     // an error is in diags; NULL: one process alone
+ *   if (!ranks_open(diags, arena, silence, &ranks)) …  // an error is in diags
  *   ranks_share(ranks, &state, sizeof state);    // rank 0's, on every rank
  *   ranks_close(ranks);
  *
- * Every rank makes the same calls in the same order. Where ranks is NULL, calls do nothing. */
+ * Every rank makes the same calls in the same order. For a process on its own `ranks` is NULL, and
+ * calls do nothing; ranks_send, ranks_receive and ranks_name_of must not be called then. */
 #ifndef RUNTIME_RANKS_RANKS_H
 #define RUNTIME_RANKS_RANKS_H
 
@@ -14,8 +15,9 @@
 
 typedef struct Ranks Ranks;
 
-/* False after an error: mpirun started the process, but the module for its MPI is not there.
- * `silence`: seconds after which a rank that sends nothing ends all ranks; 0: never. */
+/* *ranks: in the arena; NULL: no mpirun started the process. False after an error: mpirun started
+ * it, but the module for its MPI is not there or cannot be loaded. `silence`: seconds after which
+ * all ranks are ended because nothing was heard of one; 0: never. */
 bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks);
 /* Names of the MPI libraries with an installed module, separated by ", "; or "none". In the
  * arena. */
@@ -23,28 +25,29 @@ const char *ranks_modules(Arena *arena);
 void ranks_close(Ranks *ranks);           /* waits for all ranks */
 void ranks_end(Ranks *ranks, int status); /* ends all ranks now, this one too */
 
-int ranks_mine(const Ranks *ranks);  /* 0 of a process on its own */
-int ranks_count(const Ranks *ranks); /* 1 of a process on its own */
-/* Of this machine's ranks, how many there are; 1 where mpirun does not say. */
+int ranks_mine(const Ranks *ranks);  /* this rank; 0 for a process on its own */
+int ranks_count(const Ranks *ranks); /* 1 for a process on its own */
+/* How many ranks run on this machine; 1 where mpirun does not say. */
 int ranks_here(const Ranks *ranks);
-/* "rank 2 on HOST", of this one; in the arena. */
+/* The name of this rank, "rank 2 on HOST"; in the arena. */
 const char *ranks_name(const Ranks *ranks, Arena *arena);
-/* The same of any rank, which rank 0 alone knows. */
+/* The same of any rank; only on rank 0. */
 const char *ranks_name_of(const Ranks *ranks, int rank, Arena *arena);
 
 void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to);
 void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from);
-/* All of these messages, each rank's own; those between two ranks are in the same order on both. */
+/* Sends and receives messages at once; returns when all are done. Each rank gives its own; those
+ * between two ranks are in the same order on both. */
 void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n);
-/* The same, from another thread, apart from all other calls, and so that it leaves the processor to
- * others while nothing comes. `lane`: the thread's number, from 1, on all ranks. Only where
- * ranks_have_lanes says that this may be. */
+/* The same, called by another thread than the other functions: its messages do not mix with theirs,
+ * and it sleeps while it waits. `lane`: the thread's number, from 1, the same on all ranks. Only if
+ * ranks_have_lanes. */
 void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n, int lane);
 bool ranks_have_lanes(const Ranks *ranks);
-/* Rank 0's bytes, on every rank. */
+/* Copies rank 0's bytes to every rank. */
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes);
-/* Replaces each of the numbers, on every rank, by its sum over all ranks. In which order is not
- * said: for sums that are exact, such as of numbers that one rank has and the others have as 0. */
+/* Replaces each of the numbers, on every rank, by its sum over all ranks. The order of summation is
+ * not defined: for sums that are exact, such as of numbers that are 0 on all ranks but one. */
 void ranks_sum(const Ranks *ranks, double *numbers, int64_t n);
 
 #endif

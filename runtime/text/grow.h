@@ -1,5 +1,5 @@
-/* Lists of ids and texts that grow by realloc and belong to their owner. A function that adds
- * returns false and changes nothing if memory runs out. */
+/* Lists of ids and texts that grow by realloc and belong to their owner. If memory runs out, a
+ * function returns false, and the list or text has what it had. */
 #ifndef RUNTIME_TEXT_GROW_H
 #define RUNTIME_TEXT_GROW_H
 
@@ -13,16 +13,16 @@ typedef struct TokenIds {
 } TokenIds;
 
 typedef struct TokenText {
-    char *data; /* not NUL-terminated; NULL while nothing was added */
+    char *data; /* not NUL-terminated; NULL until something is added */
     size_t length, capacity;
 } TokenText;
 
 bool token_ids_push(TokenIds *ids, int32_t id);
 void token_ids_free(TokenIds *ids);
-/* Makes room for `more` bytes. */
+/* Makes room for `more` bytes behind those that are there. */
 bool token_text_reserve(TokenText *text, size_t more);
 bool token_text_put(TokenText *text, const char *bytes, size_t length);
-/* Makes the text from `from` on one line: "\\n" and "\\r" replace its line breaks. */
+/* Makes the bytes from `from` on one line: "\\n" and "\\r" replace line breaks. */
 bool token_text_one_line(TokenText *text, size_t from);
 void token_text_free(TokenText *text);
 

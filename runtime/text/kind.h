@@ -1,5 +1,5 @@
-/* What a kind of tokenizer gives to tokenizer.c. Arguments were checked: ids and texts are there,
- * ids are inside the vocabulary where one is asked about. */
+/* The functions of one kind of tokenizer, which tokenizer.c calls. It has checked the arguments:
+ * ids and texts are not NULL, and the id of `piece` is in the vocabulary. `decode` gets any ids. */
 #ifndef RUNTIME_TEXT_KIND_H
 #define RUNTIME_TEXT_KIND_H
 
@@ -7,32 +7,33 @@
 #include "runtime/text/tokenizer.h"
 
 typedef struct TokenizerKind {
-    /* Both append; after false the caller (tokenizer.c) takes away what was appended. */
+    /* Both append. false: memory ran out, or tokenizer_give_up was called; the caller
+     * (tokenizer.c) removes what was appended. */
     bool (*encode)(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids);
     bool (*decode)(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);
     const char *(*piece)(const Tokenizer *tokenizer, int32_t id, size_t *length);
     int32_t (*find)(const Tokenizer *tokenizer, const char *piece, size_t length);
-    void (*close)(Tokenizer *tokenizer); /* what is not in the arena; NULL: nothing */
+    void (*close)(Tokenizer *tokenizer); /* frees what is not in the arena; NULL: nothing is */
 } TokenizerKind;
 
 struct Tokenizer {
     const TokenizerKind *kind;
     Arena *arena;
-    const void *own; /* of the kind */
+    const void *own; /* the kind's data */
     int32_t size;
     TokenizerSpecial special;
     TokenizerFrame frame;
     bool is_words; /* of tokenizer.json: WordLevel */
-    bool is_plain; /* special tokens of a text are text */
+    bool is_plain; /* names of special tokens in a text are read as text */
 };
 
-/* Begins a call that reads, encodes or decodes `length` bytes: clears its error and its count of
- * steps. */
+/* Begins a call that reads or encodes `length` bytes, or decodes `length` ids: clears this thread's
+ * error and count of steps. */
 void tokenizer_begin(size_t length);
 /* Counts steps of a search (pattern.c) towards the limit of the call, which is in proportion to its
  * length. False: the limit is exceeded. */
 bool tokenizer_spend(int64_t steps);
-/* Why this call fails, unless memory ran out (tokenizer_problem). */
+/* Sets the reason why this call fails (tokenizer_problem); not for memory that ran out. */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
-/* Neighbours that byte-pair encoding may join, in a heap: the one to be joined next is the
- * first. */
+/* Pairs of neighbouring symbols that byte-pair encoding may join, in a heap: the pair to be joined
+ * next is the first. */
 #ifndef RUNTIME_TEXT_PAIRS_H
 #define RUNTIME_TEXT_PAIRS_H
 
@@ -11,11 +11,11 @@
 typedef struct TokenPair {
     double key;   /* the least is joined first, of equal ones the leftmost */
     int32_t at;   /* the left symbol */
-    int32_t made; /* what they make, which tells whether they still are what they were */
+    int32_t made; /* what they make; if they would make something else now, the pair is stale */
 } TokenPair;
 
-/* Pairs: a binary heap in memory of the caller's, with room for three pairs a symbol: each but the
- * first brings one, each join two. */
+/* Pairs: a binary heap in memory of the caller, with room for three pairs a symbol: each symbol but
+ * the first brings one pair, each join two. */
 typedef struct Pairs {
     TokenPair *at;
     size_t n;
@@ -34,7 +34,7 @@ static inline void pairs_push(Pairs *heap, TokenPair pair)
     heap->at[at] = pair;
 }
 
-/* Takes the first; there is one. */
+/* Removes and returns the first pair; there must be one. */
 static inline TokenPair pairs_pop(Pairs *heap)
 {
     TokenPair first = heap->at[0], last = heap->at[--heap->n];

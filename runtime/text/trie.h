@@ -1,7 +1,7 @@
 /* Tries as double arrays (Aoe 1989) in the layout of Darts-clone: a unit is a little-endian
- * 32-bit number, the child of a unit by byte c is at (its own place ^ its offset) ^ c, and one
- * with a leaf has the value at byte 0. So those within SentencePiece models are read where they
- * lie. Units may be anybody's: no walk leaves the array. Keys hold no NUL. */
+ * 32-bit number, the child of a unit by byte c is at (its own index ^ its offset) ^ c, and if a key
+ * ends at a unit, its child by byte 0 has the value. So tries in SentencePiece models are read in
+ * place. The units need not be valid: no walk leaves the array. Keys hold no NUL. */
 #ifndef RUNTIME_TEXT_TRIE_H
 #define RUNTIME_TEXT_TRIE_H
 
@@ -20,8 +20,9 @@ typedef struct TrieKey {
     int32_t value;   /* not negative */
 } TrieKey;
 
-/* Of n keys, which it sorts; false: no memory, or *twice is a key that is there twice. The units
- * are in the arena, which may fail. */
+/* Builds the trie of n keys, which it sorts. The units are in the arena, which may be one that
+ * fails. false: *twice is a key that is there twice; NULL: memory ran out, or the trie is too
+ * large. */
 bool trie_build(Trie *trie, Arena *arena, TrieKey *keys, size_t n, const TrieKey **twice);
 
 enum { TRIE_NOWHERE = -1 };
@@ -37,10 +38,10 @@ static inline uint32_t trie_offset(uint32_t unit)
     return (unit >> 10) << ((unit & (1u << 9)) >> 6);
 }
 
-/* Where a walk begins, if the trie is not empty. */
+/* The node where a walk begins; the trie is not empty. */
 static inline size_t trie_root(const Trie *trie) { return trie_offset(trie_unit(trie, 0)); }
 
-/* One byte on: false where no key goes on so, and the walk is over; *value is that of the key
+/* Walks one byte on. false: no key continues so, and the walk is over. *value: the value of the key
  * that ends here, or TRIE_NOWHERE. */
 static inline bool trie_step(const Trie *trie, size_t *node, unsigned char byte, int32_t *value)
 {
@@ -56,9 +57,9 @@ static inline bool trie_step(const Trie *trie, size_t *node, unsigned char byte,
     return true;
 }
 
-/* The value of exactly this key, or TRIE_NOWHERE. */
+/* The value of this key; TRIE_NOWHERE: it is not in the trie. */
 int32_t trie_find(const Trie *trie, const char *text, size_t length);
-/* Of the keys that the text begins with, the length of the longest; 0: none. */
+/* The length of the longest key that the text begins with, and its value; 0: there is none. */
 size_t trie_longest(const Trie *trie, const char *text, size_t length, int32_t *value);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "runtime/train/checkpoint.h"
 
-/* TrainFigures: figures.def; NAN: there is none. */
+/* TrainFigures: the figures of figures.def; NAN: not computed. */
 typedef struct TrainFigures {
 #define FIGURE(name, ...) double name;
 #include "runtime/train/figures.def"
@@ -60,16 +60,16 @@ typedef struct TrainBest {
 const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *measure);
 /* TrainState.judge for this figure: a hash of the measure and the text's name. */
 uint64_t train_best_hash(const TrainBest *best);
-/* The figure that is compared; NAN: there is none. */
+/* The figure by which validations are compared; NAN: there is none. */
 double train_best_of(const TrainBest *best, const TrainFigures *figures);
 /* Before the first validation: sets the state to no best. */
 void train_judge_begin(const TrainBest *best, TrainState *state);
 /* Whether a validation is better than the best so far. Between equal figures the lower loss is
- * better; NaN never is. Updates the state: the best, its step, and the number of validations since
- * then. */
+ * better; a figure that is not finite never is. Updates the state: the best, its step, and the
+ * number of validations since then. */
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step,
                  TrainState *state);
-/* The figure of the best validation so far, in the measure's own terms. */
+/* The figure of the best validation so far. (TrainState.best is negated where higher is better.) */
 double train_best_figure(const TrainBest *best, const TrainState *state);
 
 #endif

@@ -16,14 +16,14 @@ typedef struct TrainState {
     int64_t window; /* of prepared data, from 0 (runtime/data/prepared.h) */
     int64_t batch;  /* how many batches of the epoch, or of its window, are done */
     uint64_t seed;
-    double best;       /* validation figure of the best checkpoint: lower is better */
+    double best;       /* figure of the best validation, negated where higher is better */
     double best_loss;  /* the loss of that validation, which decides between equal figures */
     int64_t best_step; /* 0: none yet */
 
-    /* the figure that chose it (train_best_hash); 0: none, or one of an older version, which mixed
-     * BLEU and loss */
+    /* hash of the figure that chose the best (train_best_hash); 0: none, or one of an older
+     * version, which mixed BLEU and loss */
     uint64_t judge;
-    uint64_t judge_texts; /* the texts on which it was measured (TrainBest.texts) */
+    uint64_t judge_texts; /* hash of the texts on which it was measured (TrainBest.texts) */
     int64_t judge_from;   /* validations up to this step had another figure or other texts */
     int64_t horizon;      /* step at which a falling rate ends; 0: the settings' */
 
@@ -49,8 +49,8 @@ typedef struct CheckpointPart {
     void *data; /* these elements */
 } CheckpointPart;
 
-/* CheckpointParts: what one process of several writes of a checkpoint; NULL: all of the store.
- *   rest   the store's other tensors are written, too */
+/* CheckpointParts: what one process of several writes of a checkpoint.
+ *   rest   this process also writes the store's tensors that are not in the list */
 typedef struct CheckpointParts {
     const CheckpointPart *list;
     int64_t n;
@@ -62,13 +62,13 @@ typedef struct CheckpointParts {
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
 /* The same for one tensor; a tensor that training does not compute passes. */
 bool checkpoint_check_tensor(Diagnostics *diags, const char *what, const StoreTensor *tensor);
-/* Writes a checkpoint with checksums. is_own: PATH is in a folder of tfc's (file_create_own), and
- * nobody has named it. False after an error, one of checkpoint_check included; PATH is then as it
+/* Writes a checkpoint with checksums. is_own: PATH is a name that tfc chose in a folder of its own
+ * (file_create_own). False after an error, one of checkpoint_check included; PATH is then as it
  * was. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is_own, Store *store,
                      const TrainState *state);
-/* This process's writer of a checkpoint that several processes write; checks as checkpoint_save.
- * NULL after an error. */
+/* This process's writer, in the arena, of a checkpoint that several processes write; checks as
+ * checkpoint_save does. NULL after an error. */
 StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             const CheckpointParts *parts);
 /* Makes the writer's header, once it has taken all checksums. Returns where the data begin; 0: out
@@ -86,14 +86,16 @@ typedef struct CheckpointSlots {
 
 /* Fills every tensor of the store but gradients and caches, and the parts that are not in the
  * store. The file must have each with its shape and with finite values, which match its checksum if
- * the file has checksums. With `slots` it may lack slots of the optimizer. */
+ * the file has checksums. With `slots` it may lack slots of the optimizer. `parts`, `state` and
+ * `slots` may be NULL. False after errors. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const CheckpointParts *parts, TrainState *state, CheckpointSlots *slots);
-/* Fills only params (trained, frozen, state), for decoding. `state` may be NULL. */
+/* Fills only params (trained, frozen, state), for decoding. `state` may be NULL. False after
+ * errors. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);
 /* Writes to PATH the mean of n checkpoints. A tensor that is not a float param is the last
- * checkpoint's. The store says which tensors are params. */
+ * checkpoint's. The store says which tensors are params. False after errors. */
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
                         const char *const *paths, int n, Store *store);
 

@@ -14,13 +14,14 @@
 typedef struct Errands Errands;
 typedef void (*Errand)(void *context, int32_t job);
 
-Errands *errands_new(void);          /* NULL: there is no memory, or no thread */
-void errands_free(Errands *errands); /* waits for the allowed jobs */
+Errands *errands_new(void);          /* NULL: out of memory, or no thread can be started */
+void errands_free(Errands *errands); /* waits for the allowed jobs; not NULL */
 /* Begins a new sequence of jobs, from 0. All jobs allowed before must be done. */
 void errands_begin(Errands *errands, Errand work, void *context);
 /* Allows the first n jobs; n never falls. */
 void errands_allow(Errands *errands, int32_t n);
-/* Waits until the first n jobs are done. Returns the seconds that it waited. */
+/* Waits until the first n jobs are done, which must be allowed. Returns the seconds that it
+ * waited. */
 double errands_wait(Errands *errands, int32_t n);
 
 #endif

@@ -1,22 +1,22 @@
-/* The batches of an update; with shards they are pieces of batches. Each has a number, from 0
- * within the next step. */
+/* The batches of an update, or with shards their pieces. `index` counts them from 0 in the next
+ * update. */
 #ifndef RUNTIME_TRAIN_PIECES_H
 #define RUNTIME_TRAIN_PIECES_H
 
 #include "runtime/train/trainer.h"
 
-/* PieceUpdate: how many batches a step has, and how many tokens they have together. */
+/* PieceUpdate: how many batches an update has, and how many tokens they have together. */
 typedef struct PieceUpdate {
     int64_t n, tokens;
-    float rate;
+    float rate; /* learning rate */
 } PieceUpdate;
 
 int64_t piece_tokens(const Trainer *t, int64_t index);  /* 0 of a piece without rows */
 uint64_t piece_stream(const Trainer *t, int64_t index); /* number of its stream of random numbers */
 
-/* The next three are called in this order; false after errors. */
+/* Call the next three in this order; false after errors. */
 
-/* Computes the totals that losses read, over all batches; each rank runs its own batches. */
+/* Computes the totals that the losses read, over all batches; each rank runs its own batches. */
 bool pieces_count(Trainer *t, const PieceUpdate *update);
 /* Sums this rank's gradients in the store, and writes its losses to t->losses. */
 bool pieces_compute(Trainer *t, const PieceUpdate *update);

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "runtime/train/best.h"
 
-/* TrainValid: one validation text's.
+/* TrainValid: the figures of one validation text.
  *   name   NULL: the text has no name */
 typedef struct TrainValid {
     const char *name;
@@ -21,7 +21,8 @@ typedef struct TrainSample {
     const char *prompt, *text;
 } TrainSample;
 
-/* TrainReport: a line of log.jsonl. Figures are means since the last report; NAN: there is none. */
+/* TrainReport: a line of log.jsonl. loss and tokens_per_second are means since the last line, rate
+ * and gradient_norm are of this step. NAN: there is none. */
 typedef struct TrainReport {
     int64_t step, epoch;
     double loss, rate, gradient_norm, tokens_per_second;
@@ -31,9 +32,9 @@ typedef struct TrainReport {
     double seconds;          /* of training, earlier sessions included */
     double seconds_left;     /* NAN: unknown */
     TrainFigures figures;    /* of the text by which the best is chosen */
-    const TrainValid *valid; /* of every text; owned by the hook until the next validation */
+    const TrainValid *valid; /* of every text; the hook's, valid until the next validation */
     int n_valid;
-    const TrainSample *samples; /* of the first text, always the same lines */
+    const TrainSample *samples; /* of the first text, always the same lines; as `valid` */
     int n_samples;
     /* TrainBest.by of the validation; NULL: no validation, or a line of an older version */
     const char *best_by;
@@ -75,7 +76,8 @@ void runlog_put(const TrainReport *report, JsonWriter *json);
 int run_steps(Arena *arena, const char *folder, int64_t newest, int64_t **steps);
 /* Removes step files: those after `newest`, and all but the last `keep` of the others. */
 void run_prune(Arena *arena, const char *folder, int64_t newest, int64_t keep);
-/* Makes TO a hard link to the file FROM; false if the file system has no links. */
+/* Makes TO a hard link to the file FROM, in place of a file of this name. False, and errno: it
+ * cannot, such as on a file system without links. */
 bool run_link(const char *from, const char *to);
 
 #endif

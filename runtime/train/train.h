@@ -8,7 +8,8 @@
  *   average.safetensors   the mean of the last `average`, written at the end
  *   log.jsonl             a line a report
  * Everything follows from (settings, corpus, TrainState): a run that was killed and
- * resumed has the same parameters, bit for bit, as one that never stopped. */
+ * resumed has the same parameters, bit for bit, as one that never stopped; but not with
+ * rounded_gradients, nor where a limit of time shapes the rate. */
 #ifndef RUNTIME_TRAIN_TRAIN_H
 #define RUNTIME_TRAIN_TRAIN_H
 
@@ -23,19 +24,19 @@
 #include <signal.h>
 
 typedef struct TrainPrograms {
-    const TfcProgram *step;                /* train_step; unless accumulating: */
+    const TfcProgram *step;                /* train_step; NULL: the next two take its place */
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
     const TfcProgram *totals; /* of these batches, before their gradients; NULL: none are needed */
 
     /* with a split: assigns the model's states; NULL: it has none, or the update does it */
     const TfcProgram *states;
     Feed feed;
-    /* with shards: the update is of this rank's part, in split->own, or NULL where it has none; the
-     * norm of the gradient is its input. Else NULL */
+    /* NULL without shards. With it, `update` updates this rank's part, in split->own, and reads the
+     * norm of the gradient as an input; it is NULL if the rank's part is empty */
     const Split *split;
 } TrainPrograms;
 
-/* A warm-up that would not end within `seconds` is shortened to this fraction (1/10) of the steps
+/* A warm-up that would not end within `seconds` is shortened to 1/TRAIN_WARMUP_SHARE of the steps
  * that fit. */
 enum { TRAIN_WARMUP_SHARE = 10 };
 
@@ -52,28 +53,28 @@ double train_pace(TrainPace *pace, int64_t step, double now, double seconds);
 
 typedef struct TrainSettings {
     RateSettings rate;
-    /* its seed is that of the order of the data. Shards: above 1 the gradients of the pieces of an
-     * update are summed as gradient_sum.h says */
+    /* batch.seed gives the order of the data. With batch.shards above 1, the gradients of an
+     * update's pieces are summed in the order of gradient_sum.h */
     BatchOptions batch;
 #define LOOP(name, ...) \
-    int64_t name; /* steps 0: no limit; average 1 is none, and `keep` at least that many */
+    int64_t name; /* steps 0: no limit; average above 1: at least so many checkpoints stay */
 #include "base/training_settings.def"
     double seconds;         /* limit of the training, all sessions together; 0: no limit */
     TrainBest best;         /* the figure by which validations are compared */
     bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
-    bool check_numerics;    /* name the first op that makes a NaN */
+    bool check_numerics;    /* an error names the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
 
-    /* that train together, all with the same settings; NULL: one process. They share the pieces of
-     * each update; only rank 0 reports, validates and writes. A rank whose training fails with an
-     * error has to end all */
+    /* the processes that train together, all with the same settings; NULL: one process. They share
+     * the pieces of each update, and write checkpoints together; only rank 0 reports and validates.
+     * If train fails on a rank with an error, its caller has to end all ranks */
     const Ranks *ranks;
 } TrainSettings;
 
 typedef struct TrainHooks {
     void *user;
-    /* Before the first step: what memory the step's programs take. */
+    /* Before the first step: what the programs' values and the store take, in bytes. */
     void (*planned)(void *user, int64_t slab_bytes, int64_t store_bytes);
     /* After every step. `due`: the report is also written to log.jsonl; else it is only for a
      * progress line that is redrawn. */
@@ -103,7 +104,7 @@ typedef enum TrainEnd {
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
                const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state);
 
-/* A hash of what must not change between a run and its resumption. */
+/* A hash of what must not change between a run and its resumption (TrainState.config). */
 uint64_t train_config(const TrainSettings *settings, const Corpus *corpus);
 
 #endif

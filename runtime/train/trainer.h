@@ -17,10 +17,10 @@ typedef struct Trainer {
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
     Exec *counts, *states;  /* of programs->totals and programs->states, or NULL */
-    Totals *early, *late;   /* only when accumulating: what counts gives, and what compute gives */
+    Totals *early, *late;   /* only when accumulating: sums of outputs of `counts`, of `compute` */
     GradientSum *sum;       /* only with a split, as are the next two */
     Overlap *overlap;       /* NULL: nothing is sent while this rank computes */
-    SumStep *sums;          /* room for an update's */
+    SumStep *sums;          /* room for an update's steps */
     double *losses;         /* of the batches of an update */
     Batches *batches;       /* of state->epoch, of its window */
     Batch batch;
@@ -46,7 +46,7 @@ void trainer_pace(Trainer *t);
 
 /* Adds an error; returns false. (step.c, as are the next seven) */
 bool trainer_out_of_memory(Trainer *t);
-/* Whether this process is the one that reports and writes */
+/* Whether this process is rank 0, which reports and validates, or the only one. */
 bool trainer_is_first(const Trainer *t);
 /* The program that computes a batch: train_step or accumulate. */
 const TfcProgram *trainer_program(const Trainer *t);
@@ -57,8 +57,8 @@ int64_t trainer_batches(const Trainer *t);
 bool trainer_open_epoch(Trainer *t);
 /* Waits until the store has the params of the last update, other ranks' parts included. */
 void trainer_settle(Trainer *t);
-/* On rank 0: the same, and fetches the other ranks' parts unrounded, for all readers but the
- * program that computes a batch. The other ranks serve (split_serve). */
+/* On rank 0: as trainer_settle, and fetches the other ranks' parts unrounded, for all readers but
+ * the program that computes a batch. The other ranks are in split_serve meanwhile. */
 void trainer_fetch_params(Trainer *t);
 /* Does the next step and counts it in the state. False after errors; one that all ranks meet is
  * reported by rank 0 alone. */

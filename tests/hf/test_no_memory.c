@@ -78,10 +78,9 @@ static void each_failure(void **state)
         long at = 0, refused = 0;
         for (bool over = false; !over; at++) {
             left = at;
-            Tokenizer *tokenizer = tokenizer_json_inside(files[i], size, &problem);
+            Tokenizer *tokenizer = tokenizer_json_inside(files[i], size, NULL);
             over = left >= 0;
             left = -1;
-            assert_null(problem);
             refused += !tokenizer;
             assert_true(tokenizer || !over);
             if (tokenizer && sum_of_ids(tokenizer) != sum)

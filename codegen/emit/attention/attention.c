@@ -3,17 +3,17 @@
  *   for each unit (sentence, head)
  *     clear the columns' results
  *     for each block of queries
- *       turn the queries
+ *       transpose the queries
  *       for each level
  *         the strip's scores;  sweep over its keys;  rows, columns
  *
- * A region without reductions has one level, and goes through the keys in short strips. Of others
- * a block whose keys fit into a strip computes its scores once and keeps what several
- * levels need. With more keys one pass goes through them strip by strip, with a running
- * maximum (online.c); where a region does not allow it, every level does, computing
- * scores again. So memory does not grow with the sentence.
+ * A region without reductions has one level, and goes through the keys in short strips. In other
+ * regions a block whose keys fit into a strip computes its scores once and saves what several
+ * levels need. A block with more keys goes through them strip by strip in one pass, with a running
+ * maximum (online.c); where a region does not allow that, it does so for every level, and
+ * computes the scores again each time. So memory does not grow with the sentence.
  *
- * A unit is done by one thread, its blocks in order: sums do not depend on threads. */
+ * A unit is done by one thread, its blocks in order: sums do not depend on how many there are. */
 #include "codegen/emit/attention/attention.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
  *   sweep.c              elementwise ops and reductions over strips
  *   online.c             a running maximum, if keys take several strips
  *
- * A block of queries, a few vectors of them, meets its keys one after the other: lanes
- * are queries, and so reductions along the keys are vertical. Scores of a block are a
+ * A block of queries, a few vectors of them, is computed key by key: lanes are queries,
+ * and so reductions along the keys add vector to vector. Scores of a block are a
  * strip in memory: for each key a row of the block's vectors. Products take the whole
  * block, so that keys are read once for many queries; sweeps take one vector at a time.
  *
@@ -21,12 +21,12 @@
 
 /* BLOCK_VECTORS: vectors of queries in a block, at most. STRIP_VECTORS: vectors of scores in a
  * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that, or where no
- * key needs the others; strips then stay in the second-level cache. Level by level, a backward pass
- * of the textbook's attention holds four strips and one of random words: 2.6 MB of a thread's
- * stack. PANEL_VECTORS: vectors of columns that tiles take at once. */
+ * key needs the others; strips then stay in the second-level cache. Level by level, the backward
+ * pass of scaled dot-product attention with dropout holds four strips and one of random words:
+ * 2.6 MB of a thread's stack. PANEL_VECTORS: vectors of columns that tiles take at once. */
 enum { PANEL_VECTORS = 2, BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
-typedef struct Online Online; /* what one pass over the keys knows of values */
+typedef struct Online Online; /* what a single pass over the keys knows of each value (online.c) */
 
 typedef struct Attention {
     Emit *e;
@@ -34,75 +34,80 @@ typedef struct Attention {
     SweepPlan plan;
     bool one_level;       /* no reductions */
     int panel;            /* columns that tiles take at once */
-    LoValue *strips;      /* by value number */
+    LoValue *strips;      /* by value number; NULL: not allocated yet */
     LoValue *turned;      /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
-    LoValue most_keys;    /* of a sentence of this batch */
-    LoValue room;         /* vectors of a strip in this batch */
-    LoValue packed;       /* a part of a product's right operand */
-    LoValue *unrounded;   /* by value number: sums of a block's rows that are given as bf16 */
+    LoValue most_keys;    /* of a sentence of this batch, a strip's at most */
+    LoValue room;         /* vectors of a strip in this batch, at most */
+    LoValue packed;       /* memory of a packed part of a product's right operand */
+    LoValue *unrounded;   /* by value number: f32 sums of a block's rows that are stored as bf16 */
     const Online *online; /* NULL: level by level */
-    void (*stand)(struct Attention *a); /* tells of a query what is known besides; NULL: nothing */
+    void (*stand)(struct Attention *a); /* sets e->reduced at a query (online_stand); or NULL */
 
     /* where the code being written stands */
     LoValue n_queries, n_keys; /* of the unit's sentence */
-    LoValue query, count;      /* the block's first, and how many */
-    LoValue vectors, pitch;    /* … and elements of a strip's row */
-    LoValue lane;              /* of the block: the query being swept */
-    LoValue key, end;          /* this strip's keys */
-    LoValue *sums;             /* of reductions, by body op: of each query of a block */
-    LoValue *slots;            /* … of the query being swept: accumulators */
-    LoValue *words;            /* strips of random words, by random number */
+    LoValue query, count;      /* the block's first query, and how many it has */
+    LoValue vectors, pitch;    /* vectors, and elements, of a strip's row */
+    LoValue lane;              /* number in the block of the query being swept */
+    LoValue key, end;          /* this strip's keys: [key, end) */
+    LoValue *sums;             /* by body op: memory of a reduction's sums, for a block's queries */
+    LoValue *slots;            /* by body op: the accumulator of the query being swept */
+    LoValue *words;            /* by random number: strips of random words */
 } Attention;
 
 /* ---- memory.c ---- */
-/* Declares the module's functions and takes memory for strips. */
+/* Writes the functions that the products call, and allocates memory; strips come when needed. */
 void tile_open(Attention *a);
-LoValue tile_strip(Attention *a, int number); /* of a value of the scores' shape */
-/* Memory for the vectors of a strip and some more. */
+LoValue tile_strip(Attention *a, int number); /* the strip of a value of the scores' shape */
+/* Allocates memory for the vectors of a strip and a few more. */
 LoValue tile_memory(Attention *a, LoType element, const char *name);
 
 /* ---- products.c ---- */
-void tile_turn_queries(Attention *a); /* left operands of scores, for this block */
+/* Transposes this block's queries, the left operands of scores. */
+void tile_turn_queries(Attention *a);
+/* Each computes this strip's part of a product, by its TileUse. */
 void tile_scores(Attention *a, const TileProduct *p);
-/* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */
+/* `accumulate`, i64: not 0: it is added to what the strips before gave. */
 void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate);
 void tile_columns(Attention *a, const TileProduct *p);
-/* Each row times its query's factor, of BLOCK_VECTORS vectors in memory. */
+/* Multiplies each row of the block by its query's factor; `factors`: memory, one for each query. */
 void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors);
-/* Results of rows that are given as bf16, once they are whole */
+/* Stores the block's rows whose results are bf16, rounded, once their sums are complete. */
 void tile_round_rows(Attention *a);
-void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
+void tile_clear_columns(Attention *a, const TileProduct *p); /* sets all keys' results to 0 */
 
 /* ---- tiles.c ---- */
 /* Writes the functions for operands of this type, unless the module has them. */
 void tile_need_functions(Attention *a, DType operand);
-/* "rows", "queries" or "panel". */
+/* `part`: "rows", "queries" or "panel". NULL: it is not written. */
 LoFunction *tile_function(Attention *a, DType operand, const char *part);
 
 /* ---- sweep.c ---- */
 /* The axis of the scores whose packed tokens are the queries; NULL: queries are not packed. */
 const Axis *tile_tokens(const Emit *e);
-void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
+void tile_open_reductions(Attention *a, int sweep); /* sets the block's sums to their first value */
 void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */
-void tile_store_rows(Attention *a);
+void tile_store_rows(Attention *a);                 /* results that no product gives */
 typedef void (*QueryBody)(Attention *a, int sweep);
-/* Calls body for every query of the block, with the sums of sweeps before this one. */
+/* Calls `body` to build a loop over the block's queries, with the sums of the sweeps before. */
 void tile_each_query(Attention *a, int sweep, QueryBody body);
-/* Whether something done in this sweep needs the op's value, and no sweep kept it or
+/* Whether something done in this sweep needs the op's value, and no sweep has saved it or
  * what is computed from it. */
 bool tile_needs(const Attention *a, int sweep, const Op *op);
 
 /* ---- online.c ---- */
-/* NULL: the region needs its levels one after the other. */
+/* How one pass over the keys computes the region, in the arena; NULL: it needs its levels one after
+ * the other. */
 const Online *online_of(const Attention *a);
-/* By value number: what is a factor, 1 until the last strip is done. */
+/* By value number: whether it is a factor, which counts as 1 until the last strip is done. */
 const bool *online_ready(const Online *o);
-/* Of a strip: before its first sweep, after it, and before its keys are added to a product's rows
- * (i64 `later`: not 0 if there were strips before). */
+/* In each strip: before its first sweep, keeps the maxima so far. */
 void online_keep_maxima(Attention *a);
+/* After its first sweep: scales the sums so far from the kept maxima to the new ones. */
 void online_follow(Attention *a, int sweep);
+/* The same for a product's rows, before the strip's keys are added (i64 `later`: not 0 if there
+ * were strips before). */
 void online_scale_rows(Attention *a, const TileProduct *p, LoValue later);
-void online_stand(Attention *a);  /* values of the row that a strip's sweeps read */
-void online_finish(Attention *a); /* rows times their factors, after the last strip */
+void online_stand(Attention *a);  /* sets the values of a query that a strip's sweeps read */
+void online_finish(Attention *a); /* multiplies rows by their factors, after the last strip */
 
 #endif

@@ -1,5 +1,5 @@
-/* Memory of an attention kernel, on the stack: strips of scores, queries that are turned, rows that
- * are packed, sums before they are rounded. */
+/* Memory of an attention kernel, on the stack: strips of scores, transposed queries, packed rows,
+ * sums before they are rounded. */
 #include "codegen/emit/attention/products.h"
 
 #include <assert.h>

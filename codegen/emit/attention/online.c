@@ -1,19 +1,20 @@
 /* One pass over the keys with a running maximum (Milakov and Gimelshein 2018; Dao et al. 2022).
  *
  * A block with more keys than a strip holds would compute its scores again for each level of
- * reductions. Of a softmax one level is enough. With the maximum m of the keys so far,
+ * reductions. For a softmax one pass is enough. With the maximum m of the keys so far,
  *
  *   e = exp(x − m)   sum += Σ e   rows += e · values,   both times exp(m before − m now) first
  *
- * and what is divided by the sum, or multiplied by any value of the row, is so when the last
- * strip is done: it is a factor of the result. Softmax is not looked for. Each value has a form,
+ * Divisions by the sum, and products with any other value of the row (one value a query), are
+ * factors of the result: they are applied after the last strip. No pattern of ops is looked for;
+ * instead each value has a form,
  *
  *   value = base · exp(−top) · factors
  *
- * where the base is known from a strip alone, the top (m, or the greater of m and something)
- * is the one of a maximum over the keys, and the factors are values of the row. Products
- * that sum over keys take any such value, sums take one without factors, all else takes bases.
- * Regions with other values go level by level (attention.c). */
+ * where the base is known from a strip alone, the top is a maximum over the keys (or the greater of
+ * it and another value), and the factors are values of the row. Products that sum over keys take
+ * any such value, sums take one without factors, all else takes bases. Regions with other values
+ * go level by level (attention.c). */
 #include "codegen/emit/attention/products.h"
 
 #include <float.h>

@@ -4,11 +4,11 @@
  *   rows      result[query][d] (+)= Σ_key strip[key][query] · values[key][d]
  *   columns   result[key][d]    += Σ_query strip[key][query] · rows[query][d]
  *
- * Operands are read where they lie, but for the queries of scores, which are turned so
- * that lanes lie beside each other, and for the right operands' rows where several vectors
- * of queries meet them, do not end with a whole vector, or are bf16: these are packed
- * before the block meets them, bf16 widened, so that all sums are of f32. Rows that are
- * given as bf16 are summed beside, and rounded when the block has met all its keys. */
+ * Operands are read in place, with two exceptions. The queries of scores are transposed
+ * (`turned`), so that lanes are contiguous. The rows of a right operand are packed if the block
+ * has several vectors of queries, if rows do not end with a whole vector, or if they are bf16,
+ * which packing widens, so that all sums are of f32. Rows whose results are bf16 are summed in
+ * memory of their own, and rounded after the block's last key. */
 #include "codegen/emit/attention/products.h"
 
 #include "runtime/exec/program.h"

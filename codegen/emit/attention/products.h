@@ -1,24 +1,24 @@
-/* What products of an attention region (products.c) and their memory
- * (memory.c) share. */
+/* What the files of attention share about products: products.c, memory.c, sweep.c, online.c. */
 #ifndef CODEGEN_EMIT_ATTENTION_PRODUCTS_H
 #define CODEGEN_EMIT_ATTENTION_PRODUCTS_H
 
 #include "codegen/emit/attention/attention.h"
 
-enum { PACKED_ROWS = 256 }; /* a part: rows of a right operand that are packed together */
+enum { PACKED_ROWS = 256 }; /* rows of a right operand that are packed together: a part */
 
 static inline LoValue number(Attention *a, int64_t value) { return lo_i64_of(&a->e->lo, value); }
 
 static inline LoType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
 
-/* Tiles take elements of keys for scores one by one, other rows by whole vectors. */
+/* Whether the right operand must be packed: its type is not the sums', or its rows, which tiles
+ * read by whole vectors (but for keys of scores), do not end with one. */
 static inline bool must_pack(const Attention *a, const TileProduct *p)
 {
     return p->op->args[1]->type.dtype != a->tiles.scores.dtype ||
            (p->use != TILE_SCORES && p->depth % a->e->vector != 0);
 }
 
-/* Elements of a packed row: whole panels. */
+/* Elements of a packed row: d rounded up to whole panels. */
 static inline int64_t packed_row(const Attention *a, const TileProduct *p)
 {
     return (p->depth + a->panel - 1) / a->panel * a->panel;

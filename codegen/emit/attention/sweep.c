@@ -1,7 +1,7 @@
 /* Sweeps of an attention region: over the keys of a strip, once for each vector of the
- * block's queries, all lanes of it at once. What reductions give is kept in memory from
- * sweep to sweep, a vector of sums for each vector of queries; what else does not vary
- * along the keys is computed again by each sweep that needs it. */
+ * block's queries, all lanes of it at once. Results of reductions stay in memory from
+ * sweep to sweep, a vector of sums for each vector of queries; other values that do not vary
+ * along the keys are computed again by each sweep that needs them. */
 #include "codegen/emit/attention/products.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The functions that products of an attention region call, one set for each type of operands:
  *
- *   rows      any number of rows of a product, up to a panel's columns, by the tiles of gemm.h
+ *   rows      computes any number of rows of a product, up to a panel's columns, by gemm.h's tiles
  *   queries   packs a block's queries as columns
- *   panel     packs columns of a right operand, a panel as wide as it says */
+ *   panel     packs a panel's columns of a right operand, its rows as far apart as the call says */
 #include "codegen/emit/attention/attention.h"
 
 #include "codegen/emit/gemm/gemm.h"

@@ -1,13 +1,14 @@
 /* Products of bf16 by AMX. A tile register holds 16 rows of 64 bytes:
  *
- *   of a   16 rows, 16 pairs along k each, as they lie where rows lie along k
+ *   of a   16 rows, 16 pairs along k each, read in place where rows are contiguous along k
  *   of b   16 rows of pairs, 16 columns each: a quarter of a panel's width
  *   of c   16 × 16 sums in f32
  *
  * tdpbf16ps adds a·b to c, 8,192 multiplications. Four registers of c are held over the whole
- * sum, two of a and two of b read for four products. Rows of a stay in the first-level cache,
- * which b passes by (tileloaddt1). The sums go straight to c if it has them all and takes them as
- * they are, else by way of memory, vector by vector as other tiles store theirs. */
+ * sum; two of a and two of b are read for four products. Rows of a stay in the first-level cache,
+ * which loads of b bypass (tileloaddt1). Registers are stored straight into c if c is overwritten
+ * and has all their rows and columns; else into memory, from where vectors go to c as other tiles
+ * store theirs. */
 #include "codegen/emit/gemm/gemm.h"
 
 #include <assert.h>

@@ -14,7 +14,8 @@ typedef struct DeviceProduct {
     bool accumulate;
 } DeviceProduct;
 
-/* The kernel under this name: words, unit, numbers, a, b, c (runtime/exec/device.h). */
+/* Adds the kernel to the module under this name; its parameters are words, unit, numbers, a, b, c
+ * (runtime/exec/device.h). */
 void emit_device_product(LoModule *module, const DeviceProduct *product, const char *name);
 
 #endif

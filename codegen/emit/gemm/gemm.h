@@ -1,4 +1,4 @@
-/* The functions of which products consist on one processor: tiles, which hold their sums in
+/* The functions that products consist of on one processor: tiles, which hold their sums in
  * registers, and functions that pack operands for them. runtime/product/form.h describes each
  * (TfcTile, TfcPackPanel); together they are a TfcForm. runtime/product/product.c has the loops
  * around them.
@@ -7,20 +7,19 @@
  *   tile.c      tiles
  *   pack.c      panels
  *   amx.c       tiles and rows of a for AMX
- *   words.c     what these are written with
+ *   words.c     helpers of these
  *
  * Products of bf16 are sums of pairs of terms, as vdpbf16ps forms them: sum + odd term, rounded,
  * + even term, rounded, in f32 with denormals taken for zero. Panels hold pairs [k/2][side], an
  * i32 each, or, where the processor has no instruction for pairs, two rows of f32 for each: the
  * odd terms, then the even ones. Tiles of f32 then form the same sums, bit for bit: the product
  * of two bf16 is exact in f32, if it is a normal number or the target has fused multiply-add.
- * Panels that are kept hold pairs there, too, which tiles of their own widen as they read them:
- * products of few rows take as long as memory takes to give the panels.
+ * Kept (prepacked) panels hold pairs on every processor. Where other panels are widened, tiles of
+ * their own widen the pairs as they read them: products of few rows are bound by reading panels.
  * Processors that cannot take denormals for zero differ where a term or sum is below 2^-126.
  *
  * AMX sums 16 pairs at a time, the even terms and the odd ones apart, from zero and by fused
- * multiply-add, and adds the sum of both to what it has: fewer roundings in a row, other last
- * bits. */
+ * multiply-add, and adds the sum of both to c: fewer roundings in a row, other last bits. */
 #ifndef CODEGEN_EMIT_GEMM_GEMM_H
 #define CODEGEN_EMIT_GEMM_GEMM_H
 
@@ -31,11 +30,11 @@
 /* A tile of 6 × 4 vectors needs this many registers. */
 enum { GEMM_MANY_REGISTERS = 32 };
 enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_MAX_LANES = 16 };
-/* A tile register of AMX: lines, and i32 or f32 (pairs of bf16) and bytes of one. */
+/* A tile register of AMX: its lines; of a line, lanes (f32, or pairs of bf16) and bytes. */
 enum { AMX_LINES = 16, AMX_LANES = 16, AMX_BYTES = 64 };
 
-/* Tiles by width. Those of few rows are wide too: they leave registers for many columns, and b is
- * then read once, where it lies, in long runs. */
+/* Widths of tiles. GEMM_WIDE is for tiles of few rows: they leave registers for many columns, and b
+ * is then read once, in place, in long runs. */
 enum { GEMM_ONE_VECTOR, GEMM_HALF, GEMM_PANEL, GEMM_WIDE };
 
 typedef struct GemmEmit {
@@ -47,12 +46,12 @@ typedef struct GemmEmit {
     LoType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LoType sum;
     bool pairs; /* bf16 */
-    bool keeps; /* kept panels are being written */
+    bool keeps; /* the function being written packs kept panels */
     bool amx;
     int lanes;               /* of a vector */
     int vectors[TFC_WIDTHS]; /* of a tile's row */
-    int unrolled;            /* terms a turn of a tile's loop, where its strides are constants */
-    int ahead;               /* bytes of b that a tile asks for beforehand; 0: none */
+    int unrolled;            /* terms a turn of a tile's loop, if its strides are constants */
+    int ahead;               /* prefetch distance in b, bytes; 0: no prefetch */
 } GemmEmit;
 
 static inline bool gemm_widens(const GemmEmit *g) { return g->form.kept != g->form.joined; }
@@ -68,51 +67,51 @@ enum {
     ARG_POINTERS = 1 << ARG_A | 1 << ARG_B | 1 << ARG_C
 };
 /* clang-format on */
-/* A TfcTile of `height` rows and `vectors` vectors. */
+/* Writes a TfcTile of `height` rows and `vectors` vectors a row. */
 LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
-/* Tiles of every height and width of the form, for operands of any layout; NULL: there is no such
- * tile. */
+/* Writes tiles of every height and width of the form, for operands of any strides. NULL: there is
+ * no such tile. */
 typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
-/* The same for kept panels of pairs, on processors for which other panels are widened to f32; the
- * greatest height has no tile. */
+/* The same for kept panels of pairs, where other panels are widened to f32; the greatest height has
+ * no tile. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
-/* Tiles of every height and width that use AMX; widths count AMX's tile registers. */
+/* Writes the tiles that use AMX; tiles[h][w] is w + 1 tile registers wide. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
-/* A sum to c if `stored`, an i1; NULL: always. TFC_STORE_ADD adds it to what is there if `loaded`,
- * else to zero; NULL: always. */
+/* Stores a sum at `at` in c, in lanes where `stored`, an i1, is true; NULL: all. TFC_STORE_ADD adds
+ * it to what is there where `loaded` is true, else to zero; NULL: all. */
 void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
                 LoValue loaded);
 
-/* A TfcPackPanel, `width` columns wide. `kept`: for kept panels. */
+/* Writes a TfcPackPanel for panels of `width` columns. `kept`: for kept panels. */
 LoFunction *gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
-/* void (…, width): packs a panel of `width` columns. */
+/* The same with one more parameter, an i64: the distance between the rows of the panel, in
+ * elements, which is otherwise `width`. */
 LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width);
-/* A TfcPackPanel for rows of a that are adjacent in memory, element beside element: it only
- * copies. */
+/* Writes a TfcPackPanel for rows of a that are adjacent in memory (x_side is 1): it only copies. */
 LoFunction *gemm_pack_rows(GemmEmit *g);
-/* A TfcTransposeRows, into rows of pairs. */
+/* Writes a TfcTransposeRows, into rows of pairs. */
 LoFunction *gemm_amx_transpose_rows(GemmEmit *g);
 
-/* One or several elements of an operand, widened to what sums are of; lanes whose mask is off are
- * not read, and zero. NULL: all are read. */
+/* `lanes` elements of an operand, widened to the type of sums; lanes whose mask is off are not
+ * read, and zero. mask NULL: all are read. */
 LoValue gemm_load(GemmEmit *g, int lanes, LoValue at, LoValue mask);
-/* Transposes the square of `lanes` vectors. */
+/* Transposes, in place, the square of g->lanes vectors. */
 void gemm_transpose(GemmEmit *g, LoValue *rows);
 
-/* A function "<name>.<part>" of operands that are i64, but pointers where their bit is set; the
- * builder stands in its entry, and `params` has them. */
+/* Opens a function "<name>.<part>" whose parameters are i64, or pointers where their bit is set in
+ * `pointers`; `params` gets them, and the builder stands in it. */
 LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers,
                       LoValue *params);
 void gemm_return(GemmEmit *g);
-/* Address of element `index` of a panel, of an operand; of a byte. */
+/* Addresses: of element `index` of a panel, of an operand, of a byte. */
 LoValue gemm_at(GemmEmit *g, LoValue pointer, LoValue index);
 LoValue gemm_source(GemmEmit *g, LoValue pointer, LoValue index);
 LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes);
-/* index < count, of numbers that an i32 holds: masks of them are cheap. */
+/* index < count, of numbers that fit into an i32: masks of i32 are cheap. */
 LoValue gemm_is_below(GemmEmit *g, LoValue index, LoValue count);
-/* Of indices: a + b, a − b, a × b, a ÷ 2^bits, rounded down. */
+/* Of indices: a + b, a − b, a × b, a × factor, a + more. */
 static inline LoValue gemm_add(GemmEmit *g, LoValue a, LoValue b) { return lo_iadd(&g->lo, a, b); }
 static inline LoValue gemm_sub(GemmEmit *g, LoValue a, LoValue b) { return lo_isub(&g->lo, a, b); }
 static inline LoValue gemm_mul(GemmEmit *g, LoValue a, LoValue b) { return lo_imul(&g->lo, a, b); }
@@ -125,7 +124,8 @@ static inline LoValue gemm_plus(GemmEmit *g, LoValue a, int64_t more)
     return more == 0 ? a : gemm_add(g, a, lo_i64_of(&g->lo, more));
 }
 
-/* Writes the form of products of operands of this type, a constant under this name. */
+/* Writes the form of products of operands of this type: a TfcForm, a record under this name, and
+ * its functions. */
 void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name);
 
 #endif

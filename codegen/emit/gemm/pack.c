@@ -1,4 +1,5 @@
-/* Panels: sides beside each other, term after term, so that a tile reads them in one stream.
+/* Panels: for each term the elements of all sides (columns of b, or rows of a), contiguous, so that
+ * a tile reads them in one stream.
  *
  *   f32, f64   out[l × width + i]       = x[l, i]
  *   joined     out[p × width + i]       = the pair x[2p, i], x[2p+1, i] as an i32
@@ -6,8 +7,9 @@
  *
  * Panels that are kept are joined where others are widened.
  *
- * A term or pair is a unit: what is read together. A last term without a partner has zero. Where
- * the operand lies along k, squares of lanes × lanes units are transposed in registers. */
+ * A unit is what is read together: a term, or a pair of them. The partner of an odd last term is
+ * zero. Where the operand is contiguous along k, squares of lanes × lanes units are transposed in
+ * registers. */
 #include "codegen/emit/gemm/gemm.h"
 
 #include <assert.h>

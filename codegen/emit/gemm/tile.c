@@ -1,4 +1,4 @@
-/* Tiles: height × vectors sums, held in registers over all terms.
+/* Tiles: height × vectors vectors of sums, held in registers over all terms.
  *
  * What is written here is one sum, in loops over the rows and columns of a tile. The passes jam and
  * vectorise (codegen/loop) make a tile of it: rows share what they load of b, columns what they

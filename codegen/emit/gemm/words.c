@@ -1,4 +1,4 @@
-/* Small words that all parts of a form are written with: functions, addresses. */
+/* Helpers of all parts of a form: functions, addresses. */
 #include "codegen/emit/gemm/gemm.h"
 
 #include <assert.h>

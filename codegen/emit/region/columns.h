@@ -12,9 +12,9 @@ typedef struct ColumnWork ColumnWork;
 typedef struct Columns {
     const ColumnWork *work;
     void *data;
-    bool folds;         /* the unit is one column, or the last axis is reduced too … */
-    bool loops_columns; /* … and add is called once a row, to loop over it */
-    bool even;          /* every chunk is COLUMN_CHUNK columns */
+    bool folds;         /* the unit is one column, or the last axis is reduced, too */
+    bool loops_columns; /* `add` is called once a row, and loops over the last axis */
+    bool even;          /* every chunk has COLUMN_CHUNK columns */
     LoValue start, end; /* columns of this unit */
     int n_loops;
     LoLoop loops[MAX_RANK];
@@ -23,8 +23,8 @@ typedef struct Columns {
     bool bound[MAX_RANK];
 } Columns;
 
-/* What is done for a column: before its rows, in each row (before, what the column adds, after),
- * and after its rows. Only `begin` and `add` must be there. Columns become lanes (pass
+/* ColumnWork: what is done for a column: `begin` before its rows; `enter`, `add`, `leave` in each
+ * row; `finish` after its rows. Only `begin` and `add` must not be NULL. Columns become lanes (pass
  * vectorise). */
 struct ColumnWork {
     void (*begin)(Emit *e, Columns *c);
@@ -35,6 +35,7 @@ struct ColumnWork {
     bool single; /* a reduced last axis is looped over like any other */
 };
 
+/* Builds the loops over the call's units; `data` is handed on as Columns.data. */
 void columns_run(Emit *e, const ColumnWork *work, void *data);
 
 #endif

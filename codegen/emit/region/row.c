@@ -1,6 +1,6 @@
 /* Row kernels: elementwise bodies with reductions along the last storage axis.
  *
- * A row is swept as often as its reductions depend on each other. Softmax:
+ * A row is swept once for each level of reductions that depend on each other. Softmax:
  *
  *   sweep 0   m = max(x)
  *   sweep 1   s = sum(exp(x - m))        exp(x - m) is saved in a row of scratch

@@ -12,25 +12,27 @@ typedef struct SweepPlan {
     int n_sweeps;
     int *level;     /* by value number */
     bool *columnar; /* varies along the columns */
-    int *sweep;     /* last sweep that computed the value, plus 1 */
+    int *sweep;     /* 1 + the last sweep that computes the value; 0: none */
     bool *saved;    /* its row is saved for later sweeps */
     int *saved_in;  /* the sweep that saves it */
 } SweepPlan;
 
-/* `may_save`: there is room for rows of values. `ready`, by value number: values that are known
- * before the first sweep though their operands are not; NULL: none. */
+/* The plan of e's body, in its arena. `may_save`: there is room for rows of values. `ready`, by
+ * value number: values that are known before the first sweep though their operands are not; NULL:
+ * none. */
 SweepPlan plan_sweeps(Emit *e, bool may_save, const bool *ready);
 
-const Op *sweep_op(const Emit *e, int number); /* NULL: an operand of the kernel */
+const Op *sweep_op(const Emit *e, int number); /* the value's op; NULL: an operand of the kernel */
 const Type *sweep_type(const Emit *e, int number);
 int sweep_yield(const Emit *e, int result); /* the number of the value that is the result */
-/* Whether the op is a reduction along the columns whose operand has this level, along
- * columns of one element too. */
+/* Whether the op is a reduction whose operand has the level `sweep`, along any number of columns,
+ * one included. */
 bool sweep_reduces_any(const Emit *e, const SweepPlan *plan, int sweep, const Op *op);
-/* … along several columns: done in the sweep's loop. */
+/* The same along several columns: it is done in the sweep's loop. */
 bool sweep_reduces(const Emit *e, const SweepPlan *plan, int sweep, const Op *op);
-/* Whether the op contracts values of this level (attention regions). */
+/* Whether the op is a product that contracts values of this level (attention regions). */
 bool sweep_contracts(const Emit *e, const SweepPlan *plan, int sweep, const Op *op);
+/* Whether the sweep's loop stores this result. */
 bool sweep_stores(const Emit *e, const SweepPlan *plan, int sweep, int result);
 
 #endif

@@ -7,9 +7,9 @@
  *
  * exp, log and tanh follow Cephes' single-precision functions (Moshier), and so do expm1 and log1p
  * by them; erf is two minimax polynomials (after Juffa): an odd one near zero and
- * 1 - exp(polynomial) beyond. sin and cos reduce and evaluate in f64, as they
- * serve positions, where arguments are large and time is not spent; from 2^16 on they reduce by
- * the digits of 2/π (Payne and Hanek), so that every f32 has its sine. */
+ * 1 - exp(polynomial) beyond. sin and cos reduce and evaluate in f64: they are used
+ * for positions, where arguments are large and speed does not matter. From 2^16 on they reduce by
+ * the digits of 2/π (Payne and Hanek), so that they are right for every f32. */
 #include "codegen/loop/build.h"
 #include "codegen/loop/passes/passes.h"
 

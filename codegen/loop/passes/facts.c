@@ -1,4 +1,4 @@
-/* What passes ask of ops. */
+/* Facts about ops that passes need; see passes.h. */
 #include "codegen/loop/passes/passes.h"
 
 /* A quotient by what may be 0 must not be computed where it is not asked for. */

@@ -1,4 +1,4 @@
-/* Pass hoist: what does not change in a loop goes before it.
+/* Pass hoist: what does not change in a loop goes before it (loop-invariant code motion).
  *
  *   for i64 %5 = … {                     f32 %8 = load fixed %3
  *     f32 %8 = load fixed %3             f32x16 %9 = splat %8
@@ -6,9 +6,9 @@
  *     f32x16 %10 = mul %7, %9              f32x16 %10 = mul %7, %9
  *     …                                    …
  *
- * An op goes before the outermost loop around it in which all of its operands stand still. On its
- * way it may leave an `if`, when it is pure, or a load of memory that is there anyway. A loop
- * without turns executes it for nothing. Loads leave a `for` if their memory is fixed
+ * An op goes before the outermost loop around it in which none of its operands changes. On its way
+ * it may leave an `if`, when it is pure, or a load of memory that may be read in any case. If the
+ * loop has no turns, the op is executed for nothing. Loads leave a `for` if their memory is fixed
  * (LoMemory). */
 #include "codegen/loop/passes/passes.h"
 

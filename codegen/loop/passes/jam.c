@@ -1,4 +1,5 @@
-/* Pass jam: the turns of a loop marked so become one, in which they share the loops within.
+/* Pass jam: all turns of a loop that is marked for it (LoVector) become one, so that the loops
+ * within it run once for all of them.
  *
  *   for i64 %4 = i64 0 to i64 2 step 1 vector 1 jam 2 {       f32 %4 = carry f32 0
  *     f32 %5 = carry f32 0                                   f32 %5 = carry f32 0
@@ -12,9 +13,9 @@
  *                                                              f32 %12 = muladd %11, %7, %5
  *                                                              …
  *
- * So the rows of a tile use what they load of the other operand together: unroll-and-jam, tiling in
- * registers. The loop has one lane a turn, and as many turns as are jammed; others stay as they
- * are. Loops within such a loop may be jammed, too, or become vectors. */
+ * So the rows of a tile share what they load of the other operand: unroll-and-jam, register tiling.
+ * The loop must have one lane a turn, and as many turns as `jam` says; others stay as they are.
+ * Loops within such a loop may be jammed, too, or become vectors. */
 #include "codegen/loop/passes/widen.h"
 
 static int64_t turns(const LoOp *loop)

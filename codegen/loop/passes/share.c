@@ -1,12 +1,12 @@
-/* Pass share: what was computed already is not computed again.
+/* Pass share: what was computed already is not computed again (common-subexpression elimination).
  *
  *   f32x16 %9 = splat %8                 f32x16 %9 = splat %8
  *   for i64 %10 = … {                    for i64 %10 = … {
  *     f32x16 %11 = splat %8        →       f32x16 %12 = mul %7, %9
  *     f32x16 %12 = mul %7, %11             …
  *
- * An op is the same as one before it in its block or in one around it, if kind, type and operands
- * are. Pure ops are shared, and loads of memory that does not change. */
+ * An op is the same as one before it, in its block or in one around it, if both have the same kind,
+ * type, operands and fields. Pure ops are shared, and loads of memory that does not change. */
 #include "codegen/loop/passes/passes.h"
 
 #include "base/map.h"

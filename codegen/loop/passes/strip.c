@@ -1,11 +1,11 @@
-/* Pass strip: what nothing uses goes, and builders' seams.
+/* Pass strip: what nothing uses goes (dead-code elimination), and so do builders' seams.
  *
  *   f32 %7 = load %3
  *   f32 %8 = mul %7, %7      # not used      →      (nothing)
  *   seam
  *
- * Backwards, so that what only a dead op uses is dead, too. So do functions that no kernel comes
- * to, by calls or by records; without kernels all stay. */
+ * It walks backwards, so that what only a dead op uses is dead, too. Functions go that neither a
+ * kernel nor a record reaches, directly or by calls; in a module without any of these all stay. */
 #include "codegen/loop/passes/passes.h"
 
 static bool has_effect(const LoOp *op)

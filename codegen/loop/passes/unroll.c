@@ -1,4 +1,5 @@
-/* Pass unroll: several turns of a loop marked so become one; what is left goes turn by turn.
+/* Pass unroll: several turns of a loop that is marked for it (LoOp.unroll) become one; the turns
+ * that are left go one by one.
  *
  *   f32 %3 = carry f32 0                            f32 %3 = carry f32 0
  *   i64 %4 = carry %1                               i64 %4 = carry %1

@@ -9,8 +9,8 @@
  *                                                f32x16 %8 = total %4, and its lanes folded
  *
  * What is the same in every turn stays scalar; indices that grow by a step stay one number and a
- * step, as long as nobody needs their lanes (widen.c). Where the number of turns is no multiple of
- * the lanes, the last vector is under a mask: lanes that are off are not loaded, stored or
+ * step, as long as no op needs their lanes (widen.c). Where the number of turns is not a multiple
+ * of the lanes, the last vector is under a mask: lanes that are off are not loaded, stored or
  * accumulated.
  *
  * `jam` vectors go through the body together, so that loops within it run once for all of them.

@@ -1,4 +1,4 @@
-/* Ops of a loop for several turns at once; see jam.c and vectorise.c. */
+/* Writes the ops of a loop for several turns at once; see jam.c and vectorise.c. */
 #include "codegen/loop/passes/widen.h"
 
 #include <assert.h>

@@ -1,21 +1,24 @@
-/* Between jam.c, vectorise.c and widen.c: one loop, and what its values have become. */
+/* Shared by jam.c, vectorise.c, widen.c and widen_blocks.c: one loop, and what its values have
+ * become. */
 #ifndef CODEGEN_LOOP_PASSES_WIDEN_H
 #define CODEGEN_LOOP_PASSES_WIDEN_H
 
 #include "codegen/loop/build.h"
 #include "codegen/loop/passes/passes.h"
 
-/* Wide: what a value of the scalar loop is in `copies` vectors of lanes.
+/* Wide: what a value of the scalar loop has become in `copies` vectors of `lanes` lanes.
  *
- *   UNIFORM  the same in all: `scalar`
- *   LINEAR   scalar + step × number of the lane; of a pointer the step is elements
+ *   NONE     nothing: it is not of the loop, or is not written yet
+ *   UNIFORM  the same in all lanes: `scalar`
+ *   LINEAR   scalar + step × number of the lane, counted over all copies; of a pointer `step`
+ *            counts elements of type `element`
  *   VECTOR   `vectors`, one a copy */
 typedef enum WideKind { WIDE_NONE, WIDE_UNIFORM, WIDE_LINEAR, WIDE_VECTOR } WideKind;
 
 typedef struct Wide {
     WideKind kind;
     LoValue scalar, step;
-    LoType element; /* of a pointer that is linear */
+    LoType element; /* of a linear pointer */
     LoValue vectors[LO_MAX_JAM];
 } Wide;
 
@@ -23,30 +26,32 @@ typedef struct Widen {
     Lo lo;
     const LoOp *loop;
     Wide *values; /* by the id of the scalar loop's ops */
-    bool *varies; /* by it: see lo_mark_varying */
+    bool *varies; /* by id: see lo_mark_varying */
     int lanes, copies;
     int from, to;             /* the copies that are being written */
-    LoValue mask[LO_MAX_JAM]; /* lanes that exist, of each copy; NULL: all */
-    bool inner;               /* … because of an if, too */
+    LoValue mask[LO_MAX_JAM]; /* lanes that are on, of each copy; NULL: all */
+    bool inner;               /* the masks include the condition of an if */
 } Widen;
 
-/* A loop whose turns become `lanes` lanes; the builder stands before it. */
+/* Starts with a loop whose turns become `lanes` lanes; the builder stands before it. `values` and
+ * `varies` have an entry for each id (lo_number), zeros. */
 Widen widen_start(LoModule *module, LoOp *loop, Wide *values, bool *varies, int lanes);
 /* Whether the op stands in the loop. */
 bool widen_is_inside(const Widen *w, const LoOp *op);
-/* The turns from `start` to `end`, `copies` vectors at a time; `partial`: the last may be. */
+/* Writes the turns from `start` to `end`, `copies` vectors at a time; `partial`: the last vector
+ * may be partial, which only one copy allows. */
 void widen_turns(Widen *w, LoValue start, LoValue end, int copies, bool partial);
-/* The body's ops, for the turns from `index` on, where the builder stands. */
+/* Writes the body's ops for the turns from `index` on, where the builder stands. */
 void widen_body(Widen *w, LoValue index);
-/* One straight op of it: the copies that are being written. */
+/* Writes one op without blocks, for copies `from` to `to`. */
 void widen_op(Widen *w, const LoOp *op);
 
 static inline Wide widen_uniform(LoValue x) { return (Wide){.kind = WIDE_UNIFORM, .scalar = x}; }
 /* What an operand has become. */
 Wide widen_of(const Widen *w, LoValue x);
-/* Its lanes in copy u. */
+/* x as a vector of its lanes in copy u. */
 LoValue widen_vector(Widen *w, const Wide *x, int u);
-/* Lanes that are in both masks; NULL: all. */
+/* Lanes that are on in both masks; NULL: all lanes. */
 static inline LoValue widen_both(Widen *w, LoValue a, LoValue b)
 {
     return a && b ? lo_and(&w->lo, a, b) : a ? a : b;

@@ -1,9 +1,9 @@
-/* Blocks of a loop for several turns at once: loops, ifs, and which copies are written when; see
- * widen.c.
+/* Writes the blocks of a loop for several turns at once: loops, ifs, and which copies are written
+ * when; see widen.c.
  *
- * Vectors of a loop go through the body side by side, op by op. Copies of one lane go one after the
- * other as far as nothing comes that is the same for all: what a copy needs then stands close to
- * where it needs it. */
+ * Vectors of a loop are written side by side, op by op. With one lane (pass jam) a run of ops that
+ * differ between copies is written copy by copy, so that what a copy needs stands close to its
+ * use. */
 #include "codegen/loop/passes/widen.h"
 
 #include <assert.h>

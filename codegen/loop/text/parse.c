@@ -2,7 +2,7 @@
  * docs/loop-ir.md. It builds what the text says and checks names; whether that obeys the rules
  * is the verifier's question.
  *
- * After a mistake it goes on at the next line, so that one run tells several. Functions may be
+ * After a mistake it goes on at the next line, so that one run reports several. Functions may be
  * called before they are defined: calls and records are linked at the end. */
 #include "codegen/loop/text/parser.h"
 #include "codegen/loop/text/text.h"

@@ -1,5 +1,5 @@
-/* Inside the parser of loop IR's text form: its state, and the parts of a line. Functions that
- * return bool or a pointer have reported an error when they return false or NULL. */
+/* Inside the parser of loop IR's text form: its state, and the parts of a line. Functions
+ * lo_parse_… have reported an error when they return false or NULL. */
 #ifndef CODEGEN_LOOP_TEXT_PARSER_H
 #define CODEGEN_LOOP_TEXT_PARSER_H
 
@@ -28,8 +28,8 @@ typedef struct LoParser {
     Lo lo;         /* of the function being read */
     Map values;    /* "12" → LoOp*, of this function */
     Map functions; /* name → LoFunction* */
-    LoOp *unknown; /* stands for operands that are not defined: only after an error */
-    int depth;     /* blocks around */
+    LoOp *unknown; /* stands for operands that are not defined, after the error is reported */
+    int depth;     /* number of blocks around */
     VEC(LoParserLink) links;
 } LoParser;
 
@@ -39,6 +39,7 @@ bool lo_parse_operand(LoParser *p, LoParserValues *values);  /* %12 or TYPE cons
 bool lo_parse_operands(LoParser *p, LoParserValues *values); /* one or several */
 bool lo_parse_order(LoParser *p, LoOp *op);                  /* [0, 1] */
 const char *lo_parse_name(LoParser *p);                      /* @NAME */
+/* Adds a LoParserLink; the links are resolved at the end of the text. */
 void lo_parser_link(LoParser *p, LoFunction **to, const char *name, Loc loc);
 
 #endif

@@ -5,18 +5,19 @@
 
 #include "codegen/loop/loop.h"
 
-/* Printers take wrong modules, too: messages quote them. */
-void lo_print_module(LoModule *module, Text *out); /* numbers values first */
-/* At the end of every line of a function: where it comes from. May write a comment. */
+/* Printers append to `out`. They also take modules that break rules, since messages quote these. */
+void lo_print_module(LoModule *module, Text *out); /* numbers values first (lo_number) */
+/* Called at the end of each line of a function, with its op's origin; may append a comment. */
 typedef void LoLines(void *data, const LoFunction *function, int origin, Text *out);
 void lo_print_lines(LoModule *module, LoLines *lines, void *data, Text *out);
-/* `lines` NULL: nobody asks */
+/* Numbers values first. `lines` NULL: no callback. */
 void lo_print_function(LoFunction *function, LoLines *lines, void *data, Text *out);
 void lo_print_op(const LoOp *op, Text *out); /* its line alone, without its blocks */
 void lo_print_type(LoType type, Text *out);
 const char *lo_type_text(LoType type, Arena *arena);
 
-/* NULL after errors, which name line and column. What the text says, right or not: verify.h. */
+/* The module of a text, in the arena, not verified (verify.h). NULL after errors, which name line
+ * and column. */
 LoModule *lo_parse(Arena *arena, Diagnostics *diags, const Source *source);
 
 #endif

@@ -9,8 +9,8 @@ typedef struct CoveredSide {
     const Vocabulary *vocab;
     LengthSpread tokens;
     int64_t unknown;
-    uint8_t *used;        /* by id */
-    uint32_t *characters; /* how often each is in the text */
+    uint8_t *used;        /* by id: 1 if the text has the token */
+    uint32_t *characters; /* by code point: how often the text has it */
 } CoveredSide;
 
 typedef struct Coverage {
@@ -24,7 +24,7 @@ typedef struct CoveredRow {
     int64_t unknown[2]; /* of each side */
 } CoveredRow;
 
-/* NULL: the vocabulary is NULL. `n`: sides. */
+/* `n`: sides, 1 or 2. NULL if the vocabulary is NULL. */
 Coverage *coverage_new(const Vocabulary *vocab, int n);
 void coverage_free(Coverage *coverage); /* NULL is allowed */
 /* Counts a line of valid UTF-8, of each side. */

@@ -6,13 +6,13 @@
 #include "runtime/text/grow.h"
 
 typedef struct Digest {
-    TokenText clean;  /* with U+FFFD for each byte that is no UTF-8 */
+    TokenText clean;  /* with U+FFFD for each byte that is not valid UTF-8 */
     TokenText normal; /* in lower case, with one blank between words */
     uint64_t hash;    /* of the normal form */
     int64_t characters, words;
 } Digest;
 
-/* Digests the next line in the same memory; a Digest begins with zeros. */
+/* Replaces the digest by that of another line, in the same memory. A Digest begins with zeros. */
 void digest_line(Digest *digest, const Line *line);
 void digest_free(Digest *digest);
 static inline Line digest_clean(const Digest *digest)
@@ -21,7 +21,8 @@ static inline Line digest_clean(const Digest *digest)
 }
 
 /* LineHashes: hashes of the lines read so far, which recognise a repeated line without keeping its
- * text. Among n lines, the chance that any two different ones have the same hash is n² / 2^65. */
+ * text. Among n lines, the chance that any two different ones have the same hash is n² / 2^65.
+ * Begins with zeros. */
 typedef struct LineHashes {
     uint64_t *keys; /* 0: free */
     int64_t *lines; /* number of the first line with that hash, from 1; negated: marked */

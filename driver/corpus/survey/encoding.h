@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-/* EncodingFault: as the first rows of survey.def.
+/* EncodingFault: the first rows of survey.def, in their order.
  *
- * Mojibake is UTF-8 that was read as Latin-1 or CP1252: a character whose byte there is C2 … F4,
- * which begins a UTF-8 character, followed by as many characters with a byte 80 … BF as that UTF-8
- * character needs: "Ã¼", "â€™". Sequences that texts really have, as in „groß“ or «là », are
- * none. */
+ * Mojibake is UTF-8 that was read as Latin-1 or CP1252: a character whose byte in that encoding is
+ * C2 … F4, which begins a UTF-8 character, followed by as many characters with a byte 80 … BF as
+ * that UTF-8 character needs: "Ã¼", "â€™". Sequences that texts really have, as in „groß“ or «là »,
+ * are not mojibake. */
 typedef enum EncodingFault {
     ENCODING_NOT_UTF8,
     ENCODING_MOJIBAKE,
@@ -23,7 +23,8 @@ typedef enum EncodingFault {
 
 #define ENCODING_NONE SIZE_MAX
 
-/* Finds the byte at which each fault first occurs; ENCODING_NONE: it does not. */
+/* Finds the byte at which each fault first occurs; ENCODING_NONE: it does not. In a line with
+ * mojibake, control characters are not reported: they are part of it. */
 void encoding_look(const Line *line, size_t at[ENCODING_FAULTS]);
 /* EncodingForms: letters followed by a combining mark that Unicode also has as one character (NFD),
  * and such characters (NFC). */
@@ -32,8 +33,8 @@ typedef struct EncodingForms {
     bool composed;
 } EncodingForms;
 EncodingForms encoding_forms(const Line *line);
-/* The first character of a text, and at *size its bytes. A byte that is not valid UTF-8 is
- * U+FFFD. */
+/* The first character of a text of at least a byte; *size: how many bytes it has. A byte that is
+ * not valid UTF-8 is U+FFFD. */
 uint32_t encoding_decode(const char *text, size_t length, size_t *size);
 bool encoding_is_control(uint32_t character);
 

@@ -4,15 +4,15 @@
 
 #include "driver/corpus/survey/raw_text.h"
 
-/* Findings: a collection of findings. */
+/* Findings: what has been found so far. */
 typedef struct Findings {
     Job *job;
-    SurveyFinding *at; /* SURVEY_KINDS */
+    SurveyFinding *at; /* SURVEY_KINDS of them; the caller's */
     int64_t examples;
     bool is_pairs;
 } Findings;
 
-/* FindingPlace: the place of a finding in its line; {-1}: the whole line. */
+/* FindingPlace: where in a line a finding is; side -1: the whole line. */
 typedef struct FindingPlace {
     int side;
     size_t byte;

@@ -23,7 +23,7 @@ typedef struct RawPair {
     bool has_tab; /* of a file with columns; without a tab the second side is empty */
 } RawPair;
 
-/* RawFile: files of a side, one read after the other. */
+/* RawFile: the files of one side, read one after the other. */
 typedef struct RawFile {
     const char **names;
     FILE **files;
@@ -44,8 +44,8 @@ typedef struct RawText {
 
 /* Opens a text. False after an error; raw_close in any case. */
 bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *options, RawText *raw);
-/* Reads the next line. False at the end, and after an error: one side ends before the other, or a
- * file cannot be read. */
+/* Reads the next line. False at the end, and after an error, which is in the job's diagnostics: one
+ * side ends before the other, or a file cannot be read. */
 bool raw_next(RawText *raw, RawPair *pair);
 void raw_rewind(RawText *raw);
 /* The names of the files of side k, separated by commas. */

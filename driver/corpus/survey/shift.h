@@ -1,7 +1,7 @@
 /* Shift: finds lines of two sides that are shifted against each other, because one side has lost a
  * line: a source then fits the target of the line before or after better than its own. Two measures
- * show it, each over some hundred pairs in a row: the correlation of the lengths of both sides, and
- * the words that both have, such as names and numbers. */
+ * show it, each over 500 pairs in a row: the correlation of the lengths of both sides, and the
+ * words that both have, such as names and numbers. */
 #ifndef DRIVER_CORPUS_SURVEY_SHIFT_H
 #define DRIVER_CORPUS_SURVEY_SHIFT_H
 
@@ -11,8 +11,8 @@ enum { SHIFT_SHIFTS = 3, SHIFT_WORDS = 16 };
 
 /* ShiftLine: what is kept of a side's line. */
 typedef struct ShiftLine {
-    double length; /* the logarithm of its characters, and one */
-    uint64_t words[SHIFT_WORDS];
+    double length;               /* log(1 + its characters) */
+    uint64_t words[SHIFT_WORDS]; /* hashes of its names and numbers */
     int n_words;
 } ShiftLine;
 
@@ -30,9 +30,14 @@ typedef struct Shift {
     ShiftSums sums[SHIFT_SHIFTS]; /* by shift: -1, 0, 1 */
 } Shift;
 
-/* ShiftVerdict: `by` 1: a source fits the target of the next line; -1: that of the line before; 0:
- * neither, or there are not enough pairs. Correlations of lengths and numbers of pairs with a
- * common word: own, with the target of the same line; other, with that of the other line. */
+/* ShiftVerdict:
+ *   by              1: sources fit the targets of the next line; -1: those of the line before; 0:
+ *                   neither, or there are too few pairs
+ *   pairs           how many were judged
+ *   own, other      correlation of a source's length with its own target's, and with that of the
+ *                   line `by` names
+ *   own_common, other_common
+ *                   pairs that have a word in common, in the same two ways */
 typedef struct ShiftVerdict {
     int by;
     int64_t pairs;

@@ -1,6 +1,6 @@
 /* SideModel: tells to which side of a corpus a text belongs. It is learnt from the corpus itself:
- * naive Bayes over words and three characters in a row (Cavnar and Trenkle 1994), without knowing
- * any language. A pair is judged by the counts of all other pairs, so that a wrong pair does not
+ * naive Bayes over words and character trigrams (Cavnar and Trenkle 1994), without knowing any
+ * language. A pair is judged by the counts of all other pairs, so that a wrong pair does not
  * confirm itself. */
 #ifndef DRIVER_CORPUS_SURVEY_SIDE_MODEL_H
 #define DRIVER_CORPUS_SURVEY_SIDE_MODEL_H
@@ -10,7 +10,8 @@
 typedef struct SideModel SideModel;
 
 /* SideScore: for each text of a pair the mean of log P(part | its own side) - log P(part | the
- * other side) over its parts, in nats, and how many parts were known. */
+ * other side) over its parts (words and trigrams), in nats, and how many parts are known from other
+ * pairs. */
 typedef struct SideScore {
     double mean[2];
     int64_t parts[2];

@@ -109,10 +109,10 @@ void ratio_spread_settle(RatioSpread *spread)
     static const double deviation_of_mad = 1.4826; /* of a normal distribution */
     for (int size = RATIO_SIZES; size >= 0; size--) {
         const int64_t *counts = spread->counts[size];
-        if (spread->n[size] < RATIO_LEAST) {
-            bool all = size < RATIO_SIZES; /* as all pairs are, or nobody is far off */
-            spread->median[size] = all ? spread->median[RATIO_SIZES] : 0;
-            spread->allowed[size] = all ? spread->allowed[RATIO_SIZES] : INFINITY;
+        bool few = spread->n[size] < RATIO_LEAST;
+        if (few && size < RATIO_SIZES) {
+            spread->median[size] = spread->median[RATIO_SIZES];
+            spread->allowed[size] = spread->allowed[RATIO_SIZES];
             continue;
         }
         int64_t seen = 0;
@@ -121,7 +121,8 @@ void ratio_spread_settle(RatioSpread *spread)
             class_++;
         double mad = median_distance(counts, spread->n[size], class_) / 100.0;
         spread->median[size] = (class_ - RATIO_CLASSES / 2) / 100.0;
-        spread->allowed[size] = fmax(RATIO_DEVIATIONS * deviation_of_mad * mad, log(RATIO_FACTOR));
+        spread->allowed[size] =
+            few ? INFINITY : fmax(RATIO_DEVIATIONS * deviation_of_mad * mad, log(RATIO_FACTOR));
     }
 }
 

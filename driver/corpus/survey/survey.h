@@ -1,8 +1,9 @@
-/* tfc data: what a text is like and what of it a training should not learn, before it is trained
- * on.
+/* tfc data: statistics of a text, and the lines that a training should not learn, before it is
+ * trained on.
  *
- * The texts are read twice, a line at a time: first to count, then to judge each line by the
- * counts. Only hashes of the lines read before are kept (some 100 bytes a pair). */
+ * Pairs are read twice, a line at a time: first to count, then to judge each pair by the counts.
+ * Texts of one side, and validation texts, are read once. Only hashes of the lines read before are
+ * kept (some 100 bytes a pair). */
 #ifndef DRIVER_CORPUS_SURVEY_SURVEY_H
 #define DRIVER_CORPUS_SURVEY_SURVEY_H
 
@@ -22,7 +23,8 @@ typedef struct SurveyOptions {
     const char *languages;  /* of translation memories */
     VocabularyChoice vocab; /* vocab.spec NULL: tokens are not counted */
 
-    /* each line is a text of its own, so a duplicate is a fault; else it is none */
+    /* of --text: each line is a text of its own, so empty lines and duplicates are faults; else
+     * they are not */
     bool lines;
     int64_t max_length; /* tokens; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
@@ -36,18 +38,19 @@ typedef enum SurveyKind {
     SURVEY_KINDS
 } SurveyKind;
 
-/* SurveyExample: a line that was found. Excerpts have escapes in place of control characters and of
- * bytes that are no UTF-8; NULL: the text has no such side. */
+/* SurveyExample: a line that was found.
+ *   sides   excerpts, with escapes in place of control characters and of bytes that are not valid
+ *           UTF-8; NULL: the text has no such side */
 typedef struct SurveyExample {
     int64_t line; /* from 1 */
     const char *sides[2];
-    const char *note; /* what about it; NULL: nothing */
+    const char *note; /* more about it; NULL or "": nothing */
 } SurveyExample;
 
 typedef struct SurveyFinding {
     const char *name, *title, *advice; /* of survey.def */
     bool is_fault;
-    bool is_looked_for; /* these texts, options and sides allow to find it */
+    bool is_looked_for; /* false: these texts and options cannot show it */
     int64_t lines;
     VEC(SurveyExample) examples;
 } SurveyFinding;
@@ -74,7 +77,7 @@ typedef struct SurveySide {
 
 /* SurveyValid: lines of a validation text that the training text has, too.
  *   whole   lines, or pairs with both sides
- *   sides   pairs with this side; of lines 0 */
+ *   sides   pairs with this side; of lines, {whole, 0} */
 typedef struct SurveyValid {
     const char *name; /* NULL: the text has no name */
     int64_t lines, whole, sides[2];
@@ -84,7 +87,7 @@ typedef struct Survey {
     bool is_pairs, has_tokens;
     int64_t lines;
     SurveySide sides[2]; /* source and target; without pairs, the first alone */
-    double ratio;        /* the typical length of a target to its source's, in characters */
+    double ratio;        /* the median of target to source, in characters (ratio_spread_typical) */
     bool knows_sides;    /* the languages of the sides differ enough to tell which is which */
     SurveyFinding findings[SURVEY_KINDS];
     VEC(SurveyValid) valid;

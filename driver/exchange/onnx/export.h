@@ -1,5 +1,6 @@
 /* Exports a function of a model as an ONNX model (opset 17): params are initializers under their
- * names, caches are inputs and outputs. docs/onnx.md describes how to call it. */
+ * names; caches, and params that the function assigns, are inputs and outputs. docs/onnx.md
+ * describes how to call it. */
 #ifndef DRIVER_EXCHANGE_ONNX_EXPORT_H
 #define DRIVER_EXCHANGE_ONNX_EXPORT_H
 

@@ -31,8 +31,8 @@ typedef struct OnnxGraph {
 typedef struct OnnxAttr {
     const char *name;
     enum { ONNX_INT, ONNX_INTS, ONNX_STRING } kind;
-    int n;           /* ints */
-    const int *ints; /* one of ONNX_INT */
+    int n;           /* how many ints; 1 of ONNX_INT */
+    const int *ints; /* of ONNX_INT and ONNX_INTS */
     const char *s;
 } OnnxAttr;
 #define ATTR_INT(attr, value)                                                   \
@@ -44,7 +44,8 @@ typedef struct OnnxAttr {
 
 OnnxType onnx_type(DType dtype);
 
-/* The output of a node of that type. */
+/* The output of a node of that type. NULL: an operand is NULL, after an error of its own; so it is
+ * in all functions below that take operands. */
 const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *const *args,
                       int n_attrs, const OnnxAttr *attrs);
 static inline const char *onnx_unary(OnnxGraph *g, const char *type, const char *a)
@@ -61,16 +62,17 @@ const char *onnx_transpose(OnnxGraph *g, const char *x, int rank, const int *per
 /* The tensor with dimensions of 1 inserted at these axes of the result. */
 const char *onnx_unsqueeze(OnnxGraph *g, const char *x, int n, const int *axes);
 
-/* Constants: int64 [n], and scalars. */
+/* Constants: int64 [n], and a scalar; NULL after an error: scalars of bf16. */
 const char *onnx_ints(OnnxGraph *g, int n, const int64_t *ints);
 const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value);
-/* int64 [rank]: a shape; [1]: a dimension. NULL, with an error: no input has the dimension. */
+/* A shape as int64 [rank], and a dimension as int64 [1]. NULL after an error: no input has the
+ * dimension. */
 const char *onnx_shape(OnnxGraph *g, const Type *type);
 const char *onnx_dim(OnnxGraph *g, Dim dim);
 /* int64 [dim]: 0, 1, 2, … */
 const char *onnx_range(OnnxGraph *g, Dim dim);
 
-/* Declarations. False after an error: the name is taken. */
+/* Declarations. False after an error: the name is taken; or `value` is NULL. */
 bool onnx_input(OnnxGraph *g, const char *name, OnnxType element, const Type *type);
 bool onnx_output(OnnxGraph *g, const char *name, const char *value, const Type *type);
 bool onnx_param(OnnxGraph *g, const char *name, DType dtype, int rank, const int64_t *dims,

@@ -14,9 +14,10 @@ bool ragged_declare(OnnxGraph *g, const Function *function);
 /* Whether the param is an input and an output: a cache, or a param that the function assigns to. */
 bool ragged_is_state(const Op *param);
 
-/* int64 [batch]: the lengths of a ragged dimension. */
+/* int64 [batch]: the lengths of a ragged dimension. NULL after an error: no input has them. */
 const char *ragged_lengths(OnnxGraph *g, int symbol);
-/* The tensor with the neutral element where positions along these axes do not exist. */
+/* The tensor with the neutral element where positions along these axes do not exist; of a bool
+ * tensor always false. */
 const char *ragged_fill(OnnxGraph *g, const char *x, const Type *type, int n, const int *axes,
                         double neutral);
 /* The same along all ragged axes, with zeros. */

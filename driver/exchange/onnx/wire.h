@@ -28,11 +28,11 @@ typedef enum OnnxType {
     ONNX_BFLOAT16 = 16
 } OnnxType;
 
-/* A field of a message that is being written. */
+/* These append a field to a message. */
 void wire_int(Text *message, int field, int64_t value);
 void wire_bytes(Text *message, int field, const void *bytes, size_t size);
 void wire_string(Text *message, int field, const char *string);
-/* The part's bytes are copied and freed. */
+/* A message as a field: the part's bytes are copied, and the part is freed. */
 void wire_message(Text *message, int field, Text *part);
 
 #endif

@@ -4,13 +4,15 @@
 
 #include <stdbool.h>
 
-/* Ends all ranks, this one too, after a pause: with them the launcher drops what they have told and
- * it has not read yet. */
+/* Ends all ranks, this one too, after a pause of a second, in which the launcher reads what ranks
+ * have printed; it drops the rest when they end. */
 void end_all_ranks(int status);
-/* After MPI_Init_thread with MPI_THREAD_MULTIPLE, on all ranks. A rank of which nothing was heard
- * for so many seconds is told, and all are ended. False: there can be no thread. */
+/* To be called after MPI_Init_thread with MPI_THREAD_MULTIPLE, on all ranks. If nothing is heard of
+ * a rank for `seconds`, an error names it and all ranks end. False: memory ran out, or the thread
+ * cannot be started. */
 bool watch_start(int seconds);
-/* Before MPI_Finalize; waits until all ranks have come here. Does nothing without a start. */
+/* To be called before MPI_Finalize; waits until all ranks have called it. Does nothing without a
+ * watch_start that succeeded. */
 void watch_stop(void);
 
 #endif

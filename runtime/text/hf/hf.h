@@ -1,5 +1,5 @@
-/* A tokenizer.json in memory: steps that normalize, that cut, a model, steps that decode; and
- * the parts that text falls into on its way. For the files of this folder alone. */
+/* A tokenizer.json in memory: normalizers, pre-tokenizers (which cut), a model and decoders; and
+ * the parts into which they cut a text. Only for the files of this folder. */
 #ifndef RUNTIME_TEXT_HF_HF_H
 #define RUNTIME_TEXT_HF_HF_H
 
@@ -13,11 +13,11 @@
 typedef struct HfPart {
     size_t end; /* it begins where the one before ends */
     int32_t id; /* of an added token; -1: text */
-    bool first; /* the text began with it */
+    bool first; /* the whole text begins with it */
 } HfPart;
 
-/* HfParts: consecutive texts. If memory runs out, `failed` is set and all later calls do
- * nothing. */
+/* HfParts: consecutive texts. `failed`: memory ran out, or a step failed (tokenizer_problem);
+ * nothing more is added then. */
 typedef struct HfParts {
     TokenText text;
     HfPart *at; /* malloc-backed */
@@ -27,8 +27,8 @@ typedef struct HfParts {
 
 void parts_clear(HfParts *parts);
 void parts_free(HfParts *parts);
-void parts_put(HfParts *parts, const char *bytes, size_t length); /* to the part that is open */
-/* Ends the open part, which is dropped if it is empty and no token. */
+void parts_put(HfParts *parts, const char *bytes, size_t length); /* appends to the open part */
+/* Ends the open part; drops it if it is empty and `id` is -1. */
 void parts_end(HfParts *parts, int32_t id, bool first);
 static inline const char *parts_text(const HfParts *parts, size_t i, size_t *length)
 {
@@ -48,11 +48,11 @@ typedef enum HfStepKind {
     HF_REPLACE,
     HF_PREPEND,
     HF_PRECOMPILED,
-    HF_PRECOMPILED_ABSENT, /* its map is null: what transformers.js does then */
+    HF_PRECOMPILED_ABSENT, /* the map is null: does what transformers.js does then */
     HF_BERT,
     /* what cuts */
     HF_SPLIT,
-    HF_SPACE_BEFORE, /* where none is */
+    HF_SPACE_BEFORE, /* unless there is one */
     HF_BYTES,
     HF_METASPACE,
     /* decoders; HF_REPLACE too */
@@ -97,16 +97,18 @@ typedef struct HfSteps {
     size_t n, capacity;
 } HfSteps;
 
-/* Bytes that the steps may make of a text, which published ones make some 13 times as long at most;
- * what is longer fails, with tokenizer_problem. */
+/* The most bytes that steps may make of a text of `length` bytes; those of published tokenizers
+ * make it some 13 times as long at most. hf_is_short: whether length <= most; if not, it sets
+ * tokenizer_problem. */
 size_t hf_most_bytes(size_t length);
 bool hf_is_short(size_t length, size_t most);
-/* Each in place, or false: no memory, a pattern took too much, or too long a text. */
+/* Each changes its argument in place. false: memory ran out; or a pattern takes too long, or the
+ * text becomes too long, and tokenizer_problem is set. The argument is undefined then. */
 bool hf_normalize(const HfSteps *steps, TokenText *text);
 bool hf_split(const HfSteps *steps, HfParts *parts);
 bool hf_join(const HfSteps *steps, HfParts *parts);
 
-/* The character that stands for a byte, and back (-1: none). */
+/* The character that stands for a byte in byte-level BPE, and back (-1: none). */
 uint32_t hf_byte_character(unsigned char byte);
 int hf_character_byte(uint32_t character);
 
@@ -115,7 +117,7 @@ int hf_character_byte(uint32_t character);
 typedef enum HfModelKind { HF_BPE, HF_UNIGRAM, HF_WORDPIECE, HF_WORDLEVEL } HfModelKind;
 
 typedef struct HfMerge {
-    int32_t left, right, rank, made; /* rank -1: an empty slot */
+    int32_t left, right, rank, made; /* ids; rank -1: an empty slot */
 } HfMerge;
 
 typedef struct HfToken {
@@ -134,12 +136,12 @@ typedef struct Hf {
     HfSteps normalizers, splitters, decoders;
     bool has_decoder;
     HfModelKind model;
-    HfToken *tokens; /* by id; text NULL: none */
+    HfToken *tokens; /* by id; text NULL: no token has the id */
     int32_t n_tokens;
     Trie vocabulary; /* the model's */
     const HfAdded *added;
     size_t n_added;
-    Trie added_raw, added_normal; /* to places among the added */
+    Trie added_raw, added_normal; /* values: indices into `added` */
     int32_t unk;                  /* -1: none */
     bool byte_fallback, fuse_unk, ignore_merges;
     int32_t bytes[256];          /* tokens <0x00> … <0xFF>, -1 where absent */
@@ -150,25 +152,27 @@ typedef struct Hf {
     int32_t most_characters;     /* of a word, for WordPiece */
 } Hf;
 
-/* Appends the ids of a part. */
+/* Appends the ids of a part, by each kind of model. false: memory ran out. */
 bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids);
 bool hf_unigram(const Hf *hf, const char *text, size_t length, TokenIds *ids);
 bool hf_wordpiece(const Hf *hf, const char *text, size_t length, TokenIds *ids);
 bool hf_wordlevel(const Hf *hf, const char *text, size_t length, TokenIds *ids);
+/* The merge of two tokens; NULL or rank -1: there is none. */
 const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right);
 
 /* ---- reading (read*.c) ---- */
 
 typedef struct HfReading {
-    Arena *arena; /* the tokenizer's; it may fail, and then nothing is read */
+    Arena *arena; /* the tokenizer's; if it fails, reading fails */
     Hf *hf;
-    const char *problem;
-    bool no_memory; /* what is not the arena's has run out */
+    const char *problem; /* the first; NULL: none so far */
+    bool no_memory;      /* memory outside the arena ran out */
 } HfReading;
-/* Both return false: the first problem is kept; memory ran out. */
+/* Both return false. hf_refuse keeps the first problem; hf_no_memory notes that memory ran out. */
 bool hf_refuse(HfReading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool hf_no_memory(HfReading *r);
-/* Whether an object has no other members than these, words of `names`. */
+/* Whether `object` has no members but those whose names are the words of `names`; refuses others.
+ * `place`: where the object is in the file, for the message. */
 bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names);
 const char *hf_string(const JsonValue *object, const char *key, const char *otherwise);
 bool hf_flag(const JsonValue *object, const char *key, bool otherwise);

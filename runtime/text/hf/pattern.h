@@ -13,13 +13,14 @@ typedef struct HfPattern {
     UniIs is;          /* or NULL */
 } HfPattern;
 
-/* Compiles a regular expression as Oniguruma reads them, as far as published tokenizers go.
- * NULL: it is none, and *problem tells, malloc'ed. */
+/* Compiles a regular expression in Oniguruma's syntax, as far as published tokenizers use it.
+ * NULL: it is not valid, and *problem, which the caller frees, says why; or memory ran out, and
+ * *problem is NULL. */
 void *pattern_regex(const char *regex, size_t length, char **problem);
 void pattern_free(HfPattern *pattern);
 
-/* The next match that is not empty from *start on: its place; false: there is none, or, with
- * *failed, the search took too much (tokenizer_problem). */
+/* Finds the next match that is not empty from *start on: [*start, *end). false: there is none; or,
+ * with *failed, memory ran out, or the search took too long (tokenizer_problem). */
 bool pattern_next(const HfPattern *pattern, const char *text, size_t length, size_t *start,
                   size_t *end, bool *failed);
 

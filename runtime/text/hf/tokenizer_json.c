@@ -237,7 +237,9 @@ static bool build_added(HfReading *r, Trie *trie, bool normalized)
             continue;
         bool ok = token_text_put(&text, hf->added[i].text, strlen(hf->added[i].text)) &&
                   (!normalized || hf_normalize(&hf->normalizers, &text));
-        if (!ok)
+        if (!ok && tokenizer_problem())
+            hf_refuse(r, "added_tokens[%zu]: %s", i, tokenizer_problem());
+        else if (!ok)
             hf_no_memory(r);
         else if (text.length)
             keys[n++] = (TrieKey){arena_strndup(r->arena, text.data, text.length),
@@ -245,7 +247,7 @@ static bool build_added(HfReading *r, Trie *trie, bool normalized)
         token_text_free(&text);
     }
     const TrieKey *twice;
-    if (r->no_memory || arena_failed(r->arena))
+    if (r->problem || r->no_memory || arena_failed(r->arena))
         return false;
     bool ok = trie_build(trie, r->arena, keys, n, &twice);
     if (twice)
@@ -324,9 +326,9 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
 
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem)
 {
+    const char *unused; /* there is no problem but memory */
     Arena *arena = arena_try_new();
-    Tokenizer *t = arena ? tokenizer_json(arena, bytes, size, problem) : NULL;
+    Tokenizer *t = arena ? tokenizer_json(arena, bytes, size, &unused) : NULL;
     arena_free(arena);
-    *problem = NULL;
     return t;
 }

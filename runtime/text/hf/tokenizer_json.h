@@ -8,11 +8,11 @@
 #include "runtime/text/tokenizer.h"
 
 /* The tokenizer that the bytes describe; they may be freed afterwards. NULL: they ask for something
- * that is not known, and *problem, in the arena, says what and where; or memory ran out, and
- * *problem is NULL. Each byte of a text that is not valid UTF-8 counts as U+FFFD. */
+ * that is not known, and *problem says what and where; or memory ran out, and *problem is NULL. The
+ * arena holds only the problem. Each byte of a text that is not valid UTF-8 counts as U+FFFD. */
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem);
-/* The same for a compiled library, whose bytes were checked when it was made: NULL only without
- * memory. */
+/* The same for a compiled library, whose bytes were checked when it was made. NULL: memory ran out.
+ * `problem` is not used. */
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem);
 
 #endif

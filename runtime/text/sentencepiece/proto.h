@@ -1,5 +1,5 @@
-/* Protocol buffers' wire format, as far as models have it: fields one after another, each with
- * a number and a whole number, 4 or 8 bytes, or bytes that may be a message in turn. */
+/* The wire format of Protocol Buffers, as far as models use it: fields one after another, each with
+ * its number and a value: a varint, 4 or 8 bytes, or bytes that may be a message in turn. */
 #ifndef RUNTIME_TEXT_SENTENCEPIECE_PROTO_H
 #define RUNTIME_TEXT_SENTENCEPIECE_PROTO_H
 
@@ -17,15 +17,15 @@ typedef enum ProtoKind { PROTO_VARINT = 0, PROTO_8 = 1, PROTO_BYTES = 2, PROTO_4
 typedef struct ProtoField {
     uint32_t number;
     ProtoKind kind;
-    uint64_t value;    /* of all but bytes */
-    const char *bytes; /* of bytes, where they lie */
+    uint64_t value;    /* of all kinds but PROTO_BYTES */
+    const char *bytes; /* of PROTO_BYTES, in the message */
     size_t size;
 } ProtoField;
 
-/* The next field; false: the end, or the message is bad. */
+/* Reads the next field; false: the end, or `bad` is set. */
 bool proto_next(Proto *proto, ProtoField *field);
-/* Of a field of bytes. */
+/* The message in these bytes, which must outlive it. */
 Proto proto_message(const void *bytes, size_t size);
-float proto_float(const ProtoField *field); /* of one of 4 bytes */
+float proto_float(const ProtoField *field); /* the value of a PROTO_4 */
 
 #endif

@@ -1,5 +1,5 @@
-/* SentencePiece models as they are in memory, and the stages of encoding: normalize, cut into
- * pieces by the kind of model, ids. For the files sp_*.c and sentencepiece.c alone. */
+/* SentencePiece models in memory, and the stages of encoding: normalize, cut into
+ * pieces by the kind of model, ids. Only for the files sp_*.c and sentencepiece.c. */
 #ifndef RUNTIME_TEXT_SENTENCEPIECE_SP_H
 #define RUNTIME_TEXT_SENTENCEPIECE_SP_H
 
@@ -9,8 +9,8 @@
 typedef enum SpType { SP_NORMAL = 1, SP_UNKNOWN, SP_CONTROL, SP_USER, SP_UNUSED, SP_BYTE } SpType;
 typedef enum SpKind { SP_UNIGRAM = 1, SP_BPE, SP_WORD, SP_CHAR } SpKind;
 
-/* A field of the model that SentencePiece leaves to others: how many pieces have an id
- * (runtime/data/marian_vocab.h). */
+/* A field of the model, of those that SentencePiece reserves for extensions: how many pieces have
+ * an id (runtime/data/marian_vocab.h). */
 enum { SP_LISTED_FIELD = 200 };
 
 typedef struct SpPiece {
@@ -22,7 +22,7 @@ typedef struct SpPiece {
 } SpPiece;
 
 typedef struct SpNormalizer {
-    Trie rules;               /* to places among the replacements */
+    Trie rules;               /* values: offsets into `replacements` */
     const char *replacements; /* each ends with a NUL */
     size_t n_replacements;    /* bytes */
     bool dummy_prefix, remove_extra, escape, as_suffix;
@@ -39,34 +39,36 @@ typedef struct SpModel {
     SpKind kind;
     SpPiece *pieces;
     int32_t size;
-    int32_t listed; /* pieces from here on have no id: text cut into them is unknown */
-    bool is_listed; /* a list gave the ids */
+    int32_t listed; /* pieces from this index on have no id: text cut into them is unknown */
+    bool is_listed; /* the model has SP_LISTED_FIELD */
     Trie known;     /* normal, user-defined and unused pieces */
     Trie reserved;  /* the others */
     Trie user;      /* user-defined ones: never cut, never normalized */
     SpNormalizer normalizer, denormalizer;
     bool has_denormalizer, byte_fallback, has_unused;
     SpText unk_piece, bos_piece, eos_piece, pad_piece, unk_surface;
-    int32_t unk;        /* of the piece that is unknown */
-    int32_t bytes[256]; /* with byte_fallback */
-    float least, most;  /* scores of normal pieces */
+    int32_t unk;        /* the id of the unknown piece */
+    int32_t bytes[256]; /* ids of the bytes' pieces; without byte_fallback -1 */
+    float least, most;  /* the least and greatest score of a normal piece */
 } SpModel;
 
-/* Reads the model; false: no model, and model->problem tells, or no memory. */
+/* Reads the model. false: the bytes are no model, and *problem says why; or memory ran out, and
+ * *problem is NULL. */
 bool sp_read(SpModel *model, const void *bytes, size_t size, const char **problem);
-/* As the library looks up: reserved pieces first; unk where absent. */
+/* The id of a piece, looked up as libsentencepiece does: reserved pieces first; absent: unk. */
 int32_t sp_id(const SpModel *model, const char *piece, size_t length);
 
-/* Appends the normalized text. `user` may be empty. false: no memory, or too long. */
+/* Appends the normalized text. `user` may be empty. false, and nothing is appended: memory ran out,
+ * or the result is too long. */
 bool sp_normalize(const SpNormalizer *normalizer, const Trie *user, const char *text, size_t length,
                   TokenText *out);
 
-/* Bytes of the character that starts here, by its first byte alone, at most those available. */
+/* Bytes of the character that the text begins with, by its first byte; at most `available`. */
 size_t sp_char(const char *text, size_t available);
-/* Bytes of the user-defined piece, or the character, that the text begins with. */
+/* Bytes of the longest user-defined piece, else of the character, that the text begins with. */
 size_t sp_unit(const Trie *user, const char *text, size_t available, bool *is_user);
 
-/* What cuts a normalized text gives its pieces in order. */
+/* The pieces of a normalized text, in order. */
 typedef struct SpCut {
     uint32_t length; /* bytes */
     int32_t id;
@@ -76,7 +78,7 @@ typedef struct SpCuts {
     size_t n, capacity;
 } SpCuts;
 bool sp_cuts_push(SpCuts *cuts, uint32_t length, int32_t id);
-/* Of text that is not empty; false: no memory. */
+/* Cut a text that is not empty and append its pieces. false: memory ran out. */
 bool sp_cut_unigram(const SpModel *model, const char *text, size_t length, SpCuts *cuts);
 bool sp_cut_bpe(const SpModel *model, const char *text, size_t length, SpCuts *cuts);
 bool sp_cut_words(const SpModel *model, const char *text, size_t length, SpCuts *cuts);

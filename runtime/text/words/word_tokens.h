@@ -1,6 +1,7 @@
-/* Lists of words or characters as text: one token a line, its number is its id. A first line
- * "# characters" says that tokens are single characters; \n, \r, \t and \\ stand for these. For
- * word_tokens.c, and for what makes such lists from texts and files (runtime/data/wordlist.h). */
+/* Lists of words or characters as text: one token a line; the line's number, from 0, is the id. A
+ * first line "# characters", which is not counted, says that tokens are single characters, with \n,
+ * \r, \t and \\ as escapes. For word_tokens.c, and for code that makes such lists from texts and
+ * files (runtime/data/wordlist.h). */
 #ifndef RUNTIME_TEXT_WORDS_WORD_TOKENS_H
 #define RUNTIME_TEXT_WORDS_WORD_TOKENS_H
 
@@ -8,15 +9,15 @@
 #include <stddef.h>
 
 #define WORDS_CHARACTERS "# characters"
-/* Pairs: what follows a backslash, and what that is. */
+/* Pairs of the character after a backslash and the character that is meant. */
 #define WORDS_ESCAPES "n\nr\rt\t\\\\"
 
 enum { WORDS_PAD, WORDS_UNK, WORDS_BOS, WORDS_EOS, WORDS_SPECIALS };
 extern const char *const words_specials[WORDS_SPECIALS]; /* their names */
 
 bool words_is_space(char c);
-/* The next token of a text at or after *at: [*begin, *at), words between spaces or one character;
- * a byte that begins none is one. false: the end. */
+/* Finds the next token of a text from *at on: [*begin, *at), a word between spaces or, with
+ * `characters`, one character; a byte that is not valid UTF-8 counts as one. false: the end. */
 bool words_next(bool characters, const char *text, size_t length, size_t *at, size_t *begin);
 
 #endif

@@ -10,8 +10,8 @@
  *   size    bytes of an element
  *   at      its offset in the room of a level, in bytes
  *   block   the number of its first block
- *   sparse  mostly zeros: a level and a message between ranks have only its groups that are not
- *           zero; these are marked */
+ *   sparse  most of its elements are 0: a level and a message between ranks have only the groups
+ *           that are not, which are marked */
 typedef struct Gradient {
     StoreTensor *tensor;
     int32_t part;
@@ -19,8 +19,8 @@ typedef struct Gradient {
     int64_t size, at, block;
 } Gradient;
 
-/* GROUP: elements in a group of a sparse gradient; the last group may have fewer; a mark is a bit,
- * 1 where not all bits of the elements are 0. */
+/* GROUP: elements in a group of a sparse gradient; the last group may have fewer. Each group has a
+ * mark, a bit that is 1 unless all bits of its elements are 0. */
 enum { GROUP = 64, BLOCK_GROUPS = PART_BLOCK / GROUP, BLOCK_WORDS = BLOCK_GROUPS / 64 };
 
 /* Room: memory for the dense, or the sparse, gradients of all levels. Dense gradients are in huge
@@ -40,7 +40,7 @@ struct GradientSum {
     int levels;
     uint64_t *marks; /* the store's, then each level's: BLOCK_WORDS a block */
 
-    /* error of rounding for each dense element, laid out as a level; NULL: none is rounded */
+    /* the rounding error of each dense element, laid out as a level; NULL: nothing is rounded */
     float *rest;
     uint16_t *sent, *received; /* rounded elements, laid out as a level */
     double *squares;           /* the sum of squares of each block */
@@ -48,15 +48,14 @@ struct GradientSum {
     Gradients all;
 };
 
-/* Marks: which elements of a sparse gradient a pass goes through. Of a dense one it goes through
- * all. */
+/* Marks: which elements of a sparse gradient a pass visits. Of a dense one it visits all. */
 typedef enum Marks {
     MARKS_IGNORED, /* all elements */
     MARKS_USED,    /* the groups that its level has marked */
     MARKS_MADE     /* the same, after its level's marks were set from the store */
 } Marks;
 
-/* Pass: what is done to a slice of a gradient, a block a task. */
+/* Pass: an operation on a slice of a gradient; each block is a task. */
 typedef struct Pass {
     GradientSum *sum;
     Slice slice; /* its tensor is the gradient's number */
@@ -65,15 +64,16 @@ typedef struct Pass {
     void (*run)(const struct Pass *pass, int64_t from, int64_t n); /* NULL: nothing */
 } Pass;
 
-/* A block of the pass's slice, as a task. */
+/* Runs the pass on block `index` of its slice, as a task. */
 void gradient_run_block(const void *pass, int64_t index);
-/* The next contiguous slice of a gradient that the call `of` is about, among parts *next … last.
- * Sets *next to the part after the slice. */
+/* The next contiguous slice of a gradient, or of its piece that `of` names, among parts *next …
+ * last. Sets *next to the part after the slice. */
 Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next,
                           int last);
 /* Runs a pass over the parts first … last of all these gradients. */
 void gradient_run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass);
-/* Runs of passes: sets the store's elements to 0; adds a level's elements to the store's. */
+/* For Pass.run: gradient_clear_block sets the store's elements to 0, gradient_join_block adds a
+ * level's elements to the store's. */
 void gradient_clear_block(const Pass *pass, int64_t from, int64_t n);
 void gradient_join_block(const Pass *pass, int64_t from, int64_t n);
 
@@ -84,9 +84,9 @@ void gradient_mark_block(const Pass *pass, int64_t from, int64_t n);
 void gradient_each_marked(const Pass *pass, int64_t from, int64_t n);
 /* The marks of a level, from that of element `from` on. */
 uint64_t *gradient_marks(const GradientSum *sum, const Slice *slice, int64_t from, int level);
-/* How many words the marks of a slice are. */
+/* How many words of 64 bits the marks of a slice take. */
 int64_t gradient_mark_words(const Slice *slice);
-/* How many elements the marked groups have. */
+/* How many elements the marked groups of a slice have. */
 int64_t gradient_marked(const GradientSum *sum, const Slice *slice, int level);
 /* Moves the marked groups to the front of the slice, in order. */
 void gradient_pack(const GradientSum *sum, const Slice *slice, int level);
@@ -108,7 +108,7 @@ static inline char *room_at_element(const GradientSum *sum, const Slice *slice, 
     return room->memory + level * room->bytes + g->at + from * g->size;
 }
 
-/* A level's place, or the store's where the level is -1. */
+/* The element's place in the level's room, or in the store where the level is -1. */
 static inline char *place_of_element(const GradientSum *sum, const Slice *slice, int64_t from,
                                      int level)
 {

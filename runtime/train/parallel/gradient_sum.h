@@ -8,12 +8,12 @@
  *   ... the store has the right half's sum ...
  *   gradient_sum_join(sum, of, level);   // the store has left + right
  *
- * A sum that several ranks have computed together is distributed: each of them holds one part of
- * its elements (parts.h). So joining two halves costs each rank no more than its part.
+ * A sum that several ranks have computed together is distributed: each of them holds its share of
+ * the parts (parts.h). So joining two halves costs each rank no more than its share.
  *
- * Where the parts have a second tensor of a gradient, that of its rows, the tree sums both, and
- * gradient_sum_finish adds one to the other. Ranks send only the groups of a sparse gradient that
- * are not zero. */
+ * Where a gradient has a second tensor for its sparse terms (PartTensor.rows), the tree sums both,
+ * and gradient_sum_finish adds the second to the first. Ranks send only the groups of a sparse
+ * gradient that are not zero. */
 #ifndef RUNTIME_TRAIN_PARALLEL_GRADIENT_SUM_H
 #define RUNTIME_TRAIN_PARALLEL_GRADIENT_SUM_H
 
@@ -25,21 +25,21 @@ typedef struct GradientSum GradientSum;
 
 /* Room for a tree over `pieces` pieces: the size of all gradients for each level. NULL: out of
  * memory.
- *   store     has its gradients already; outlives the sum, as parts and ranks do
+ *   store     has its gradients already; it, parts and ranks must outlive the sum
  *   parts     as many as ranks
  *   rounded   ranks send f32 as bf16; the error of rounding is added to what this rank sends of the
  *             same element in the next update (error feedback: Seide et al. 2014). The sum then
  *             depends on the number of ranks, and on where a training was resumed */
 GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces,
                               bool rounded);
-void gradient_sum_free(GradientSum *sum); /* NULL is allowed */
-int64_t gradient_sum_bytes(const GradientSum *sum);
+void gradient_sum_free(GradientSum *sum);           /* NULL is allowed */
+int64_t gradient_sum_bytes(const GradientSum *sum); /* of its room */
 /* How many of n pieces, n > 1, the left half has. */
 int64_t gradient_sum_left(int64_t n);
 
-/* Gradients: the gradients a call is about, by their numbers, and which piece of each
- * (parts_piece). Gradients of the parts' tensors have the numbers of these tensors; the tensors of
- * their rows come after them. */
+/* Gradients: the gradients that a call works on, by their numbers, and which piece of each
+ * (parts_piece). A gradient has the number of its PartTensor; the second tensors
+ * (PartTensor.rows) have the numbers after these. */
 typedef struct Gradients {
     const int32_t *numbers;
     int32_t n;
@@ -71,11 +71,11 @@ static inline bool span_has(Span span, int rank) { return span.from <= rank && r
  * ranks of `whole`, with the same gradients. */
 void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right,
                        Span whole);
-/* Sends part p from the span that holds the sum to rank p; the rest of each store's elements is 0.
- * Called by all ranks. */
+/* Sends part p from the span that holds the sum to rank p, for each p; the rest of each store's
+ * elements becomes 0. Called by all ranks. */
 void gradient_sum_spread(GradientSum *sum, Gradients of, Span span);
-/* After gradient_sum_spread: adds rows to the gradients that they belong to, in this rank's
- * part. */
+/* After gradient_sum_spread: in this rank's part, adds the second tensors (PartTensor.rows) to
+ * their gradients, and sets them to 0. */
 void gradient_sum_finish(GradientSum *sum);
 /* After gradient_sum_finish, called by all ranks: the norm of the whole gradient. */
 double gradient_sum_norm(GradientSum *sum);

@@ -3,9 +3,10 @@
  * During the last piece of an update, each gradient is summed among the ranks as soon as the
  * backward has finished it. After the update the params are sent to all ranks while the next
  * forward runs, which waits for each param before the first step that reads it. Two threads do
- * both, bucket by bucket, each with every other bucket: one adds while the other waits for the
- * network. A bucket has at least a megabyte of tensors, in the order in which the program finishes
- * or needs them (as in PyTorch's DDP: Li et al. 2020); a larger tensor is sent in pieces. */
+ * both, bucket by bucket, and each takes every second bucket: one adds while the other waits for
+ * the network. A bucket has at least a megabyte of tensors, in the order in which the program
+ * finishes or needs them (as in PyTorch's DDP: Li et al. 2020); a larger tensor is sent in
+ * pieces. */
 #ifndef RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 #define RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 
@@ -16,14 +17,14 @@ typedef struct Overlap Overlap;
 
 /* `compute` computes the gradients; until overlap_free it reports its steps to the overlap.
  * *overlap is NULL for one rank, and if the MPI library does not allow several threads. False: out
- * of memory. */
+ * of memory, or no thread can be started. Called by all ranks. */
 bool overlap_new(Overlap **overlap, const Split *split, GradientSum *sum, Exec *compute);
 void overlap_free(Overlap *overlap); /* NULL is allowed */
 
-/* Before the last piece of an update, or if this rank has none: the threads do these steps for each
- * bucket. The steps must stay valid until overlap_wait_sums. */
+/* Before this rank computes the last piece of an update, or if it has no piece: the threads do
+ * these steps for each bucket. The steps must stay valid until overlap_wait_sums. */
 void overlap_begin_sums(Overlap *overlap, const SumStep *steps, int64_t n);
-/* After the piece was computed: allows all sums that are left. */
+/* After that piece was computed: allows all sums that are left. */
 void overlap_allow_sums(Overlap *overlap);
 /* Waits for the sums that were begun. Returns the seconds that it waited. */
 double overlap_wait_sums(Overlap *overlap);

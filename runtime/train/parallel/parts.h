@@ -2,9 +2,9 @@
  * rank. Each rank sums the gradients of its part, updates it, and keeps the optimizer's slots of it
  * (ZeRO, stage 1: Rajbhandari et al. 2020).
  *
- * Each tensor is cut by itself, so that every message goes between all ranks. Cuts are between
- * blocks. A block has PART_BLOCK elements of one tensor, the last perhaps fewer: so sums over
- * blocks do not depend on the number of parts. */
+ * Each tensor is cut by itself, so that all ranks send and receive a share of each. It is cut only
+ * between blocks of PART_BLOCK elements (the last may have fewer), so that sums over blocks do not
+ * depend on the number of parts. */
 #ifndef RUNTIME_TRAIN_PARALLEL_PARTS_H
 #define RUNTIME_TRAIN_PARALLEL_PARTS_H
 
@@ -17,8 +17,8 @@ enum { PART_BLOCK = 1 << 14 };
 
 /* PartTensor: a param and its gradient, by their names.
  *   count   elements
- *   rows    a second tensor of the same size, with the sparse terms of the gradient (mostly zeros),
- *           which are added to it in the end. NULL: there is none
+ *   rows    a second tensor of the same size, for the sparse terms of the gradient, such as rows of
+ *           an embedding; it is added to the gradient in the end. NULL: there is none
  *   sparse  all terms are sparse, and there is no second tensor
  *   rounded the param is f32, there are several ranks, and they compute gradients only from its
  *           value rounded to bf16 */
@@ -29,7 +29,7 @@ typedef struct PartTensor {
     bool sparse, rounded;
 } PartTensor;
 
-/* Slice: elements from … from + count - 1 of a tensor. */
+/* Slice: elements from … from + count - 1 of a tensor. `tensor` is its number. */
 typedef struct Slice {
     int32_t tensor;
     int64_t from, count;
@@ -38,16 +38,16 @@ typedef struct Slice {
 typedef struct Parts {
     int32_t n_tensors, n;
     const PartTensor *tensors;
-    /* of each tensor n + 1: part p has the elements bounds[p] … bounds[p + 1] - 1 */
+    /* n + 1 for each tensor: its part p has the elements bounds[p] … bounds[p + 1] - 1 */
     int64_t *bounds;
 } Parts;
 
-/* Makes parts in the arena; the caller keeps `tensors`. NULL: out of memory. */
+/* Makes n parts in the arena; `tensors` must outlive them. NULL: out of memory. */
 const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensors, int32_t n);
 /* The elements of a tensor in parts first … last; there may be none. */
 Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t last);
-/* Piece `index` of `of` pieces of about the same size into which a part's slice is cut, between
- * blocks. */
+/* Piece `index` of a part's slice, which is cut between blocks into `of` pieces of about the same
+ * size. */
 Slice parts_piece(const Parts *parts, int32_t tensor, int32_t part, int32_t index, int32_t of);
 /* Elements of a part, of all tensors. */
 int64_t parts_elements(const Parts *parts, int32_t part);

@@ -15,10 +15,10 @@
 #include "runtime/train/checkpoint.h"
 #include "runtime/train/parallel/gradient_sum.h"
 
-/* SplitSlot: a slot of the optimizer, of a param. */
+/* SplitSlot: a slot of the optimizer. */
 typedef struct SplitSlot {
     const char *name;
-    int32_t tensor; /* of the parts */
+    int32_t tensor; /* number of its param in the parts */
 } SplitSlot;
 
 typedef struct Split {
@@ -26,11 +26,11 @@ typedef struct Split {
     const Parts *parts; /* one a rank */
     Store *store;       /* params and gradients */
 
-    /* this rank's part of both, as rows of elements within the store's memory; and slots */
+    /* this rank's part of both, as vectors in the store's memory, and its slots */
     Store *own;
     const SplitSlot *slots;
     int64_t n_slots;
-    /* of each tensor of the parts that goes as bf16: room for this rank's part of it */
+    /* for each tensor of the parts that is sent as bf16: room for this rank's part of it */
     uint16_t **halves;
 } Split;
 
@@ -43,7 +43,7 @@ int64_t split_bytes(const Split *split); /* of this room */
 const CheckpointParts *split_checkpoint(const Split *split, Arena *arena);
 /* Bytes of an element of a tensor of the parts in messages to other ranks. */
 int64_t split_sent_size(const Split *split, int32_t tensor);
-bool split_rounds(const Split *split); /* whether a tensor goes as bf16 */
+bool split_rounds(const Split *split); /* whether any tensor is sent as bf16 */
 /* After the update, called by all ranks: gives every rank the params of these gradients. */
 void split_share_params(const Split *split, Gradients of);
 /* After split_share_params, called by all ranks: gives rank 0 the exact values of the other ranks'

@@ -1,8 +1,9 @@
 /* SumTree: the binary tree over the pieces of an update (gradient_sum.h), as each rank walks
  * through it.
  *
- * Rank r of N computes the pieces from r · n / N on. Sums of its own it joins alone; where a sum
- * has pieces of several ranks, they meet. In the end each rank has its part of the whole sum. */
+ * Of n pieces, rank r of N computes those from r · n / N on. Sums of its own pieces it joins alone;
+ * where a sum has pieces of several ranks, they compute it together (SUM_MEET). In the end each
+ * rank has its part of the whole sum. */
 #ifndef RUNTIME_TRAIN_PARALLEL_SUM_TREE_H
 #define RUNTIME_TRAIN_PARALLEL_SUM_TREE_H
 
@@ -21,18 +22,19 @@ typedef struct SumStep {
     SumKind kind;
     int level;               /* of KEEP, JOIN, MEET */
     int64_t piece;           /* of PIECE */
-    Span left, right, whole; /* of MEET; of SPREAD the whole */
+    Span left, right, whole; /* of MEET; of SPREAD only `whole`, the ranks that hold the sum */
 } SumStep;
 
+/* The rank that computes a piece of n. */
 int sum_tree_rank(int64_t piece, int64_t n, int ranks);
-/* The steps of a rank for n pieces, n > 0, of which there is room for sum_tree_most(n): how
- * many. */
+/* Writes the steps of a rank for n pieces, n > 0, to `out`, which has room for sum_tree_most(n).
+ * Returns how many. */
 int64_t sum_tree_steps(SumStep *out, int64_t n, int ranks, int rank);
 int64_t sum_tree_most(int64_t n);
 /* Whether no rank has pieces on both sides of a meeting: then each computes all of its pieces
  * before its first meeting. */
 bool sum_tree_is_even(int64_t n, int ranks);
-/* Any step but a piece. */
+/* Does a step of any kind but SUM_PIECE. */
 void sum_tree_do(GradientSum *sum, const SumStep *step, Gradients of);
 
 #endif
