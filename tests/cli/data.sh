@@ -61,7 +61,7 @@ says '^none.txt: 0 pairs$'
 printf 'ab\nabcd\nab\n' >r.src
 printf 'abcd\nabcdefgh\nabcde\n' >r.tgt
 look r.src r.tgt
-says '^A target typically has 2\.0[0-9] times the characters of its source\.$'
+says '^A target typically has (1\.99|2\.00) times the characters of its source\.$'
 
 # What looks like mojibake and is none; and what is, in other scripts.
 printf '%s\n' '„groß“ und „SPÖ“ – ÖVP' '«déjà», «là»' 'CAFÉ» NÃO' 'mit Äž 20 Ü° Maß²' 'naïve…' 'Ä“' >natural.txt
