@@ -37,7 +37,7 @@ static const Option options[] = {
     {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,
      "params of a page or package as they are, or rounded, which halves a page (f32)"},
     {"vocab", "FILE", FIELD(Compile, o.vocab.spec), 0, NULL,
-     "a SentencePiece model or a list of words to be put inside, for text in and out; tells how\n"
+     "a SentencePiece model, tokenizer.json or list of words to be put inside, for text in and out; tells how\n"
      "targets begin and end, too (a run's own); else generation's settings must"},
     {"source-vocab", "FILE", FIELD(Compile, o.vocab.source), 0, NULL,
      "the sources' vocabulary, where it is another"},

@@ -261,7 +261,7 @@ const Command command_generate = {
     .text = "Prints a prompt and what a language model goes on with, as it comes. Prompts of\n"
             "--input are answered as they are read, each on one line, where \\n stands for a\n"
             "line break within a text; --json has them whole. What stands before a text and\n"
-            "what ends it is the run's rule (docs/training.md): --token stop=TOKEN names\n"
+            "what ends it is the run's rule (docs/tokenizers.md): --token stop=TOKEN names\n"
             "another end, again for several, stop=none goes on to --tokens.",
     COMMAND_OPTIONS(Generate, options),
     .run = run_generate,

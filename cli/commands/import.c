@@ -34,7 +34,7 @@ const Command command_import = {
     .max_arguments = 1,
     .text =
         "Reads config.json, the tokenizer and the safetensors of a folder as Hugging Face has\n"
-        "them (marian, bart, t5, gpt2, llama, mistral, bert), and writes RUN: its model in a\n"
+        "them (marian, bart, t5, gpt2, llama, mistral, qwen2, bert), and writes RUN: its model in a\n"
         "few lines, its vocabulary, and the way to its weights; or Marian's own folder: model.npz,\n"
         "its vocabulary, source.spm, target.spm. Every command that takes a run takes it:\n"
         "translate, generate, score, eval, train RUN --out NEW, compile, export.",

@@ -273,7 +273,7 @@ static void put_opening(const Artifact *a, Text *out)
     if (a->n_members)
         text_add(
             out,
-            " *\n * %d models are inside: probabilities are the mean of theirs. Parameters that are told\n"
+            " *\n * %d models are inside: probabilities are the mean of theirs. The parameters that functions give\n"
             " * are the first one's; %s_open takes no file, and nothing is saved.\n",
             a->n_members + 1, a->name);
     put_named(
@@ -303,21 +303,22 @@ static void put_opening(const Artifact *a, Text *out)
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
         "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
         a->name, a->name);
-    put_named(a, out,
-              "typedef struct @ @; /* parameters */\n"
-              "typedef struct @_session @_session;\n\n"
-              "enum {\n"
-              "    @_OK = 0,\n"
-              "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
-              "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
-              "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
-              "    @_ERROR_MEMORY = 4,\n"
-              "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
-              "    @_ERROR_ARGUMENT = 6,\n"
-              "    @_ERROR_FILE = 7,     /* cannot be written */\n"
-              "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
-              "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
-              "};\n");
+    put_named(
+        a, out,
+        "typedef struct @ @; /* parameters */\n"
+        "typedef struct @_session @_session;\n\n"
+        "enum {\n"
+        "    @_OK = 0,\n"
+        "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
+        "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
+        "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
+        "    @_ERROR_MEMORY = 4,\n"
+        "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
+        "    @_ERROR_ARGUMENT = 6,\n"
+        "    @_ERROR_FILE = 7,     /* cannot be written */\n"
+        "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
+        "    @_ERROR_NUMBER = 9    /* a training step's loss, gradient or update is not finite */\n"
+        "};\n");
     text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n",
              a->name, LIMIT_threads, a->name, (int)setting_rows[SETTING_beam].most, a->name,
              (int)setting_rows[SETTING_nbest].most);

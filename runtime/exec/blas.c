@@ -37,7 +37,7 @@ static Lie lie_of(int64_t row_stride, int64_t column_stride, int64_t rows, int64
 /* Whether nothing is left to multiply; k = 0 gives zeros. */
 static bool is_empty(const TfcProduct *p, size_t bytes)
 {
-    if (p->m > 0 && p->n > 0 && p->k <= 0 && p->store == TFC_STORE_OVER)
+    if (p->m > 0 && p->n > 0 && p->k <= 0 && p->store == TFC_STORE_OVERWRITE)
         for (int64_t i = 0; i < p->m; i++)
             memset((char *)p->c + (size_t)(i * p->c_row) * bytes, 0, (size_t)p->n * bytes);
     return p->m <= 0 || p->n <= 0 || p->k <= 0;

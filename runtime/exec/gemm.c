@@ -146,7 +146,7 @@ static void multiply(const BoundGemm *bound, TfcProduct p)
     const TfcForm *form = form_for(bound, (GemmShape){p.m, p.n, p.k});
     p.store = bound->step->result == TFC_BF16 ? TFC_STORE_ROUNDED
               : bound->accumulate             ? TFC_STORE_ADD
-                                              : TFC_STORE_OVER;
+                                              : TFC_STORE_OVERWRITE;
     if (form)
         product_run(form, &p, workspace_here());
     else

@@ -8,9 +8,9 @@
 
 /* Store mode: how sums are stored into c. */
 typedef enum TfcStore {
-    TFC_STORE_OVER,   /* overwrites c */
-    TFC_STORE_ADD,    /* adds to what c holds */
-    TFC_STORE_ROUNDED /* rounds to a c of bf16 (else f32): bf16 operands, k <= TFC_ROUNDED_K */
+    TFC_STORE_OVERWRITE, /* overwrites c */
+    TFC_STORE_ADD,       /* adds to what c holds */
+    TFC_STORE_ROUNDED    /* rounds to a c of bf16 (else f32): bf16 operands, k <= TFC_ROUNDED_K */
 } TfcStore;
 enum { TFC_ROUNDED_K = 512 };
 
@@ -23,13 +23,13 @@ enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
  *   ROWS     b in panels; a with each row contiguous along k
  *   KEPT     b in panels that product_pack made, if a form packs these in another way than other
  *            panels; a by strides of any size */
-typedef enum TfcLie {
-    TFC_LIE_STRIDED,
-    TFC_LIE_PANELS,
-    TFC_LIE_ROWS,
-    TFC_LIE_KEPT,
-    TFC_LIES
-} TfcLie;
+typedef enum TfcLayout {
+    TFC_LAYOUT_STRIDED,
+    TFC_LAYOUT_PANELS,
+    TFC_LAYOUT_ROWS,
+    TFC_LAYOUT_KEPT,
+    TFC_LAYOUTS
+} TfcLayout;
 
 /* c[height, columns] = Σ a·b, stored as `store` says. Strides are in bytes; k counts elements of
  * panels. b is read up to the tile's whole width. `rows`: how many rows of c are computed, if the
@@ -68,7 +68,7 @@ enum { TFC_PANEL_GAP = 64 };
  *                              multiples of these; 0: never
  *   crowded                    … unless its rows are a multiple of this many bytes apart; 0: even
  *                              then
- *   beside                     layout (TfcLie) to which adjacent rows of a are packed
+ *   beside                     layout (TfcLayout) to which adjacent rows of a are packed
  *   any_rows                   tiles take fewer rows than their height
  *   registers                  tiles hold their sums in registers of AMX, which are set up around a
  *                              product
@@ -96,7 +96,7 @@ typedef struct TfcFormSizes {
  *   transpose_rows  packs rows of a along k, from adjacent rows */
 typedef struct TfcForm {
     TfcFormSizes sizes;
-    TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LIES];
+    TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LAYOUTS];
     TfcTile *of_kept[TFC_HEIGHTS][TFC_WIDTHS];
     TfcPackPanel *pack_panel, *pack_kept, *pack_rows;
     TfcTransposeRows *transpose_rows;

@@ -61,7 +61,7 @@ typedef struct Tile {
     const char *a, *b;
     char *c;
     int64_t a_row, a_k, b_k, c_row; /* bytes */
-    TfcLie lie;
+    TfcLayout layout;
 } Tile;
 
 static int height_for(const TfcFormSizes *f, int64_t rows, int h)
@@ -87,18 +87,18 @@ static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
 {
     const TfcForm *form = w->form;
     const TfcFormSizes *f = w->f;
-    if (rows == f->rows && columns == f->columns && form->highest[t.lie]) {
-        form->highest[t.lie](w->elements, t.a, t.a_row, t.a_k, t.b, t.b_k, t.c, t.c_row, columns,
-                             w->store, rows);
+    if (rows == f->rows && columns == f->columns && form->highest[t.layout]) {
+        form->highest[t.layout](w->elements, t.a, t.a_row, t.a_k, t.b, t.b_k, t.c, t.c_row, columns,
+                                w->store, rows);
         return;
     }
-    Tiles *tiles = t.lie == TFC_LIE_KEPT ? form->of_kept : form->tiles;
+    Tiles *tiles = t.layout == TFC_LAYOUT_KEPT ? form->of_kept : form->tiles;
     for (int h = tiles[0][0] ? 0 : 1; rows > 0;) {
         h = height_for(f, rows, h);
         for (int64_t j = 0; j < columns;) {
             int width = width_for(f, tiles[h], columns - j);
-            TfcTile *tile = h == 0 && f->widths[width] == f->columns && form->highest[t.lie]
-                                ? form->highest[t.lie]
+            TfcTile *tile = h == 0 && f->widths[width] == f->columns && form->highest[t.layout]
+                                ? form->highest[t.layout]
                                 : tiles[h][width];
             tile(w->elements, t.a, t.a_row, t.a_k, t.b + j * f->element, t.b_k,
                  t.c + j * w->c_bytes, t.c_row, columns - j, w->store, rows);
@@ -124,7 +124,7 @@ static bool reads_in_place(const Work *w, int64_t rows)
 /* Whether rows are packed while those before them are multiplied. */
 static bool packs_ahead(const Work *w)
 {
-    return !w->along && w->packs_a && w->f->beside == TFC_LIE_PANELS;
+    return !w->along && w->packs_a && w->f->beside == TFC_LAYOUT_PANELS;
 }
 
 /* Packs the rows of a group that were not packed ahead. */
@@ -211,14 +211,14 @@ static void place_rows(const Work *w, const Group *g, int64_t i, Tile *t)
         t->a = g->a + i * p->a_row * f->source;
         t->a_row = p->a_row * f->source;
         t->a_k = p->a_column * f->source * f->joined;
-        t->lie = w->along ? TFC_LIE_ROWS : TFC_LIE_STRIDED;
-    } else if (w->along || f->beside == TFC_LIE_ROWS) {
+        t->layout = w->along ? TFC_LAYOUT_ROWS : TFC_LAYOUT_STRIDED;
+    } else if (w->along || f->beside == TFC_LAYOUT_ROWS) {
         *t = (Tile){.a = g->packed + i * w->row_pitch, .a_row = w->row_pitch, .a_k = f->element};
-        t->lie = TFC_LIE_ROWS;
+        t->layout = TFC_LAYOUT_ROWS;
     } else {
         *t = (Tile){.a = g->packed + i * w->row_pitch, .a_row = f->element};
         t->a_k = f->rows * f->element;
-        t->lie = TFC_LIE_PANELS;
+        t->layout = TFC_LAYOUT_PANELS;
     }
 }
 
@@ -232,7 +232,7 @@ static void run_panel(const Work *w, Group *g, int64_t i)
     place_rows(w, g, i, &t);
     char *c = (char *)p->c + ((g->row + i) * p->c_row + w->column) * w->c_bytes;
     t.c_row = p->c_row * w->c_bytes;
-    TfcLie lie = w->kept ? TFC_LIE_KEPT : t.lie;
+    TfcLayout layout = w->kept ? TFC_LAYOUT_KEPT : t.layout;
     for (int64_t j = 0; j < w->columns; j += width) {
         width = least(w->columns - j, w->low ? f->widths[TFC_WIDTHS - 1] : f->columns);
         if (w->low && width < f->widths[TFC_WIDTHS - 1])
@@ -241,7 +241,7 @@ static void run_panel(const Work *w, Group *g, int64_t i)
         bool packed = packs_panel(w, width);
         t.b = packed ? w->panels + j * w->panel_pitch : w->b + j * p->b_column * f->source;
         t.b_k = packed ? f->columns * f->element : p->b_row * f->source;
-        t.lie = packed ? lie : TFC_LIE_STRIDED;
+        t.layout = packed ? layout : TFC_LAYOUT_STRIDED;
         t.c = c + j * w->c_bytes;
         run_tiles(w, t, rows, width);
     }

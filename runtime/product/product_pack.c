@@ -140,7 +140,7 @@ void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const voi
                       int64_t rows, void *out, int64_t pitch)
 {
     const TfcFormSizes *f = &form->sizes;
-    bool panels = f->beside == TFC_LIE_PANELS;
+    bool panels = f->beside == TFC_LAYOUT_PANELS;
     int64_t element = (panels ? f->rows : 1) * f->element;
     for (int64_t l = begin, terms; l < end; l += terms) {
         const char *from = (const char *)x + l * x_k * f->source;

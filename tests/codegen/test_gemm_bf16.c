@@ -217,12 +217,12 @@ static void check_product(const TfcProducts *product, bool fma)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int variant = 0; variant < 8; variant++)
-            for (int store = TFC_STORE_OVER; store <= TFC_STORE_ROUNDED; store++)
+            for (int store = TFC_STORE_OVERWRITE; store <= TFC_STORE_ROUNDED; store++)
                 if (store != TFC_STORE_ROUNDED || shapes[s].k <= TFC_ROUNDED_K)
                     check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcStore)store,
                           ORDINARY);
     if (fma)
-        check(product, (Shape){20, 40, 100}, 0, 0, TFC_STORE_OVER, TINY);
+        check(product, (Shape){20, 40, 100}, 0, 0, TFC_STORE_OVERWRITE, TINY);
 }
 
 static void check_cpu(const char *cpu, bool scalar, bool fma)

@@ -113,7 +113,7 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
     TfcProduct whole = {.m = s.m, .n = s.n, .k = s.k,
                         .a = a, .a_row = a_row, .a_column = a_column,
                         .b = b, .b_row = b_row, .b_column = b_column,
-                        .c = c, .c_row = c_row, .store = accumulate ? TFC_STORE_ADD : TFC_STORE_OVER};
+                        .c = c, .c_row = c_row, .store = accumulate ? TFC_STORE_ADD : TFC_STORE_OVERWRITE};
     /* clang-format on */
     product_run(form, &whole, workspace_here());
     double tolerance = type == TFC_F32 ? 1e-4 : 1e-12;

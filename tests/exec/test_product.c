@@ -103,7 +103,7 @@ static void transpose_rows(int64_t k, const void *x, int64_t x_k, int64_t rows, 
 static const TfcForm form = {
     .sizes = {.source = 2, .element = 4, .joined = 2, .kept = 2, .whole = WHOLE, .depth = DEPTH,
               .columns = COLUMNS, .rows = 2 * LINES, .together = GROUP, .in_place_rows = LINES,
-              .in_place_k = WHOLE, .crowded = 2048, .beside = TFC_LIE_ROWS, .any_rows = true,
+              .in_place_k = WHOLE, .crowded = 2048, .beside = TFC_LAYOUT_ROWS, .any_rows = true,
               .flush = true, .block = BLOCK, .line = 64, .heights = {2 * LINES, LINES},
               .widths = {LINES, 2 * LINES}},
     .tiles = {{tile_2x1, tile_2x2}, {tile_1x1, tile_1x2}},
@@ -201,7 +201,7 @@ static void test_registers(void **state)
         {3, 4, 0},    {193, 33, 512}, {32, 64, 1020}};
     for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++)
         for (int transposed = 0; transposed < 4; transposed++) {
-            check(sides[s][0], sides[s][1], sides[s][2], transposed, TFC_STORE_OVER);
+            check(sides[s][0], sides[s][1], sides[s][2], transposed, TFC_STORE_OVERWRITE);
             check(sides[s][0], sides[s][1], sides[s][2], transposed, TFC_STORE_ADD);
         }
 }

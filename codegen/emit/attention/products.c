@@ -116,7 +116,7 @@ typedef struct Call {
     LoValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
 } Call;
 
-static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate is a store mode");
+static_assert(TFC_STORE_OVERWRITE == 0 && TFC_STORE_ADD == 1, "accumulate is a store mode");
 
 static void call_rows(Attention *a, const Call *c)
 {
@@ -160,7 +160,7 @@ void tile_scores(Attention *a, const TileProduct *p)
               .a_k = number(a, 1),
               .b_k = number(a, (int64_t)BLOCK_VECTORS * a->e->vector),
               .c_row = a->pitch,
-              .accumulate = number(a, TFC_STORE_OVER),
+              .accumulate = number(a, TFC_STORE_OVERWRITE),
               .rows = part.count};
     LoValue first = lo_imul(lo, part.loop.index, a->pitch);
     LoLoop panels = lo_for_open(lo, number(a, 0), a->pitch, a->panel, "panels");

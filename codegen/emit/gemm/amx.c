@@ -74,7 +74,7 @@ static void store_registers(GemmEmit *g, const Tile *t, LoValue at, LoValue pitc
 static void store_whole(GemmEmit *g, const Tile *t)
 {
     Lo *lo = &g->lo;
-    LoValue over = lo_eq(lo, t->x[ARG_STORE], lo_i64_of(lo, TFC_STORE_OVER));
+    LoValue over = lo_eq(lo, t->x[ARG_STORE], lo_i64_of(lo, TFC_STORE_OVERWRITE));
     LoValue high = lo_ge(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
     LoValue broad = lo_ge(lo, t->x[ARG_COLUMNS], lo_i64_of(lo, t->columns * AMX_LANES));
     LoValue whole = lo_and(lo, over, lo_and(lo, high, broad));
@@ -129,7 +129,7 @@ static LoFunction *amx_tile(GemmEmit *g, int rows, int columns)
     lo_for_close(lo, &pairs);
     store_whole(g, &t);
     store_registers(g, &t, t.sums, lo_i64_of(lo, SPAN * AMX_BYTES));
-    for (TfcStore store = TFC_STORE_OVER; store <= TFC_STORE_ROUNDED; store++)
+    for (TfcStore store = TFC_STORE_OVERWRITE; store <= TFC_STORE_ROUNDED; store++)
         store_if(g, &t, store);
     gemm_return(g);
     return function;

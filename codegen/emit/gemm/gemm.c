@@ -65,7 +65,7 @@ static void choose_reading(GemmEmit *g)
     f->in_place_rows = widened ? 0 : g->amx ? AMX_LINES : 1;
     f->in_place_k = f->whole;
     f->crowded = g->amx ? CROWDED : 0;
-    f->beside = g->amx ? TFC_LIE_ROWS : TFC_LIE_PANELS;
+    f->beside = g->amx ? TFC_LAYOUT_ROWS : TFC_LAYOUT_PANELS;
     f->strided = !g->pairs;
     f->any_rows = g->amx;
     f->registers = g->amx;
@@ -97,7 +97,7 @@ static void choose_form(GemmEmit *g, const CodeTarget *target, TfcType type)
 
 typedef struct GemmParts {
     GemmTiles tiles;
-    LoFunction *highest[TFC_LIES];
+    LoFunction *highest[TFC_LAYOUTS];
     GemmTiles of_kept;
     LoFunction *pack_panel, *pack_kept, *pack_rows, *transpose_rows;
 } GemmParts;
@@ -112,8 +112,8 @@ static void write_parts(GemmEmit *g, GemmParts *p)
     }
     p->pack_rows = gemm_pack_rows(g);
     gemm_tiles(g, p->tiles);
-    for (TfcLie lie = TFC_LIE_PANELS; lie < TFC_LIE_KEPT; lie++)
-        p->highest[lie] = gemm_tile(g, (int)g->form.rows, g->vectors[GEMM_PANEL], lie);
+    for (TfcLayout layout = TFC_LAYOUT_PANELS; layout < TFC_LAYOUT_KEPT; layout++)
+        p->highest[layout] = gemm_tile(g, (int)g->form.rows, g->vectors[GEMM_PANEL], layout);
     if (gemm_widens(g)) {
         p->pack_kept = gemm_pack(g, "pack_kept", gemm_columns(g), true);
         gemm_kept_tiles(g, p->of_kept);

@@ -68,7 +68,7 @@ enum {
 };
 /* clang-format on */
 /* Writes a TfcTile of `height` rows and `vectors` vectors a row. */
-LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
+LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLayout layout);
 /* Writes tiles of every height and width of the form, for operands of any strides. NULL: there is
  * no such tile. */
 typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];

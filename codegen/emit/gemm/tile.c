@@ -15,7 +15,7 @@ static_assert(3 + GEMM_MAX_ROWS * GEMM_MAX_VECTORS <= LO_MAX_CARRIED,
 
 typedef struct Tile {
     int vectors; /* of its row */
-    TfcLie lie;
+    TfcLayout layout;
     LoValue x[ARGS];
     LoValue row, column; /* of the sum */
     LoValue left;        /* from a's row 0 to its row, bytes */
@@ -32,11 +32,11 @@ static void find_strides(GemmEmit *g, Tile *t)
 {
     Lo *lo = &g->lo;
     int bytes = gemm_bytes(g);
-    if (t->lie != TFC_LIE_STRIDED)
+    if (t->layout != TFC_LAYOUT_STRIDED)
         t->x[ARG_B_K] = lo_i64_of(lo, (int64_t)gemm_columns(g) * bytes);
-    if (t->lie == TFC_LIE_PANELS || t->lie == TFC_LIE_ROWS)
-        t->x[ARG_A_K] = lo_i64_of(lo, bytes * (t->lie == TFC_LIE_PANELS ? g->form.rows : 1));
-    if (t->lie == TFC_LIE_PANELS)
+    if (t->layout == TFC_LAYOUT_PANELS || t->layout == TFC_LAYOUT_ROWS)
+        t->x[ARG_A_K] = lo_i64_of(lo, bytes * (t->layout == TFC_LAYOUT_PANELS ? g->form.rows : 1));
+    if (t->layout == TFC_LAYOUT_PANELS)
         t->x[ARG_A_ROW] = lo_i64_of(lo, bytes);
 }
 
@@ -53,7 +53,7 @@ static LoValue half_of_pairs(GemmEmit *g, LoValue pairs, bool odd)
 /* A term of b's column; of pairs that are kept its odd or even half. */
 static LoValue load_right(GemmEmit *g, const Tile *t, bool odd)
 {
-    bool kept = t->lie == TFC_LIE_KEPT;
+    bool kept = t->layout == TFC_LAYOUT_KEPT;
     LoValue at = gemm_at(g, t->x[ARG_B], t->column);
     LoValue x = lo_load(&g->lo, kept ? lo_i32 : g->element, at, (unsigned)g->form.source);
     return kept ? half_of_pairs(g, x, odd) : x;
@@ -96,12 +96,12 @@ static void prefetch_b(GemmEmit *g, const Tile *t)
 static LoValue sum_terms(GemmEmit *g, Tile *t)
 {
     Lo *lo = &g->lo;
-    bool kept = t->lie == TFC_LIE_KEPT;
+    bool kept = t->layout == TFC_LAYOUT_KEPT;
     int steps = kept ? 2 : 1;
     LoValue step = lo_i64_of(lo, steps), terms = t->x[ARG_K], sum = lo_zero(lo, g->sum);
     LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
     lo_while_open(lo, &loop, &terms, step);
-    if (t->lie != TFC_LIE_STRIDED && g->unrolled > steps)
+    if (t->layout != TFC_LAYOUT_STRIDED && g->unrolled > steps)
         loop.op->unroll = g->unrolled / steps;
     for (int i = 0; i < steps; i++) {
         bool odd = kept && i == 0, whole = !odd; /* whole: b's row has given all */
@@ -172,7 +172,7 @@ static void store_whole(GemmEmit *g, const Tile *t, LoValue sum)
     LoIf adds = open_if_asked(g, t, TFC_STORE_ADD);
     store_sum(g, t, sum, TFC_STORE_ADD, NULL, NULL);
     lo_else(&g->lo, &adds);
-    store_asked(g, t, sum, TFC_STORE_OVER, NULL, NULL);
+    store_asked(g, t, sum, TFC_STORE_OVERWRITE, NULL, NULL);
     lo_if_close(&g->lo, &adds);
 }
 
@@ -211,16 +211,16 @@ static LoLoop open_jammed(GemmEmit *g, int lanes, int vectors, const char *name)
                           name);
 }
 
-LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
+LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLayout layout)
 {
-    static const char *const lies[TFC_LIES] = {"", ".panels", ".rows", ".kept"};
+    static const char *const layouts[TFC_LAYOUTS] = {"", ".panels", ".rows", ".kept"};
     Lo *lo = &g->lo;
     char part[32];
-    snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
-    Tile t = {.vectors = vectors, .lie = lie};
+    snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, layouts[layout]);
+    Tile t = {.vectors = vectors, .layout = layout};
     LoFunction *function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x);
     find_strides(g, &t);
-    t.ahead = g->ahead && lie != TFC_LIE_PANELS ? distance_ahead(g, &t) : NULL;
+    t.ahead = g->ahead && layout != TFC_LAYOUT_PANELS ? distance_ahead(g, &t) : NULL;
     LoLoop rows = open_jammed(g, 1, height, "rows");
     LoLoop columns = open_jammed(g, g->lanes, vectors, "columns");
     t.row = rows.index;
@@ -234,14 +234,14 @@ LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
 
 /* Of all heights; of kept pairs without the greatest, since both halves of b's row take
  * registers. */
-static void write_tiles(GemmEmit *g, TfcLie lie, GemmTiles tiles)
+static void write_tiles(GemmEmit *g, TfcLayout layout, GemmTiles tiles)
 {
-    for (int h = lie == TFC_LIE_KEPT; h < TFC_HEIGHTS && g->form.heights[h]; h++)
+    for (int h = layout == TFC_LAYOUT_KEPT; h < TFC_HEIGHTS && g->form.heights[h]; h++)
         for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE); w++)
             tiles[h][w] = w > 0 && g->vectors[w] == g->vectors[w - 1] /* two widths may be one */
                               ? tiles[h][w - 1]
-                              : gemm_tile(g, (int)g->form.heights[h], g->vectors[w], lie);
+                              : gemm_tile(g, (int)g->form.heights[h], g->vectors[w], layout);
 }
 
-void gemm_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LIE_STRIDED, tiles); }
-void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LIE_KEPT, tiles); }
+void gemm_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LAYOUT_STRIDED, tiles); }
+void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LAYOUT_KEPT, tiles); }
