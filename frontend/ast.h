@@ -70,7 +70,8 @@ struct Node {
     Loc loc;         /* the whole of an expression; the name of a declaration */
     double number;
     const char *name, *text;
-    const char *label; /* CALL, REPEAT: the name after `as`; "_": no name; NULL: no `as` */
+    const char
+        *label; /* CALL, REPEAT: the name after `as`, NULL: no `as`; "_" of a CALL adds no name */
     Node *a, *b;
     NodeList kids, body, otherwise;
 };

@@ -124,8 +124,8 @@ bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to);
 /* The other way: the view that the operand of a reshape or transpose must have for the
  * result to have the view `to`. */
 bool view_back_through(const Plan *plan, const Op *op, const View *to, View *from);
-/* The part of a tensor that begins at `start` of a logical dimension; false if the stride there is
- * not constant. */
+/* The part of a tensor from element `start` of its dimension `axis` on; false if `start` is not 0
+ * and the stride of that dimension is not constant. */
 bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, int64_t start,
                View *part);
 

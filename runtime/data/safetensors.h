@@ -1,7 +1,8 @@
 /* The safetensors format: an 8-byte little-endian header length, a JSON header,
- * then the data. Reading trusts nothing: lengths, overlaps, holes, types, sizes
- * that overflow and oversized headers are refused with a message that names the
- * file and the tensor. Files are written beside their place, then renamed into it. */
+ * then the data. Reading trusts nothing: wrong lengths, overlaps, holes, unknown
+ * types, sizes that overflow and oversized headers are refused with a message that
+ * names the file and, where it is about one, the tensor. Files are written beside their place, then
+ * renamed into it. */
 #ifndef RUNTIME_DATA_SAFETENSORS_H
 #define RUNTIME_DATA_SAFETENSORS_H
 
@@ -55,8 +56,8 @@ double st_value(const StTensor *tensor, int64_t i);
 /* Reads n elements from the i-th on. False, and nothing is read: the type is not f32, f16 or
  * bf16. */
 bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out);
-/* All elements converted into out (count elements). To float: f64 is rounded, integers
- * must be exact. To i32: floats must hold whole numbers, everything must be in range.
+/* All elements converted into out (count elements). To floats: an integer must be exact; f64 is
+ * rounded to f32. To i32: floats must hold whole numbers, everything must be in range.
  * False where an element does not fit. */
 bool st_to_f32(const StTensor *tensor, float *out);
 bool st_to_f64(const StTensor *tensor, double *out);

@@ -146,8 +146,8 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent);
  * the tables runs out, exec_run returns false. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
 
-/* Data in storage layout (ir/layout.h), contiguous; not copied, so it must stay until the run
- * ends. */
+/* Data in storage layout (ir/layout.h), contiguous. It is not copied: every run reads it, until
+ * another call replaces it. */
 bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 /* Runs the program. False, and no step has run: memory ran out, the shape needs more than any

@@ -58,7 +58,8 @@ typedef struct TraceOthers {
 bool trace_write(const Trace *trace, Diagnostics *diags, const char *path,
                  const TraceOthers *others);
 
-/* All steps that are alike: the same kernel, a product of the same shape, copying. */
+/* The sum over steps that are alike: one kernel, products of one shape, or all that pack, that
+ * copy, or that write zeros. */
 typedef struct TraceTotal {
     TfcStepKind kind;
     const char *kernel; /* its name, "product", "pack", "copy" or "zeros" */

@@ -23,8 +23,8 @@ typedef struct TfcLoaded {
     bool trains;           /* the params are writable, the optimizer's state is there */
     int64_t generation;    /* changes when the params get other addresses */
 
-    /* steps done, seed of the last step; the checkpoint's other values are saved again, for a tfc
-     * train that resumes from the file */
+    /* steps done and the seed of the last step; the other fields are as the opened checkpoint had
+     * them, and are saved as they are, so that tfc train can resume from the file */
     TrainState training;
     Tokenizer *source, *target; /* made for the first text; may be the same one */
 
