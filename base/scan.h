@@ -1,9 +1,9 @@
 /* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a
  * parser does with one token. Comments go from # to the end of the line.
  *
- * read_expect, read_name, read_string, read_int and read_float have reported an error when they
- * return false or NULL, and then have not consumed the current token. read_accept and
- * read_accept_word consume the token if it is the one asked for; false is no error. */
+ * read_expect, read_name, read_string, read_int and read_float consume the current token. If it is
+ * another than the one asked for, they report an error, consume nothing, and return false or NULL.
+ * read_accept and read_accept_word do the same without an error. */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
 

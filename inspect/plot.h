@@ -32,8 +32,8 @@ typedef struct Plot {
 
 enum { PLOT_COLOURS = 6 };
 
-/* An <svg> element. `alone`: for a file of its own. Of more points than can be told apart, means of
- * neighbours are drawn. */
+/* An <svg> element. `alone`: for a file of its own. A line of more than 500 points is drawn as the
+ * means of neighbouring points. */
 void plot_put_svg(const Plot *plot, bool alone, Text *out);
 
 #endif

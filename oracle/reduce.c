@@ -32,7 +32,7 @@ static Reduction reduction_of_rows(const Interpreter *in, const Op *op)
     return reduction_over(x, 1, &last);
 }
 
-/* Existing elements of the slice at hand: FOR_SLICE(i, r) … r->x->x[i] */
+/* Existing elements of the current slice: FOR_SLICE(i, r) … r->x->x[i] */
 #define FOR_SLICE(i, r)                                                                         \
     for (OracleWalk w_ = (r)->inner; w_.count > 0; w_.count--, walk_next(&w_))                  \
         for (int64_t i = (r)->outer.at[0] + w_.at[0], once_ = 1; once_ && dense_has((r)->x, i); \

@@ -174,8 +174,8 @@ static Value *largest_change(Update *u, Value *norm)
     return build_binary(&u->b, OP_max, scale(u, norm, 1 / (1 - spec->beta1)), change);
 }
 
-/* Whether the update stays within f32: the norm as it is told, squares of clipped gradients as Adam
- * keeps them, and what is added to params. */
+/* Whether these stay within f32: the reported norm, the squares of clipped gradients in Adam's
+ * slots, and the change of the params. */
 static Value *is_in_range(Update *u, Value *norm)
 {
     const double largest = FLT_MAX,

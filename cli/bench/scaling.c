@@ -8,11 +8,11 @@
  *   tree       log2 N (l + G / b)            the same of P
  *
  * Ranks send while they compute: gradients during the backward of the last shard, two thirds of its
- * time, and params during the next forward. Not so the largest param, mostly an embedding, which
- * the forward needs first, and those rows of its gradient that a batch has, which come last. Of n
- * tokens so many rows follow from the law of Heaps (1978), ROWS n^GROWTH, as in Multi30k's
- * subwords: 1,152 of 3,125 tokens, 4,203 of 25,000. What is sent and received takes the processor's
- * time in any case. */
+ * time, and params during the next forward. Two things are not hidden: the largest param, which the
+ * forward needs first, and the rows of its gradient for the batch's tokens, which are computed
+ * last. A batch of n tokens has ROWS n^GROWTH different ones (the law of Heaps, 1978), calibrated
+ * on Multi30k's subwords: 1,152 rows for 3,125 tokens, 4,203 for 25,000. Sending and receiving take
+ * the processor's time in any case. */
 #include "cli/bench/scaling.h"
 
 #include <math.h>

@@ -62,12 +62,12 @@ typedef struct Common {
      "params from this safetensors file, index of shards or folder, by the model's weights block"}
 
 #define OPTION_VOCAB(record)                                                                       \
-    {"vocab", "FILE", FIELD(record, common.vocab.spec), 0, NULL,                                        \
-     "of MODEL.tfg: its vocabulary, a SentencePiece model, tokenizer.json, list of words or\n"    \
+    {"vocab", "FILE", FIELD(record, common.vocab.spec), 0, NULL,                                   \
+     "of MODEL.tfg: its vocabulary, a SentencePiece model, tokenizer.json, list of words or\n"     \
      "a folder with such files"}
 
 #define VOCAB_IS_MISSING                                                                           \
-    "--vocab is missing: auto:8000 (subwords learned from your texts), words:auto (their words), "  \
+    "--vocab is missing: auto:8000 (subwords learned from your texts), words:auto (their words), " \
     "chars:auto (their characters), words:FILE (a list of words), or FILE (a SentencePiece model or tokenizer.json)"
 
 #define OPTION_SOURCE_VOCAB(record)                                                                \
@@ -95,7 +95,7 @@ typedef struct Common {
      "an ensemble with this run: the mean of their probabilities"}
 
 #define OPTION_TRACE(record)                                                                       \
-    {"trace", "FILE", OUTPUT(record, common.trace), 0, NULL,                                        \
+    {"trace", "FILE", OUTPUT(record, common.trace), 0, NULL,                                       \
      "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
 
 #define OPTION_THREADS(record)                                                                     \
@@ -103,7 +103,7 @@ typedef struct Common {
 
 #define LEAST_MEMORY 1000 /* less is a number without its unit */
 #define OPTION_MEMORY(record)                                                                      \
-    {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                                      \
+    {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                           \
      "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
 
 #define OPTION_LINE_LIMIT(record)                                                                  \

@@ -77,8 +77,8 @@ static const char *factor_text(const Tables *t, const void *value)
 }
 
 /* clang-format off */
-#define TEXT_OF(type)                                                                             \
-    _Generic((type){0}, double: double_text, bool: bool_text, uint8_t: uint8_text,                \
+#define TEXT_OF(type)                                                                              \
+    _Generic((type){0}, double: double_text, bool: bool_text, uint8_t: uint8_text,                 \
              uint16_t: uint16_text, uint32_t: uint32_text, int32_t: int32_text, int64_t: int64_text, \
              TfcFactor: factor_text)
 /* clang-format on */

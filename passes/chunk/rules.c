@@ -5,7 +5,7 @@
  *   dot                   with the rows free in one operand, or contracted in both
  *   reshape, transpose    that leave the rows where they are
  *
- * A member reads other members' values only at the rows of the chunk at hand, and
+ * A member reads other members' values only at the rows of the current chunk, and
  * what is no member's anywhere. */
 #include "passes/chunk/chunk.h"
 

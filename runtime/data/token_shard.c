@@ -212,11 +212,12 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
     if (words[WORD_SEAL] != xxh64(words, WORD_SEAL * 8, 0))
         return refuse(diags, path, "the file is damaged: the checksum of its fields is another");
     if (!read_words(words, size, shard))
-        return refuse(diags, path, "the file is damaged: its fields tell of no such file");
+        return refuse(diags, path,
+                      "the file is damaged: the fields of its header contradict each other");
     if (!place_sides(shard))
         return refuse(
             diags, path,
-            "the file is cut off or damaged: it has not the bytes that its fields tell of");
+            "the file is cut off or damaged: its header names more or fewer bytes than it has");
     if (!check_side(shard, &shard->source) || !check_side(shard, &shard->target))
         return refuse(
             diags, path,

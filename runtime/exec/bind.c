@@ -238,7 +238,7 @@ static const TfcLoop *loop_of(const TfcProgram *program, int32_t s)
     return NULL;
 }
 
-/* A kernel that sums over rows sees those of the chunk at hand and no others. */
+/* A kernel that sums over rows sees only those of the current chunk. */
 static void bind_slice(Exec *exec, const TfcLoop *loop, const TfcKernelStep *step,
                        const TfcDim **dims)
 {

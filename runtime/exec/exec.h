@@ -166,9 +166,9 @@ int64_t exec_output_count(Exec *exec, const char *name);
  * called exec_run. */
 typedef struct ExecHook {
     void *context;
-    /* all earlier steps are done, this one has not begun; of a loop, its first step */
+    /* called when all earlier steps are done; `step` has not begun. Of a loop: its first step */
     void (*before)(void *context, int32_t step);
-    /* this step and all earlier ones are done; of a loop, its last step */
+    /* called when `step` and all earlier ones are done. Of a loop: its last step */
     void (*after)(void *context, int32_t step);
 } ExecHook;
 /* Sets the hook of all further runs; it must outlive them. NULL: none. */

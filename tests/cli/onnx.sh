@@ -64,7 +64,7 @@ ort inputs "$work/ops.onnx" "$work/ops.in" 6
 "$tfc" run $model --in "$work/ops.in" --out "$work/ops.out"
 ort forward "$work/ops.onnx" "$work/ops.in" "$work/ops.out"
 
-# export_as FUNCTION FILE: of the model and the weights at hand
+# export_as FUNCTION FILE: of the model and its weights
 export_as() { "$tfc" export $model --format onnx --function "$1" -o "$2" || fail "$name: no $1"; }
 
 # compare FUNCTION: its outputs, on a batch of its inputs

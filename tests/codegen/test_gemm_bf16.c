@@ -85,7 +85,7 @@ static float sum_of_tile(float sum, const uint16_t *a, int64_t a_k, const uint16
     return without_denormals(sum + without_denormals(apart[0] + apart[1]));
 }
 
-/* The sum that the product at hand forms, and how many terms it takes together. */
+/* The sum that the product under test forms, and how many terms it takes together. */
 static struct {
     float (*sum)(float sum, const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k,
                  int64_t begin, int64_t end);

@@ -1,5 +1,5 @@
-/* Token shards and prepared data: what is written comes back, damage is told, and an epoch of
- * windows has every row once, in an order that follows from seed and epoch. */
+/* Token shards and prepared data: what is written is read back unchanged, damage is reported, and
+ * an epoch of windows has every row once, in an order that follows from seed and epoch. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>

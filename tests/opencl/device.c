@@ -18,7 +18,7 @@ bool ocl_ok(OclDevice *device, cl_int status, const char *what)
 
 enum { MOST_PLATFORMS = 16, MOST_DEVICES = 32 };
 
-/* Takes the device if it is better than the one at hand: the first, or the first GPU. */
+/* Takes the device if it is better than the one found so far: the first, or the first GPU. */
 static void consider(OclDevice *device, cl_device_id id, const char *wanted, bool *is_gpu)
 {
     char name[sizeof device->name] = "";

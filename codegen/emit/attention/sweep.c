@@ -14,7 +14,7 @@ static unsigned sum_align(const Op *op) { return align_of(&op->results[0]); }
 
 static LoType sum_type(Emit *e, const Op *op) { return emit_type(e, op->results[0].type.dtype); }
 
-/* Where the reduction's sum of the query at hand is. */
+/* Where the reduction's sum of the current query is. */
 static LoValue sum_at(Attention *a, int i)
 {
     const Op *op = a->e->body.ops[i].op;

@@ -20,7 +20,7 @@
 typedef struct Unroll {
     Lo lo;
     LoOp *loop;
-    LoValue *values; /* by the id of the loop's carries and ops: in the turn at hand */
+    LoValue *values; /* by the id of the loop's carries and ops: in the current turn */
 } Unroll;
 
 static LoValue now(const Unroll *u, LoValue x)
