@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/map.h"
+#include "runtime/exec/size.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -246,9 +247,8 @@ static void put_parameters(const Artifact *a, Text *out)
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         for (int32_t i = 0; a->names[f] && i < a->programs[f]->n_tensors; i++) {
             const TfcTensor *tensor = &a->programs[f]->tensors[i];
-            bool is_cache = tensor->shape.rank > 0 && tensor->shape.dims[0].dim >= 0;
-            if (tensor->role == TFC_SLOT || tensor->role == TFC_GRADIENT || is_cache ||
-                map_has(&seen, tensor->name))
+            if (tensor->role == TFC_SLOT || tensor->role == TFC_GRADIENT ||
+                tensor_is_cache(tensor) || map_has(&seen, tensor->name))
                 continue;
             map_set(&seen, tensor->name, out);
             put_tensor(tensor, out);

@@ -3,7 +3,7 @@
  * slot in the caches. */
 #include "runtime/decode/stepper_exec.h"
 
-#include "base/element.h"
+#include "runtime/exec/size.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 enum { FIRST_CAPACITY = 32 };
 
 typedef struct Cache {
-    StoreTensor *tensor;
+    const char *name;
+    char *data;
     size_t row_bytes; /* of one token */
     char *grown;      /* while it grows: what it will be */
 } Cache;
@@ -122,12 +123,12 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
         for (int32_t k = 0; k < s->n_slots; k++)
             if (s->slot_length[k])
                 memcpy(cache->grown + (size_t)k * slot,
-                       (char *)cache->tensor->data +
-                           (size_t)k * (size_t)s->capacity * cache->row_bytes,
+                       cache->data + (size_t)k * (size_t)s->capacity * cache->row_bytes,
                        (size_t)s->slot_length[k] * cache->row_bytes);
-        free(cache->tensor->data);
-        cache->tensor->data = cache->grown;
+        free(cache->data);
+        cache->data = cache->grown;
         cache->grown = NULL;
+        exec_cache(s->step, cache->name, cache->data);
     }
     for (int32_t k = s->n_slots; k < n_slots; k++)
         s->slot_length[k] = 0;
@@ -304,7 +305,7 @@ static void stepper_copy(void *self, int32_t from, int32_t to)
     ExecStepper *s = self;
     for (int i = 0; i < s->n_caches; i++) {
         size_t slot = (size_t)s->capacity * s->caches[i].row_bytes;
-        char *data = s->caches[i].tensor->data;
+        char *data = s->caches[i].data;
         memcpy(data + (size_t)to * slot, data + (size_t)from * slot,
                (size_t)s->slot_length[from] * s->caches[i].row_bytes);
     }
@@ -316,10 +317,8 @@ static void free_stepper(void *self)
     ExecStepper *s = self;
     exec_free(s->encode);
     exec_free(s->step);
-    for (int i = 0; i < s->n_caches; i++) {
-        free(s->caches[i].tensor->data);
-        s->caches[i].tensor->data = NULL;
-    }
+    for (int i = 0; i < s->n_caches; i++)
+        free(s->caches[i].data);
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
     void *arrays[] = {s->memories,           s->caches,      s->slot_length, s->source_length,
@@ -352,7 +351,7 @@ static bool find_memories(ExecStepper *s)
     return true;
 }
 
-static bool find_caches(ExecStepper *s, Store *store)
+static bool find_caches(ExecStepper *s)
 {
     const TfcProgram *program = s->programs.decode_step;
     s->caches = calloc((size_t)program->n_tensors + 1, sizeof *s->caches);
@@ -360,10 +359,10 @@ static bool find_caches(ExecStepper *s, Store *store)
         return false;
     for (int i = 0; i < program->n_tensors; i++) {
         const TfcTensor *tensor = &program->tensors[i];
-        if (tensor->shape.rank < 2 || tensor->shape.dims[0].dim < 0)
+        if (!tensor_is_cache(tensor))
             continue;
         Cache *cache = &s->caches[s->n_caches++];
-        cache->tensor = store_find(store, tensor->name);
+        cache->name = tensor->name;
         cache->row_bytes = inner_bytes(&tensor->shape, 2, tensor->type);
         s->dim_past = tensor->shape.dims[1].dim;
     }
@@ -414,7 +413,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
-              find_caches(s, store) && (!programs->encode || find_source(s));
+              find_caches(s) && (!programs->encode || find_source(s));
     if (ok)
         find_lengths(s);
     const int32_t vocab = (int32_t)logits->shape.dims[logits->shape.rank - 1].size;

@@ -13,8 +13,9 @@ typedef struct StepperPrograms {
 } StepperPrograms;
 
 /* Both programs' tensors must be in the store; store and programs must outlive the stepper. It
- * owns the memory of the store's caches ("cache.N"): slots of equal capacity that
- * double when a hypothesis outgrows them. false: memory ran out. */
+ * owns the memory of the caches ("cache.N"): slots of equal capacity that
+ * double when a hypothesis outgrows them. Steppers over one store share its params and what is
+ * prepared of them; exec.h says when they may run at the same time. false: memory ran out. */
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out);
 
 #endif

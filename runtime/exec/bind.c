@@ -32,7 +32,7 @@ static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t 
     return grew;
 }
 
-/* Of where each kept buffer lies. */
+/* A hash of where each kept buffer lies. */
 static uint64_t kept_layout(const Exec *exec)
 {
     uint64_t hash = (uint64_t)exec->blocks.kept;
@@ -42,48 +42,28 @@ static uint64_t kept_layout(const Exec *exec)
     return hash;
 }
 
-static bool is_prepared(const Exec *exec) { return exec->prepared == store_version(exec->store); }
-
 int32_t exec_first_step(const Exec *exec)
 {
-    return is_prepared(exec) ? exec->program->n_prepared : 0;
+    bool is_prepared = exec->kept && exec->kept->prepared == store_version(exec->store);
+    return is_prepared ? exec->program->n_prepared : 0;
 }
 
-static void give_kept(Exec *exec)
+/* The param whose data the buffer is, or NULL. */
+static StoreTensor *param_of(const Exec *exec, int32_t b)
 {
-    const StoreSource *source = exec->keeps;
-    source->keep(source->context, exec->program, exec->layout, exec->kept, exec->blocks.kept);
-    for (int32_t b = 0; b < exec->program->n_buffers; b++)
-        if (exec->program->buffers[b].kind == TFC_BUFFER_TENSOR && exec->read[b])
-            source->read(source->context, exec->tensors[exec->program->buffers[b].index]);
+    const TfcBuffer *buffer = &exec->program->buffers[b];
+    return buffer->kind == TFC_BUFFER_TENSOR ? exec->tensors[buffer->index] : NULL;
 }
 
 void exec_drop_kept(Exec *exec)
 {
-    if (exec->keeps)
-        give_kept(exec);
-    if (exec->found)
-        exec->found->release(exec->kept, exec->blocks.kept);
-    else
-        free(exec->kept);
-    exec->found = exec->keeps = NULL;
+    if (!exec->kept)
+        return;
+    for (int32_t b = 0; exec->kept->keeps && b < exec->program->n_buffers; b++)
+        if (exec->read[b] && param_of(exec, b))
+            store_keep_param(exec->store, exec->kept->keeps, param_of(exec, b));
+    store_drop_kept(exec->store, exec->kept);
     exec->kept = NULL;
-    exec->prepared = 0;
-}
-
-/* As another process has prepared it, where the source has that; else memory to prepare it in. */
-static void take_kept(Exec *exec)
-{
-    const StoreSource *source = store_source(exec->store);
-    exec->layout = kept_layout(exec);
-    exec->kept = source && exec->program->n_prepared
-                     ? source->find(source->context, exec->program, exec->layout, exec->blocks.kept)
-                     : NULL;
-    if (exec->kept) {
-        exec->found = source;
-        exec->prepared = store_version(exec->store);
-    } else
-        exec->kept = memory_reserve(exec->blocks.kept);
 }
 
 /* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is
@@ -97,7 +77,8 @@ static bool plan(Exec *exec, bool keeps_more)
     free(exec->slab);
     exec->slab = memory_raw(exec->blocks.slab);
     if (!exec->kept)
-        take_kept(exec);
+        exec->kept =
+            store_take_kept(exec->store, exec->program, kept_layout(exec), exec->blocks.kept);
     exec->planned_once = exec->slab && exec->kept;
     exec->bound = false;
     return exec->planned_once;
@@ -171,9 +152,8 @@ static bool need_params(Exec *exec, int32_t first)
 {
     bool ok = true;
     for (int32_t b = 0; ok && b < exec->program->n_buffers; b++) {
-        const TfcBuffer *buffer = &exec->program->buffers[b];
-        if (buffer->kind == TFC_BUFFER_TENSOR && (!first || exec->read[b]))
-            ok = store_need(exec->store, exec->tensors[buffer->index]);
+        if (param_of(exec, b) && (!first || exec->read[b]))
+            ok = store_need(exec->store, param_of(exec, b));
     }
     return ok;
 }
@@ -181,11 +161,10 @@ static bool need_params(Exec *exec, int32_t first)
 static void find_addresses(Exec *exec)
 {
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
-        const TfcBuffer *buffer = &exec->program->buffers[b];
-        if (buffer_is_planned(buffer))
+        if (buffer_is_planned(&exec->program->buffers[b]))
             exec->addresses[b] = exec_place(exec, b);
-        else if (buffer->kind == TFC_BUFFER_TENSOR)
-            exec->addresses[b] = exec->tensors[buffer->index]->data;
+        else if (param_of(exec, b))
+            exec->addresses[b] = param_of(exec, b)->data;
     }
 }
 
@@ -194,8 +173,7 @@ static bool is_callers(const Exec *exec, int32_t b)
 {
     const TfcBuffer *buffer = &exec->program->buffers[b];
     return buffer->kind == TFC_BUFFER_INPUT ||
-           (buffer->kind == TFC_BUFFER_TENSOR && exec->tensors[buffer->index]->rank > 0 &&
-            exec->tensors[buffer->index]->dims[0] < 0);
+           (buffer->kind == TFC_BUFFER_TENSOR && !exec->tensors[buffer->index]);
 }
 
 /* Units a task: fixed by the shape, never by the number of threads. */
@@ -309,7 +287,7 @@ bool exec_point(Exec *exec)
         if (!is_callers(exec, b))
             continue;
         const void *data = buffer->kind == TFC_BUFFER_INPUT ? exec->inputs[buffer->index]
-                                                            : exec->tensors[buffer->index]->data;
+                                                            : exec->caches[buffer->index];
         if (!data && exec->sizes[buffer->size] > 0)
             return false;
         exec->addresses[b] = data ? (void *)data : exec; /* of no bytes: an address nobody reads */

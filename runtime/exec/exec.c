@@ -37,6 +37,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .sizes = ARENA_ARRAY(arena, int64_t, program->n_sizes),
         .ragged = ARENA_ARRAY(arena, RaggedTables, program->n_dims),
         .tensors = ARENA_ARRAY(arena, StoreTensor *, program->n_tensors),
+        .caches = ARENA_ARRAY(arena, void *, program->n_tensors),
         .inputs = ARENA_ARRAY(arena, const void *, program->n_inputs),
         .addresses = ARENA_ARRAY(arena, void *, program->n_buffers),
         .planned = ARENA_ARRAY(arena, int64_t, program->n_buffers),
@@ -56,8 +57,9 @@ Exec *exec_new(const TfcProgram *program, Store *store)
     for (int32_t s = 0; s < program->n_steps; s++)
         exec->multiplies |= program->steps[s].kind == TFC_STEP_GEMM;
     for (int32_t t = 0; t < program->n_tensors; t++) {
-        exec->tensors[t] = store_find(store, program->tensors[t].name);
-        assert(exec->tensors[t]); /* store_add_program comes first */
+        bool is_cache = tensor_is_cache(&program->tensors[t]);
+        exec->tensors[t] = is_cache ? NULL : store_find(store, program->tensors[t].name);
+        assert(exec->tensors[t] || is_cache); /* store_add_program comes first */
     }
     return exec;
 }
@@ -223,6 +225,17 @@ bool exec_input(Exec *exec, const char *name, const void *data)
     if (i >= 0)
         exec->inputs[i] = data;
     return i >= 0;
+}
+
+bool exec_cache(Exec *exec, const char *name, void *data)
+{
+    for (int32_t t = 0; t < exec->program->n_tensors; t++)
+        if (tensor_is_cache(&exec->program->tensors[t]) &&
+            !strcmp(exec->program->tensors[t].name, name)) {
+            exec->caches[t] = data;
+            return true;
+        }
+    return false;
 }
 
 const void *exec_output(Exec *exec, const char *name)

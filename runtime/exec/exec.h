@@ -9,8 +9,9 @@
  *   exec_run(exec);
  *   const float *loss = exec_output(exec, "loss");
  *
- * A Store may serve several executors; only one of them runs at a time if a program assigns params
- * or the store is deferred. An Exec serves one thread at a time. Nothing here prints.
+ * A Store may serve several executors. They may run at the same time, each in a thread of its own,
+ * if no program assigns params and, of each program, one executor has run since params changed:
+ * that run prepares what the others share. An Exec serves one thread at a time. Nothing here prints.
  * If memory runs out, a call returns false or NULL. The Store or Exec stays usable, and the same
  * call may succeed later. A run that fails changes no params; earlier outputs become invalid. */
 #ifndef RUNTIME_EXEC_EXEC_H
@@ -30,21 +31,20 @@ typedef struct StoreTensor {
     double a, b;
     const char *file, *tensor; /* TFC_INIT_FILE */
     int32_t rank;
-    int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
-    int64_t count;              /* elements; 0 of a cache */
+    int64_t dims[TFC_MAX_AXES];
+    int64_t count; /* elements */
 
     /* 64-byte aligned and owned by the store, unless borrowed; NULL in a deferred store until
-     * store_need. A cache's data is owned by the decoder, and NULL until the decoder sets it. Code
-     * that writes a param between runs calls store_changed. */
+     * store_need. Code that writes a param between runs calls store_changed. */
     void *data;
     bool borrowed; /* the store does not own data: it is not freed, and may be read-only */
 } StoreTensor;
 
 Store *store_new(void);        /* NULL: memory ran out */
 void store_free(Store *store); /* NULL is allowed */
-/* Adds the program's tensors. A tensor that the store already has under its name must agree in type
- * and shape (an assertion otherwise). Names are copied. false: store is NULL; or memory ran out,
- * and some of the tensors are added. */
+/* Adds the program's tensors, except caches. A tensor that the store already has under its name
+ * must agree in type and shape (an assertion otherwise). Names are copied. false: store is NULL; or
+ * memory ran out, and some of the tensors are added. */
 bool store_add_program(Store *store, const TfcProgram *program);
 /* The same, but a new tensor borrows the data that `find` returns, which must outlive the store.
  * `find` returns NULL: the store allocates the data. */
@@ -70,7 +70,8 @@ bool store_own(Store *store);
  *   find     returns what another process gave to `keep` for this program and layout, in writable
  *            memory, to be given back by `release`; NULL: there is none
  *   keep     gets what the program's first steps (n_prepared) made of the params: `bytes` at
- *            `memory`; `layout` is a hash of where each buffer lies in it */
+ *            `memory`; `layout` is a hash of where each buffer lies in it
+ * The store calls one of them at a time. */
 typedef struct StoreSource {
     void *context;
     bool (*fill)(void *context, StoreTensor *tensor);
@@ -89,15 +90,15 @@ void store_defer(Store *store);
 void store_set_source(Store *store, const StoreSource *source);
 const StoreSource *store_source(const Store *store); /* NULL: none, or params have changed since */
 /* Gives a tensor that has no data its data, or all such tensors: a param the source's values, if
- * there is a source, any other tensor zeros. Skips caches. False: memory ran out, or the source
+ * there is a source, any other tensor zeros. False: memory ran out, or the source
  * cannot read the values. */
 bool store_need(Store *store, StoreTensor *tensor);
 bool store_need_all(Store *store);
 int64_t store_count(const Store *store);
 StoreTensor *store_at(Store *store, int64_t i);          /* in order of addition */
 StoreTensor *store_find(Store *store, const char *name); /* NULL: there is none */
-/* Whether a tensor is a param: trained, frozen or state, and no slot of an optimizer, gradient or
- * cache. */
+/* Whether a tensor is a param: trained, frozen or state, and no slot of an optimizer or
+ * gradient. */
 bool store_is_param(const StoreTensor *tensor);
 /* To be called after params were written, other than by a run: executors then compute again what
  * they have prepared of params. The version changes with each call and with each run that writes
@@ -149,6 +150,9 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
 /* Data in storage layout (ir/layout.h), contiguous. It is not copied: every run reads it, until
  * another call replaces it. */
 bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
+/* Memory of a cache of the program ("cache.N"), which runs read and write, until another call
+ * replaces it. False: no such cache. */
+bool exec_cache(Exec *exec, const char *name, void *data);
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 /* Runs the program. False, and no step has run: memory ran out, the shape needs more than any
  * machine has, an input or a cache has no data, or the store's source cannot read a param. */

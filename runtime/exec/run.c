@@ -189,9 +189,12 @@ static void note_run(Exec *exec)
 {
     if (exec->program->trains)
         store_changed(exec->store);
-    exec->prepared = store_version(exec->store);
+    KeptBlock *kept = exec->kept;
+    const int64_t version = store_version(exec->store); /* no step changes what was prepared */
+    if (kept->prepared != version)
+        kept->prepared = version;
     if (!exec->first_step && exec->program->n_prepared)
-        exec->keeps = exec->found ? NULL : store_source(exec->store);
+        kept->keeps = kept->found ? NULL : store_source(exec->store);
 }
 
 /* What is done with each step; false: no more. */
@@ -368,7 +371,8 @@ static bool run_and_look(Exec *exec, int32_t s, Team *team, void *context)
 const char *exec_find_nan(Exec *exec, int *step)
 {
     int32_t found = -1;
-    exec->prepared = 0; /* every step is looked at */
+    if (exec->kept)
+        exec->kept->prepared = 0; /* every step is looked at */
     if (!prepare(exec))
         return NULL;
     Team team;
@@ -378,8 +382,8 @@ const char *exec_find_nan(Exec *exec, int *step)
     note_run(exec);
     if (found < 0)
         return NULL;
-    exec->prepared = 0; /* the steps behind it have not run */
-    exec->keeps = NULL;
+    exec->kept->prepared = 0; /* the steps behind it have not run */
+    exec->kept->keeps = NULL;
     *step = found;
     return exec->program->steps[found].name;
 }

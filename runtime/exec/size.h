@@ -55,6 +55,12 @@ static inline int64_t loop_chunk(const TfcLoop *loop, int64_t rows)
     return n ? (rows + n - 1) / n : 0;
 }
 
+/* Whether a tensor is a decoder's cache, in memory of the caller (exec_cache), and no param. */
+static inline bool tensor_is_cache(const TfcTensor *tensor)
+{
+    return tensor->shape.rank > 0 && tensor->shape.dims[0].dim >= 0;
+}
+
 /* Whether the executor plans the buffer's memory. */
 static inline bool buffer_is_planned(const TfcBuffer *buffer)
 {

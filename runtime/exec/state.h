@@ -37,6 +37,27 @@ typedef struct PointerPatch {
     int64_t bytes; /* from the buffer's beginning */
 } PointerPatch;
 
+/* KeptBlock: what the first steps of a program (n_prepared) made of the params. Executors of the
+ * program whose buffers have the same places in the block share it. */
+typedef struct KeptBlock {
+    const TfcProgram *program;
+    uint64_t layout; /* a hash of where buffers lie in it */
+    int64_t bytes;
+    char *memory;
+    int64_t prepared;         /* the store's version that it was made of; 0: none */
+    const StoreSource *found; /* whose `find` returned memory; NULL: it is allocated */
+    const StoreSource *keeps; /* the params' source, which gets memory when it ends; or NULL */
+    int32_t users;            /* executors */
+    struct KeptBlock *next;   /* in the store */
+} KeptBlock;
+
+/* The store's block of that layout, as another executor has it, as the source has it, or new.
+ * NULL: memory ran out. Given back by store_drop_kept, which ends it with its last user. */
+KeptBlock *store_take_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes);
+void store_drop_kept(Store *store, KeptBlock *kept);
+/* Calls the source's `read` for a param. */
+void store_keep_param(Store *store, const StoreSource *source, const StoreTensor *tensor);
+
 struct Exec {
     const TfcProgram *program;
     Store *store;
@@ -44,17 +65,16 @@ struct Exec {
     TfcDim *dims;
     int64_t *sizes; /* of the program, for the dimensions as they were bound */
     RaggedTables *ragged;
-    StoreTensor **tensors;
+    StoreTensor **tensors; /* of the program; NULL for a cache */
+    void **caches;         /* their memory; NULL for other tensors */
     const void **inputs;
     void **addresses; /* of each buffer */
     int64_t *planned; /* bytes planned for each buffer; 0: in neither slab nor kept */
     bool *read;       /* of each buffer: slab_mark_read, for all shapes so far */
     int64_t *offsets; /* of each buffer in slab or kept */
-    char *slab, *kept;
-    SlabBlocks blocks;        /* their bytes */
-    uint64_t layout;          /* a hash of where buffers lie in kept */
-    const StoreSource *found; /* whose `find` returned kept; NULL: kept is allocated here */
-    const StoreSource *keeps; /* the params' source, which gets kept when it is dropped; or NULL */
+    char *slab;
+    KeptBlock *kept;   /* NULL: not planned yet */
+    SlabBlocks blocks; /* bytes of both */
     bool planned_once;
     BoundStep *steps;
     void **pointers; /* of all kernel steps, one after the other */
@@ -66,7 +86,6 @@ struct Exec {
     int64_t chunk_begin; /* the first row of that chunk */
     void *part;          /* sums over one chunk, before they are added */
     int64_t part_bytes;
-    int64_t prepared;   /* the store's version that the prepared steps read; 0: none */
     int32_t first_step; /* of this run */
     bool multiplies;    /* the program has products */
     bool bound;         /* the steps fit the dimensions as they are now, */
@@ -86,7 +105,8 @@ static inline bool step_is_epilogue(const TfcStep *step)
 /* The address of a planned buffer. */
 static inline char *exec_place(const Exec *exec, int32_t b)
 {
-    return (slab_stays(exec->program, exec->read, b) ? exec->kept : exec->slab) + exec->offsets[b];
+    return (slab_stays(exec->program, exec->read, b) ? exec->kept->memory : exec->slab) +
+           exec->offsets[b];
 }
 
 /* Makes room in every planned buffer for each of n shapes: plans anew, and allocates, if one does
@@ -101,7 +121,7 @@ bool exec_measure(Exec *exec);
 bool exec_bind(Exec *exec);
 /* The first step of the next run: steps whose results are prepared already are left out. */
 int32_t exec_first_step(const Exec *exec);
-/* Frees kept, after giving it to the source in `keeps`, if any. */
+/* Gives kept back to the store. */
 void exec_drop_kept(Exec *exec);
 /* Finds which steps only outputs need. False: memory ran out. */
 bool exec_find_outputs(Exec *exec);

@@ -2,12 +2,14 @@
 #include "runtime/exec/exec.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
+#include "runtime/exec/state.h"
 
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,8 @@ struct Store {
     const StoreSource *source;
     int64_t source_version;        /* whose params are the source's */
     const char *pages, *pages_end; /* of a file, in which borrowed data lies; NULL: none */
+    pthread_mutex_t mutex;         /* of blocks, of data of tensors, and of calls of the source */
+    KeptBlock *blocks;
 };
 
 Store *store_new(void)
@@ -32,19 +36,20 @@ Store *store_new(void)
     }
     store->arena = arena;
     store->version = 1;
+    pthread_mutex_init(&store->mutex, NULL);
     map_init(&store->by_name, arena);
     return store;
 }
-
-static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && tensor->dims[0] < 0; }
 
 void store_free(Store *store)
 {
     if (!store)
         return;
     for (size_t i = 0; i < store->tensors.count; i++)
-        if (!is_cache(store->tensors.data[i]) && !store->tensors.data[i]->borrowed)
+        if (!store->tensors.data[i]->borrowed)
             free(store->tensors.data[i]->data);
+    assert(!store->blocks); /* executors are freed before */
+    pthread_mutex_destroy(&store->mutex);
     arena_free(store->arena);
 }
 
@@ -53,7 +58,7 @@ __attribute__((unused)) static bool agrees(const StoreTensor *have, const TfcTen
 {
     bool same = have->type == want->type && have->rank == want->shape.rank;
     for (int i = 0; same && i < have->rank; i++)
-        same = have->dims[i] == (want->shape.dims[i].dim >= 0 ? -1 : want->shape.dims[i].size);
+        same = have->dims[i] == want->shape.dims[i].size;
     return same;
 }
 
@@ -87,16 +92,15 @@ static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
         .count = 1,
     };
     for (int i = 0; i < tensor->rank; i++) {
-        bool fixed = from->shape.dims[i].dim < 0;
-        tensor->dims[i] = fixed ? from->shape.dims[i].size : -1;
-        tensor->count *= fixed ? tensor->dims[i] : 0;
+        tensor->dims[i] = from->shape.dims[i].size;
+        tensor->count *= tensor->dims[i];
     }
     tensor->borrowed = borrowed != NULL;
     if (arena_failed(store->arena))
         return false;
     if (borrowed) {
         tensor->data = borrowed;
-    } else if (!store->defers && !is_cache(tensor)) {
+    } else if (!store->defers) {
         tensor->data = memory_new(tensor->count * type_bytes(tensor->type));
         if (!tensor->data)
             return false;
@@ -115,6 +119,8 @@ bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find
     arena_recover(store->arena);
     for (int32_t i = 0; i < program->n_tensors; i++) {
         const TfcTensor *tensor = &program->tensors[i];
+        if (tensor_is_cache(tensor))
+            continue;
         const StoreTensor *have = store_find(store, tensor->name);
         assert(!have || agrees(have, tensor));
         if (!have && !add_tensor(store, tensor, find ? find(context, tensor) : NULL))
@@ -190,10 +196,8 @@ const StoreSource *store_source(const Store *store)
     return store->source_version == store->version ? store->source : NULL;
 }
 
-bool store_need(Store *store, StoreTensor *tensor)
+static bool give_data(const Store *store, StoreTensor *tensor)
 {
-    if (tensor->data || is_cache(tensor))
-        return true;
     const StoreSource *source = store_is_param(tensor) ? store->source : NULL;
     tensor->data = source ? source->lend(source->context, tensor) : NULL;
     tensor->borrowed = tensor->data != NULL;
@@ -206,6 +210,14 @@ bool store_need(Store *store, StoreTensor *tensor)
     free(data);
     tensor->data = NULL;
     return false;
+}
+
+bool store_need(Store *store, StoreTensor *tensor)
+{
+    pthread_mutex_lock(&store->mutex);
+    bool ok = tensor->data || give_data(store, tensor);
+    pthread_mutex_unlock(&store->mutex);
+    return ok;
 }
 
 bool store_need_all(Store *store)
@@ -228,7 +240,7 @@ StoreTensor *store_find(Store *store, const char *name) { return map_get(&store-
 
 bool store_is_param(const StoreTensor *tensor)
 {
-    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && !is_cache(tensor);
+    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT;
 }
 
 static int64_t count_bytes(const Store *store, bool borrowed)
@@ -245,3 +257,73 @@ static int64_t count_bytes(const Store *store, bool borrowed)
 int64_t store_bytes(const Store *store) { return count_bytes(store, true); }
 
 int64_t store_own_bytes(const Store *store) { return count_bytes(store, false); }
+
+/* ---- what executors prepare ---- */
+
+/* As another process has prepared it, where the source has that; else memory to prepare it in. */
+static KeptBlock *new_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes)
+{
+    const StoreSource *source = store_source(store);
+    KeptBlock *kept = calloc(1, sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = (KeptBlock){.program = program, .layout = layout, .bytes = bytes};
+    if (source && program->n_prepared)
+        kept->memory = source->find(source->context, program, layout, bytes);
+    if (kept->memory) {
+        kept->found = source;
+        kept->prepared = store->version;
+    } else
+        kept->memory = memory_reserve(bytes);
+    if (!kept->memory) {
+        free(kept);
+        return NULL;
+    }
+    kept->next = store->blocks;
+    return store->blocks = kept;
+}
+
+KeptBlock *store_take_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes)
+{
+    pthread_mutex_lock(&store->mutex);
+    KeptBlock *kept = store->blocks;
+    while (kept && (kept->program != program || kept->layout != layout || kept->bytes != bytes))
+        kept = kept->next;
+    if (!kept)
+        kept = new_kept(store, program, layout, bytes);
+    if (kept)
+        kept->users++;
+    pthread_mutex_unlock(&store->mutex);
+    return kept;
+}
+
+static void end_kept(Store *store, KeptBlock *kept)
+{
+    KeptBlock **at = &store->blocks;
+    while (*at != kept)
+        at = &(*at)->next;
+    *at = kept->next;
+    if (kept->keeps)
+        kept->keeps->keep(kept->keeps->context, kept->program, kept->layout, kept->memory,
+                          kept->bytes);
+    if (kept->found)
+        kept->found->release(kept->memory, kept->bytes);
+    else
+        free(kept->memory);
+    free(kept);
+}
+
+void store_keep_param(Store *store, const StoreSource *source, const StoreTensor *tensor)
+{
+    pthread_mutex_lock(&store->mutex);
+    source->read(source->context, tensor);
+    pthread_mutex_unlock(&store->mutex);
+}
+
+void store_drop_kept(Store *store, KeptBlock *kept)
+{
+    pthread_mutex_lock(&store->mutex);
+    if (!--kept->users)
+        end_kept(store, kept);
+    pthread_mutex_unlock(&store->mutex);
+}

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gradients are zero between steps; a cache belongs to the decoder. */
+/* Gradients are zero between steps. */
 static bool is_saved(const StoreTensor *tensor)
 {
-    bool is_cache = tensor->rank > 0 && tensor->dims[0] < 0;
-    return tensor->role != TFC_GRADIENT && !is_cache && tensor->data;
+    return tensor->role != TFC_GRADIENT && tensor->data;
 }
 
 static StTensor describe_checkpoint(const StoreTensor *tensor)

@@ -1,4 +1,4 @@
-/* Checkpoints: every tensor of a store (but gradients and caches) and the state
+/* Checkpoints: every tensor of a store (but gradients) and the state
  * of the training, in one safetensors file, written beside its place and renamed. */
 #ifndef RUNTIME_TRAIN_CHECKPOINT_H
 #define RUNTIME_TRAIN_CHECKPOINT_H
@@ -84,7 +84,7 @@ typedef struct CheckpointSlots {
     const char *first_fresh, *first_dropped;
 } CheckpointSlots;
 
-/* Fills every tensor of the store but gradients and caches, and the parts that are not in the
+/* Fills every tensor of the store but gradients, and the parts that are not in the
  * store. The file must have each with its shape and with finite values, which match its checksum if
  * the file has checksums. With `slots` it may lack slots of the optimizer. `parts`, `state` and
  * `slots` may be NULL. False after errors. */

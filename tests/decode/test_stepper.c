@@ -188,6 +188,26 @@ static void test_params_change(void **state)
     assert_int_equal(packs, 2);
 }
 
+/* Steppers over one store have caches of their own, and share what is prepared of the params. */
+static void test_two_steppers(void **state)
+{
+    Fixture *f = *state;
+    Fixture other = {.store = f->store};
+    assert_true(stepper_exec_new(&(StepperPrograms){NULL, &program, "tokens", "logits"}, f->store,
+                                 &other.stepper));
+    packs = 0;
+    assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
+    assert_true(other.stepper.begin(other.stepper.self, NULL, 3, SLOTS));
+    decode(f, 2, FIRST_ROOM / 4, 1, NULL);
+    decode(&other, 3, FIRST_ROOM / 2, 1, NULL);
+    assert_int_equal(packs, 1);
+    f->stepper.free(f->stepper.self);
+    f->stepper = other.stepper; /* which outlives the one that prepared */
+    assert_true(f->stepper.begin(f->stepper.self, NULL, 1, 1));
+    decode(f, 1, FIRST_ROOM / 2, 1, NULL);
+    assert_int_equal(packs, 1);
+}
+
 /* `feed` fills the caches without running the step that only logits need; the prepared step
  * runs. */
 static void test_fed(void **state)
@@ -212,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_growing_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_params_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_two_steppers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,12 +139,10 @@ static void test_programs_share_tensors(void **state)
     TfcProgram p = {.n_tensors = 1, .tensors = first}, q = {.n_tensors = 3, .tensors = second};
     Store *store = store_new();
     assert_true(store_add_program(store, &p) && store_add_program(store, &q));
-    assert_int_equal(store_count(store), 3);
+    assert_int_equal(store_count(store), 2);
     assert_string_equal(store_at(store, 0)->name, "a");
     assert_int_equal(store_bytes(store), 4 * (6 + 20));
-    assert_null(store_find(store, "cache")->data);
-    assert_int_equal(store_find(store, "cache")->dims[1], -1);
-    assert_null(store_find(store, "c"));
+    assert_null(store_find(store, "cache")); /* its memory is the decoder's */
     assert_int_equal((uintptr_t)store_at(store, 0)->data % 64, 0);
     store_free(store);
 }

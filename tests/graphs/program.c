@@ -140,16 +140,18 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
     return outcome_ok();
 }
 
-static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && tensor->dims[0] < 0; }
+static void free_caches(Program *program)
+{
+    for (int i = 0; i < program->n_caches; i++)
+        free(program->caches[i].data);
+    program->n_caches = 0;
+}
 
 void program_free(Program *program)
 {
     opencl_free(program);
     exec_free(program->exec);
-    if (program->store)
-        for (int64_t i = 0; i < store_count(program->store); i++)
-            if (is_cache(store_at(program->store, i)))
-                free(store_at(program->store, i)->data);
+    free_caches(program);
     store_free(program->store);
     if (program->jit)
         jit_free(program->jit);
@@ -161,17 +163,22 @@ void program_free(Program *program)
 
 void program_give(Program *program, const Given *given)
 {
+    free_caches(program);
+    program->caches =
+        arena_array(program->opened->arena, (size_t)given->n + 1, sizeof *program->caches);
     for (int i = 0; i < given->n; i++) {
         const OracleTensor *from = &given->tensors[i];
         StoreTensor *tensor = store_find(program->store, from->name);
-        if (!tensor)
-            continue;
-        if (is_cache(tensor)) { /* the decoder's */
-            free(tensor->data);
-            tensor->data = aligned_alloc(64, (size_t)(from->count * 8 + 127) / 64 * 64);
+        void *data = tensor ? tensor->data : NULL;
+        if (!tensor) {
+            if (!exec_cache(program->exec, from->name, NULL))
+                continue; /* an input */
+            data = aligned_alloc(64, (size_t)(from->count * 8 + 127) / 64 * 64);
+            exec_cache(program->exec, from->name, data);
+            program->caches[program->n_caches++] = (ProgramCache){from->name, data};
         }
         for (int64_t e = 0; e < from->count; e++)
-            store_value(from->type.dtype, tensor->data, e, from->data[e]);
+            store_value(from->type.dtype, data, e, from->data[e]);
     }
     store_changed(program->store);
 }
@@ -181,7 +188,7 @@ void program_params(Program *program, Given *given)
     for (int i = 0; i < given->n; i++) {
         OracleTensor *to = &given->tensors[i];
         const StoreTensor *tensor = store_find(program->store, to->name);
-        for (int64_t e = 0; tensor && !is_cache(tensor) && e < to->count; e++)
+        for (int64_t e = 0; tensor && e < to->count; e++)
             to->data[e] = load_value(to->type.dtype, tensor->data, e);
     }
 }
@@ -231,6 +238,9 @@ const void *program_output(Program *program, const char *name, int64_t *count)
 const void *program_param(Program *program, const char *name, int64_t *count)
 {
     const StoreTensor *tensor = store_find(program->store, name);
-    *count = tensor && !is_cache(tensor) ? tensor->count : -1;
+    *count = tensor ? tensor->count : -1;
+    for (int i = 0; !tensor && i < program->n_caches; i++)
+        if (!strcmp(program->caches[i].name, name))
+            return program->caches[i].data;
     return tensor ? tensor->data : NULL;
 }

@@ -5,6 +5,11 @@
 #include "runtime/exec/exec.h"
 #include "tests/graphs/graphs.h"
 
+typedef struct ProgramCache {
+    const char *name;
+    void *data;
+} ProgramCache;
+
 typedef struct Program {
     const Case *c;
     Opened *opened;
@@ -14,6 +19,8 @@ typedef struct Program {
     bool rejected; /* cc did not take what tfc wrote */
     Store *store;
     Exec *exec;
+    ProgramCache *caches; /* n_caches */
+    int n_caches;
     struct OpenclRun *device; /* what runs it in the place of exec, or NULL */
     Given params;             /* as they were given at first, to learn what was assigned */
 } Program;
@@ -22,7 +29,7 @@ typedef struct Program {
 Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, Build build,
                      Seen *seen);
 void program_free(Program *program);
-/* Params to the store as given, or only memory for caches. */
+/* Params to the store as given, and caches to the executor, in memory of their own. */
 void program_give(Program *program, const Given *given);
 /* Params as they are now into `given`: what the next run of the oracle starts from. */
 void program_params(Program *program, Given *given);

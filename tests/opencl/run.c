@@ -154,16 +154,23 @@ static bool have_memory(OclRun *run, cl_mem *memory, int64_t *had, int64_t bytes
     return *memory != NULL;
 }
 
+/* Of a param; a cache (NULL) has none here. */
+static size_t param_bytes(const StoreTensor *tensor)
+{
+    return tensor ? (size_t)(tensor->count * type_bytes(tensor->type)) : 0;
+}
+
 /* Params, where they have changed. */
 static bool send_params(OclRun *run)
 {
     int64_t version = store_version(run->batch->store);
     for (int32_t t = 0; t < program_of(run)->n_tensors && run->version != version; t++) {
         const StoreTensor *tensor = run->batch->tensors[t];
-        size_t bytes = (size_t)(tensor->count * type_bytes(tensor->type));
+        size_t bytes = param_bytes(tensor);
         if (!run->tensors[t])
             run->tensors[t] = ocl_memory(run->device, bytes);
-        if (!run->tensors[t] || !ocl_write(run->device, run->tensors[t], 0, tensor->data, bytes))
+        if (!run->tensors[t] ||
+            (bytes && !ocl_write(run->device, run->tensors[t], 0, tensor->data, bytes)))
             return false;
     }
     return true;
@@ -407,8 +414,8 @@ bool ocl_run_fetch(OclRun *run)
 {
     for (int32_t t = 0; t < program_of(run)->n_tensors; t++) {
         const StoreTensor *tensor = run->batch->tensors[t];
-        size_t bytes = (size_t)(tensor->count * type_bytes(tensor->type));
-        if (!ocl_read(run->device, run->tensors[t], 0, tensor->data, bytes))
+        size_t bytes = param_bytes(tensor);
+        if (bytes && !ocl_read(run->device, run->tensors[t], 0, tensor->data, bytes))
             return false;
     }
     return true;
