@@ -11,7 +11,8 @@
  *
  * A Store may serve several executors. They may run at the same time, each in a thread of its own,
  * if no program assigns params and, of each program, one executor has run since params changed:
- * that run prepares what the others share. An Exec serves one thread at a time. Nothing here prints.
+ * that run prepares what the others share. An Exec serves one thread at a time. Nothing here
+ * prints.
  * If memory runs out, a call returns false or NULL. The Store or Exec stays usable, and the same
  * call may succeed later. A run that fails changes no params; earlier outputs become invalid. */
 #ifndef RUNTIME_EXEC_EXEC_H
