@@ -10,6 +10,7 @@
 /* LIMIT(name, largest) */
 #define LIMITS                                                     \
     LIMIT(threads, 1024)                                           \
+    LIMIT(workers, 1024)                                           \
     LIMIT(batch, 1 << 20) /* for tfc bench, as are the next six */ \
     LIMIT(source_length, 1 << 20)                                  \
     LIMIT(target_length, 1 << 20)                                  \

@@ -1,6 +1,6 @@
-/* tfc bench --mode decode: a beam search of exactly target_length tokens for a batch of
- * sentences; --mode prefill: what comes before one, prompts of target_length tokens and the choice
- * of the next. */
+/* tfc bench --mode decode: a beam search of exactly target_length tokens for a batch of sentences;
+ * --mode prefill: prompts of target_length tokens, and the choice of the next token. With --workers
+ * each worker has such a batch at the same time. */
 #include "cli/bench/bench.h"
 #include "base/clock.h"
 #include "cli/progress.h"
@@ -22,9 +22,20 @@ static Tokens *make_texts(Arena *arena, int64_t n, int64_t length, int64_t vocab
     return texts;
 }
 
-static bool decode_once(Inference *inference, const Bench *o, const Lengths *lengths,
-                        double *seconds)
+/* A batch of a step; every worker has one of the same sizes. */
+typedef struct DecodeStep {
+    const Inference *inference;
+    const Bench *options;
+    Lengths lengths;
+} DecodeStep;
+
+static int64_t decode_task(void *context, Stepper *stepper, int64_t batch)
 {
+    const DecodeStep *step = context;
+    const Inference *inference = step->inference;
+    const Bench *o = step->options;
+    const Lengths *lengths = &step->lengths;
+    (void)batch;
     const bool prefill = !strcmp(o->mode, "prefill");
     DecodeSettings settings = decode_defaults();
     settings.beam = prefill ? 1 : (int32_t)o->decoding.beam;
@@ -34,37 +45,40 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
     settings.bos = prefill ? -1 : 0;
     settings.until_eos = false;
     Arena *arena = arena_new();
-    const int64_t vocab = inference->stepper.vocab;
+    const int64_t vocab = stepper->vocab;
     Tokens *sources =
         inference->ports.source ? make_texts(arena, lengths->batch, lengths->source, vocab) : NULL;
     Tokens *prompts = prefill ? make_texts(arena, lengths->batch, lengths->target, vocab) : NULL;
     Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
-    double start = clock_seconds();
-    bool ok = decode_batch(&inference->stepper, &settings, sources, prompts, NULL,
-                           (int32_t)lengths->batch, arena, results);
-    *seconds = clock_seconds() - start;
+    bool ok = decode_batch(stepper, &settings, sources, prompts, NULL, (int32_t)lengths->batch,
+                           arena, results);
     arena_free(arena);
-    return ok || job_no_memory(inference->job);
+    return ok ? lengths->batch * lengths->target : -1;
 }
 
 bool bench_decode(Session *session, const Bench *o, Store *store, BenchMeasured *m)
 {
     Job *job = session->job;
     Inference inference;
+    const int64_t workers = o->common.workers ? o->common.workers : 1;
     inference_init(&inference, session, store, NULL);
+    inference.workers.given = (int)workers;
     bool ok =
         inference_prepare_decode(&inference) && weights_initialise(job, session->model, store, 1);
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         Lengths lengths = bench_lengths(o, &inference.ports, i);
-        double seconds;
+        const double tokens = (double)(workers * lengths.batch * lengths.target);
+        DecodeStep step = {&inference, o, lengths};
         trace_use(i >= 0 ? m->trace : NULL);
-        ok = decode_once(&inference, o, &lengths, &seconds);
+        double start = clock_seconds();
+        ok = inference_run_workers(&inference, workers, decode_task, &step) || job_no_memory(job);
+        double seconds = clock_seconds() - start;
         bench_end_step(session, o, m, i, seconds);
         if (i == -o->warm_up)
-            m->first_rate = (double)(lengths.batch * lengths.target) / seconds;
+            m->first_rate = tokens / seconds;
         if (i < 0)
             continue;
-        m->tokens += (double)(lengths.batch * lengths.target);
+        m->tokens += tokens;
         map_set(&m->shapes,
                 arena_printf(job->arena, "%" PRId64 " %" PRId64 " %" PRId64, lengths.batch,
                              lengths.source, lengths.target),

@@ -136,6 +136,7 @@ static void print_json(const Session *session, const Bench *o, const BenchMeasur
     json_put_text(&json, "mode", o->mode);
     json_put_text(&json, "dtype", o->common.dtype);
     json_put_integer(&json, "threads", exec_threads());
+    json_put_integer(&json, "workers", o->common.workers ? o->common.workers : 1);
     json_put_integer(&json, "batch", o->batch);
     json_put_integer(&json, "source_length", o->source_length);
     json_put_integer(&json, "target_length", o->target_length);
@@ -243,6 +244,8 @@ static int check_usage(const Bench *o)
         return cli_usage_error("--network goes with --ranks");
     if (decode && o->common.memory)
         return cli_usage_error("--memory goes with --mode train or forward");
+    if (!decode && o->common.workers)
+        return cli_usage_error("--workers goes with --mode decode or prefill");
     if (o->lengths && (o->shapes || decode))
         return cli_usage_error(
             "--lengths goes with --mode train or forward, and not with --shapes");
@@ -305,6 +308,8 @@ static const Option options[] = {
     OPTION_PRODUCTS(Bench),
     OPTION_MEMORY(Bench),
     OPTION_THREADS(Bench),
+    {"workers", "N", FIELD(Bench, common.workers), 1, NULL,
+     "of --mode decode and prefill: batches decoded at the same time, which divide --threads (1)"},
     OPTION_GEMM(Bench),
     OPTION_CPU(Bench),
     OPTION_PASSES(Bench),

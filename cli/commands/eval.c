@@ -193,6 +193,7 @@ static const Option options[] = {
     OPTION_LINE_LIMIT(Eval),
     OPTION_PRODUCTS(Eval),
     OPTION_THREADS(Eval),
+    OPTION_WORKERS(Eval),
     OPTION_GEMM(Eval),
     OPTION_CPU(Eval),
     OPTION_PASSES(Eval),

@@ -147,7 +147,8 @@ static void begin_text(const TextStream *stream, int64_t i, int64_t tokens, Cont
 /* A prompt that is refused ends it, after the answers to those before. */
 static bool generate_window(Job *job, const Generate *o, RunFolder *run, TextStream *stream)
 {
-    Continuation texts[CONTINUATION_ROWS] = {0};
+    Arena *arena = arena_new();
+    Continuation *texts = ARENA_ARRAY(arena, Continuation, stream->n);
     DecodeSettings settings = settings_of(o, run);
     const ContinuationWatch watch = {.stops = &o->stops};
     int n = 0;
@@ -163,6 +164,7 @@ static bool generate_window(Job *job, const Generate *o, RunFolder *run, TextStr
             put_answer(o, run, &texts[i], stream);
         ids_free(&texts[i].ids);
     }
+    arena_free(arena);
     return ok && stream_flush(stream) && fits;
 }
 
@@ -195,11 +197,12 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);
+    const int64_t workers = o->common.workers ? o->common.workers : exec_threads();
     StreamOptions options = {.source = o->input,
                              .output = o->output,
                              .vocab = run->vocab,
                              .kind = CORPUS_LINES,
-                             .window_lines = CONTINUATION_ROWS,
+                             .window_lines = CONTINUATION_ROWS * workers,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going,
                              .tell_unknown = true};
@@ -247,6 +250,7 @@ static const Option options[] = {
     OPTION_WITH(Generate),
     OPTION_PRODUCTS(Generate),
     OPTION_THREADS(Generate),
+    OPTION_WORKERS(Generate),
     OPTION_GEMM(Generate),
     OPTION_CPU(Generate),
     OPTION_PASSES(Generate),

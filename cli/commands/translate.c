@@ -247,6 +247,7 @@ static const Option options[] = {
     OPTION_LINE_LIMIT(Translate),
     OPTION_PRODUCTS(Translate),
     OPTION_THREADS(Translate),
+    OPTION_WORKERS(Translate),
     OPTION_RANK_TIMEOUT(Translate),
     OPTION_GEMM(Translate),
     OPTION_CPU(Translate),

@@ -54,6 +54,7 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
               tracing_open_ranks(job, common->trace, common->ranks, &trace);
     if (ok && common->special)
         vocab_read_special(run.vocab, strcmp(common->special, "text"));
+    run.inference.workers.given = (int)common->workers;
     if (ok) {
         trace_use(trace);
         ok = use(job, record, &run);

@@ -19,6 +19,7 @@ typedef struct Common {
     VocabularyChoice vocab;
     TextList with;
     int64_t threads;      /* 0: all processors */
+    int64_t workers;      /* 0: measured (runtime/decode/workers.h) */
     int64_t rank_timeout; /* seconds (cli/ranks.h) */
     int64_t memory;       /* bytes; 0: no limit */
     int64_t line_limit;   /* bytes; 0: LINE_LIMIT */
@@ -100,6 +101,10 @@ typedef struct Common {
 
 #define OPTION_THREADS(record)                                                                     \
     {"threads", "N", FIELD(record, common.threads), 1, NULL, "threads (all processors)"}
+
+#define OPTION_WORKERS(record)                                                                     \
+    {"workers", "N", FIELD(record, common.workers), 1, NULL,                                       \
+     "batches decoded at the same time, which divide --threads (the fastest, measured on long texts)"}
 
 #define LEAST_MEMORY 1000 /* less is a number without its unit */
 #define OPTION_MEMORY(record)                                                                      \

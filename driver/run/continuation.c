@@ -156,8 +156,8 @@ static void end_watching(Watched *w, bool ok)
 /* ---- growing ---- */
 
 /* One part more of each text that is to go on. How many texts that were; -1 after an error. */
-static int continue_once(Inference *inference, DecodeSettings settings, int64_t number,
-                         Continuation *texts, int n)
+static int continue_once(const Inference *inference, Stepper *stepper, DecodeSettings settings,
+                         int64_t number, Continuation *texts, int n)
 {
     int64_t numbers[CONTINUATION_ROWS];
     int32_t limits[CONTINUATION_ROWS];
@@ -176,8 +176,7 @@ static int continue_once(Inference *inference, DecodeSettings settings, int64_t 
     }
     Arena *arena = arena_new();
     settings.limits = limits;
-    bool ok =
-        decode_batch(&inference->stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
+    bool ok = decode_batch(stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
     for (int i = 0; ok && i < rows; i++) {
         Continuation *text = &texts[row[i]];
         ok = decoded[i].n > 0;
@@ -187,17 +186,29 @@ static int continue_once(Inference *inference, DecodeSettings settings, int64_t 
         text->left = text->ended ? 0 : text->left;
     }
     arena_free(arena);
-    if (!ok)
-        job_error(inference->job, "decoding failed: out of memory, or the model gives no numbers");
     return ok ? rows : -1;
 }
 
-bool continuation_run(Inference *inference, const DecodeSettings *settings,
-                      const ContinuationWatch *watch, Continuation *texts, int n)
+typedef struct ContinuedTexts {
+    const Inference *inference;
+    const DecodeSettings *settings;
+    const ContinuationWatch *watch;
+    Continuation *texts;
+    int64_t n;
+} ContinuedTexts;
+
+/* A batch of texts, all their parts. */
+static int64_t continue_task(void *context, Stepper *stepper, int64_t batch)
 {
-    DecodeSettings watched = *settings;
+    const ContinuedTexts *all = context;
+    Continuation *texts = all->texts + batch * CONTINUATION_ROWS;
+    const int64_t left = all->n - batch * CONTINUATION_ROWS;
+    const int n = left < CONTINUATION_ROWS ? (int)left : CONTINUATION_ROWS;
+    const ContinuationWatch *watch = all->watch;
+    DecodeSettings watched = *all->settings;
     Ids come[CONTINUATION_ROWS] = {{0}};
-    Watched w = {.vocab = inference->vocab, .watch = watch, .texts = texts, .come = come, .n = n};
+    Watched w = {
+        .vocab = all->inference->vocab, .watch = watch, .texts = texts, .come = come, .n = n};
     bool watches = n && watch && (watch->grown || (watch->stops && watch->stops->count));
     if (watches) {
         begin_watching(&w);
@@ -206,8 +217,21 @@ bool continuation_run(Inference *inference, const DecodeSettings *settings,
     }
     int rows = 1;
     for (int64_t part = 0; rows > 0; part++)
-        rows = continue_once(inference, watched, part, texts, n);
+        rows = continue_once(all->inference, stepper, watched, part, texts, n);
     if (watches)
         end_watching(&w, rows == 0);
-    return rows == 0;
+    int64_t tokens = 0;
+    for (int i = 0; i < n; i++)
+        tokens += (int64_t)texts[i].ids.count;
+    return rows ? -1 : tokens;
+}
+
+bool continuation_run(Inference *inference, const DecodeSettings *settings,
+                      const ContinuationWatch *watch, Continuation *texts, int64_t n)
+{
+    ContinuedTexts all = {inference, settings, watch, texts, n};
+    int64_t batches = (n + CONTINUATION_ROWS - 1) / CONTINUATION_ROWS;
+    return inference_run_workers(inference, batches, continue_task, &all) ||
+           job_error(inference->job,
+                     "decoding failed: out of memory, or the model gives no numbers");
 }

@@ -4,7 +4,7 @@
 
 #include "driver/run/inference.h"
 
-enum { CONTINUATION_ROWS = 16 /* most texts of a continuation_run */ };
+enum { CONTINUATION_ROWS = 16 /* texts of a batch, at most */ };
 
 /* Continuation: a text that grows.
  *   number   the key of its random numbers; each text has its own
@@ -43,10 +43,10 @@ bool continuation_fits(const Inference *inference, const DecodeSettings *setting
                        const Continuation *text, int64_t *seen);
 /* Settings that sample one text for each prompt, by the vocabulary's TextRule. */
 DecodeSettings continuation_settings(const Inference *inference);
-/* Generates each of n texts, at most CONTINUATION_ROWS, until it ends or has no tokens left to
- * generate. Call inference_prepare_decode and load the params before. `watch` may be NULL. False
- * after an error. */
+/* Generates each of n texts until it ends or has no tokens left to generate, in batches of
+ * CONTINUATION_ROWS, by workers. Call inference_prepare_decode and load the params before. `watch`
+ * may be NULL. False after an error. */
 bool continuation_run(Inference *inference, const DecodeSettings *settings,
-                      const ContinuationWatch *watch, Continuation *texts, int n);
+                      const ContinuationWatch *watch, Continuation *texts, int64_t n);
 
 #endif

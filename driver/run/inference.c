@@ -4,7 +4,6 @@
 #include "driver/ports/token_ids.h"
 
 #include "passes/clone.h"
-#include "runtime/exec/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,6 +144,7 @@ void inference_free(Inference *inference)
     if (inference->has_stepper)
         inference->stepper.free(inference->stepper.self);
     inference->has_stepper = false;
+    workers_free(&inference->workers);
 }
 
 const TfcProgram *inference_add_program(Inference *inference, Function *function)
@@ -213,40 +213,60 @@ bool inference_prepare_score(Inference *inference, bool own)
     return ok;
 }
 
-static bool prepare_stepper(Inference *inference)
+static bool prepare_programs(Inference *inference)
 {
     Incremental incremental;
-    const char *target, *logits;
-    if (!session_incremental(inference->session, &incremental, &target, &logits))
+    StepperPrograms *programs = &inference->programs;
+    if (!session_incremental(inference->session, &incremental, &programs->target,
+                             &programs->logits))
         return false;
-    StepperPrograms programs = {.target = target, .logits = logits};
-    programs.decode_step = inference_add_program(inference, incremental.decode_step);
-    if (!programs.decode_step)
-        return false;
-    if (incremental.encode &&
-        !(programs.encode = inference_add_program(inference, incremental.encode)))
-        return false;
-    inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
-    return inference->has_stepper || job_no_memory(inference->job);
+    programs->decode_step = inference_add_program(inference, incremental.decode_step);
+    programs->encode = incremental.encode && programs->decode_step
+                           ? inference_add_program(inference, incremental.encode)
+                           : NULL;
+    return programs->decode_step && (programs->encode || !incremental.encode);
+}
+
+/* Another stepper of the model or ensemble. False: memory ran out. */
+static bool make_stepper(const void *context, Stepper *out)
+{
+    const Inference *inference = context;
+    int32_t n = inference->n_members + 1, made = 0;
+    if (n == 1)
+        return stepper_exec_new(&inference->programs, inference->store, out);
+    Stepper *all = calloc((size_t)n, sizeof *all);
+    bool ok = all != NULL;
+    for (; ok && made < n; made += ok) {
+        const Inference *member = made ? inference->members[made - 1] : inference;
+        ok = stepper_exec_new(&member->programs, member->store, &all[made]);
+    }
+    ok = ok && stepper_mean_new(all, n, out);
+    while (!ok && made--)
+        all[made].free(all[made].self);
+    free(all);
+    return ok;
 }
 
 bool inference_prepare_decode(Inference *inference)
 {
-    int32_t n = inference->n_members;
-    bool ok = prepare_stepper(inference);
-    for (int32_t i = 0; ok && i < n; i++)
-        ok = prepare_stepper(inference->members[i]);
-    if (!ok || !n)
-        return ok;
-    Stepper *all = ARENA_ARRAY(inference->job->arena, Stepper, n + 1);
-    all[0] = inference->stepper;
-    for (int32_t i = 0; i < n; i++)
-        all[i + 1] = inference->members[i]->stepper;
-    if (!stepper_mean_new(all, n + 1, &inference->stepper))
-        return job_no_memory(inference->job);
-    for (int32_t i = 0; i < n; i++)
-        inference->members[i]->has_stepper = false;
-    return true;
+    bool ok = prepare_programs(inference);
+    for (int32_t i = 0; ok && i < inference->n_members; i++)
+        ok = prepare_programs(inference->members[i]);
+    if (!ok)
+        return false;
+    inference->has_stepper = make_stepper(inference, &inference->stepper);
+    inference->workers.first = inference->stepper;
+    inference->workers.make = make_stepper;
+    inference->workers.context = inference;
+    return inference->has_stepper || job_no_memory(inference->job);
+}
+
+bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, void *context)
+{
+    int64_t version = store_version(inference->store);
+    for (int i = 0; i < inference->n_members; i++)
+        version += store_version(inference->members[i]->store);
+    return workers_run(&inference->workers, version, n, task, context);
 }
 
 static int64_t lesser_length(int64_t a, int64_t b) { return a <= 0 || (b > 0 && b < a) ? b : a; }
@@ -316,55 +336,6 @@ DecodeSettings inference_decode_settings(const Inference *inference)
     settings.forbidden[1] = settings.bos == settings.eos ? -1 : settings.bos;
     settings.forbidden[2] = rules->unk;
     return settings;
-}
-
-static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch *batch,
-                        const DecodeSettings *settings, Arena *arena, Decoded *results)
-{
-    int64_t n = batch->shape.rows;
-    Arena *scratch = arena_new();
-    Tokens *sources = ARENA_ARRAY(scratch, Tokens, n + 1);
-    int64_t *numbers = ARENA_ARRAY(scratch, int64_t, n + 1);
-    Decoded *decoded = ARENA_ARRAY(scratch, Decoded, n + 1);
-    Tokens *prefixes = ARENA_ARRAY(scratch, Tokens, n + 1);
-    DecodeSettings forced = *settings;
-    if (inference->prefixes)
-        forced.prefixes = prefixes;
-    int32_t offset = 0;
-    for (int64_t i = 0; i < n; i++) {
-        sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
-        numbers[i] = corpus->line[batch->row[i]];
-        if (inference->prefixes)
-            prefixes[i] = inference->prefixes[numbers[i]];
-        offset += batch->source_lengths[i];
-    }
-    bool ok = decode_batch(&inference->stepper, &forced, sources, NULL, numbers, (int32_t)n, arena,
-                           decoded);
-    for (int64_t i = 0; ok && i < n; i++)
-        results[batch->row[i]] =
-            rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
-    arena_free(scratch);
-    return ok || job_no_memory(inference->job);
-}
-
-bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
-                      int64_t batch_tokens, Arena *arena, Decoded *results)
-{
-    BatchOptions options = {.tokens = batch_tokens};
-    Batches *batches = batches_new(corpus, &options, 0);
-    Batch batch = {0};
-    bool ok = batches || job_no_memory(inference->job);
-    for (int64_t i = 0; ok && i < batches_count(batches); i++) {
-        int64_t begin = trace_begin();
-        batches_fill(batches, i, &batch);
-        trace_end("load batch", begin);
-        begin = trace_begin();
-        ok = decode_rows(inference, corpus, &batch, settings, arena, results);
-        trace_end("decode batch", begin);
-    }
-    batch_free(&batch);
-    batches_free(batches);
-    return ok;
 }
 
 const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena)

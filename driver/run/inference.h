@@ -10,6 +10,7 @@
 #include "runtime/decode/score.h"
 #include "runtime/decode/stepper_exec.h"
 #include "runtime/decode/stepper_mean.h"
+#include "runtime/decode/workers.h"
 
 /* Inference: a model, or, with members, an ensemble of this model and the members; its
  * probabilities are the mean of all. Members have the same vocabulary. folder.h opens, loads and
@@ -21,13 +22,15 @@ typedef struct Inference {
     const Vocabulary *vocab;
     ModelPorts ports;
     Feed feed;
-    ScoreModel score; /* after inference_prepare_score */
-    Stepper stepper;  /* after inference_prepare_decode; with members, the ensemble's */
+    ScoreModel score;         /* after inference_prepare_score */
+    StepperPrograms programs; /* this and the next after inference_prepare_decode */
+    Stepper stepper;          /* with members, the ensemble's */
     bool has_stepper;
+    Workers workers;            /* the first has that stepper */
     struct Inference **members; /* without this one */
     int n_members;
-    const Tokens *prefixes; /* forced beginnings, by the number of a line; NULL: none */
-    int64_t n_stuck;        /* for DecodeSettings.n_stuck */
+    const Tokens *prefixes;  /* forced beginnings, by the number of a line; NULL: none */
+    _Atomic int64_t n_stuck; /* for DecodeSettings.n_stuck */
 } Inference;
 
 /* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` the size
@@ -51,6 +54,9 @@ const TfcProgram *inference_add_program(Inference *inference, Function *function
 bool inference_prepare_score(Inference *inference, bool own);
 bool inference_prepare_decode(Inference *inference);
 
+/* workers_run with the model's steppers and params, after inference_prepare_decode. */
+bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, void *context);
+
 /* score_corpus (score.h) for the model or the ensemble, after inference_prepare_score. False,
  * without a message: memory ran out. */
 bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
@@ -58,8 +64,9 @@ bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_t
 
 /* decode_defaults with the special tokens and lengths of this vocabulary and model. */
 DecodeSettings inference_decode_settings(const Inference *inference);
-/* Decodes every row of a corpus of sources in batches of about batch_tokens; results[row] lives in
- * the arena. Empty rows give empty results. False after an error: memory ran out. */
+/* Decodes every row of a corpus of sources in batches of about batch_tokens, by workers;
+ * results[row] lives in the arena. Empty rows give empty results. False after an error: memory ran
+ * out. */
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
                       int64_t batch_tokens, Arena *arena, Decoded *results);
 /* A hypothesis as text, in the arena. */

@@ -186,6 +186,7 @@ static bool compile_programs(Training *t)
     if (!fill_store(t))
         return false;
     inference_init(&t->inference, &t->session, t->store, t->vocab);
+    t->inference.workers.given = 1; /* --memory knows of one stepper */
     if (!t->n_valid)
         return true;
     return inference_prepare_score(&t->inference, true) && prepare_decode(t);

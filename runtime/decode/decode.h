@@ -29,7 +29,7 @@ typedef struct DecodeSettings {
 #include "runtime/decode/settings.def"
     const int32_t *limits;
     const Tokens *prefixes;
-    int64_t *n_stuck;
+    _Atomic int64_t *n_stuck;
     const int32_t *stops;
     int32_t n_stops;
     bool until_eos, open_end;

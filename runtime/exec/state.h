@@ -11,6 +11,8 @@
 
 #include "base/arena.h"
 
+#include <stdatomic.h>
+
 /* The tables of one ragged dimension; they grow, never shrink. */
 typedef struct RaggedTables {
     int32_t *offset, *length;  /* room for `rows` */
@@ -44,15 +46,15 @@ typedef struct KeptBlock {
     uint64_t layout; /* a hash of where buffers lie in it */
     int64_t bytes;
     char *memory;
-    int64_t prepared;         /* the store's version that it was made of; 0: none */
+    _Atomic int64_t prepared; /* the store's version that it was made of; 0: none */
     const StoreSource *found; /* whose `find` returned memory; NULL: it is allocated */
     const StoreSource *keeps; /* the params' source, which gets memory when it ends; or NULL */
     int32_t users;            /* executors */
     struct KeptBlock *next;   /* in the store */
 } KeptBlock;
 
-/* The store's block of that layout, as another executor has it, as the source has it, or new.
- * NULL: memory ran out. Given back by store_drop_kept, which ends it with its last user. */
+/* The store's block of that layout, as another executor has prepared it, as the source has it, or
+ * new. NULL: memory ran out. Given back by store_drop_kept, which ends it with its last user. */
 KeptBlock *store_take_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes);
 void store_drop_kept(Store *store, KeptBlock *kept);
 /* Calls the source's `read` for a param. */

@@ -287,7 +287,8 @@ KeptBlock *store_take_kept(Store *store, const TfcProgram *program, uint64_t lay
 {
     pthread_mutex_lock(&store->mutex);
     KeptBlock *kept = store->blocks;
-    while (kept && (kept->program != program || kept->layout != layout || kept->bytes != bytes))
+    while (kept && (kept->program != program || kept->layout != layout || kept->bytes != bytes ||
+                    kept->prepared != store->version))
         kept = kept->next;
     if (!kept)
         kept = new_kept(store, program, layout, bytes);

@@ -75,6 +75,15 @@ end_service score
 (head -n 700 all.src; sleep 0.5; tail -n +701 all.src) | "$tfc" translate run --sample --seed 4 --json --batch-tokens 20 >parts.txt
 cmp whole.txt parts.txt || fail "windows show"
 
+# Nor does the number of workers.
+"$tfc" translate run --input all.src --nbest 2 --beam 3 --workers 1 >whole.txt
+head -n 100 all.src >some.src
+"$tfc" generate lm --input some.src --tokens 20 --seed 5 --workers 1 >answers.txt
+for workers in "--workers 2 --threads 2" "--workers 3 --threads 2" "--threads 2"; do
+    "$tfc" translate run --input all.src --nbest 2 --beam 3 --batch-tokens 50 $workers | cmp - whole.txt || fail "translate $workers"
+    "$tfc" generate lm --input some.src --tokens 20 --seed 5 $workers | cmp - answers.txt || fail "generate $workers"
+done
+
 # Twenty times the lines take no more memory: peak_after LINES COMMAND … gives kilobytes.
 peak_after() {
     n=$1

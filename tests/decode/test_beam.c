@@ -256,7 +256,7 @@ static void an_answer_without_a_token_left_ends(void **state)
         int32_t ids[2] = {trial, trial + 100};
         const int32_t limits[2] = {2, 10};
         Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}};
-        int64_t n_stuck = 0;
+        _Atomic int64_t n_stuck = 0;
         DecodeSettings settings = settings_for(trial % 3 + 1, 10, 0.6);
         settings.sample = trial % 2;
         settings.limits = limits;

@@ -197,8 +197,8 @@ static void test_two_steppers(void **state)
                                  &other.stepper));
     packs = 0;
     assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
-    assert_true(other.stepper.begin(other.stepper.self, NULL, 3, SLOTS));
     decode(f, 2, FIRST_ROOM / 4, 1, NULL);
+    assert_true(other.stepper.begin(other.stepper.self, NULL, 3, SLOTS));
     decode(&other, 3, FIRST_ROOM / 2, 1, NULL);
     assert_int_equal(packs, 1);
     f->stepper.free(f->stepper.self);

@@ -1,0 +1,82 @@
+/* Decoding a corpus: its batches go to workers. */
+#include "driver/run/inference.h"
+
+#include "runtime/exec/trace.h"
+
+typedef struct DecodedCorpus {
+    const Inference *inference;
+    const Corpus *corpus;
+    const DecodeSettings *settings;
+    const Batches *batches;
+    Arena **arenas; /* of each batch: its results */
+    Decoded *results;
+} DecodedCorpus;
+
+/* Returns the tokens of the batch's results and sources; -1: memory ran out. */
+static int64_t decode_rows(const DecodedCorpus *d, Stepper *stepper, const Batch *batch,
+                           Arena *arena)
+{
+    const Tokens *given = d->inference->prefixes;
+    int64_t n = batch->shape.rows, tokens = 0;
+    Arena *scratch = arena_new();
+    Tokens *sources = ARENA_ARRAY(scratch, Tokens, n + 1);
+    int64_t *numbers = ARENA_ARRAY(scratch, int64_t, n + 1);
+    Decoded *decoded = ARENA_ARRAY(scratch, Decoded, n + 1);
+    Tokens *prefixes = ARENA_ARRAY(scratch, Tokens, n + 1);
+    DecodeSettings settings = *d->settings;
+    if (given)
+        settings.prefixes = prefixes;
+    int32_t offset = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
+        numbers[i] = d->corpus->line[batch->row[i]];
+        if (given)
+            prefixes[i] = given[numbers[i]];
+        offset += batch->source_lengths[i];
+    }
+    bool ok = decode_batch(stepper, &settings, sources, NULL, numbers, (int32_t)n, arena, decoded);
+    for (int64_t i = 0; ok && i < n; i++) {
+        bool is_empty = !rows_length(&d->corpus->source, batch->row[i]);
+        d->results[batch->row[i]] = is_empty ? (Decoded){0} : decoded[i];
+        tokens += sources[i].n + (decoded[i].n ? decoded[i].best->n : 0);
+    }
+    arena_free(scratch);
+    return ok ? tokens : -1;
+}
+
+static int64_t decode_task(void *context, Stepper *stepper, int64_t i)
+{
+    const DecodedCorpus *d = context;
+    Batch batch = {0};
+    int64_t begin = trace_begin();
+    batches_fill(d->batches, i, &batch);
+    trace_end("load batch", begin);
+    begin = trace_begin();
+    d->arenas[i] = arena_new();
+    int64_t tokens = decode_rows(d, stepper, &batch, d->arenas[i]);
+    trace_end("decode batch", begin);
+    batch_free(&batch);
+    return tokens;
+}
+
+static void free_arena(void *arena) { arena_free(arena); }
+
+bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
+                      int64_t batch_tokens, Arena *arena, Decoded *results)
+{
+    BatchOptions options = {.tokens = batch_tokens};
+    Batches *batches = batches_new(corpus, &options, 0);
+    int64_t n = batches ? batches_count(batches) : 0;
+    DecodedCorpus decoded = {.inference = inference,
+                             .corpus = corpus,
+                             .settings = settings,
+                             .batches = batches,
+                             .arenas = ARENA_ARRAY(arena, Arena *, n + 1),
+                             .results = results};
+    bool ok = batches && inference_run_workers(inference, n, decode_task, &decoded);
+    for (int64_t i = 0; i < n; i++)
+        if (decoded.arenas[i])
+            memory_need(arena_own(arena, decoded.arenas[i], free_arena));
+    batches_free(batches);
+    return ok || job_no_memory(inference->job);
+}
