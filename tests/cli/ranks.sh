@@ -161,7 +161,13 @@ start() {
 # different.sh COMMAND …: with another seed on rank 1.
 cat >different.sh <<'END'
 rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
-[ "$rank" != 1 ] || set -- "$@" --seed 4
+last=
+for word; do
+    shift
+    [ "$rank $last" != "1 --seed" ] || word=4
+    set -- "$@" "$word"
+    last=$word
+done
 exec "$@"
 END
 refuses_by_ranks() { # refuses_by_ranks PATTERN COMMAND …
