@@ -11,6 +11,7 @@
 #define LIMITS                                                     \
     LIMIT(threads, 1024)                                           \
     LIMIT(workers, 1024)                                           \
+    LIMIT(shortlist_size, 1 << 20)                                 \
     LIMIT(batch, 1 << 20) /* for tfc bench, as are the next six */ \
     LIMIT(source_length, 1 << 20)                                  \
     LIMIT(target_length, 1 << 20)                                  \

@@ -201,5 +201,12 @@ typedef struct Incremental {
 } Incremental;
 bool derive_incremental(Module *module, const char *target, const char *logits, Incremental *out,
                         Diagnostics *diags);
+/* Narrows the logits of derive_incremental's functions to some tokens: encode gains the input
+ * "shortlist" i32[K] of their ids, decode_step's output is [B, Q~, K]. `halves`: products will be
+ * in bf16 (pass `precision`). False after an error: there is no encode, or an op of the logits
+ * takes all tokens together. */
+#define SHORTLIST_INPUT "shortlist"
+bool derive_shortlist(Module *module, const Incremental *incremental, const char *logits,
+                      bool halves, Diagnostics *diags);
 
 #endif

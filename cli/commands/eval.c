@@ -26,6 +26,8 @@ typedef struct Figures {
     bool decoded;
     Judgement judgement; /* of what was decoded */
     const char *signature;
+    double full_bleu;             /* with --shortlist: over the whole vocabulary; else NAN */
+    double shortlist, vocabulary; /* tokens of a batch's shortlist, in the mean; of all */
 } Figures;
 
 static bool measure_loss(Job *job, RunFolder *run, const Corpus *corpus, Figures *f)
@@ -64,6 +66,22 @@ static bool measure_output(Job *job, const Eval *o, RunFolder *run, const Corpus
     return ok;
 }
 
+/* BLEU over the whole vocabulary: of the run opened once more, without the shortlist. */
+static bool measure_full(Job *job, const Eval *o, const char *path, const Corpus *corpus,
+                         const Lines *target, Figures *f)
+{
+    Figures full = {0};
+    RunFolder run;
+    RunSource source = common_source(&o->common, path);
+    source.shortlist.path = NULL;
+    bool ok = run_folder_open(job, &source, &run) && inference_prepare_decode(&run.inference) &&
+              run_folder_load(job, &run, o->common.checkpoint) &&
+              measure_output(job, o, &run, corpus, target, &full);
+    run_folder_close(&run);
+    f->full_bleu = full.judgement.bleu;
+    return ok;
+}
+
 static void print_json(const Figures *f)
 {
     enum { DIGITS = 9 };
@@ -76,6 +94,10 @@ static void print_json(const Figures *f)
     if (f->decoded) {
         json_put_number(&json, "bleu", f->judgement.bleu, DIGITS);
         json_put_text(&json, "signature", f->signature);
+        if (!isnan(f->full_bleu)) {
+            json_put_number(&json, "bleu_without_shortlist", f->full_bleu, DIGITS);
+            json_put_number(&json, "shortlist_tokens", f->shortlist, DIGITS);
+        }
         json_put_number(&json, "accuracy", f->judgement.exact, DIGITS);
         json_put_number(&json, "symbol_error_rate", f->judgement.symbol_error_rate, DIGITS);
     }
@@ -96,6 +118,9 @@ static void print_figures(const Figures *f)
         printf("model's loss       %.4f, as it says itself\n", f->model_loss);
     if (f->decoded) {
         printf("BLEU               %.2f  %s\n", f->judgement.bleu, f->signature);
+        if (!isnan(f->full_bleu))
+            printf("without shortlist  %.2f (%+.2f); a batch has %.0f of %.0f tokens\n",
+                   f->full_bleu, f->judgement.bleu - f->full_bleu, f->shortlist, f->vocabulary);
         printf("exactly right      %.2f %%\n", 100 * f->judgement.exact);
         printf("symbol error rate  %.2f %%\n", 100 * f->judgement.symbol_error_rate);
     }
@@ -146,13 +171,19 @@ static bool eval(Job *job, const void *record, RunFolder *run)
         return false;
     Corpus *corpus = make_corpus(job, run, &texts);
     bool decodes = run->kind == CORPUS_PAIRS && ports_predict(&run->inference.ports);
-    Figures figures = {0};
+    Figures figures = {.full_bleu = NAN};
     bool ok = corpus && inference_prepare_score(&run->inference, true) &&
               (!decodes || inference_prepare_decode(&run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && measure_loss(job, run, corpus, &figures) &&
          (!decodes || measure_output(job, o, run, corpus, texts.target, &figures));
+    const Shortlist *shortlist = run->inference.shortlist;
+    if (ok && decodes && shortlist) {
+        figures.shortlist = (double)shortlist->count->tokens / (double)shortlist->count->batches;
+        figures.vocabulary = shortlist->n_targets;
+        ok = measure_full(job, o, run->path, corpus, texts.target, &figures);
+    }
     if (ok)
         (o->json ? print_json : print_figures)(&figures);
     corpus_free(corpus);
@@ -194,6 +225,7 @@ static const Option options[] = {
     OPTION_PRODUCTS(Eval),
     OPTION_THREADS(Eval),
     OPTION_WORKERS(Eval),
+    OPTION_SHORTLIST(Eval),
     OPTION_GEMM(Eval),
     OPTION_CPU(Eval),
     OPTION_PASSES(Eval),

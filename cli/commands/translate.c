@@ -248,6 +248,7 @@ static const Option options[] = {
     OPTION_PRODUCTS(Translate),
     OPTION_THREADS(Translate),
     OPTION_WORKERS(Translate),
+    OPTION_SHORTLIST(Translate),
     OPTION_RANK_TIMEOUT(Translate),
     OPTION_GEMM(Translate),
     OPTION_CPU(Translate),

@@ -5,12 +5,25 @@
 
 #include <string.h>
 
+/* An option that has an effect only with --shortlist. */
+static bool lacks_shortlist(const Common *common, const Arguments *arguments)
+{
+    bool sized = false;
+    for (size_t i = 0; i < arguments->given.count; i++)
+        sized = sized || !strcmp(arguments->given.data[i].option->name, "shortlist-size");
+    return sized && !common->shortlist.path;
+}
+
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status)
 {
     if (!options_parse(job, command, argc, argv, record, arguments, status))
         return false;
     const Common *common = (const void *)((const char *)record + command->common);
+    if (lacks_shortlist(common, arguments)) {
+        *status = cli_usage_error("--shortlist-size goes with --shortlist");
+        return false;
+    }
     job->gemm = common->gemm;
     job->cpu = common->cpu;
     job->measures = command->trains;
@@ -39,17 +52,23 @@ bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
     return !misfit || cli_refuse(job, "%s", misfit);
 }
 
+RunSource common_source(const Common *common, const char *path)
+{
+    return (RunSource){.path = path,
+                       .weights = common->weights,
+                       .vocab = common->vocab,
+                       .settings = &common->settings,
+                       .with = &common->with,
+                       .dtype = common->dtype,
+                       .shortlist = common->shortlist,
+                       .keeps = true};
+}
+
 int common_run(Job *job, const Common *common, const char *path, RunUse *use, const void *record)
 {
     RunFolder run;
     Trace *trace;
-    const RunSource source = {.path = path,
-                              .weights = common->weights,
-                              .vocab = common->vocab,
-                              .settings = &common->settings,
-                              .with = &common->with,
-                              .dtype = common->dtype,
-                              .keeps = true};
+    const RunSource source = common_source(common, path);
     bool ok = run_folder_open(job, &source, &run) &&
               tracing_open_ranks(job, common->trace, common->ranks, &trace);
     if (ok && common->special)

@@ -17,6 +17,7 @@ typedef struct Common {
     const char *special; /* NULL: "read" */
     const char *weights;
     VocabularyChoice vocab;
+    ShortlistChoice shortlist;
     TextList with;
     int64_t threads;      /* 0: all processors */
     int64_t workers;      /* 0: measured (runtime/decode/workers.h) */
@@ -106,6 +107,12 @@ typedef struct Common {
     {"workers", "N", FIELD(record, common.workers), 1, NULL,                                       \
      "batches decoded at the same time, which divide --threads (the fastest, measured on long texts)"}
 
+#define OPTION_SHORTLIST(record)                                                                   \
+    {"shortlist", "FILE", FIELD(record, common.shortlist.path), 0, NULL,                           \
+     "only tokens that this lexical table (tfc align --shortlist) gives for those of the source"},  \
+    {"shortlist-size", "N", FIELD(record, common.shortlist.size), 1, "100",                        \
+     "of --shortlist: the most probable N for each token, and the vocabulary's first N for all"}
+
 #define LEAST_MEMORY 1000 /* less is a number without its unit */
 #define OPTION_MEMORY(record)                                                                      \
     {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                           \
@@ -123,6 +130,8 @@ typedef struct Common {
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
 /* clang-format on */
 
+/* The run or model at `path`, opened as these options say. */
+RunSource common_source(const Common *common, const char *path);
 /* Calls options_parse, then sets the number of threads and the job's options from --threads,
  * --gemm, --cpu and --passes. False: as options_parse. */
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,

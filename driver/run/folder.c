@@ -153,7 +153,13 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
             return false;
         run->inference.members[run->inference.n_members++] = &member->inference;
     }
-    return true;
+    if (!source->shortlist.path)
+        return true;
+    const Shortlist *shortlist = shortlist_read(job, &source->shortlist, run->vocab);
+    run->inference.shortlist = shortlist;
+    for (int i = 0; i < n; i++)
+        run->inference.members[i]->shortlist = shortlist;
+    return shortlist != NULL;
 }
 
 static bool load_params(Job *job, RunFolder *run)

@@ -18,6 +18,7 @@
 #include "driver/run/checkpoints.h"
 #include "driver/run/inference.h"
 #include "driver/run/record.h"
+#include "driver/run/shortlist_file.h"
 #include "driver/run/vocabularies.h"
 #include "runtime/train/train.h"
 
@@ -33,6 +34,7 @@ typedef struct RunSource {
     const TextList *settings; /* --set, for a model's file; or NULL */
     const TextList *with;     /* folders of further runs, for an ensemble; or NULL */
     const char *dtype;        /* as session_set_dtype takes it; NULL: f32 */
+    ShortlistChoice shortlist;
 
     /* prepared weights are kept in the cache and taken from there (kept_weights.h) */
     bool keeps;

@@ -220,6 +220,14 @@ static bool prepare_programs(Inference *inference)
     if (!session_incremental(inference->session, &incremental, &programs->target,
                              &programs->logits))
         return false;
+    if (inference->shortlist) {
+        programs->shortlist = inference->shortlist;
+        programs->shortlist_input = SHORTLIST_INPUT;
+        if (!derive_shortlist(inference->session->model->module, &incremental, programs->logits,
+                              inference->session->options.compute == DT_BF16,
+                              &inference->job->diags))
+            return false;
+    }
     programs->decode_step = inference_add_program(inference, incremental.decode_step);
     programs->encode = incremental.encode && programs->decode_step
                            ? inference_add_program(inference, incremental.encode)

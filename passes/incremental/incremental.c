@@ -63,7 +63,7 @@ static void cut_encoder(Step *s)
     remove_dead(s->encode);
 }
 
-static int named_symbol(Module *module, const char *name, int batch)
+int named_symbol(Module *module, const char *name, int batch)
 {
     int symbol = module_symbol(module, name);
     while (symbol != NO_SYMBOL && module->symbols.data[symbol].batch != batch) {

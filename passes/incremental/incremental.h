@@ -3,6 +3,7 @@
  *   incremental.c  what is asked for; where values come from; the encoder cut out
  *   step.c         the value wanted for its roles: leaves, memory, caches, or built by its op
  *   ops.c          ops over operands that are built for the roles they need
+ *   shortlist.c    derive_shortlist
  *
  * The role of a target dimension T in decode_step: Q (the newest tokens) or P (all so far). */
 #ifndef PASSES_INCREMENTAL_INCREMENTAL_H
@@ -55,6 +56,11 @@ static inline bool is_lifted(const Value *v, const Value *built)
 {
     return built->type.rank > v->type.rank;
 }
+
+/* ---- incremental.c ---- */
+/* The symbol of that name and batch, which is added if there is none; if another symbol has the
+ * name, its name ends with '. */
+int named_symbol(Module *module, const char *name, int batch);
 
 /* ---- ops.c ---- */
 /* The op's result in decode_step, for these roles; NULL after a message. */

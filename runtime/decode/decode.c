@@ -8,6 +8,7 @@
 #include "runtime/exec/exec.h"
 
 #include <assert.h>
+#include <math.h>
 
 DecodeSettings decode_defaults(void)
 {
@@ -57,7 +58,9 @@ typedef struct Driver {
     int32_t *sentence, *slot, *fed; /* a row; fed: how many tokens */
     int32_t *tokens, *counts;
     Candidate *candidates, *scratch; /* n_rows × stride; one row of the vocabulary a thread */
-    float *changed; /* behind the candidates, where rules change logits: n_rows × vocab */
+    float *changed;     /* behind the candidates, where rules change logits: n_rows × vocab */
+    const uint8_t *may; /* [sentences, vocab]; NULL: a sentence may use all tokens */
+    float *masked;      /* with `may`: n_rows × vocab */
 } Driver;
 
 static bool make_driver(Driver *driver, Arena *arena)
@@ -75,6 +78,8 @@ static bool make_driver(Driver *driver, Arena *arena)
     driver->candidates = arena_array(arena, rows, sizeof(Candidate) * stride + row);
     if (changes && driver->candidates)
         driver->changed = (float *)(driver->candidates + rows * stride);
+    if (driver->may)
+        driver->masked = ARENA_ARRAY(arena, float, rows *(size_t)driver->stepper->vocab);
     if (driver->settings->sample)
         driver->scratch = ARENA_ARRAY(arena, Candidate, (size_t)driver->stepper->vocab);
     return !arena_failed(arena);
@@ -185,11 +190,18 @@ static void gather_rows(Driver *driver)
 static void examine_token(Driver *driver, int32_t row, const float *logits, int32_t token)
 {
     const int32_t vocab = driver->stepper->vocab;
-    driver->counts[row] =
-        search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
-                       logits + (int64_t)token * vocab, vocab,
-                       driver->changed ? driver->changed + (int64_t)row * vocab : NULL,
-                       driver->candidates + (int64_t)row * driver->stride, driver->scratch);
+    float *changed = driver->changed ? driver->changed + (int64_t)row * vocab : NULL;
+    logits += (int64_t)token * vocab;
+    if (driver->may) {
+        const uint8_t *may = driver->may + (int64_t)driver->sentence[row] * vocab;
+        float *masked = driver->masked + (int64_t)row * vocab;
+        for (int32_t i = 0; i < vocab; i++)
+            masked[i] = may[i] ? logits[i] : -INFINITY;
+        logits = masked;
+    }
+    driver->counts[row] = search_examine(
+        driver->rows[row].search, driver->rows[row].live, driver->settings, logits, vocab, changed,
+        driver->candidates + (int64_t)row * driver->stride, driver->scratch);
 }
 
 typedef struct Examination {
@@ -337,9 +349,9 @@ static bool take_results(const Driver *driver, Search *searches, Arena *arena, D
     return ok;
 }
 
-bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
-                  const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
-                  Decoded *results)
+bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t *may,
+                 const Tokens *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
+                 Arena *arena, Decoded *results)
 {
     int32_t width = decode_width(settings);
     int32_t each = settings->alternatives > 0 ? settings->alternatives : 1;
@@ -353,6 +365,7 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                      .each = each,
                      .has_sources = sources != NULL,
                      .width = width,
+                     .may = may,
                      .stride = search_candidates(settings)};
     bool ok = start_searches(&driver, sources, prompts, numbers, scratch) &&
               make_driver(&driver, scratch) &&

@@ -68,6 +68,12 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results);
 
+/* The same for a stepper without `choose`. may [n, vocab]: whether a sentence may use a token;
+ * NULL: each may use all. */
+bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t *may,
+                 const Tokens *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
+                 Arena *arena, Decoded *results);
+
 /* How many hypotheses a sentence has at a time: the beam, or the draws. */
 int32_t decode_width(const DecodeSettings *settings);
 /* lp(n) = ((5 + n) / 6)^alpha. */

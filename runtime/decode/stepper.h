@@ -25,9 +25,19 @@ static inline int32_t stepper_most_tokens(int32_t vocab)
     return vocab < logits / most ? most : vocab > logits / least ? least : logits / vocab;
 }
 
+/* ChosenTokens: some of the vocabulary's tokens; valid until they are chosen anew.
+ *   list    their ids, in ascending order
+ *   may     [sentences, n]: whether the sentence may use the token; a sentence's do not depend on
+ *           the other sentences */
+typedef struct ChosenTokens {
+    const int32_t *list;
+    int32_t n;
+    const uint8_t *may;
+} ChosenTokens;
+
 typedef struct Stepper {
     void *self;
-    int32_t vocab;
+    int32_t vocab; /* tokens of the whole vocabulary */
     /* Begins n sentences with slots 0 … n_slots-1, all empty. Sources are read only by models
      * that have an encoder. false: memory ran out; only `begin` or `free` may follow. */
     bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
@@ -43,6 +53,11 @@ typedef struct Stepper {
     /* Makes slot `to` a copy of slot `from`. */
     void (*copy)(void *self, int32_t from, int32_t to);
     void (*free)(void *self);
+    /* NULL: every step gives logits of the whole vocabulary. Else to be called before each `begin`,
+     * with its sources: tokens are numbered by a list of ids from then on, in what is fed and in
+     * logits. The n_needed ids are in the list. False: memory ran out. */
+    bool (*choose)(void *self, const Tokens *sources, int32_t n, const int32_t *needed,
+                   int32_t n_needed, ChosenTokens *out);
 } Stepper;
 
 #endif

@@ -31,7 +31,8 @@ typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
     int dim_rows, dim_new, dim_past, dim_source, dim_encode_source;
-    ExecDim *room; /* the shape that the step's slab is planned for */
+    int dim_chosen, dim_encode_chosen; /* of a shortlist's ids; -1: there is none */
+    ExecDim *room;                     /* the shape that the step's slab is planned for */
     const char *source;
     Memory *memories;
     int n_memories;
@@ -47,6 +48,8 @@ typedef struct ExecStepper {
     int32_t *rows_length, *rows_offset, *rows_source_length, *rows_source_offset; /* a row */
     int32_t *ones; /* a row: how many tokens it is fed */
     int32_t n_rows_room;
+    ShortlistBatch batch;     /* without a shortlist: zeros */
+    int32_t *fed, n_fed_room; /* ids of the tokens of a step */
 } ExecStepper;
 
 /* Bytes of one element of the leading dimensions: the product of the rest. */
@@ -154,6 +157,8 @@ static bool reserve_step(ExecStepper *s)
     set_room(s, s->dim_new, 1 + s->most_new, slots + s->most_new);
     set_room(s, s->dim_past, s->capacity, slots * s->capacity);
     set_room(s, s->dim_source, s->longest_source, slots * s->longest_source);
+    if (s->dim_chosen >= 0)
+        s->room[s->dim_chosen] = (ExecDim){s->batch.chosen.n, s->batch.chosen.n};
     return exec_reserve(s->step, s->room, 1);
 }
 
@@ -215,6 +220,10 @@ static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
             memcpy(ids + s->source_offset[i], sources[i].ids,
                    sizeof(int32_t) * (size_t)sources[i].n);
     exec_set_ragged(s->encode, s->dim_encode_source, n, s->source_length, NULL);
+    if (s->programs.shortlist) {
+        exec_set_dim(s->encode, s->dim_encode_chosen, s->batch.chosen.n);
+        exec_input(s->encode, s->programs.shortlist_input, s->batch.list);
+    }
     bool ok = exec_input(s->encode, s->source, ids) && exec_run(s->encode);
     free(ids);
     for (int i = 0; ok && i < s->n_memories; i++)
@@ -230,6 +239,30 @@ static bool stepper_begin(void *self, const Tokens *sources, int32_t n, int32_t 
     if (!reserve_caches(s, n_slots, FIRST_CAPACITY) || !reserve_rows(s, n_slots))
         return false;
     return (!s->encode || n == 0 || encode_sources(s, sources, n)) && reserve_step(s);
+}
+
+static bool stepper_choose(void *self, const Tokens *sources, int32_t n, const int32_t *needed,
+                           int32_t n_needed, ChosenTokens *out)
+{
+    ExecStepper *s = self;
+    bool ok = shortlist_choose(s->programs.shortlist, sources, n, needed, n_needed, &s->batch);
+    *out = s->batch.chosen;
+    return ok;
+}
+
+/* The ids of tokens that are numbered by the shortlist; NULL: memory ran out. */
+static const int32_t *fed_ids(ExecStepper *s, const int32_t *tokens, int64_t n)
+{
+    if (!s->programs.shortlist)
+        return tokens;
+    if (n > s->n_fed_room) {
+        if (!stepper_grow(&s->fed, (size_t)n, sizeof(int32_t)))
+            return NULL;
+        s->n_fed_room = (int32_t)n;
+    }
+    for (int64_t i = 0; i < n; i++)
+        s->fed[i] = s->batch.list[tokens[i]];
+    return s->fed;
 }
 
 static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
@@ -258,7 +291,8 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
         longest = length > longest ? length : longest;
         total += counts[r];
     }
-    if (!reserve_tokens(s, longest, (int32_t)(total - n)))
+    tokens = fed_ids(s, tokens, total);
+    if (!tokens || !reserve_tokens(s, longest, (int32_t)(total - n)))
         return false;
     for (int32_t r = 0; r < n; r++) {
         s->rows_length[r] = s->slot_length[slot[r]] += counts[r];
@@ -270,6 +304,8 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
     }
     if (s->dim_rows >= 0)
         exec_set_dim(s->step, s->dim_rows, n);
+    if (s->dim_chosen >= 0)
+        exec_set_dim(s->step, s->dim_chosen, s->batch.chosen.n);
     if (s->dim_new >= 0)
         exec_set_ragged(s->step, s->dim_new, n, counts, NULL);
     if (s->dim_past >= 0)
@@ -317,13 +353,14 @@ static void free_stepper(void *self)
     ExecStepper *s = self;
     exec_free(s->encode);
     exec_free(s->step);
+    shortlist_free_batch(&s->batch);
     for (int i = 0; i < s->n_caches; i++)
         free(s->caches[i].data);
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
     void *arrays[] = {s->memories,           s->caches,      s->slot_length, s->source_length,
                       s->source_offset,      s->rows_length, s->rows_offset, s->rows_source_length,
-                      s->rows_source_offset, s->ones,        s->room};
+                      s->rows_source_offset, s->ones,        s->room,        s->fed};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s);
@@ -343,7 +380,8 @@ static bool find_memories(ExecStepper *s)
         int ragged = ragged_dim(step_program, &port->shape);
         Memory *memory = &s->memories[s->n_memories++];
         memory->name = port->name;
-        memory->per_sentence = ragged < 0 && port->shape.rank > 0 && port->shape.dims[0].dim >= 0;
+        memory->per_sentence =
+            ragged < 0 && port->shape.rank > 0 && port->shape.dims[0].dim == s->dim_rows;
         memory->row_bytes = inner_bytes(&port->shape, 1, port->type);
         if (ragged >= 0)
             s->dim_source = ragged;
@@ -374,11 +412,24 @@ static bool find_source(ExecStepper *s)
 {
     const TfcProgram *encode = s->programs.encode;
     for (int i = 0; i < encode->n_inputs; i++)
-        if (encode->inputs[i].type == TFC_I32) {
+        if (encode->inputs[i].type == TFC_I32 && encode->inputs[i].shape.rank == 2) {
             s->source = encode->inputs[i].name;
             s->dim_encode_source = ragged_dim(encode, &encode->inputs[i].shape);
         }
     return s->source != NULL;
+}
+
+/* The dimension of a shortlist's ids in both programs. */
+static void find_shortlist(ExecStepper *s, const TfcPort *logits)
+{
+    const StepperPrograms *programs = &s->programs;
+    if (!programs->shortlist)
+        return;
+    const TfcPort *ids = stepper_port(programs->encode->inputs, programs->encode->n_inputs,
+                                      programs->shortlist_input);
+    assert(ids);
+    s->dim_encode_chosen = ids->shape.dims[0].dim;
+    s->dim_chosen = logits->shape.dims[logits->shape.rank - 1].dim;
 }
 
 /* Ragged dimensions of which the step reads lengths alone: no cache and no memory has them. */
@@ -402,6 +453,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
         return false;
     s->programs = *programs;
     s->dim_rows = s->dim_new = s->dim_past = s->dim_source = s->dim_encode_source = -1;
+    s->dim_chosen = s->dim_encode_chosen = -1;
     const TfcPort *target = stepper_port(programs->decode_step->inputs,
                                          programs->decode_step->n_inputs, programs->target);
     const TfcPort *logits = stepper_port(programs->decode_step->outputs,
@@ -416,9 +468,17 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
               find_caches(s) && (!programs->encode || find_source(s));
     if (ok)
         find_lengths(s);
-    const int32_t vocab = (int32_t)logits->shape.dims[logits->shape.rank - 1].size;
-    *out =
-        (Stepper){s, vocab, stepper_begin, stepper_step, stepper_feed, stepper_copy, free_stepper};
+    find_shortlist(s, logits);
+    const Shortlist *shortlist = programs->shortlist;
+    *out = (Stepper){.self = s,
+                     .vocab = shortlist ? shortlist->n_targets
+                                        : (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
+                     .begin = stepper_begin,
+                     .step = stepper_step,
+                     .feed = stepper_feed,
+                     .choose = shortlist ? stepper_choose : NULL,
+                     .copy = stepper_copy,
+                     .free = free_stepper};
     if (!ok)
         free_stepper(s);
     return ok;

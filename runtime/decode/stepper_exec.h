@@ -2,6 +2,7 @@
 #ifndef RUNTIME_DECODE_STEPPER_EXEC_H
 #define RUNTIME_DECODE_STEPPER_EXEC_H
 
+#include "runtime/decode/shortlist.h"
 #include "runtime/decode/stepper.h"
 #include "runtime/exec/exec.h"
 
@@ -10,6 +11,9 @@ typedef struct StepperPrograms {
     const TfcProgram *decode_step;
     const char *target; /* input of decode_step: the newest token of each row, i32[B, Q~] */
     const char *logits; /* its output [B, Q~, V] */
+    /* NULL; or logits are [B, Q~, K], of K ids, which encode's input `shortlist_input` gets */
+    const Shortlist *shortlist;
+    const char *shortlist_input;
 } StepperPrograms;
 
 /* Both programs' tensors must be in the store; store and programs must outlive the stepper. It

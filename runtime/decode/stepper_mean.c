@@ -11,10 +11,10 @@
 
 typedef struct MeanStepper {
     Stepper *members;
-    int32_t n, vocab;
-    const float **logits; /* a member, of the step */
-    float *mean, *totals; /* [rows, vocab], [rows, n] */
-    int32_t rows;         /* that there is room for */
+    int32_t n, vocab, most; /* most: of the whole vocabulary; vocab: that logits have */
+    const float **logits;   /* a member, of the step */
+    float *mean, *totals;   /* [rows, vocab], [rows, n] */
+    int32_t rows;           /* that there is room for */
 } MeanStepper;
 
 static bool mean_reserve_rows(MeanStepper *s, int32_t rows)
@@ -23,7 +23,7 @@ static bool mean_reserve_rows(MeanStepper *s, int32_t rows)
         return true;
     free(s->mean);
     free(s->totals);
-    s->mean = malloc(sizeof(float) * (size_t)rows * (size_t)s->vocab);
+    s->mean = malloc(sizeof(float) * (size_t)rows * (size_t)s->most);
     s->totals = malloc(sizeof(float) * (size_t)rows * (size_t)s->n);
     s->rows = s->mean && s->totals ? rows : 0;
     return s->rows > 0;
@@ -72,6 +72,18 @@ static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int3
     return ok;
 }
 
+/* Members have the same shortlist. */
+static bool mean_choose(void *self, const Tokens *sources, int32_t n, const int32_t *needed,
+                        int32_t n_needed, ChosenTokens *out)
+{
+    MeanStepper *s = self;
+    bool ok = true;
+    for (int32_t i = 0; ok && i < s->n; i++)
+        ok = s->members[i].choose(s->members[i].self, sources, n, needed, n_needed, out);
+    s->vocab = out->n;
+    return ok;
+}
+
 static void mean_copy(void *self, int32_t from, int32_t to)
 {
     MeanStepper *s = self;
@@ -109,9 +121,16 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
     }
     memcpy(s->members, members, sizeof *members * (size_t)n);
     s->n = n;
-    s->vocab = members[0].vocab;
+    s->vocab = s->most = members[0].vocab;
     for (int32_t i = 1; i < n; i++)
-        assert(members[i].vocab == s->vocab);
-    *out = (Stepper){s, s->vocab, mean_begin, mean_step, mean_feed, mean_copy, mean_free};
+        assert(members[i].vocab == s->vocab && !members[i].choose == !members[0].choose);
+    *out = (Stepper){.self = s,
+                     .vocab = s->vocab,
+                     .begin = mean_begin,
+                     .step = mean_step,
+                     .feed = mean_feed,
+                     .copy = mean_copy,
+                     .free = mean_free,
+                     .choose = members[0].choose ? mean_choose : NULL};
     return true;
 }

@@ -258,7 +258,7 @@ static void test_caches_with_gaps(void **state)
     double memory[CACHE_TOKENS * CACHE_WIDTH];
     for (int i = 0; i < CACHE_TOKENS * CACHE_WIDTH; i++)
         memory[i] = random_value();
-    store_find(c.store, "cache")->data = memory;
+    assert_true(exec_cache(c.exec, "cache", memory));
     for (int32_t step = 1; step < 5; step++) { /* two tokens at first, then one by one */
         int32_t fresh = step == 1 ? 2 : 1, past = step + 1;
         SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}}, {fresh, 3, {fresh, fresh, fresh}},

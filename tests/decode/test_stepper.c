@@ -112,6 +112,9 @@ static const TfcProgram program = {
 
 /* ---- the tests ---- */
 
+static const StepperPrograms step_alone = {
+    .decode_step = &program, .target = "tokens", .logits = "logits"};
+
 typedef struct Fixture {
     Store *store;
     Stepper stepper;
@@ -122,8 +125,7 @@ static int set_up(void **state)
     static Fixture f;
     f.store = store_new();
     assert_true(store_add_program(f.store, &program) && store_initialise(f.store, 1));
-    assert_true(stepper_exec_new(&(StepperPrograms){NULL, &program, "tokens", "logits"}, f.store,
-                                 &f.stepper));
+    assert_true(stepper_exec_new(&step_alone, f.store, &f.stepper));
     *state = &f;
     return 0;
 }
@@ -193,8 +195,7 @@ static void test_two_steppers(void **state)
 {
     Fixture *f = *state;
     Fixture other = {.store = f->store};
-    assert_true(stepper_exec_new(&(StepperPrograms){NULL, &program, "tokens", "logits"}, f->store,
-                                 &other.stepper));
+    assert_true(stepper_exec_new(&step_alone, f->store, &other.stepper));
     packs = 0;
     assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
     decode(f, 2, FIRST_ROOM / 4, 1, NULL);

@@ -19,7 +19,7 @@ enum { BATCHES = 200, STEPPERS = 8, N_THREADS = 4 };
 /* One thing that workers decode, and what was seen of it. */
 typedef struct Job {
     _Atomic int decoded[BATCHES], busy[STEPPERS], at_once, most_at_once;
-    int64_t fails;                  /* the batch with an error; -1: none */
+    int64_t fails;                 /* the batch with an error; -1: none */
     int64_t tokens[N_THREADS + 1]; /* of a batch, by the number of threads that it has */
     _Atomic int64_t done;
 } Job;

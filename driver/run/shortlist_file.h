@@ -1,0 +1,24 @@
+/* Lexical tables as shortlists (runtime/decode/shortlist.h). */
+#ifndef DRIVER_RUN_SHORTLIST_FILE_H
+#define DRIVER_RUN_SHORTLIST_FILE_H
+
+#include "driver/session/job.h"
+#include "runtime/data/vocabulary.h"
+#include "runtime/decode/shortlist.h"
+
+/* ShortlistChoice: the values of --shortlist and --shortlist-size.
+ *   path   a table of lines TARGET SOURCE PROBABILITY, as tfc align and Marian write it; NULL: no
+ *          shortlist
+ *   size   the most probable targets of a source token that are candidates, and how many of the
+ *          vocabulary's first tokens are candidates of every sentence */
+typedef struct ShortlistChoice {
+    const char *path;
+    int64_t size;
+} ShortlistChoice;
+
+/* Reads the table. Lines with a token that the vocabulary does not have, or with NULL, are left
+ * out, with a warning if that is more than half of the lines. The shortlist lives in the job's
+ * arena. NULL after an error. */
+const Shortlist *shortlist_read(Job *job, const ShortlistChoice *choice, const Vocabulary *vocab);
+
+#endif

@@ -1,0 +1,39 @@
+/* Shortlists: of each source token the target tokens that may translate it. A batch of sentences
+ * decodes over the union of these, in place of the whole vocabulary. */
+#ifndef RUNTIME_DECODE_SHORTLIST_H
+#define RUNTIME_DECODE_SHORTLIST_H
+
+#include "runtime/decode/stepper.h"
+
+/* Shortlist: a table, which the caller owns.
+ *   first   target ids below this are candidates of every sentence
+ *   start   n_sources + 1 places in ids: those of source token s are from start[s] to before
+ *           start[s + 1]
+ *   count   how many batches had how many tokens; or NULL */
+typedef struct ShortlistCount {
+    _Atomic int64_t batches, tokens; /* tokens: summed over the batches */
+} ShortlistCount;
+
+typedef struct Shortlist {
+    int32_t n_sources, n_targets, first;
+    const int32_t *start, *ids;
+    ShortlistCount *count;
+} Shortlist;
+
+/* ShortlistBatch: the tokens of a batch, and room to choose them. Begins as zeros. */
+typedef struct ShortlistBatch {
+    int32_t *list;
+    uint8_t *may, *seen; /* seen: a byte for each of n_targets */
+    int64_t may_room; /* bytes */
+    ChosenTokens chosen;
+} ShortlistBatch;
+
+/* Chooses for each of n sentences the candidates of its source tokens, and for all the n_needed
+ * ids. Source tokens and needed ids outside the table are ignored. False: memory ran out. */
+bool shortlist_choose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
+                      const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
+void shortlist_free_batch(ShortlistBatch *batch);
+/* The place of an id in an ascending list; -1: it has none. */
+int32_t shortlist_place(const int32_t *list, int32_t n, int32_t id);
+
+#endif

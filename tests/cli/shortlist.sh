@@ -1,0 +1,54 @@
+#!/bin/sh
+# translate and eval over a shortlist: a table with every token changes nothing, in f32, bf16 and
+# ensembles; results do not depend on batches and workers; what is told of tables that do not fit.
+# Usage: shortlist.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+shared_runs
+"$tfc" align "$runs/translator" --source train.src --target train.tgt --shortlist lex.txt --output links.txt 2>err.txt ||
+    fail "align: $(cat err.txt)"
+
+for way in "" "--beam 1 --dtype bf16" "--nbest 3 --no-repeat-ngram 2" "--with $runs/translator"; do
+    "$tfc" translate "$runs/translator" $way --input valid.src >whole.txt
+    "$tfc" translate "$runs/translator" $way --input valid.src --shortlist lex.txt >all.txt
+    cmp whole.txt all.txt || fail "a table with every token: $way"
+done
+
+# One candidate a token, and one for all: </s> is always there, other tokens by the table.
+short="--shortlist lex.txt --shortlist-size 1 --threads 2"
+"$tfc" translate "$runs/translator" $short --input valid.src >few.txt
+! cmp -s whole.txt few.txt || fail "the shortlist had no effect"
+awk 'FILENAME == "lex.txt" { if (!($2 in best)) best[$2] = $1; next }
+     FILENAME == "valid.src" { for (i = 1; i <= NF; i++) may[FNR, best[$i]] = 1; next }
+     { for (i = 1; i <= NF; i++) if (!((FNR, $i) in may)) { print FNR ": " $i; exit 1 } }' lex.txt valid.src few.txt ||
+    fail "a token that the shortlist does not have"
+for way in "--batch-tokens 7" "--batch-tokens 40 --workers 2" "--json"; do
+    "$tfc" translate "$runs/translator" $short $way --input valid.src | sed 's/.*"text": "\([^"]*\)".*/\1/' | cmp - few.txt ||
+        fail "another result: $way"
+done
+
+"$tfc" eval "$runs/translator" --source valid.src --target valid.tgt $short >eval.txt
+grep -q '^without shortlist .*; a batch has [0-9]* of [0-9]* tokens$' eval.txt || fail "eval: $(cat eval.txt)"
+"$tfc" eval "$runs/translator" --source valid.src --target valid.tgt >full.txt
+[ "$(awk '$1 == "without" { print $3 }' eval.txt)" = "$(awk '$1 == "BLEU" { print $2 }' full.txt)" ] || fail "another BLEU without"
+
+# refuses STATUS TEXT COMMAND …
+refuses() {
+    status=0 wanted=$1 text=$2
+    shift 2
+    "$@" >out.txt 2>err.txt || status=$?
+    [ $status = "$wanted" ] && grep -qF -- "$text" err.txt || fail "$*: status $status: $(cat err.txt)"
+}
+echo "a b" >bad.txt
+refuses 1 "line 1 of bad.txt is not TARGET SOURCE PROBABILITY" \
+    "$tfc" translate "$runs/translator" --input valid.src --shortlist bad.txt
+printf 'x y 0.5\n' >bad.txt
+refuses 1 "bad.txt has no pair of tokens of the vocabulary" \
+    "$tfc" translate "$runs/translator" --input valid.src --shortlist bad.txt
+(cat lex.txt && sed 's/^/x/' lex.txt && echo "NULL NULL 1") >mixed.txt
+"$tfc" translate "$runs/translator" --input valid.src --shortlist mixed.txt 2>err.txt | cmp - whole.txt || fail "unknown tokens"
+grep -q "have a token that the vocabulary lacks" err.txt || fail "unknown tokens are not told: $(cat err.txt)"
+refuses 2 "--shortlist-size goes with --shortlist" "$tfc" translate "$runs/translator" --input valid.src --shortlist-size 5
+echo "all is well"
