@@ -1,7 +1,7 @@
 /* derive_shortlist: decode_step's logits of some tokens alone.
  *
- *   encode       gains the input shortlist i32[K], and hands over the rows of the params that belong
- *                to these tokens: %m = gather %embedding, %shortlist; output memory.N
+ *   encode       gains the input shortlist i32[K], and hands over the rows of params that belong to
+ *                these tokens: %m = gather %embedding, %shortlist; output memory.N
  *   decode_step  %logits [B, Q~, V] = dot %x, %embedding   ⇒   [B, Q~, K] = dot %x, %m
  *
  * In bf16 encode rounds the rows that products read: the pass `precision` casts weights, and would
@@ -26,7 +26,7 @@ typedef struct Narrowing {
     Dim wide, narrow;
     int n_memory;
     VEC(const Op *) products; /* that were narrowed */
-    bool halves, failed; /* halves: products are in bf16 */
+    bool halves, failed;      /* halves: products are in bf16 */
 } Narrowing;
 
 static Value *narrow_value(Narrowing *n, Value *v, int axis, bool half);
@@ -53,10 +53,8 @@ static Value *narrow_param(Narrowing *n, Op *op, int axis, bool half)
             perm[count++] = i;
     for (int i = 0; i < type->rank; i++)
         inverse[perm[i]] = i;
-    Value *param =
-        build_param(&n->encode, module_param(n->module, op_string(op, ATTR_name)));
-    Value *rows =
-        build_gather(&n->encode, build_transpose(&n->encode, param, perm), n->ids);
+    Value *param = build_param(&n->encode, module_param(n->module, op_string(op, ATTR_name)));
+    Value *rows = build_gather(&n->encode, build_transpose(&n->encode, param, perm), n->ids);
     if (half)
         rows = build_cast(&n->encode, rows, DT_BF16);
     build_output(&n->encode, name, rows);
@@ -78,8 +76,8 @@ static int axis_of_dot(const Op *op, int axis, int *side)
     return -1;
 }
 
-/* The axis of a reshape's operand that stays as this axis of its result, or -1: before it and behind
- * it are as many elements. */
+/* The axis of a reshape's operand that stays as this axis of its result: before it and behind it
+ * are as many elements. -1: there is none. */
 static int axis_of_reshape(const Op *op, int axis)
 {
     const Type *from = &op->args[0]->type, *to = &op->results[0].type;

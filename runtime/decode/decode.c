@@ -60,7 +60,7 @@ typedef struct Driver {
     Candidate *candidates, *scratch; /* n_rows × stride; one row of the vocabulary a thread */
     float *changed;     /* behind the candidates, where rules change logits: n_rows × vocab */
     const uint8_t *may; /* [sentences, vocab]; NULL: a sentence may use all tokens */
-    float *masked;      /* with `may`: n_rows × vocab */
+    float *masked;      /* behind these, with `may`: n_rows × vocab */
 } Driver;
 
 static bool make_driver(Driver *driver, Arena *arena)
@@ -73,13 +73,13 @@ static bool make_driver(Driver *driver, Arena *arena)
     driver->tokens = ARENA_ARRAY(arena, int32_t, rows + STEPPER_MOST_FED);
     driver->counts = ARENA_ARRAY(arena, int32_t, rows);
     size_t stride = (size_t)driver->stride;
-    bool changes = search_changes(driver->settings);
-    size_t row = changes ? sizeof(float) * (size_t)driver->stepper->vocab : 0;
-    driver->candidates = arena_array(arena, rows, sizeof(Candidate) * stride + row);
-    if (changes && driver->candidates)
-        driver->changed = (float *)(driver->candidates + rows * stride);
-    if (driver->may)
-        driver->masked = ARENA_ARRAY(arena, float, rows *(size_t)driver->stepper->vocab);
+    size_t vocab = (size_t)driver->stepper->vocab;
+    size_t changes = search_changes(driver->settings), masks = driver->may != NULL;
+    driver->candidates = arena_array(
+        arena, rows, sizeof(Candidate) * stride + sizeof(float) * vocab * (changes + masks));
+    float *logits = driver->candidates ? (float *)(driver->candidates + rows * stride) : NULL;
+    driver->changed = changes ? logits : NULL;
+    driver->masked = masks && logits ? logits + rows * vocab * changes : NULL;
     if (driver->settings->sample)
         driver->scratch = ARENA_ARRAY(arena, Candidate, (size_t)driver->stepper->vocab);
     return !arena_failed(arena);
@@ -375,4 +375,12 @@ bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t
         ok = take_results(&driver, &driver.searches[i * each], arena, &results[i]);
     arena_free(scratch);
     return ok;
+}
+
+bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+                  const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
+                  Decoded *results)
+{
+    assert(!stepper->choose);
+    return decode_over(stepper, settings, NULL, sources, prompts, numbers, n, arena, results);
 }

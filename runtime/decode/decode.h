@@ -59,17 +59,19 @@ typedef struct Decoded {
     int32_t n;
 } Decoded;
 
-/* One batch of n sentences. numbers[i] is the number of sentence i in the whole
- * input (NULL: i), the key of its random numbers. `sources` is NULL for a model
- * without an encoder. `prompts` (may be NULL) are fed after bos and are no part of
- * results. results[i] gets the results of sentence i, in the arena, which may be one that fails.
- * false: memory ran out, or the batch has more rows than 32 bits count. */
+/* Decodes a batch of n sentences, with a stepper without `choose`. numbers[i] is the number of
+ * sentence i in the whole input (NULL: i), the key of its random numbers. `sources` is NULL for a
+ * model without an encoder. `prompts` (may be NULL) are fed after bos and are no part of results.
+ * results[i] gets the results of sentence i, in the arena, which may be one that fails. false:
+ * memory ran out, or the batch has more rows than 32 bits count. */
 bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results);
 
-/* The same for a stepper without `choose`. may [n, vocab]: whether a sentence may use a token;
- * NULL: each may use all. */
+/* The same for a stepper with `choose`: a sentence is decoded over the tokens that it may use. */
+bool decode_shortlisted(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+                        const int64_t *numbers, int32_t n, Arena *arena, Decoded *results);
+/* What both do. may [n, vocab]: whether a sentence may use a token; NULL: each may use all. */
 bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t *may,
                  const Tokens *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
                  Arena *arena, Decoded *results);

@@ -1,5 +1,4 @@
-/* decode_batch: over the whole vocabulary, or over some of its tokens (Stepper.choose), which are
- * numbered by their places in an ascending list of ids. */
+/* decode_shortlisted: tokens are numbered by their places in a list of ids (Stepper.choose). */
 #include "runtime/decode/decode.h"
 
 #include "runtime/decode/shortlist.h"
@@ -63,7 +62,7 @@ static void narrow_settings(Narrowed *narrowed, int32_t n, Arena *arena)
 /* Chooses the tokens for n sentences: candidates of their sources, and what the settings name: the
  * tokens that begin or end results, and prefixes. False: memory ran out. */
 static bool narrow_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
-                  int32_t n, Arena *arena, Narrowed *out)
+                         int32_t n, Arena *arena, Narrowed *out)
 {
     const int32_t n_needed = needed_ids(settings, n, NULL);
     int32_t *needed = ARENA_ARRAY(arena, int32_t, n_needed + 1);
@@ -89,20 +88,17 @@ static void widen_results(const Narrowed *narrowed, Decoded *results, int32_t n)
         }
 }
 
-bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
-                  const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
-                  Decoded *results)
+bool decode_shortlisted(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+                        const int64_t *numbers, int32_t n, Arena *arena, Decoded *results)
 {
-    if (!stepper->choose)
-        return decode_over(stepper, settings, NULL, sources, prompts, numbers, n, arena, results);
     Stepper over = *stepper;
     Narrowed narrowed;
     Arena *scratch = arena_try_new();
     bool ok = scratch && narrow_batch(stepper, settings, sources, n, scratch, &narrowed);
     if (ok) {
         over.vocab = narrowed.tokens.n;
-        ok = decode_over(&over, &narrowed.settings, narrowed.tokens.may, sources, prompts, numbers,
-                         n, arena, results);
+        ok = decode_over(&over, &narrowed.settings, narrowed.tokens.may, sources, NULL, numbers, n,
+                         arena, results);
     }
     if (ok)
         widen_results(&narrowed, results, n);

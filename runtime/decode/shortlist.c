@@ -6,8 +6,8 @@
 
 /* Marks the candidates of a source's tokens, each at places[id] of `marks`, or, without places, at
  * its id. */
-static void mark_candidates(const Shortlist *shortlist, const Tokens *source,
-                            const int32_t *places, uint8_t *marks)
+static void mark_candidates(const Shortlist *shortlist, const Tokens *source, const int32_t *places,
+                            uint8_t *marks)
 {
     for (int32_t k = 0; k < source->n; k++) {
         const int32_t token = source->ids[k];

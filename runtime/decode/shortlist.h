@@ -24,14 +24,15 @@ typedef struct Shortlist {
 typedef struct ShortlistBatch {
     int32_t *list;
     uint8_t *may, *seen; /* seen: a byte for each of n_targets */
-    int64_t may_room; /* bytes */
+    int64_t may_room;    /* bytes */
     ChosenTokens chosen;
 } ShortlistBatch;
 
 /* Chooses for each of n sentences the candidates of its source tokens, and for all the n_needed
  * ids. Source tokens and needed ids outside the table are ignored. False: memory ran out. */
-bool shortlist_choose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
-                      const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
+typedef bool ShortlistChoose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
+                             const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
+ShortlistChoose shortlist_choose;
 void shortlist_free_batch(ShortlistBatch *batch);
 /* The place of an id in an ascending list; -1: it has none. */
 int32_t shortlist_place(const int32_t *list, int32_t n, int32_t id);

@@ -245,7 +245,7 @@ static bool stepper_choose(void *self, const Tokens *sources, int32_t n, const i
                            int32_t n_needed, ChosenTokens *out)
 {
     ExecStepper *s = self;
-    bool ok = shortlist_choose(s->programs.shortlist, sources, n, needed, n_needed, &s->batch);
+    bool ok = s->programs.choose(s->programs.shortlist, sources, n, needed, n_needed, &s->batch);
     *out = s->batch.chosen;
     return ok;
 }

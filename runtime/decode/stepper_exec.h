@@ -13,6 +13,8 @@ typedef struct StepperPrograms {
     const char *logits; /* its output [B, Q~, V] */
     /* NULL; or logits are [B, Q~, K], of K ids, which encode's input `shortlist_input` gets */
     const Shortlist *shortlist;
+    ShortlistChoose
+        *choose; /* shortlist_choose; a library without a shortlist is linked without it */
     const char *shortlist_input;
 } StepperPrograms;
 

@@ -75,6 +75,7 @@ static bool is_needed(const TfcProgram *program, const TfcStep *step, const bool
 bool exec_find_outputs(Exec *exec)
 {
     const TfcProgram *program = exec->program;
+    arena_recover(exec->arena); /* an earlier call may have failed */
     /* by a later step that is needed */
     bool *read = calloc((size_t)program->n_buffers + 1, sizeof *read);
     bool *for_outputs = read ? ARENA_ARRAY(exec->arena, bool, program->n_steps) : NULL;

@@ -164,8 +164,10 @@ static void compare_decoding(const DecodeSettings *settings)
     Decoded results[2][SENTENCES];
     Arena *arena = arena_new();
     for (int k = 0; k < 2; k++)
-        assert_true(decode_batch(&steppers[k], settings, sources, NULL, NULL, SENTENCES, arena,
-                                 results[k]));
+        assert_true(k ? decode_shortlisted(&steppers[k], settings, sources, NULL, SENTENCES, arena,
+                                           results[k])
+                      : decode_batch(&steppers[k], settings, sources, NULL, NULL, SENTENCES, arena,
+                                     results[k]));
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(results[0][i].n, results[1][i].n);
         for (int k = 0; k < results[0][i].n; k++) {

@@ -286,6 +286,19 @@ static int generate_text(World *w)
     return status;
 }
 
+static int generate_behind(World *w)
+{
+    static const int32_t lengths[] = {2, 1}, ids[] = {5, 6, 7};
+    speaking_generation s;
+    speaking_result results[2];
+    int status = speaking_generation_defaults(w->speaker, &s);
+    s.length_extra = 3;
+    if (!status)
+        status = speaking_generate(w->speech, &s, 2, lengths, ids, results);
+    w->result = status ? 0 : results[0].log_probability + results[1].log_probability;
+    return status;
+}
+
 /* The SentencePiece model as one of another kind, with a piece that is not used. */
 static char *read_pieces(SpKind kind, size_t *size)
 {
@@ -474,6 +487,7 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
         {"translate_text", with_session, translate_text, NULL, 0, NULL, 0},
         {"translations", with_session, list_translations, NULL, 0, NULL, 0},
         {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
+        {"generate behind prompts", with_speaker, generate_behind, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
         {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
         {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},
