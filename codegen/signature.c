@@ -167,11 +167,9 @@ static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, 
     return hash_u64(h, (uint64_t)attr->i);
 }
 
-/* The window, and which ops share a stream: its words are drawn once for all of them. */
-static uint64_t hash_tiles(uint64_t h, const Signature *s, const Op *op)
+/* Which random ops share a stream: a kernel draws its words once for all of them. */
+static uint64_t hash_sites(uint64_t h, const Signature *s)
 {
-    h = hash_u64(h, (uint64_t)op_int(op, ATTR_before));
-    h = hash_u64(h, (uint64_t)op_int(op, ATTR_after));
     for (int i = 0; i < s->n_sites; i++) {
         int first = 0;
         while (s->sites[first] != s->sites[i])
@@ -201,7 +199,11 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
     }
     for (int i = 0; i < body->n_results; i++)
         h = hash_u64(h, (uint64_t)body_number(body, body->yields[i]));
-    return s->range == RANGE_TILES ? hash_tiles(h, s, op) : h;
+    if (s->range == RANGE_TILES) { /* the window */
+        h = hash_u64(h, (uint64_t)op_int(op, ATTR_before));
+        h = hash_u64(h, (uint64_t)op_int(op, ATTR_after));
+    }
+    return hash_sites(h, s);
 }
 
 /* ---- all of it ---- */

@@ -235,12 +235,14 @@ static Node *parse_postfix(Parser *p)
 }
 
 static Node *parse_unary(Parser *p);
+static void take_operator(Parser *p);
 
 static Node *parse_power(Parser *p)
 {
     Node *base = parse_postfix(p);
-    if (p->panic || !accept_token(p, TOKEN_CARET) || !enter_level(p))
+    if (p->panic || peek_token(p)->kind != TOKEN_CARET || !enter_level(p))
         return base;
+    take_operator(p);
     base = binary(p, TOKEN_CARET, base, parse_unary(p)); /* right-associative, may have a sign */
     leave_level(p);
     return base;

@@ -202,7 +202,7 @@ static void verify_function(LoVerifier *v, LoFunction *f)
         see(v, f->params[i], f->params[i]);
     }
     verify_block(v, f->body);
-    if (v->diags->errors == errors_before)
+    if (has_room(v) && v->diags->errors == errors_before) /* all ops were verified */
         lo_verify_turns(v, f->body);
 }
 

@@ -32,7 +32,8 @@ typedef struct ShortlistBatch {
  * ids. Source tokens and needed ids outside the table are ignored. False: memory ran out. */
 typedef bool ShortlistChoose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
                              const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
-ShortlistChoose shortlist_choose;
+bool shortlist_choose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
+                      const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
 void shortlist_free_batch(ShortlistBatch *batch);
 /* The place of an id in an ascending list; -1: it has none. */
 int32_t shortlist_place(const int32_t *list, int32_t n, int32_t id);

@@ -250,19 +250,20 @@ static bool stepper_choose(void *self, const Tokens *sources, int32_t n, const i
     return ok;
 }
 
-/* The ids of tokens that are numbered by the shortlist; NULL: memory ran out. */
-static const int32_t *fed_ids(ExecStepper *s, const int32_t *tokens, int64_t n)
+/* Replaces tokens that are numbered by the shortlist by their ids. False: memory ran out. */
+static bool find_ids(ExecStepper *s, const int32_t **tokens, int64_t n)
 {
     if (!s->programs.shortlist)
-        return tokens;
+        return true;
     if (n > s->n_fed_room) {
         if (!stepper_grow(&s->fed, (size_t)n, sizeof(int32_t)))
-            return NULL;
+            return false;
         s->n_fed_room = (int32_t)n;
     }
     for (int64_t i = 0; i < n; i++)
-        s->fed[i] = s->batch.list[tokens[i]];
-    return s->fed;
+        s->fed[i] = s->batch.list[(*tokens)[i]];
+    *tokens = s->fed;
+    return true;
 }
 
 static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
@@ -291,8 +292,7 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
         longest = length > longest ? length : longest;
         total += counts[r];
     }
-    tokens = fed_ids(s, tokens, total);
-    if (!tokens || !reserve_tokens(s, longest, (int32_t)(total - n)))
+    if (!find_ids(s, &tokens, total) || !reserve_tokens(s, longest, (int32_t)(total - n)))
         return false;
     for (int32_t r = 0; r < n; r++) {
         s->rows_length[r] = s->slot_length[slot[r]] += counts[r];

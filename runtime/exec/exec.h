@@ -187,9 +187,9 @@ typedef struct ExecSpan {
 ExecSpan exec_tensor_span(const Exec *exec, const char *name);
 
 /* For --check-numerics: runs as exec_run does, but checks the floats that each step wrote, and
- * stops at the first step that made a NaN. Returns its name, and in *step its number. NULL: no step
- * did, and the run is complete; or exec_run would return false, and no step has run. */
-const char *exec_find_nan(Exec *exec, int *step);
+ * stops at the first step that made a NaN: *name and *step are its name and number. *name NULL: no
+ * step did, and the run is complete. False: as exec_run. */
+bool exec_find_nan(Exec *exec, const char **name, int *step);
 const TfcProgram *exec_program(const Exec *exec);
 
 /* Sets the number of threads of every parallel loop from now on; until then it is team_default(). A

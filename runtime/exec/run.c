@@ -368,22 +368,24 @@ static bool run_and_look(Exec *exec, int32_t s, Team *team, void *context)
     return false;
 }
 
-const char *exec_find_nan(Exec *exec, int *step)
+bool exec_find_nan(Exec *exec, const char **name, int *step)
 {
     int32_t found = -1;
+    *name = NULL;
     if (exec->kept)
         exec->kept->prepared = 0; /* every step is looked at */
     if (!prepare(exec))
-        return NULL;
+        return false;
     Team team;
     team_open(&team, exec_threads(), ready_for(exec));
     walk_steps(exec, &team, run_and_look, &found);
     team_close(&team);
     note_run(exec);
     if (found < 0)
-        return NULL;
+        return true;
     exec->kept->prepared = 0; /* the steps behind it have not run */
     exec->kept->keeps = NULL;
     *step = found;
-    return exec->program->steps[found].name;
+    *name = exec->program->steps[found].name;
+    return true;
 }

@@ -190,7 +190,8 @@ static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *o
             continue;
         double value = out[i].value;
         int at;
-        const char *name = exec_find_nan(exec, &at);
+        const char *name;
+        exec_find_nan(exec, &name, &at);
         return tfc_model_fail(TFC_ERROR_NUMBER, "step %lld: %s is %s%s%s%s", (long long)step,
                               port->name, isnan(value) ? "not a number" : "infinite",
                               name ? "; the first NaN was made by '"

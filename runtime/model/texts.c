@@ -108,8 +108,11 @@ static int encode_prompt(TfcSession *session, const char *utf8, size_t length, T
 {
     const TfcLoaded *loaded = session->loaded;
     size_t before = ids->count;
-    if (!continue_encode(loaded->target, &loaded->model->rule, utf8, length, ids))
-        return tfc_model_no_memory();
+    if (!continue_encode(loaded->target, &loaded->model->rule, utf8, length, ids)) {
+        const char *problem = tokenizer_problem();
+        return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "the prompt: %s", problem)
+                       : tfc_model_no_memory();
+    }
     if (ids->count > before)
         unknown_add(&session->unknown, ids->data + before, ids->count - before,
                     tokenizer_special(loaded->target).unk);
@@ -148,6 +151,7 @@ static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, 
                                     refuses && !piece, arena)
                        : tfc_model_no_memory();
         arena_free(arena);
+        settings->first = -1; /* begins the first piece alone */
     }
     return status;
 }

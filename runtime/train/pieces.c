@@ -12,7 +12,9 @@ bool pieces_run(Trainer *t, Exec *exec)
     if (!t->settings->check_numerics)
         return exec_run(exec) || trainer_out_of_memory(t);
     int step = 0;
-    const char *name = exec_find_nan(exec, &step);
+    const char *name;
+    if (!exec_find_nan(exec, &name, &step))
+        return trainer_out_of_memory(t);
     const TrainHooks *hooks = t->hooks;
     const char *why = "";
     Loc place = {0};

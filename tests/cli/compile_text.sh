@@ -157,6 +157,16 @@ c'; do
     $run.lib/speaker <prompts | cmp - expected || fail "$kind: the program goes on otherwise"
     "$tfc" generate $run --input prompts --seed 7 --tokens 30 >expected 2>/dev/null
     $run.lib/speaker --seed 7 --tokens 30 <prompts | cmp - expected || fail "$kind: --seed, --tokens"
+    # A first token is one token, also of a text in several parts.
+    if [ $kind = chars:auto ]; then
+        first=$(sed -n 9p $run/vocab.txt) # behind the line that says they are characters
+        $run.lib/speaker --first 7 --eos 1 --tokens 60 --temperature 0 <<END >found
+a b
+END
+        $run.lib/speaker --eos 1 --tokens 59 --temperature 0 <<END | cmp - found || fail "the first token comes again"
+a b$first
+END
+    fi
     build $run speak tests/cli/compile_text_misuse -DNAME=speak -DHEADER='"speak.h"' \
         -DTEXT=speak_generate_text
     $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"

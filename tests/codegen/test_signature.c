@@ -37,6 +37,26 @@ static void hashes(void **state)
     case_close(&c);
 }
 
+static uint64_t hash_of_sites(Case *c, int a, int b)
+{
+    Value *x = case_input(c, DT_F32, DIMS(case_dim(c->N), n_of(8)));
+    Value *sum = build_binary(&c->b, OP_add, build_dropout(&c->b, x, 0.5, a),
+                              build_dropout(&c->b, build_unary(&c->b, OP_neg, x), 0.5, b));
+    return signature_of(c->module, case_region(c, OP_row, VALUES(sum)), NULL).hash;
+}
+
+/* A kernel draws once for ops of one site, so which ops have the same one counts. */
+static void shared_sites_count(void **state)
+{
+    (void)state;
+    Case c;
+    case_open(&c, DT_F32);
+    assert_true(hash_of_sites(&c, 1, 2) == hash_of_sites(&c, 4, 3));
+    assert_true(hash_of_sites(&c, 1, 1) == hash_of_sites(&c, 4, 4));
+    assert_true(hash_of_sites(&c, 1, 1) != hash_of_sites(&c, 1, 2));
+    case_close(&c);
+}
+
 static void flat_kernels_are_shared(void **state)
 {
     (void)state;
@@ -73,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes),
+        cmocka_unit_test(shared_sites_count),
         cmocka_unit_test(flat_kernels_are_shared),
         cmocka_unit_test(forms_count),
     };

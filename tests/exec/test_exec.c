@@ -163,16 +163,21 @@ static void test_find_nan(void **state)
     Fixture *f = *state;
     static const int32_t lengths[] = {4};
     int step = -1;
+    const char *name;
     for (int i = 0; i < 4; i++)
         x[i] = 1;
     exec_set_ragged(f->exec, exec_dim(f->exec, "S"), 1, lengths, NULL);
     exec_input(f->exec, "x", x);
-    assert_null(exec_find_nan(f->exec, &step));
+    assert_true(exec_find_nan(f->exec, &name, &step) && !name);
     x[3] = -3; /* root of 4 - 9 */
-    assert_string_equal(exec_find_nan(f->exec, &step), "root");
+    assert_true(exec_find_nan(f->exec, &name, &step));
+    assert_string_equal(name, "root");
     assert_int_equal(step, 1);
     x[2] = NAN;
-    assert_string_equal(exec_find_nan(f->exec, &step), "scale");
+    assert_true(exec_find_nan(f->exec, &name, &step));
+    assert_string_equal(name, "scale");
+    exec_input(f->exec, "x", NULL);
+    assert_false(exec_find_nan(f->exec, &name, &step)); /* as exec_run */
 }
 
 int main(void)
