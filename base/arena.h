@@ -1,12 +1,13 @@
-/* Arena: memory that lives as long as one compilation, or one call of the runtime, and
- * is freed at once. Every allocation is zeroed and 16-byte aligned. There are two kinds.
+/* Arena: memory whose allocations are freed all at once, by arena_free. Every allocation is
+ * 16-byte aligned, and zeroed where the caller gives no content. There are two kinds.
  *
  *   arena_new      never fails: if memory runs out, the process ends (a compiler has
  *                  nothing better to do). Callers check nothing.
  *   arena_try_new  may fail: for the code that a compiled library calls. The allocation
- *                  that fails and all after it return NULL, vec_push and map_set add nothing,
- *                  and arena_failed is true. Callers check each pointer before they follow it,
- *                  and arena_failed before they use a result. */
+ *                  that fails and all after it (until arena_recover) return NULL, and
+ *                  arena_failed is true. vec_push and map_set then add nothing for which they
+ *                  need memory. Callers check each pointer before they follow it, and
+ *                  arena_failed before they use a result. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -19,8 +20,8 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 Arena *arena_try_new(void);    /* NULL: out of memory */
 void arena_free(Arena *arena); /* NULL is allowed */
-/* Lets the arena free an object: arena_free calls `release` before it frees memory, for the object
- * owned last first. false: memory ran out, and the object has been released. */
+/* Gives the arena an object to free: arena_free calls `release` on it before it frees memory. The
+ * object given last is released first. false: memory ran out, and the object has been released. */
 bool arena_own(Arena *arena, void *object, void (*release)(void *object));
 bool arena_failed(const Arena *arena); /* an allocation has failed */
 /* Makes arena_failed false, so that a failed arena allocates again. Its memory stays valid. */
@@ -32,10 +33,10 @@ char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
-size_t arena_bytes(const Arena *arena); /* handed out so far */
+size_t arena_bytes(const Arena *arena); /* allocated so far, each size rounded up to 16 */
 
 /* memory_end prints that memory ran out, calls the `act` that memory_at_end was given, if any, and
- * aborts the process; `act` may end the process itself. Arenas of arena_new call it. */
+ * aborts the process; `act` may end the process itself. Arenas of arena_new call memory_end. */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
 void memory_end(void) __attribute__((noreturn));

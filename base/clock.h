@@ -1,4 +1,4 @@
-/* The clock of all measured times: it never goes back, even if the date is changed. */
+/* The clock for measuring times: it never goes back, even if the date is changed. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

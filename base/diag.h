@@ -2,7 +2,8 @@
  *
  * Only cli/ prints them. A function that can fail on a user's input takes
  * a Diagnostics and returns false (or NULL) after adding at least one error to
- * it. A bug of tfc itself fails an assertion instead. */
+ * it (none if memory runs out: out_of_memory). A bug of tfc itself fails an
+ * assertion instead. */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
@@ -12,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* A file whose text messages can quote. Lies in an arena that outlives the Diagnostics. */
+/* A file whose text messages can quote; in an arena that outlives the Diagnostics. */
 typedef struct Source {
     const char *path; /* as the user wrote it */
     const char *text; /* NUL-terminated; may hold further NULs before length. NULL: not kept */
@@ -29,8 +30,8 @@ typedef struct Loc {
     const struct Trail *trail;
 } Loc;
 
-/* Where something came from, from the inside out: the place itself, the call of
- * the block around it, the call around that … */
+/* Where something came from, as a list from the inside out: the place itself, the call
+ * of the block around the place, the call around that call … */
 typedef struct Trail {
     const Source *source;
     int line;
@@ -44,15 +45,15 @@ typedef struct Diag {
     Loc loc;
     const char *message; /* one sentence, no final stop */
     const char *path;    /* of diag_file, diag_about, diag_errno: the file; else NULL */
-    size_t behind_path;  /* offset in the message of what follows that file's name */
+    size_t behind_path;  /* offset in the message just after the name of the file `path` */
 } Diag;
 
-/* The place of an op made from ops at `a` and `b`: `a`, with the trails of both. */
+/* The place of an op made from ops at `a` and `b`: the place `a`, with the trails of both. */
 Loc loc_join(Arena *arena, Loc a, Loc b);
 
 typedef struct Diagnostics {
     Arena *arena;
-    VEC(Diag) list; /* a note belongs to the error or warning before it */
+    VEC(Diag) list; /* a note may explain the error or warning before it, or stand alone */
     int errors;
     bool out_of_memory; /* memory ran out: the list may lack diagnostics */
 } Diagnostics;
@@ -67,20 +68,22 @@ void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
 /* Adds the error "cannot WHAT PATH: FORMAT…". */
 void diag_file(Diagnostics *diags, const char *what, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Adds "PATH" and directly behind it `format`, such as " has no lines". */
+/* Adds the message "PATH" with `format`, such as " has no lines", directly after it. */
 void diag_about(Diagnostics *diags, Severity severity, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* diag_file with the reason of an errno; ENOMEM sets out_of_memory. */
+/* diag_file whose reason is that of the errno `error`; ENOMEM sets out_of_memory. */
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error);
 /* A Source with copies of path and text; NULL: memory ran out. */
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
 /* Where the text begins: after a byte order mark, which is no part of the first line. */
 const char *source_start(const Source *source);
 
-/* Appends each diagnostic: "path:line:column: error: message", the line, and a caret under the
- * place. */
+/* Appends each diagnostic: "path:line:column: error: message" and, if the text of the place is
+ * kept, its line (of at most 400 bytes) with a caret under the column. Without a place only
+ * "error: message". Long lines of a message are shortened in the middle. */
 void diag_render(const Diagnostics *diags, Text *out);
-/* Appends the errors alone, each after the speaker's name: "rank 1 on HOST: error: …". */
+/* Appends the errors alone, each as diag_render does and after `speaker`: "rank 1 on HOST: error:
+ * message". */
 void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out);
 
 #endif

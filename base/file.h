@@ -1,7 +1,7 @@
-/* Files: read whole, or written beside their place and then renamed into it, so that a
- * reader sees the old content or the new, never half of one. A device or a pipe is
- * written to directly. A link stays a link: the file that it leads to is replaced.
- * Errors go to diagnostics. */
+/* Files: read whole, or written as a temporary file beside the target that is then renamed
+ * into its place, so that a reader sees the old content or the new, never half of one. A
+ * device, a pipe or an open file is written to directly. A link stays a link: the file that
+ * it leads to is replaced (but see file_create_own). */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -13,14 +13,14 @@
  * socket or a pipe is an error. Never waits for a pipe's writer. (A text of lines may be a pipe:
  * line_reader.h opens those.) */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
-/* Opens a regular file that this program keeps in a folder and writes in place, with open()'s
+/* Opens a regular file in a folder of tfc's own that is read or written in place, with open()'s
  * flags. -1: errno says why; ELOOP: the name is a symbolic link, which may lead to another user's
- * file; ENXIO: no regular file. */
+ * file; ENXIO: not a regular file. */
 int file_open_own(const char *path, int flags);
 /* The message for an errno of file_open_own. */
 const char *file_own_error(int error);
-/* Reads a regular file of at most max_bytes into an arena of arena_new; NULL after an error.
- * The text is NUL-terminated. */
+/* Reads a regular file of at most max_bytes; NULL after an error. The text is NUL-terminated, in
+ * the arena, which is of arena_new. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
 /* A file being written beside TARGET (base/temporary.h), TARGET being PATH or what its links lead
@@ -29,38 +29,44 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
  * pipe waits for its reader. */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
-/* The same for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of that
- * name is replaced, since a link may lead to another user's file. */
+/* file_create for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of
+ * that name is replaced, since a link may lead to another user's file. */
 FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
-void file_skip(FileWriter *file, uint64_t size); /* leaves these bytes to another process */
+void file_skip(FileWriter *file, uint64_t size); /* leaves `size` bytes to another process */
 /* Writes out what is buffered, for readers of a pipe; false after a failure, which file_commit then
  * reports. */
 bool file_flush(FileWriter *file);
-/* Flushes to the disk, renames over the target, flushes the folder; frees the writer.
- * On failure removes the temporary file, leaves the target as it was, returns false. */
+/* Flushes the temporary file to the disk, renames it over TARGET and flushes the folder; frees the
+ * writer. On failure removes the temporary file, leaves TARGET as it was, returns false. A writer
+ * of file_join renames and removes nothing; one without a temporary file only writes. */
 bool file_commit(FileWriter *file, Diagnostics *diags);
-/* Flushes to the disk. False after a failure, which file_commit then reports. */
+/* Flushes the temporary file, if there is one, to the disk. False after a failure, which
+ * file_commit then reports. */
 bool file_sync(FileWriter *file);
-void file_discard(FileWriter *file); /* frees the writer; a regular file stays as it was */
-/* Several processes can write one file, each its own bytes: one creates it, the others join it by
- * the name of its temporary file. The process that created it commits it after all others have
- * committed.
+/* Frees the writer and removes the temporary file: TARGET stays as it was. A device, pipe or open
+ * file keeps what was written out. */
+void file_discard(FileWriter *file);
+/* Several processes can write one file, each its own bytes. One process creates the file; the
+ * others join it by the name of its temporary file. The process that created the file commits it
+ * after all others have committed.
  *
  * file_temporary: the last part of the temporary file's name, in the writer; NULL: there is none,
  * because PATH is a device, a pipe or an open file. */
 const char *file_temporary(const FileWriter *file);
 /* Opens the temporary file that another process created for PATH (file_create_own), before anything
- * is written to it. NULL: errno says why; EEXIST: it has content, so it is another file. */
+ * is written to it. NULL: errno says why; EEXIST: it has content or is not a regular file, so it is
+ * not the file of that process. */
 FileWriter *file_join(const char *path, const char *temporary);
 /* Whether file_create would open PATH now; false after an error. PATH is not changed, and the call
  * does not wait for a pipe's reader. */
 bool file_can_write(Diagnostics *diags, const char *path);
-/* PATH, or where its links lead, which need not exist; in the arena. */
+/* PATH, or where its links lead, which need not exist; PATH if that cannot be known. In the
+ * arena. */
 const char *file_target(Arena *arena, const char *path);
 
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
-/* The same by file_create_own. */
+/* file_write_all by file_create_own. */
 bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size);
 bool file_exists(const char *path); /* true also where the system does not let this be known */
 bool file_is_folder(const char *path);
@@ -68,7 +74,7 @@ bool file_is_folder(const char *path);
  * lead to. Failures are ignored. */
 void file_remove_tree(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* and its parents; may exist */
-/* The last part of a path: what its folder calls it. */
+/* The last part of a path, after the last slash; in `path`. */
 const char *file_name(const char *path);
 /* The file `name` in the folder of `path`, in the arena. */
 const char *file_beside(Arena *arena, const char *path, const char *name);

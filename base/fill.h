@@ -1,4 +1,4 @@
-/* Templates: texts in which the part NAME replaces a line "@@NAME". */
+/* Templates: texts with marks "@@NAME", each up to the end of its line, for which parts stand in. */
 #ifndef BASE_FILL_H
 #define BASE_FILL_H
 
@@ -8,8 +8,8 @@ typedef struct FillPart {
     const char *name, *text;
 } FillPart;
 
-/* Appends the template, with each such line replaced by the part of that name; by nothing if there
- * is no such part. */
+/* Appends the template, with each mark replaced by the part of its name; by nothing if no part has
+ * that name. */
 void fill_template(const char *template, const FillPart *parts, size_t n, Text *out);
 
 #endif

@@ -16,7 +16,7 @@ typedef enum ModelFunction {
     FUNCTION_COUNT
 } ModelFunction;
 
-/* The FUNCTION_COUNT names. Those of functions that libraries have come first, in the order of
+/* The FUNCTION_COUNT names. The functions that libraries may have come first, in the order of
  * TfcFunction. */
 static inline const char *const *function_names(void)
 {

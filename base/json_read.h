@@ -1,5 +1,6 @@
-/* Reading JSON, strictly (RFC 8259): UTF-8, no duplicate keys, nothing after the value. Strings
- * hold no NUL, an integer fits an int64_t, and values nest at most 16 levels deep. */
+/* Reading JSON, strictly (RFC 8259): UTF-8, nothing but blanks after the value. There are further
+ * rules: an object has no duplicate keys, strings hold no NUL, an integer fits an int64_t, and
+ * values nest at most 16 levels deep. */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
 
@@ -23,14 +24,14 @@ typedef struct JsonValue {
     JsonKind kind;
     const char *text; /* of a string; it holds no NUL */
     int64_t integer;
-    double number;     /* of both kinds of number */
+    double number;     /* of JV_INTEGER and JV_NUMBER */
     size_t n;          /* of a list or an object */
     const char **keys; /* of an object, in the order of the file */
     struct JsonValue *items;
 } JsonValue;
 
-/* The value that the bytes hold. NULL: they are not valid JSON, and *problem says why and where; or
- * memory ran out, and *problem is NULL. */
+/* The value that the bytes hold. NULL: the bytes break a rule above, and *problem says which and
+ * where; or memory ran out, and *problem is NULL. */
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
 /* The member of that key; NULL: there is none, or `object` is no object. */
 const JsonValue *json_member(const JsonValue *object, const char *key);

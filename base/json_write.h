@@ -15,7 +15,8 @@ typedef struct JsonWriter {
     Text *out;
     bool follows; /* the next member follows another one */
 
-    /* > 0: a member a line, indented by this many blanks a level; 0: all in one line */
+    /* > 0: each member on its own line, indented by this many blanks a level; 0: no line breaks
+     * but those of json_line */
     int indent;
     int level; /* brackets that are open */
 } JsonWriter;
@@ -29,7 +30,7 @@ void json_line(JsonWriter *json, const char *indent);
 void json_put_text(JsonWriter *json, const char *key, const char *text);
 void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
-/* Writes `digits` significant digits; null for a value that is not finite. */
+/* Writes at most `digits` significant digits; null for a value that is not finite. */
 void json_put_number(JsonWriter *json, const char *key, double value, int digits);
 /* Writes `decimals` digits after the point; null for a value that is not finite. */
 void json_put_fixed(JsonWriter *json, const char *key, double value, int decimals);
@@ -37,7 +38,7 @@ void json_put_fixed(JsonWriter *json, const char *key, double value, int decimal
 /* Writes a list of n rows, each a list of m numbers with `decimals` digits after the point. */
 void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m,
                    int decimals);
-enum { ALIGNMENT_DECIMALS = 4 }; /* of the weights of alignments, wherever they are shown */
+enum { ALIGNMENT_DECIMALS = 4 }; /* of the weights of alignments, in JSON and in texts */
 
 /* Writes a byte of a JSON string: itself, \", \\, \n, \t or \u00NN, without a NUL; returns how many
  * bytes. */

@@ -1,11 +1,12 @@
 /* Shared libraries that are loaded at their first use, so that starting the program takes no time
  * for them.
  *
- * A library's functions are listed in a file of FUNCTION(name) lines, which the file that loads it
- * includes twice. With LIBRARY_FUNCTION each name becomes a function that jumps to the library's
- * function: calls look as if the program were linked with the library, and a call of a function
- * that is not listed does not link. With LIBRARY_ENTRY the names become the table that library_load
- * fills. None of the functions may be called before library_load has succeeded. */
+ * A library's functions are listed in a file of FUNCTION(name) lines. The C file that loads the
+ * library includes this list twice. With LIBRARY_FUNCTION each name becomes a function that jumps
+ * to the library's function: calls look as if the program were linked with the library, and a call
+ * of a function that is not listed does not link. With LIBRARY_ENTRY the names become the table
+ * that library_load fills. None of the functions may be called before library_load has
+ * succeeded. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 
@@ -17,8 +18,8 @@ typedef struct LibraryFunction {
 } LibraryFunction;
 
 /* Library: a shared library to load.
- *   path      where it was when tfc was built
- *   name      looked for on the system's paths if it is no longer there
+ *   path      where the library was when tfc was built
+ *   name      looked for on the system's paths if the library cannot be loaded from `path`
  *   package   Debian's package, which messages name */
 typedef struct Library {
     const char *path, *name, *package;
@@ -47,8 +48,8 @@ typedef struct Library {
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
 #define LIBRARY_TABLE(table) .functions = (table), .n_functions = sizeof(table) / sizeof *(table)
 
-/* The path of a module of tfc's own, beside the program or where it is installed, in the arena;
- * NULL: not found. */
+/* The path of a module of tfc's own: beside the program, where modules are installed, or in the
+ * folder above the program's (tests). In the arena; NULL: not found. */
 const char *library_module(Arena *arena, const char *name);
 /* Loads the library, unless it is loaded already; it stays loaded until the process ends. Any
  * thread may call. False after errors. */

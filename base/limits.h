@@ -1,7 +1,8 @@
 /* The largest numbers that options, settings of a train block and arguments of compiled libraries
- * may have, in one table. The limit of --batch-tokens is in the row batch_tokens of
- * training_settings.def. Each limit is far beyond any known use, and small enough that no number
- * computed from it overflows. So a typing error is reported, not tried. */
+ * may have. Limits of settings that both `tfc train` and the train block have are in
+ * training_settings.def, those of decoding in runtime/decode/settings.def. Each limit is far beyond
+ * any known use, and small enough that no number computed from it overflows. So a typing error is
+ * reported, not tried. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -12,7 +13,7 @@
     LIMIT(threads, 1024)                                           \
     LIMIT(workers, 1024)                                           \
     LIMIT(shortlist_size, 1 << 20)                                 \
-    LIMIT(batch, 1 << 20) /* for tfc bench, as are the next six */ \
+    LIMIT(batch, 1 << 20) /* used by bench, as are the next six */ \
     LIMIT(source_length, 1 << 20)                                  \
     LIMIT(target_length, 1 << 20)                                  \
     LIMIT(shapes, 1000000)                                         \
@@ -42,7 +43,8 @@ enum {
 };
 #undef LIMIT
 
-/* The largest number of a name, in which - and _ are the same; infinity: there is no such row. */
+/* The limit of the option or setting `name`, in which - counts as _; infinity: there is no row of
+ * that name above or in training_settings.def. */
 double limit_of(const char *name);
 
 /* Writes a range in words: "a whole number from 1 to 1024", "a number of at least 0". `most` may be

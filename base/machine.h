@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /* Bytes that this process can still have: the least of what the system has free or could free, and
- * of what limits of control groups and of the process (ulimit -v, -d) leave. INT64_MAX: unknown. */
+ * of what limits of control groups and of the process (ulimit -v, -d) leave. What cannot be read
+ * sets no limit; INT64_MAX: nothing does. */
 int64_t machine_memory_free(void);
 int64_t resident_bytes(void);      /* of this process now; 0: unknown */
 int64_t peak_resident_bytes(void); /* the most so far; 0: unknown */

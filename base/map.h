@@ -28,7 +28,7 @@ typedef struct Map {
 
 void map_init(Map *map, Arena *arena);
 void *map_get(const Map *map, const char *key); /* NULL if absent */
-/* Adds the key, or replaces its value; adds nothing if the arena fails. */
+/* Adds the key, or replaces its value. A new key is not added if memory runs out. */
 void map_set(Map *map, const char *key, void *value);
 bool map_has(const Map *map, const char *key);
 

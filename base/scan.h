@@ -1,9 +1,9 @@
-/* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a
+/* Tokens of the texts of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a
  * parser does with one token. Comments go from # to the end of the line.
  *
  * read_expect, read_name, read_string, read_int and read_float consume the current token. If it is
- * another than the one asked for, they report an error, consume nothing, and return false or NULL.
- * read_accept and read_accept_word do the same without an error. */
+ * not what was asked for, they report an error, consume nothing, and return false or NULL. (A
+ * TOKEN_BAD was reported already.) read_accept and read_accept_word do the same without an error. */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
 
@@ -16,16 +16,16 @@ typedef enum ScanKind {
     TOKEN_END,
     TOKEN_WORD,   /* f32, encoder.layer.0, inf */
     TOKEN_STRING, /* text: the contents, unescaped */
-    TOKEN_NUMBER, /* 12, -0.5, 1e-09 */
+    TOKEN_NUMBER, /* 12, -0.5, 1e-09, -inf */
     TOKEN_VALUE,  /* %12: number */
     TOKEN_MARK,   /* a byte of the scanner's marks */
-    TOKEN_BAD     /* none of these: the scanner has reported why */
+    TOKEN_BAD     /* not valid: the scanner has reported why */
 } ScanKind;
 
 typedef struct ScanToken {
     ScanKind kind;
     char mark;        /* TOKEN_MARK */
-    const char *text; /* WORD, NUMBER: as written; STRING: contents. NUL-terminated, in the arena */
+    const char *text; /* as written; of a STRING its contents. NUL-terminated; "" of END */
     int64_t number;   /* VALUE */
     bool starts_line;
     Loc loc;
@@ -35,7 +35,7 @@ typedef struct Scanner {
     Arena *arena;
     Diagnostics *diags;
     const Source *source;
-    const char *marks; /* the bytes that stand alone */
+    const char *marks; /* the bytes that are tokens by themselves */
     const char *at, *end, *line_start;
     int line;
     bool starts_line;
@@ -61,25 +61,27 @@ void text_word(Text *text, const char *name);
 
 /* ---- reading: one token ahead ---- */
 
-enum { MOST_ERRORS = 20 }; /* then nothing more is read */
+enum { MOST_ERRORS = 20 }; /* of one Reader; parsers then give up */
 
 typedef struct Reader {
     Scanner scan;
     ScanToken now;     /* the token not yet consumed */
-    long consumed;     /* tokens so far */
-    int errors_before; /* in diags, when it began */
-    bool gave_up;      /* after too many errors: the rest is skipped, without messages */
+    long consumed;     /* tokens scanned so far, `now` included */
+    int errors_before; /* errors in diags when the reader began */
+    bool gave_up;      /* after read_give_up: no further messages */
 } Reader;
 
 Reader read_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks);
 void read_advance(Reader *r);
+/* Skips the rest of the text: the current token becomes TOKEN_END. */
+/* Skips the rest of the text: the current token becomes TOKEN_END. */
 void read_give_up(Reader *r);
 static inline int read_errors(const Reader *r) { return r->scan.diags->errors - r->errors_before; }
 
 #define read_error(r, loc, ...) \
     ((r)->gave_up ? (void)0 : diag_error((r)->scan.diags, (loc), __VA_ARGS__))
-/* Reports that the current token is not the expected one. A bad token was reported by the scanner
- * already. */
+/* Reports an error at the current token; nothing if that is a TOKEN_BAD, which the scanner has
+ * reported. */
 #define read_error_here(r, ...) \
     ((r)->now.kind == TOKEN_BAD ? (void)0 : read_error((r), (r)->now.loc, __VA_ARGS__))
 
@@ -100,8 +102,8 @@ bool read_int(Reader *r, int64_t least, int64_t most, int64_t *result);
 bool read_float(Reader *r, double *result);
 /* "; did you mean `near`?" for messages, or "". */
 const char *read_suggestion(Reader *r, const char *name, const char *const *known, size_t n);
-/* After a mistake: skips to the end of the line that began after `start` tokens. Returns whether
- * that line opened a block. */
+/* After an error: skips the rest of the line whose first token was current when `consumed` was
+ * `start`. Returns whether the last token skipped is "{", which opens a block. */
 bool read_skip_line(Reader *r, long start);
 
 #endif

@@ -24,21 +24,21 @@ void text_integer(Text *text, int64_t value);
  * bytes. */
 enum { TEXT_ESCAPE = 4 };
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
-/* Appends the text in double quotes, with its bytes escaped so. */
+/* Appends the text in double quotes, with each byte as text_escape writes it. */
 void text_quote(Text *text, const char *bytes);
-/* Appends a text so that a terminal can show it: control characters but tabs, and bytes that are
- * not valid UTF-8, as \xNN. The lines after the first are indented, so that no text looks like a
- * message of its own. */
+/* Appends a text so that a terminal can show it: bytes that are not valid UTF-8, and control
+ * characters other than tabs and line breaks, as \xNN. Lines after the first begin with a blank
+ * (two are added if there is none), so that no line looks like a message of its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
-/* A name escaped in the same way for use within a line: line breaks are \n. In the arena, or `name`
- * itself where there is nothing to escape. */
+/* A name escaped as by text_visible, but with line breaks as \n, for use within a line. In the
+ * arena, or `name` itself if there is nothing to escape. */
 const char *text_visible_name(Arena *arena, const char *name);
 /* Appends the shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
 /* Appends "1.30 GB", "412 MB", "0.5 MB" or "1.2 kB": powers of 1000. */
 void text_bytes(Text *text, int64_t bytes);
-/* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, control characters
- * but line breaks as blanks. */
+/* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, bytes below 32
+ * other than line feeds as blanks. */
 void text_markup(Text *text, const char *string);
 /* Appends bytes as base64 (RFC 4648). */
 void text_base64(Text *text, const void *bytes, size_t length);
@@ -61,9 +61,9 @@ bool text_ends(const char *text, const char *end);
 const char *text_list(Arena *arena, const int64_t *numbers, int n);
 
 /* What to add to a message about an unknown name: "; did you mean 'near'?" with the nearest of
- * the n candidates by edit distance (insert, delete, replace, swap); "; did you mean 'a', 'b' or
- * 'c'?" with all that begin with the name; "" where none is close. `quote` stands around names.
- * In the arena. */
+ * the n candidates by edit distance (insert, delete, replace, swap). If none is within one edit:
+ * "; did you mean 'a', 'b' or 'c'?" with those that begin with the name, if there are 1 to 8. ""
+ * if none is close either. `quote` stands around names. In the arena. */
 const char *text_suggest(Arena *arena, const char *quote, const char *name,
                          const char *const *candidates, size_t n);
 /* text_suggest or, where it finds none, all names: "; there are 'a', 'b' and 'c'". */

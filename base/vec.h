@@ -5,7 +5,8 @@
  *   for (size_t i = 0; i < numbers.count; i++) use(numbers.data[i]);
  *
  * Growth abandons the old storage to the arena; pointers into a vector are
- * valid until the next push. If the arena fails, a vector is not changed. */
+ * valid until the next push. If there is no memory to grow, the vector is not
+ * changed. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 

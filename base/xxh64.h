@@ -1,5 +1,5 @@
-/* XXH64 (Yann Collet, xxHash specification 0.1.1): a checksum as fast as memory. It detects
- * damage, not forgery (sha256.h does). */
+/* XXH64 (Yann Collet, xxHash specification 0.1.1): a checksum, computed about as fast as memory can
+ * be read. It detects damage, but not forgery, for which there is sha256.h. */
 #ifndef BASE_XXH64_H
 #define BASE_XXH64_H
 

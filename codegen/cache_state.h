@@ -17,17 +17,18 @@ struct Cache {
     const char *note;
 };
 
-/* Whether a file is this user's and nobody else may write to it. */
+/* Whether a file is this user's, and neither its group nor others may write to it. */
 bool cache_is_private(const struct stat *info);
 /* The name of a key's file; `suffix` has five bytes. */
 void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_BYTES]);
 /* Opens the file of a key to read it; the caller closes it. -1: it cannot be opened. */
 int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffix);
-/* Writes `head` and `data` to a file beside its place, then renames it; a failure is noted. */
+/* Writes `head` and `data` to a temporary file of the folder, then renames it to `name`; a failure
+ * is noted (cache_note). */
 void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
                  const void *data, size_t bytes);
 /* Removes temporary files older than an hour, and, while the files with this suffix take more than
- * max_bytes, the one used longest ago. */
+ * max_bytes, the file used longest ago. */
 void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes);
 
 #endif

@@ -9,7 +9,7 @@
 typedef enum GemmChoice {
     GEMM_BLAS,   /* OpenBLAS; products of bf16 are native */
     GEMM_NATIVE, /* kernels in the program's own code: OpenBLAS is not needed */
-    GEMM_AUTO    /* in programs that train, one of the two for each shape (TfcChoice) */
+    GEMM_AUTO    /* in programs that train one of the two for each shape (TfcChoice), else native */
 } GemmChoice;
 
 /* The machine to compile for. */
@@ -19,16 +19,16 @@ typedef struct TargetOptions {
     const char *cpu;
     bool scalar;        /* the reference: width 1, the C library's functions, no optimisation */
     int opt_level;      /* 0 or 2 */
-    const char *triple; /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
+    const char *triple; /* such as aarch64-linux-gnu; NULL: this system. The JIT ignores it */
     GemmChoice gemm;
-    /* of GEMM_AUTO, in programs that train; other programs use native products, so that a
+    /* for GEMM_AUTO in programs that train; other programs use native products, so that a
      * sentence's result does not depend on its batch */
     TfcChoice choice;
 } TargetOptions;
 
-/* The plan of a function all of whose ops are regions, dots, shape ops or their own
- * kernels: a program that lives in the arena and has no addresses of kernels yet.
- * *origins (origins may be NULL): the op that each step was made for. NULL after errors. */
+/* The plan of a function after the passes: a program that lives in the arena and has no addresses
+ * of kernels yet. Sets *origins, unless `origins` is NULL, to a list: for each step the op that the
+ * step was made for. NULL after errors. */
 const TfcProgram *codegen_plan(const Function *function, Arena *arena, const Op *const **origins,
                                Diagnostics *diags);
 
@@ -36,7 +36,7 @@ const TfcProgram *codegen_plan(const Function *function, Arena *arena, const Op 
 
 /* Jit: compiles programs for this process and owns them. One thread at a time may use it. */
 typedef struct Jit Jit;
-/* options NULL: this machine, opt_level 2; their triple is ignored. NULL after errors. */
+/* options NULL: this machine, opt_level 2. options->triple is ignored. NULL after errors. */
 Jit *jit_new(const TargetOptions *options, Diagnostics *diags);
 void jit_free(Jit *jit); /* unloads its programs: they must not run again; NULL is allowed */
 
@@ -44,16 +44,16 @@ void jit_free(Jit *jit); /* unloads its programs: they must not run again; NULL 
 typedef struct ProgramKey {
     unsigned char hash[32];
 } ProgramKey;
-/* Sets the folder of the cache; NULL: $TFC_CACHE, $XDG_CACHE_HOME/tfc or
+/* Sets the folder of the cache; NULL: the first that is set of $TFC_CACHE, $XDG_CACHE_HOME/tfc and
  * ~/.cache/tfc (TFC_CACHE=off: no cache). A folder that cannot be used is no error
  * (JitStats.cache_note). Without a call the Jit has no cache. */
 void jit_use_cache(Jit *jit, const char *folder);
-/* The key of a program. `function`: before the passes; `pipeline`: a text that names them. */
+/* The key of a program. `function`: before the passes; `pipeline`: a text that names the passes. */
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline);
 /* The cached program of a key, owned by the Jit; NULL: there is none, or it cannot be loaded. */
 const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
-/* Takes the program of a function (after the passes) from the cache, or else compiles it and adds
- * it to the cache under the key. key NULL: a key made from this function. The Jit owns the
+/* Takes the program of a function (after the passes) from the cache, or else compiles the program
+ * and adds it to the cache under the key. key NULL: a key made from this function. The Jit owns the
  * program; NULL after errors. */
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags);
@@ -65,36 +65,37 @@ typedef struct JitStats {
     int programs_compiled, kernels_compiled;
     int programs_cached, kernels_cached; /* found in the cache */
     double seconds;                      /* in jit_compile and jit_recall */
-    const char *cache_note;              /* why programs could not be kept, or NULL */
+    const char *cache_note;              /* why the cache could not be used or written, or NULL */
 } JitStats;
 JitStats jit_stats(const Jit *jit);
 
 /* The target of code that runs here, as a text for people and for comparison: LLVM's name of the
- * processor, the bits of its vectors, how it multiplies bf16. In the arena, from the user's cache
- * or else from LLVM, which is then loaded. NULL after errors. */
+ * processor, the bits of its vectors, its instruction for pairs of bf16 if it has one. In the
+ * arena, from the user's cache or else from LLVM, which is then loaded. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
-/* LLVM's version, "19.1.7"; in the arena, from the user's cache or LLVM. NULL after errors. */
+/* LLVM's version, such as "19.1.7"; in the arena, from the user's cache or else from LLVM. NULL
+ * after errors. */
 const char *codegen_llvm(Arena *arena, Diagnostics *diags);
 /* Whether code can be generated for the triple's architecture and this machine has it. */
 bool codegen_is_here(const char *triple);
 
 /* The loop IR of a function's kernels (dump --stage loops), in the arena. `after`: the last pass
- * that runs (codegen/loop/passes/passes.def); NULL: all run; "built": none runs. Its origins point
- * into the function's ops. NULL after errors. */
+ * that runs (codegen/loop/passes/passes.def); NULL: all run; "built": strip alone. The loop IR's
+ * origins point into the function's ops. NULL after errors. */
 struct LoModule *codegen_loops(const Function *function, const TargetOptions *options,
                                const char *after, Arena *arena, Diagnostics *diags);
-/* Runs passes over loop IR, given as text, and appends the resulting module to `out`; `each`: the
- * module after each pass instead, below a line that names the pass. `passes`: names, separated by
- * commas. False after errors. */
+/* Runs passes over loop IR, given as text, and appends the resulting module to `out`; with `each`,
+ * in its place, the module after each pass, below a line that names the pass. `passes`: names,
+ * separated by commas. False after errors. */
 bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options,
                        bool each, Text *out, Diagnostics *diags);
-/* Appends the kernels of a function as text: LLVM IR or assembly (dump --stage llvm|asm). False
- * after errors. */
+/* Appends the kernels and native products of a function as text: LLVM IR or assembly
+ * (dump --stage llvm|asm). False after errors. */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags);
 /* Appends the plan as text: buffers with lifetimes, steps (dump --stage plan). */
 void plan_print(const TfcProgram *program, Text *out);
-/* The same for Graphviz's dot: steps as nodes, buffers on the edges. */
+/* Appends the plan for Graphviz's dot: steps as nodes, buffers on the edges. */
 void plan_print_dot(const TfcProgram *program, Text *out);
 
 #endif

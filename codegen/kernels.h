@@ -1,5 +1,5 @@
-/* The kernels that programs are made of, as a list: codegen/plan adds them while
- * it builds a program, and they are emitted later, by several threads.
+/* KernelSet: the list of the kernels of programs. codegen/plan adds kernels while it builds a
+ * program; they are emitted later, by several threads.
  *
  * Two ops of one kind with the same Signature.hash get the same kernel, also across functions
  * planned with one set. Ops and modules must outlive the set. */
@@ -14,7 +14,7 @@ typedef struct KernelEntry {
     const Module *module;
     const Op *op;
     Signature signature;
-    VEC(const Op *) places; /* all ops that this kernel computes */
+    VEC(const Op *) places; /* the ops that were added with this kernel */
 } KernelEntry;
 
 typedef struct KernelSet {
@@ -31,12 +31,12 @@ static inline const char *kernels_name(const KernelSet *set, int kernel)
     return set->list.data[kernel].name;
 }
 
-/* Object files of the kernels alone, without a program or symbols (llvm/object.c). options NULL:
- * this machine. False after errors. */
+/* Object files of the kernels alone (llvm/object.c): *out has no programs and no symbols. options
+ * NULL: this machine. False after errors. */
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
                      Arena *arena, ObjectSet *out, Diagnostics *diags);
-/* Appends all kernels as text, LLVM IR or assembly, with the native products of the program
- * if that is not NULL (llvm/dump.c). False after errors. */
+/* Appends all kernels as text, LLVM IR or assembly, and the native products that the program needs
+ * (NULL: none) (llvm/dump.c). False after errors. */
 bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetOptions *options,
                   bool assembly, Text *out, Diagnostics *diags);
 

@@ -1,11 +1,11 @@
 /* The linker: loads relocatable ELF objects, as LLVM writes them for this machine, into this
  * process.
  *
- * All loaded sections are in one mapping, grouped by access: code, constants (also those with
+ * All loaded sections are in one mapping, grouped by access: code, constants (also constants with
  * addresses in them), data. After the code there are jumps to functions of the process, which may
  * be further away than a call reaches; after the constants there is a table of addresses that code
- * reads. Unwinding tables and notes are not loaded. Objects may be damaged: nothing is read beyond
- * their end, and the error names what is wrong. */
+ * reads. Unwinding tables, notes and sections that need no memory (of debuggers) are not loaded.
+ * Objects may be damaged: nothing is read beyond their end, and the error says what is wrong. */
 #ifndef CODEGEN_LINK_H
 #define CODEGEN_LINK_H
 

@@ -11,7 +11,7 @@ typedef enum TargetPairs {
     TARGET_PAIRS_AMX      /* tdpbf16ps */
 } TargetPairs;
 
-/* A row of targets.def, where its columns are explained. */
+/* A row of targets.def, which explains the columns. */
 typedef struct Processor {
     const char *name, *arch;
     int level;
@@ -26,16 +26,16 @@ typedef struct Processor {
 typedef struct CodeTarget {
     const Processor *processor;
     bool scalar; /* math functions are the C library's, or a device's own */
-    bool mxcsr;  /* it has the register MXCSR, which can make denormals zero */
+    bool mxcsr;  /* the target has the register MXCSR, which can flush denormals to zero */
     bool device; /* kernels are for a device with memory of its own (runtime/exec/device.h) */
 } CodeTarget;
 
 struct TargetOptions;
 struct Diagnostics;
 /* Settles the options for code that runs in this process. `triple` becomes NULL, and so does `cpu`
- * if it names this machine; any other name is `exact` (targets.def), of a level that this machine
- * has. If code may use AMX, the system is asked for it. LLVM is loaded only if the name alone does
- * not decide. False after errors: this machine cannot run the code. */
+ * if it names this machine; any other name that is left is `exact` (targets.def), of a level that
+ * this machine has. If `cpu` becomes NULL, the system is asked for the use of AMX. LLVM is loaded
+ * only if the name alone does not decide. False after errors: this machine cannot run the code. */
 bool target_settle(struct TargetOptions *options, struct Diagnostics *diags);
 /* The target of C code for these options; with the cpu "generic" the code computes one number at a
  * time, on any architecture. out->processor lives as long as the process. False after errors. */

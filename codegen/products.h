@@ -7,7 +7,7 @@
 
 /* Names of the products by element type of the operands. */
 extern const char *const product_names[TFC_PRODUCT_TYPES];
-/* Whether the program needs a native product for operands of this type. */
+/* Whether the program has a product of operands of this type that `gemm` makes native. */
 bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm);
 /* Writes the types of all native products that the programs need, in ascending order, and returns
  * how many. */

@@ -1,7 +1,7 @@
 /* Records: a program as tables of bytes: its records field by field (runtime/exec/records.def), in
  * one layout for all systems. Bytes between fields are zeros, so the same program gives the same
- * bytes. A table has all records of one type. Pointers in a table are zeros; a list beside it has,
- * for each pointer, the table and the offset that the pointer points to. */
+ * bytes. A table has all records of one type. Pointers in a table are zeros; a list beside the
+ * table has, for each pointer but NULL, the table and the offset that it points to. */
 #ifndef CODEGEN_RECORDS_H
 #define CODEGEN_RECORDS_H
 
@@ -9,9 +9,9 @@
 #include "base/vec.h"
 #include "runtime/exec/program.h"
 
-/* TABLE(type of its elements). `text`: the characters of all strings, each string once. `texts`
- * and `functions`: lists of pointers, of the host's size here. `functions` are the program's
- * kernels, zeros without an entry in the list of pointers. */
+/* TABLE(type of its elements). `text`: the characters of all strings, each string once. `texts` and
+ * `functions`: lists of pointers, of the host's size here. `functions`: the program's kernels,
+ * which have no entries in the list of pointers. */
 #define RECORD_TABLES(TABLE) \
     TABLE(text)              \
     TABLE(texts)             \

@@ -10,12 +10,11 @@
  *            kernel-local numbers; equal hashes mean the same kernel. Ops and attributes
  *            count by their names, so a new row of ops.def changes no other kernel's hash
  *
- * Every op that runs as a kernel is a region by then (pass `regions` wraps what
- * fusion left alone), except scatter_add, ctc, ctc_grad, append and concat,
- * which are their own kernels with the same buffer order. Operands and results of
- * an attention region's products must be FORM_CONTIGUOUS or FORM_ROWS. Any other bare op that a
- * kernel computes (a leaf, a cast, a copy) counts as a row region around itself.
- * The result of append is the same memory as its operand a. */
+ * Fused ops, and those that pass `regions` wrapped, are regions. scatter_add, ctc, ctc_grad, append
+ * and concat are kernels of their own with the same order of buffers. Any other bare op that a
+ * kernel computes (a leaf, a cast, a copy) counts as a row region around itself. Operands and
+ * results of an attention region's products must be FORM_CONTIGUOUS or FORM_ROWS. The result of
+ * append is the same memory as its operand a. */
 #ifndef CODEGEN_SIGNATURE_H
 #define CODEGEN_SIGNATURE_H
 
@@ -48,7 +47,7 @@ typedef enum BufferForm {
 
 typedef struct Signature {
     RangeKind range;
-    Type space;          /* iteration space: the type that all body types broadcast to */
+    Type space;          /* iteration space: what the types of aligned values broadcast to */
     Type output;         /* RANGE_COLUMNS: the reduced type */
     bool unit[MAX_RANK]; /* RANGE_TILES: the axes of the space that units go along */
     int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols, by kernel-local number */

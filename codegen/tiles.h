@@ -1,5 +1,5 @@
-/* Tiles: the products of an attention region, for plan and emit: to which axis of the scores each
- * of their axes corresponds, and along which axes of the scores the kernel's units go.
+/* Tiles: the products of an attention region, for plan and emit: for each of their axes the axis of
+ * the scores to which it corresponds, and the axes of the scores along which the kernel's units go.
  *
  *   scores    dot [batch, queries…, d], [batch, keys, d]
  *   rows      dot scores, [batch, keys, d]               gives [batch, queries…, d]
@@ -19,7 +19,7 @@ typedef struct TileProduct {
     const Op *op;
     TileUse use;
     int64_t depth;
-    /* of a, b, result: the scores' axis, or DEPTH_AXIS; not filled for the scores themselves */
+    /* of a, b, result: by axis the axis of the scores, or DEPTH_AXIS; not set for the scores */
     int axes[3][MAX_RANK];
 } TileProduct;
 

@@ -4,10 +4,10 @@
 
 #include "ir/builder.h"
 
-/* Appends to the function the gradient of `scale` × loss with respect to each of
- * the n values; loss and scale are scalars. out[i] has the type of wrt[i]; it is zeros
- * if the loss does not depend on that value. No gradient flows through an integer, a
- * comparison or `stop_gradient`. */
+/* Appends to the function the gradient of `scale` × loss with respect to each of the n values; loss
+ * and scale are scalars of one type. out[i] has the type of wrt[i]; it is zeros if no gradient
+ * reaches that value. No gradient flows through an op whose result is not a float, or whose rule
+ * in ir/ops.def is `zero` (such as floor and stop_gradient). */
 void autodiff(Function *function, Value *loss, Value *scale, int n, Value *const *wrt, Value **out);
 
 #endif

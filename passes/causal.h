@@ -4,8 +4,9 @@
 
 #include "ir/graph.h"
 
-/* Whether v is 0 wherever the position along axis `key` is greater than that along
- * axis `query`; both run along the dimension `time`. False if the graph does not prove it. */
+/* Whether the graph proves that v is 0 wherever the position along axis `key` is greater than the
+ * position along axis `query`. Both axes have the dimension `time`. A constant of -1e9 or less
+ * counts as -inf. */
 bool is_causal(const Value *v, int time, int query, int key);
 
 #endif

@@ -5,12 +5,13 @@
 #include "ir/builder.h"
 #include "ir/side.h"
 
-/* A new function of the same module, with that name and copies of the ops. */
+/* Adds a function of that name to the module, with copies of the ops. */
 Function *clone_function(const Function *function, const char *name);
-/* Copies one op; the copy stands in no block yet. `copies` maps values to the values that the copy
- * reads instead, and gets the copy's results. */
+/* Copies one op, with its body; the copy stands in no block yet. `copies` maps values to the values
+ * that the copy reads instead. It gets entries from the op's results to the copy's. */
 Op *clone_op(Function *into, const Op *op, SideTable *copies);
-/* Removes ops whose results have no uses, but no effects and no `append`; returns how many. */
+/* Removes ops whose results have no uses, except effects and `append`; returns how many it
+ * removed. */
 int remove_dead(Function *function);
 /* Orders the body so that operands precede their uses, changing the present order little. */
 void order_ops(Function *function);

@@ -1,4 +1,4 @@
-/* What derive.c and derive_pieces.c share. */
+/* What derive.c, derive_pieces.c and batch_sums.c share. */
 #ifndef PASSES_DERIVE_H
 #define PASSES_DERIVE_H
 
@@ -6,8 +6,8 @@
 
 typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS, KEEP_BOTH } Keep;
 
-/* A copy of the model for training or not, with the outputs that `keep` names. With `training` it
- * assigns states. */
+/* A copy of the model with the outputs that `keep` names. With `training` it has dropout and
+ * assigns states; without, neither. Random numbers are 1 unless `keep` is KEEP_LOSS. */
 Function *derive(Module *module, ModelFunction which, bool training, Keep keep);
 Function *derive_named(Module *module, const char *name, bool training, Keep keep);
 bool is_loss(const Op *op); /* whether it is the output "loss" */
@@ -19,7 +19,7 @@ typedef struct Trained {
     int n;
     Value **params, **gradients;
 } Trained;
-/* Differentiates the loss, times `scale`, by every trained param the function uses. */
+/* Differentiates `scale` × loss by every trained param that the function reads. */
 Trained differentiate(Function *function, Value *scale);
 Value *unit_scale(Function *function); /* a scalar 1 of the loss's type */
 /* The params of the model that its loss depends on: name → Value*. */

@@ -5,7 +5,8 @@
 #include "passes/pass.h"
 
 bool pass_simplify(Function *function, PassContext *context);
-/* Merges equal ops with equal operands; returns whether there were any. */
+/* Merges ops of the same kind, operands, attributes and type, except effects and regions; returns
+ * whether it merged any. */
 bool merge_equal_ops(Function *function);
 
 #endif

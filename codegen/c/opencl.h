@@ -5,11 +5,12 @@
 #include "ir/graph.h"
 #include "runtime/exec/device.h"
 
-/* The value of --passes for a device: without the passes that make what it has no kernels for. */
+/* The value of --passes for a device: without the passes whose results have no kernels for a
+ * device. */
 #define OPENCL_PASSES "-fuse_attention,-chunk_rows,-prepack"
 
-/* The program of a function after those passes, in the arena. False after errors, which name what a
- * device has no kernel for. */
+/* The program of a function after the passes of OPENCL_PASSES, in the arena. False after errors,
+ * such as an op that has no kernel for a device. */
 bool opencl_program(const Function *function, Arena *arena, TfcDeviceCode *out, Diagnostics *diags);
 
 #endif

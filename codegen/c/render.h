@@ -1,9 +1,10 @@
 /* Loop IR as C: GNU C11 as gcc (12 and later) and clang take it, with their vector extensions; or
  * OpenCL C 1.2.
  *
- * Functions are static, but for a device's kernels; records are constants. Loads and stores stand
- * in the order of the IR; arithmetic that is used once is written where it is used. A muladd is a
- * macro, fused where the processor can; pragmas keep the compiler from fusing anything else. */
+ * Functions are static, except a device's kernels; records are constants. Loads and stores stand in
+ * the order of the IR; short arithmetic whose result is used once, in straight-line code, is
+ * written where it is used. A muladd is a macro that fuses where the processor can (in OpenCL C:
+ * fma); pragmas keep the compiler from fusing anything else. */
 #ifndef CODEGEN_C_RENDER_H
 #define CODEGEN_C_RENDER_H
 

@@ -21,11 +21,11 @@ typedef enum CSpace { C_GIVEN, C_SCRATCH, C_SPACES } CSpace;
 /* CDialect: what C and OpenCL C say differently.
  *   pointers   the type of a pointer into each space
  *   places     the macro that accesses a value of a type through such a pointer
- *   suffix     of the names of the library's functions of f32
+ *   suffix     with which names of the library's functions of f32 end
  *   unordered  the function that says whether one of two floats is NaN
  *   nan, inf   of f32, of f64
- *   device     kernels are a device's (runtime/exec/device.h): a unit a call, one number at a time,
- *              scratch of constant size */
+ *   device     kernels are a device's (runtime/exec/device.h): each call does one unit, one number
+ *              at a time, with scratch of constant size */
 struct CDialect {
     const char *pointers[C_SPACES], *places[C_SPACES];
     const char *suffix, *unordered, *nan[2], *inf[2];
@@ -36,9 +36,9 @@ struct CDialect {
 typedef struct ValueNote {
     int uses;
     bool folded;   /* written where it is used, once */
-    int weight;    /* ops that its expression holds */
+    int weight;    /* ops in its expression */
     int stretch;   /* number of the stretch of straight-line code that it stands in */
-    int mask_bits; /* of an i1 vector: bits a lane of the integers that stand for it; else 0 */
+    int mask_bits; /* of an i1 vector: bits of each lane as an integer in C; else 0 */
     CSpace space;  /* of a pointer */
 } ValueNote;
 
@@ -66,13 +66,13 @@ const char *c_mask_type(CRender *r, int bits, int lanes);
 const char *c_integers(CRender *r, LoType type, bool is_signed);
 /* The type in memory, at addresses that are multiples of `align` bytes (0: of an element's). */
 const char *c_memory_type(CRender *r, LoType type, int align);
-/* The names of helpers (macros), each written when it is first asked for. */
+/* The names of helpers (macros; c_to_int: a function), each written when it is first asked for. */
 const char *c_splat(CRender *r, LoType type);
 const char *c_select(CRender *r, LoType type);
 const char *c_iota(CRender *r, LoType type);
 /* A load or store under a mask whose lanes are as wide as the elements. */
 const char *c_masked(CRender *r, LoType type, bool stores);
-/* The same by a vector of addresses. */
+/* A load or store, under such a mask, by a vector of addresses. */
 const char *c_gathered(CRender *r, LoType type, bool stores);
 /* `function` applied to each lane of one or two operands of type `from`. */
 const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, int n_args);
@@ -91,13 +91,15 @@ Expr c_convert(CRender *r, Expr x, const char *type); /* lane by lane */
 /* What stands for a value: its name, or the expression of a constant or of a folded op. */
 Expr c_value(CRender *r, const LoOp *x);
 Expr c_arg(CRender *r, const LoOp *op, int i);
-/* Whether all lanes of a vector are one number, so C's operators take a scalar; that scalar. */
+/* Whether a vector is a constant but iota, or a folded splat: C's operators take one scalar for all
+ * of its lanes, which c_number_of gives. */
 bool c_is_one_number(const CRender *r, const LoOp *x);
 Expr c_number_of(CRender *r, const LoOp *x);
 LoType c_word(int bits); /* an integer of `bits` bits */
-/* The text of x, in parentheses if it holds less tightly than `most`. */
+/* The text of x, in parentheses if it binds less tightly than `most`. */
 const char *c_wrap(CRender *r, Expr x, Tightness most);
-/* Bits a lane if the op gives a mask, else 0. Called for ops in order: it reads their operands'. */
+/* ValueNote.mask_bits of the op's value. Called for ops in order, as it follows from their
+ * operands' mask_bits. */
 int c_choose_mask_bits(const CRender *r, const LoOp *op);
 /* The type that a value is declared with. */
 const char *c_value_type(CRender *r, const LoOp *x);
@@ -116,7 +118,7 @@ Expr c_mask_as(CRender *r, const LoOp *x, int bits);
 Expr c_expression(CRender *r, const LoOp *op);
 /* The statement of an op without a value or blocks: store, accumulate, prefetch. */
 const char *c_statement(CRender *r, const LoOp *op);
-/* Whether operand i may be an expression instead of a name: the op's text has it once. */
+/* Whether operand i may be an expression instead of a name: the op's text has the operand once. */
 bool c_takes_expression(const LoOp *op, int i);
 bool c_can_fold(const LoOp *op);
 

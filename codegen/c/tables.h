@@ -6,7 +6,7 @@
 #include "runtime/exec/program.h"
 
 /* Appends the definition of <prefix><program name>, a TfcProgram, and of what it points to, all
- * static. Kernels and products must be defined before it, as <prefix><their name>. */
+ * static. Kernels and products must be defined before, as c_name of <prefix><their name>. */
 void c_tables(const TfcProgram *program, const char *prefix, GemmChoice gemm, Text *out);
 
 #endif

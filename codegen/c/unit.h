@@ -8,12 +8,12 @@
  * them static, as C that needs runtime/exec/program.h before it. A program is the constant
  * `TfcProgram` under the symbol "<prefix><function name>". *out gets the programs and symbols, in
  * the arena, and no files. The target decides sizes (of vectors, tiles, blocks); operations that
- * only it has are not used. False after errors. */
+ * only some processors have are not used. False after errors. */
 bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
                 const char *prefix, Arena *arena, ObjectSet *out, Text *text, Diagnostics *diags);
 
 /* Adds a comment for each kernel of the set to `comments`, under the prefix and the kernel's name:
- * the lines of the model from which its ops come, "model.tfg:12, …". */
+ * the lines of the model from which its ops come, "model.tfg:12, …", at most 8 of them. */
 void c_note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena);
 
 #endif

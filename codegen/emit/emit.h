@@ -2,8 +2,8 @@
  *
  * Values are pulled: emit_eval(value, place) gives the value at a place, a coordinate
  * for each of its logical dimensions. A coordinate is scalar, or moves with the
- * column vector. A value is computed where it is asked for, once in a block; passes of loop IR
- * move what does not change in a loop out of it. */
+ * column vector. A value is computed where it is asked for, and remembered for one place (Memo);
+ * passes of loop IR remove repetitions, and move what does not change in a loop out of it. */
 #ifndef CODEGEN_EMIT_EMIT_H
 #define CODEGEN_EMIT_EMIT_H
 
@@ -18,7 +18,7 @@ typedef struct Coord {
     LoValue base; /* NULL: 0, or the column of a loop that is not open yet */
     bool varies;  /* with the column */
 
-    /* 1 + the ragged symbol of a tokens axis: this is its sentence or position; 0: neither */
+    /* 1 + the ragged symbol of the tokens axis whose sentence or position this is; 0: neither */
     int token;
 } Coord;
 
@@ -73,7 +73,7 @@ typedef struct Emit {
     Coord token;          /* of the tokens axis bound last; its own `token` says which */
     LoValue column;       /* first column of the vector being emitted */
     Memo *memo;           /* by value number */
-    LoValue *reduced;     /* by value number: results of reductions that are done, or NULL */
+    LoValue *reduced;     /* by value number: results of reductions that are done; or NULL */
     LoValue *row_cache;   /* by value number: memory for a row that a sweep saves, or NULL */
     bool *cached;         /* by value number: the saved row may be read */
     LoValue cache_at;     /* index into saved rows; NULL: the column */
@@ -84,8 +84,8 @@ typedef struct Emit {
 void emit_at_entry(Emit *e);                    /* ops go to the entry until lo_resume */
 LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; NULL: true */
 /* emit_type: an element type in registers; emit_memory_type: in memory. A bool is i1 in registers,
- * i8 in memory. bf16 is an f32 in registers, which is rounded as soon as it is computed, so that
- * storing it changes no bit, and i16 in memory. */
+ * i8 in memory. bf16 is i16 in memory, and in registers an f32, which is rounded as soon as it is
+ * computed, so that storing it changes no bit. */
 LoType emit_type(Emit *e, DType dtype);
 LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* x rounded, if the type is bf16 */
@@ -129,22 +129,23 @@ LoValue emit_stride(Emit *e, int buffer, int dim);
 LoValue element_number(Emit *e, const Type *type, const Place *place);
 
 /* ---- elements (elementwise.c, random.c, shape.c) ---- */
-/* One element of a result from one of each operand; the last of dropout is its random word. */
+/* One element of a result from one of each operand; for dropout x also has its random word,
+ * last. */
 LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
 LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
 LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
 const BodyOp *random_first(const Emit *e, const BodyOp *op); /* first op with the same words */
-/* Computes the words of columns [start, start + count) of the row for random_word, into `scratch`:
- * memory of random_scratch for at least `count` columns. */
+/* Writes the words of columns [start, start + count) of the row into `scratch`, from which
+ * random_word then takes them: memory of random_scratch for at least `count` columns. */
 void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch);
 LoValue random_scratch(Emit *e, LoValue columns);
-/* Computes words for a strip: `steps` vectors, `pitch` words apart, in which lane l has the words
- * of the elements from number first + l × stride on. The strip has room for three steps more. */
+/* Writes the words of a strip: `steps` vectors, `pitch` words apart; lane l of vector s has the
+ * word of element number first + l × stride + s. The strip has room for three vectors more. */
 void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
                        LoValue strip, LoValue pitch);
 int random_lanes(const Emit *e); /* Philox counters that random_fill computes at once */
 /* The place of its operand that a shape op reads for a place of its result. *inside, an i1: whether
- * the operand has that place; if not, the result is 0. *inside NULL: it always has. */
+ * the operand has that place; if not, the result is 0. *inside NULL: the operand always has it. */
 Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside);
 
 /* ---- origins ---- */
@@ -168,7 +169,7 @@ static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *pla
 void memo_forget(Emit *e); /* forgets what was computed; call it when `reduced` has changed */
 
 /* ---- loops (loops.c) ---- */
-/* A loop over the units of this call; if the call has one unit, no loop. */
+/* A loop over the units of this call; no loop if each call does one unit (Emit.end is NULL). */
 LoLoop units_open(Emit *e, const char *name);
 void units_close(Emit *e, LoLoop *loop);
 /* RowLoop: the loop over the units of a row kernel. rows_open opens it and sets e->space to the
@@ -190,11 +191,12 @@ void stand_at_column(Emit *e, LoValue column);
  * has. */
 LoValue row_exists(Emit *e, const bool *bound);
 Coord column_limit(Emit *e);
-/* How many positions the space's dimension has: the length of the current sentence, if the
- * dimension is ragged, the sentence is known and the space is not at one of its tokens. */
+/* How many positions the space's dimension has here: the length of the current sentence if the
+ * dimension is ragged, the space has its batch, and stands at none of its tokens; else the
+ * dimension's extent. */
 Coord dim_length(Emit *e, int dim);
-/* Calls `body` to build a loop over the columns [start, limit), which becomes vectors; limit NULL:
- * the one column `start`. */
+/* Builds a loop over the columns [start, limit), which becomes vectors; `body` builds its body.
+ * limit NULL: no loop, the one column `start`. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
 

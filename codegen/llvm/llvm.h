@@ -1,5 +1,5 @@
-/* LLVM's C API as this project uses it: calls that would use LLVM's global context do not compile
- * after this header.
+/* LLVM's C API as this project uses it: calls of the functions below that would use LLVM's global
+ * context do not compile after this header.
  *
  * The functions are those of functions.def. None may be called before llvm_load has succeeded;
  * target_init calls it. */

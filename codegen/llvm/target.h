@@ -1,5 +1,5 @@
-/* The machine that kernels are written for: its name, what its processor is like, and the way
- * from an LLVM module to an object file for it. */
+/* The machine that kernels are written for: its name, what its processor is like, and how an LLVM
+ * module becomes an object file for it. */
 #ifndef CODEGEN_TARGET_H
 #define CODEGEN_TARGET_H
 
@@ -28,7 +28,8 @@ void target_dispose(LlvmTarget *target);
 /* An empty module for this target, with triple and data layout; the caller disposes of it. */
 LLVMModuleRef target_new_module(const LlvmTarget *target, LLVMContextRef context, const char *name);
 /* Optimises the module, unless opt_level is 0 or the code is scalar. False after errors. Debug
- * builds verify it first: a broken one is our mistake, and is dumped before the process aborts. */
+ * builds verify the module first: a broken module is our mistake, and is dumped before the process
+ * aborts. */
 bool target_optimise(const LlvmTarget *target, LLVMModuleRef module, Diagnostics *diags);
 /* Object code or assembly text. The caller disposes of the buffer. NULL after errors. */
 LLVMMemoryBufferRef target_emit(const LlvmTarget *target, LLVMModuleRef module, bool assembly,

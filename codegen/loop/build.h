@@ -1,7 +1,8 @@
 /* Builds loop IR: one function being written, op after op.
  *
- * Every call takes scalars or vectors alike. Operations on constant integers give constants. Types
- * that do not fit are the caller's mistake and fail an assertion. */
+ * Arithmetic takes scalars and vectors alike. Of two constant integers it gives a constant, except
+ * for udiv, urem and a division by a negative number. Integers + 0 and · 1 give the operand. Types
+ * that do not fit are the caller's mistake, and fail an assertion or the verifier. */
 #ifndef CODEGEN_LOOP_BUILD_H
 #define CODEGEN_LOOP_BUILD_H
 
@@ -11,9 +12,9 @@ typedef struct Lo {
     LoModule *module;
     LoFunction *function;
     LoBlock *block; /* where straight-line code goes on, at its end */
-    LoBlock *at;    /* where the next op goes: before `before`, or at the end where that is NULL */
+    LoBlock *at;    /* where the next op goes: before `before`; NULL: at the end */
     LoOp *before;
-    LoBlock *home; /* of lo_reopen: in this block straight-line code goes on before `stop` */
+    LoBlock *home; /* after lo_reopen: in this block straight-line code goes on before `stop` */
     LoOp *stop;
     int origin; /* of the ops to come */
 } Lo;
@@ -37,7 +38,8 @@ LoValue lo_zero(Lo *lo, LoType type);
 LoValue lo_i64_of(Lo *lo, int64_t value);
 LoValue lo_iota_of(Lo *lo, LoType element, int lanes); /* 0, 1, 2, … */
 bool lo_same(LoValue a, LoValue b);                    /* one value, or equal constants */
-/* Whether straight-line code may use the value: it stands in this block or one around it. */
+/* Whether straight-line code may use the value: it stands in this block or one around it, or is a
+ * param or a constant. */
 bool lo_is_visible(const Lo *lo, LoValue x);
 
 /* ---- arithmetic ---- */
@@ -64,7 +66,8 @@ LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b);
 LoValue lo_min(Lo *lo, LoValue a, LoValue b); /* of signed integers; lo_max, too */
 LoValue lo_max(Lo *lo, LoValue a, LoValue b);
 LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x);
-/* Of i64 that do not overflow. An operand NULL is zero; the result is NULL for zero. */
+/* Of i64 that do not overflow. An operand that is NULL is zero; the result is NULL if it is known
+ * to be zero. */
 LoValue lo_index_add(Lo *lo, LoValue a, LoValue b);
 LoValue lo_index_mul(Lo *lo, LoValue a, LoValue b);
 
@@ -89,21 +92,22 @@ LoValue lo_bf16_value(Lo *lo, LoValue bits);   /* i16 → f32 */
 /* ---- lanes ---- */
 LoValue lo_splat(Lo *lo, LoValue scalar, int lanes); /* the scalar itself for one lane */
 LoValue lo_extract(Lo *lo, LoValue vector, int lane);
-/* A vector of the n listed lanes, which are numbered through a and then b. */
+/* A vector of the n listed lanes; numbers count the lanes of a, then those of b. */
 LoValue lo_shuffle(Lo *lo, LoValue a, LoValue b, const int *lanes, int n);
 /* The mask of lanes l with first + l < count; `count` is an i64 that fits into an i32. */
 LoValue lo_lanes_below(Lo *lo, LoValue count, int64_t first, int lanes);
 
 /* ---- memory ---- */
-/* Memory of n elements, allocated once a call, at the function's beginning; `align`: bytes; 0: the
- * type's, as in all of these functions. */
+/* Memory of n elements, allocated once a call, at the function's beginning. `align`, here and
+ * below: bytes; 0: the type's alignment. */
 LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *name);
-/* The same with an i64 n that is computed; allocated where the builder stands, outside of loops. */
+/* Memory of n elements, where n is a computed i64, allocated where the builder stands, outside of
+ * loops. */
 LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *name);
 LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index); /* index NULL: the pointer */
 LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align);
 LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i); /* of an array of them */
-LoValue lo_reads(LoValue load, LoMemory memory); /* sets what the load reads; returns the load */
+LoValue lo_reads(LoValue load, LoMemory memory); /* sets load->memory; returns the load */
 void lo_store(Lo *lo, LoValue value, LoValue pointer, int align);
 /* Lanes whose mask is off are neither read nor written; a load gives zero for them. `pointer` may
  * be a vector of pointers. */
@@ -119,16 +123,18 @@ typedef enum LoJoin { LO_JOIN_ADD, LO_JOIN_MAX } LoJoin;
 LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first);
 void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x);
 LoValue lo_total(Lo *lo, LoValue accumulator);
-/* lo_identity: the value that changes nothing when it is joined. lo_join: a joined with b; the
- * maximum is b where one of them is NaN, as maxps gives its second operand. */
+/* lo_identity: the value that changes nothing when it is joined (of integers: i32). lo_join: a
+ * joined with b; the maximum is b where a or b is NaN, as maxps gives its second operand. */
 LoValue lo_identity(Lo *lo, LoJoin by, LoType type);
 LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b);
 LoJoin lo_join_of(const LoOp *accumulator);
 
 /* ---- control ---- */
-void lo_resume(Lo *lo);           /* ops go to where straight-line code goes on */
-void lo_before(Lo *lo, LoOp *op); /* ops go before this op, until lo_resume */
-LoOp *lo_seam(Lo *lo);            /* at the end of straight-line code */
+void lo_resume(Lo *lo); /* ops go to where straight-line code goes on */
+/* Ops go before this op until lo_resume, which lo_scratch, lo_seam, and opening and closing blocks
+ * also call. */
+void lo_before(Lo *lo, LoOp *op);
+LoOp *lo_seam(Lo *lo); /* at the end of straight-line code */
 void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args);
 void lo_return(Lo *lo);
 
@@ -137,12 +143,13 @@ typedef struct LoLoop {
     LoValue index, step;
 } LoLoop;
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name);
-/* A loop of step 1 whose turns passes make lanes, or one turn (LoVector). */
+/* A loop of step 1, of whose turns passes make lanes of vectors, or one turn (LoVector). */
 LoLoop lo_vector_open(Lo *lo, LoValue start, LoValue end, LoVector vector, const char *name);
 void lo_for_close(Lo *lo, LoLoop *loop);
-/* while (*left >= step). The caller sets n and the values: pointers to its variables, which the
- * loop carries; `left` becomes one more. lo_while_open sets each variable to the carried value; the
- * body's code sets it to the value of the next turn; after lo_while_close it is the last value. */
+/* while (*left >= step). The caller sets n and the values: pointers to the caller's variables that
+ * the loop carries; `left` becomes one more. lo_while_open sets each variable to the carried value;
+ * while the body is built, the caller sets the variable to the value of the next turn;
+ * lo_while_close sets it to the value after the loop. */
 enum { LO_MAX_CARRIED = 72 };
 typedef struct LoWhile {
     LoValue *values[LO_MAX_CARRIED], carries[LO_MAX_CARRIED];

@@ -1,12 +1,13 @@
 /* Loop IR: what kernels are between regions and a renderer (LLVM, C, OpenCL).
  *
- * A module holds functions; a function is a block of ops; `for`, `while` and `if` hold blocks of
- * their own. Values are the results of ops, in SSA form: one op, one value. Vectors are explicit,
- * memory is pointers and elements. ops.def has a row for each op; the text form (text/text.h) is
- * exact.
+ * A module has functions and records; a function is a block of ops; `for`, `while` and `if` have
+ * blocks of their own. Values are params, constants and the results of ops, in SSA form: an op has
+ * at most one. Vectors are explicit, memory is pointers and elements. ops.def has a row for each
+ * op; the text form (text/text.h) is exact but for origins.
  *
- * A `carry` is a variable of the `while` that comes after it in the same block. Within the loop it
- * has the value of the current turn (iteration), after the loop the last one. */
+ * A turn is an iteration of a loop. A `carry` is a variable of the `while` that comes after it in
+ * the same block. Within the loop it has the value of the current turn, after the loop the last
+ * value. */
 #ifndef CODEGEN_LOOP_LOOP_H
 #define CODEGEN_LOOP_LOOP_H
 
@@ -32,7 +33,8 @@ typedef enum LoElement {
     LO_ELEMENTS
 } LoElement;
 
-/* LoType: an element and how many lanes of it; a scalar has 1. Equal types are equal numbers. */
+/* LoType: an element type and the number of lanes; a scalar has 1. Equal types are equal
+ * numbers. */
 typedef uint16_t LoType;
 enum { LO_MAX_LANES = 64, LO_LANES_SHIFT = 4 };
 
@@ -60,7 +62,7 @@ static inline bool lo_is_float(LoType type)
 int lo_bits(LoType element);                    /* of one lane; a pointer has 64 */
 const char *lo_element_name(LoElement element); /* "f32" */
 
-/* The usual NaN, as an f64; the text form has the bits of any other. */
+/* The usual NaN, as an f64; the text form writes out the bits of any other NaN. */
 #define LO_NAN_BITS UINT64_C(0x7ff8000000000000)
 
 /* Scalars. */
@@ -78,9 +80,9 @@ enum {
 
 /* ---- origins ---- */
 
-/* What of the source an op comes from (LoOp.origin), as an index into its function's `origins`: the
- * function as a whole, or one of the parts that it computes, from LO_ORIGIN_PARTS on. The text form
- * has no origins. */
+/* The origin of an op (LoOp.origin): what it computes, as an index into its function's `origins`.
+ * It is unknown, the function as a whole, or one of the function's parts, from LO_ORIGIN_PARTS on.
+ * The text form has no origins. */
 enum { LO_ORIGIN_NONE, LO_ORIGIN_WHOLE, LO_ORIGIN_PARTS };
 
 /* ---- ops ---- */
@@ -88,7 +90,7 @@ enum { LO_ORIGIN_NONE, LO_ORIGIN_WHOLE, LO_ORIGIN_PARTS };
 typedef enum LoKind {
     LO_param, /* of the function; its number */
     LO_int,   /* a constant of integers or bools, the same in every lane */
-    LO_real,  /* … of floats */
+    LO_real,  /* a constant of floats, the same in every lane */
     LO_iota,  /* 0, 1, 2, … in the lanes */
 #define OP(name, ...) LO_##name,
 #include "codegen/loop/ops.def"
@@ -135,8 +137,9 @@ extern const LoInfo lo_info[LO_KINDS];
  *   GIVEN    fixed memory that may be read even where the ifs around the load are false */
 typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
-/* LoVector: how a loop's turns are to become lanes of vectors (pass vectorise), or, with 1 lane,
- * one turn (pass jam). Turns must be independent but for accumulators. 0 lanes: the loop stays. */
+/* LoVector: how a loop's turns are to become lanes of vectors (pass vectorise), or, with 1 lane and
+ * `jam` turns in all, one turn (pass jam). Turns must be independent but for accumulators. 0 lanes:
+ * the loop stays. */
 enum { LO_MAX_JAM = 8, LO_MAX_UNROLL = 16 };
 
 typedef struct LoVector {
@@ -144,7 +147,8 @@ typedef struct LoVector {
     uint8_t jam; /* vectors that go through the body together; 0 is 1 */
     bool whole;  /* the number of turns is a multiple of lanes × jam */
 
-    /* where the last vector may be partial: one loop under a mask; else whole vectors first */
+    /* where the last vector may be partial, and jam is 1: all vectors are one loop under a mask;
+     * else whole vectors come first */
     bool masked;
 } LoVector;
 
@@ -166,7 +170,7 @@ struct LoOp {
     LoType element;  /* at, scratch: of the memory */
     int n_args, n_order;
     int id;           /* of the value in the text; lo_number gives them */
-    int line, column; /* in the module's source; 0: it was not read */
+    int line, column; /* in the module's source; 0: the op was not parsed */
     int origin;
     LoOp **args;
     int *order;            /* extract, shuffle */
@@ -179,14 +183,14 @@ struct LoOp {
         int64_t number; /* int; param: which; for: the step */
         double real;
     };
-    LoBlock *block;       /* that it stands in; NULL: none */
+    LoBlock *block;       /* the block it stands in; NULL: none */
     LoOp *before, *after; /* its neighbours in the block, or NULL */
     LoOp *instead;        /* during a pass: the value that replaces it */
 };
 
 struct LoFunction {
     const char *name;
-    bool is_kernel; /* seen outside of the module */
+    bool is_kernel; /* visible outside of the module */
     int n_params;
     LoValue *params;
     LoBlock *body;
@@ -194,11 +198,11 @@ struct LoFunction {
     uint32_t *constant_slots;
     size_t n_constant_slots;
     int n_ids;           /* values that have a number */
-    const Loc **origins; /* by LoOp.origin: a place, {0} or NULL; NULL: all unknown */
+    const Loc **origins; /* by LoOp.origin: the place; {0} or NULL: unknown. NULL: all unknown */
     int n_origins;
 };
 
-/* A constant seen outside of the module: numbers, then functions (each may be NULL). */
+/* A constant visible outside of the module: numbers, then functions (each may be NULL). */
 typedef struct LoRecord {
     const char *name;
     int n_numbers, n_functions;
@@ -208,21 +212,21 @@ typedef struct LoRecord {
 
 typedef struct LoModule {
     Arena *arena;
-    const Source *source; /* that it was parsed from; NULL: none */
+    const Source *source; /* the text it was parsed from; NULL: none */
     VEC(LoFunction *) functions;
     VEC(LoRecord *) records;
 } LoModule;
 
 LoModule *lo_module_new(Arena *arena);
 LoFunction *lo_find_function(const LoModule *module, const char *name); /* NULL: none */
-/* A function of these parameters without ops; the name is copied. */
+/* Adds a function with these parameters and without ops; the name is copied. */
 LoFunction *lo_add_function(LoModule *module, const char *name, bool is_kernel, int n_params,
                             const LoType *params);
 LoRecord *lo_add_record(LoModule *module, const char *name, int n_numbers, int n_functions);
 
 #define FOR_LOOP_OPS(op, b) for (LoOp *op = (b)->first; op; op = op->after)
 
-/* Puts an op that stands nowhere before another of the block; NULL: at the end. */
+/* Puts an op that is in no block before the op `before` of this block; NULL: at the end. */
 void lo_insert(LoOp *op, LoBlock *block, LoOp *before);
 void lo_remove(LoOp *op);
 
@@ -232,7 +236,8 @@ typedef struct LoFollow {
     const Source *source;
     int line;
 } LoFollow;
-/* The place of an op's origin, if that is on another line than the last one; else NULL. */
+/* The place of an op's origin, to whose line *at then moves. NULL: it is unknown, or on the line
+ * where *at is already. */
 const Loc *lo_follow(LoFollow *at, const LoFunction *function, int origin);
 
 /* Sets the ids of the function's values, in the order of the text. */

@@ -15,7 +15,7 @@ typedef struct Label {
     int dims[DOT_TENSORS]; /* its logical dimension in each tensor, or -1 */
     TfcSize extent;
     int length_dim; /* the ragged program dimension whose length in a sentence it has; or -1 */
-    bool sentences; /* it runs over the sentences of packed tensors */
+    bool sentences; /* its dimension is the sentences of packed tensors, which become a loop */
     TfcSize strides[DOT_TENSORS]; /* 0 where absent, and of sentences in packed tensors */
 } Label;
 
@@ -32,9 +32,10 @@ typedef struct DotForm {
     int m, n_side, k; /* labels that are matrix sides, or NO_LABEL */
 } DotForm;
 
-/* Finds the labels for operands and result seen through `views`: packed tokens that
- * all tensors share become one label, neighbours with one common stride are joined, dimensions of 1
- * are dropped. Returns NULL, or why the product cannot be written as loops of products. */
+/* Finds the labels for operands and result seen through `views`. Packed tokens become one label if
+ * every tensor with one of their two dimensions has the same tokens. Dimensions of 1 are dropped.
+ * Labels that are one dimension in the memory of every tensor are joined. Returns NULL, or why the
+ * product cannot be written as loops of products. */
 const char *label_dot(const Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form);
 /* Sets m, n_side and k; false if no choice leaves each matrix with a contiguous side. */
 bool choose_sides(DotForm *form);

@@ -12,8 +12,9 @@
  *   compile.c   plan_program: the walk, lifetimes, tables
  *   print.c     the plan as text; draw.c: for Graphviz
  *
- * A value is placed when its memory and strides are known. Steps come in the
- * order of the function, but for those that prepare.c puts first. */
+ * A value is placed when its memory and strides are known. Steps come in the order of the function,
+ * except that leaves are computed when first needed, params that are not written in place are
+ * assigned at the end, and prepare.c puts some steps first. */
 #ifndef CODEGEN_PLAN_PLAN_H
 #define CODEGEN_PLAN_PLAN_H
 
@@ -36,13 +37,14 @@ typedef struct View {
 typedef struct Placement {
     bool placed;
     View view;    /* strides per storage axis of the value's layout */
-    int last_use; /* position of the last op that needs these elements, through views too */
+    int last_use; /* position of the last op that needs its elements, also through views; AT_END */
 
-    /* a concat that it is part of, or the reshape or transpose on the way to one; or NULL */
+    /* the concat that has the value as a part, or the reshape or transpose of it that leads to a
+     * concat; or NULL */
     Op *home;
-    Op *assign;         /* the first op that assigns it to a param, or keeps it; or NULL */
-    bool in_param;      /* it is written straight into that param */
-    bool kept;          /* for the next run (op keep) */
+    Op *assign;         /* the first op that assigns the value to a param, or keeps it; or NULL */
+    bool in_param;      /* the value is written straight into that param */
+    bool kept;          /* the next run reads it from its buffer (op keep) */
     int32_t contiguous; /* buffer of a contiguous copy, or NO_BUFFER */
 } Placement;
 
@@ -82,8 +84,8 @@ typedef struct Plan {
     VEC(Assign) assigns;
     VEC(TfcLoop) loops;
     int32_t n_prepared; /* steps: TfcProgram.n_prepared */
-    bool trains;        /* a param is written */
-    int chunk;          /* of the op being lowered, or NO_CHUNK */
+    bool trains;        /* a param is written that is not a cache */
+    int chunk;          /* chunk number (op_chunk) of the op being lowered, or NO_CHUNK */
     LoopRows rows;      /* of the loop being made */
     int position;       /* of the op being lowered */
     const char *name;   /* of the steps being made */
@@ -95,14 +97,16 @@ static inline Placement *placement(const Plan *plan, const Value *value)
 }
 
 /* ---- loops.c ---- */
-/* Called before each op is lowered, and with NULL after the last one: neighbours with the same
- * attribute `chunk` become a loop over the rows of the first one's result. False after errors. */
+/* Called before each op is lowered, and with NULL after the last one: neighbouring ops with the
+ * same attribute `chunk` become a loop over the rows of the first op's result, unless the number of
+ * rows is constant. False after errors. */
 bool loop_enter(Plan *plan, Op *op);
 /* Set how a step that is made in a loop goes through the loop's rows (TfcStep.rows, `along`). */
 void loop_kernel(Plan *plan, const Op *op, const Signature *signature, TfcStep *step);
 void loop_gemm(Plan *plan, const TfcSize *m, const TfcSize *n, const TfcSize *k, TfcStep *step);
-/* Drops each loop whose chunks would not compute the same as its steps over all rows, and finds the
- * buffers that need to hold only a chunk. It reads and extends the buffers' lifetimes. */
+/* Drops each loop whose steps, run for one chunk of rows after another, are not sure to compute the
+ * same as over all rows, and finds the buffers that need to hold only a chunk of rows. Reads and
+ * extends the buffers' lifetimes. */
 void settle_loops(Plan *plan);
 
 /* ---- uses.c ---- */
@@ -110,7 +114,8 @@ void plan_uses(Plan *plan); /* makes the placements */
 /* Whether the kernel goes over its elements once, reading and writing each place before it goes on
  * to the next: elementwise ops, and reductions whose results nothing in the kernel reads. */
 bool op_is_one_sweep(const Op *op);
-/* Whether the op's result of this number is computed from the operand. */
+/* Whether the op's result of this number is computed from the operand; true for ops without a
+ * body. */
 bool op_result_reads(Plan *plan, const Op *op, int result, const Value *operand);
 
 /* ---- views.c ---- */
@@ -119,10 +124,11 @@ TfcSize type_size(const Plan *plan, const Type *type); /* stored elements */
 View view_contiguous(const Plan *plan, const Type *type, int32_t buffer);
 bool view_is_contiguous(const Plan *plan, const Type *type, const View *view);
 BufferForm view_form(const Plan *plan, const Type *type, const View *view);
-/* The result of a shape op as a view of its operand's memory; false if strides cannot say it. */
+/* Sets *to to the result of a shape op as a view of its operand's memory; false if no strides and
+ * offset give that view. */
 bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to);
-/* The other way: the view that the operand of a reshape or transpose must have for the
- * result to have the view `to`. */
+/* The other way: sets *from to the view that the operand of a reshape or transpose must have for
+ * the result to have the view `to`; false if there is none. */
 bool view_back_through(const Plan *plan, const Op *op, const View *to, View *from);
 /* The part of a tensor from element `start` of its dimension `axis` on; false if `start` is not 0
  * and the stride of that dimension is not constant. */
@@ -134,8 +140,9 @@ bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, 
 TfcSizeRef size_ref(Plan *plan, TfcSize size);
 int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index);
 void place_at(Plan *plan, Value *value, const View *view);
-/* Places an op's results: each in the param that it is assigned to, in its part of a concat, in an
- * operand's memory that nothing reads any more, or in a buffer of its own. */
+/* Places those of an op's results that are not placed: each in the first that is possible of the
+ * param that it is assigned to, its part of a concat, the memory of an operand that nothing reads
+ * any more, and a buffer of its own. A concat's own result goes into another concat or a buffer. */
 void place_results(Plan *plan, Op *op);
 /* Whether the view is contiguous and takes its whole buffer. */
 bool view_is_whole(const Plan *plan, const Type *type, const View *view);
@@ -158,16 +165,17 @@ typedef void (*VisitBuffer)(void *data, int32_t buffer, bool written);
 void step_buffers(const TfcStep *step, VisitBuffer visit, void *data);
 
 /* ---- epilogue.c ---- */
-/* Joins the last step, the kernel of a row region with the attribute `epilogue`, to its product, if
- * that is the step before and gives whole rows of its result; else the kernel stays a step. */
+/* Joins the last step, the kernel of a row region with the attribute `epilogue`, to its product.
+ * The product must be the step before, in no loop over rows, give whole rows of its result at once,
+ * and read nothing that the kernel writes; else the kernel stays a step of its own. */
 void join_epilogue(Plan *plan, const Op *op);
 
 /* ---- dot.c ---- */
 bool lower_dot(Plan *plan, Op *op); /* false after errors */
 
 /* ---- prepare.c ---- */
-/* Called once all steps are made: puts those that depend on params alone first, and sets n_prepared
- * and trains. */
+/* Called once all steps are made: puts steps that depend on params alone first (in a program that
+ * trains, only those whose results it keeps for the next run), and sets n_prepared and trains. */
 void prepare_constants(Plan *plan);
 
 /* ---- lower.c ---- */

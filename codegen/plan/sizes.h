@@ -16,7 +16,8 @@ static inline bool size_is(const TfcSize *size, int64_t value)
 {
     return size->n_factors == 0 && size->coefficient == value;
 }
-/* *out = a / b, if b divides a factor by factor; false otherwise. */
+/* *out = a / b, if the factors and the coefficient of b divide those of a; else false, and *out is
+ * undefined. */
 bool size_divide(TfcSize a, TfcSize b, TfcSize *out);
 
 #endif

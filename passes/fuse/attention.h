@@ -1,8 +1,8 @@
-/* Inside fuse_attention: sets of scores.
+/* Inside fuse_attention: sets of scores. swap_sums (sums.c) uses is_scores_product.
  *
  *   attention.c        levels, regions
  *   attention_match.c  which values are scores, and whether all ops that read them fit
- *   attention_unify.c  products in one form
+ *   attention_unify.c  products with their axes in one order
  *   attention_window.c which keys a query sees */
 #ifndef PASSES_FUSE_ATTENTION_H
 #define PASSES_FUSE_ATTENTION_H
@@ -16,31 +16,32 @@
 typedef enum ScoresPart {
     PART_NONE,
     PART_SCORES,  /* of the scores' shape: product, elementwise op, broadcast */
-    PART_ROW,     /* one value a query: a reduction along the keys, or computed from some */
-    PART_PRODUCT, /* contracts scores */
+    PART_ROW,     /* one value a query: a reduction along the keys, or an elementwise op on such */
+    PART_PRODUCT, /* a product that contracts scores with another operand */
 } ScoresPart;
 
 struct Region;
 
-/* Values of one shape that are fused together. */
+/* A set of scores, which are values of one shape, and of ops computed with them: all of them are
+ * fused, or none. */
 typedef struct FusedScores {
-    Type type, row; /* row: the same with one key */
+    Type type, row; /* of the scores; the same with one key */
     VEC(Op *) ops;
     int n_levels;
     VEC(struct Region *) regions;
     const Op *where; /* the op because of which the set is not fused, or NULL */
 } FusedScores;
 
-/* What is known of an op. Ops that the pass makes have none. */
+/* What is known of an op. Ops that the pass makes have no ScoresNode. */
 typedef struct ScoresNode {
     int position;        /* in the function */
     FusedScores *scores; /* the set it belongs to */
     ScoresPart part;
-    int level;
-    const FusedScores *walked;  /* the set that `level` is about */
-    const struct Region *taken; /* the region that was last asked to compute it */
+    int level;                  /* see attention.c */
+    const FusedScores *walked;  /* the set for which `level` was computed */
+    const struct Region *taken; /* the last region that took the op */
     bool needed;                /* a row value that a later region reads */
-    Op *unified;                /* the same product in the one form */
+    Op *unified;                /* of a product of scores: unify_products's; else NULL */
 } ScoresNode;
 
 typedef struct Replaced {
@@ -52,7 +53,7 @@ typedef struct Fuser {
     PassContext *context;
     Arena *arena;
     SideTable nodes;        /* op → its ScoresNode */
-    VEC(Replaced) replaced; /* at the end */
+    VEC(Replaced) replaced; /* values whose readers get others when the pass ends */
 } Fuser;
 
 static inline ScoresNode *node_of(const Fuser *f, const Op *op)
@@ -60,28 +61,32 @@ static inline ScoresNode *node_of(const Fuser *f, const Op *op)
     return side_of_op(&f->nodes, op);
 }
 
-/* A product that may give scores: [batch, queries, d] with [batch, keys, d], d constant,
- * the keys a named dimension and the last storage axis of the result. */
+/* Whether the op is a product that may give scores [batch…, queries…, keys] of f32 or f64: it has a
+ * batch, and contracts one dimension of constant size. The keys are a named dimension and the last
+ * storage axis of the result; the dimension before the keys is not 1. */
 bool is_scores_product(const Module *module, const Op *op);
-/* Gathers the set around such a product, or says why it cannot be fused (then no op
- * but the product belongs to it). */
+/* Gathers in *s the set around a product that may give scores. MISS_NONE, or why the set cannot be
+ * fused: then no op but the product belongs to it. */
 Miss gather_scores(Fuser *f, FusedScores *s, Op *product);
-/* The keys that a query sees: those at positions from query + from to query + to. An end that is
- * WINDOW_OPEN away is no limit. */
+/* The keys that a query sees: those at positions from query + from to query + to; none if from >
+ * to. An end that is WINDOW_OPEN away is no limit. */
 typedef struct Window {
     int64_t from, to;
 } Window;
-/* The keys that the sums, maxima and products among a region's n members need. */
+/* A window with all keys that a region's n members need: the reductions, and the products that
+ * contract scores. */
 Window window_of(const Fuser *f, const FusedScores *s, size_t n, Op *const *members);
 
-/* Which operand of a product of the set are the scores. */
+/* The operand, 0 or 1, of a product that contracts scores of the set: the scores. */
 static inline int scores_side(const Op *product, const FusedScores *s)
 {
     return type_same_shape(&product->args[0]->type, &s->type) ? 0 : 1;
 }
 
-/* Brings the set's products into the one form (attention.c); other ops read the results
- * in the axes that they had before. */
+/* Brings the set's products into one order of axes (attention_unify.c). Products that give scores
+ * are changed in place. Each product that contracts scores gets a new product beside it
+ * (ScoresNode.unified), and f->replaced an entry: its readers get the new result, with its axes as
+ * before, when the pass ends. */
 void unify_products(Fuser *f, FusedScores *s);
 
 #endif

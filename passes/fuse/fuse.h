@@ -1,5 +1,5 @@
-/* What the fusion passes share: which ops a region can hold, what it costs to
- * read a value or to compute it again, and building regions from member lists. */
+/* What the fusion passes share: which ops a region can contain, what it costs to read a value or to
+ * compute it again, and how regions are built from lists of members. */
 #ifndef PASSES_FUSE_FUSE_H
 #define PASSES_FUSE_FUSE_H
 
@@ -7,55 +7,65 @@
 #include "ir/layout.h"
 #include "passes/pass.h"
 
-/* Ops without operands whose values a region makes for itself. */
+/* Whether the op is a const, iota, size or lengths, which each region computes for itself. */
 bool is_generator(const Op *op);
-/* Elementwise, row reductions, gather, broadcast, random: what a row region can hold. */
+/* Whether a row region can contain the op, generators aside: elementwise ops, row reductions,
+ * gather, broadcast and random. */
 bool is_row_op(const Module *module, const Op *op);
-/* Reductions along axes other than the last storage axis. */
+/* Whether the op is a reduction, but not a row reduction (is_row_reduction). */
 bool is_column_reduction(const Module *module, const Op *op);
-/* A row op that costs little next to reading its operands: no transcendental
- * function, no random numbers, no reduction, no gather. */
+/* Whether the op costs little next to reading its operands: a generator, a broadcast, or an
+ * elementwise op of few instructions (no transcendental function, no dropout). */
 bool is_cheap(const Op *op);
-/* The iteration space of one row op: its result, or what a reduction reads. */
+/* The type that is an op's iteration space: of a reduction the operand's, else the result's. */
 const Type *op_space(const Op *op);
-/* Whether `type` has as many elements as the space, or may have. */
+/* Whether `type`, aligned at the right, has a dimension other than 1 wherever the space has one. */
 bool fills_space(const Type *type, const Type *space);
 
-/* Whether to compute a value again or to read it. The unit of cost is one read or write of a
- * tensor of the space's size.
- *   STORED         it is in memory anyway: to read it costs 1
- *   NOT_STORED     it would be stored for this use alone: 2.5 (write, read, room)
- *   LIKELY_STORED  others will likely have it stored: 1, but at a tie it is computed again */
+/* Whether to compute a value again or to read it. The unit of cost is one read or write of a tensor
+ * of the space's size. To read a value that fills the space (fills_space) costs:
+ *   STORED         1: it is in memory anyway
+ *   NOT_STORED     2.5 (write, read, room): it would be stored for this use alone
+ *   LIKELY_STORED  1: it will likely be stored for other uses
+ * A smaller value costs 0 if it is STORED, else 0.1. At a tie a value that is not STORED is
+ * computed again. A value of bf16 is always read; it costs 0.5, or 0 if it is smaller. */
 typedef enum Presence { NOT_STORED, LIKELY_STORED, STORED } Presence;
 typedef struct Recompute {
     const Module *module;
     const Type *space;
     Presence (*presence)(const Value *value, void *context);
     void *context;
-    bool any_op; /* exp, dropout … may be computed again, not only cheap ops */
+
+    /* exp, dropout and other row ops that are not cheap may be computed again, too, where their
+     * result fills the space; reductions and gathers never are */
+    bool any_op;
 } Recompute;
-/* The cost of the better choice; *again: whether that is to compute the value again. depth: 0. */
+/* The cost of the cheaper choice; *again: whether that is to compute the value again. Callers pass
+ * depth 0. */
 double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again);
 
-/* reach[p]: the last position of an op that ops up to p may depend on. It lies behind p if one of
- * them is in a region with ops behind p, since a region's ops run together. It never falls with p:
- * a search upwards for the op at q ends at ops whose reach is less than q. */
+/* reach[p]: the last position that the ops at positions up to p may depend on. It is greater than p
+ * if one of these ops is in a region that also has ops behind p, since a region's ops run together.
+ * It never decreases with p. So a search from users to operands for the op at position q can stop
+ * at ops whose reach is less than q. reach_new, for n ops, sets
+ * reach[p] to p. */
 int *reach_new(Arena *arena, int n);
-/* Ops from `first` to `last` are in one region from now on. */
+/* The ops at positions `first` and `last` are in one region from now on. */
 void reach_join(int *reach, int first, int last);
 
-/* A region being built: the ops it holds, in function order. */
+/* The ops from which a region is built, operands before users. */
 typedef struct Members {
     VEC(Op *) ops;
 } Members;
 
-/* Makes the region from copies of the members (operands before users); `outputs`
- * are the member values it gives. It is placed before `position`; the members stay
- * as they are, and so do the uses of their values. */
+/* Makes a region of copies of the members, and places it before `position`. Its results are those
+ * of the copies of `outputs`, which are values of members. The members stay as they are, and so do
+ * the uses of their values. */
 Op *build_region(Function *function, OpKind kind, const Members *members, int n_outputs,
                  Value *const *outputs, Op *position);
 
-/* A short name of what a region does, for reports: "scale+mask+softmax". */
+/* The members' ops by name, for reports: "mul+select+exp". Generators, broadcasts and repetitions
+ * are left out, and so is what follows the first 100 bytes. */
 const char *describe_members(const Members *members, Arena *arena);
 
 #endif

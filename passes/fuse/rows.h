@@ -9,27 +9,27 @@
 #include "ir/side.h"
 #include "passes/fuse/fuse.h"
 
-/* An op that a group holds: a member, or one computed again here. */
+/* An op of a group: a member, or an op of another group that this one computes again. */
 typedef struct RowHeld {
-    int index;
-    bool live; /* needed here */
+    int index; /* position in the function */
+    bool live; /* an output of the group needs it */
 } RowHeld;
 
 /* What is known of one op. */
 typedef struct RowInfo {
     Op *op;
-    int index;    /* position in the function */
-    int group;    /* of a row op; -1 of others */
-    RowHeld held; /* as its group holds it */
-    int visited;  /* number of the last search that visited it */
-    bool in_memory;
+    int index;      /* position in the function */
+    int group;      /* number of a row op's group; -1: no row op */
+    RowHeld held;   /* as a member of its group */
+    int visited;    /* number of the last search that visited it */
+    bool in_memory; /* its result is stored in any case */
 } RowInfo;
 
 typedef struct RowGroup {
-    VEC(int) members; /* indices; empty once merged into another */
-    VEC(RowHeld) again;
-    Type space;
-    int last; /* greatest member index */
+    VEC(int) members;   /* indices; empty once merged into another */
+    VEC(RowHeld) again; /* ops of other groups that it computes again */
+    Type space;         /* iteration space */
+    int last;           /* greatest member index */
     VEC(Value *) outputs;
 } RowGroup;
 
@@ -41,7 +41,7 @@ typedef struct FusedRows {
     SideTable of_op; /* op → its RowInfo */
     RowGroup *groups;
     int *reach;    /* fuse.h */
-    int n, search; /* ops; number of the current search */
+    int n, search; /* number of ops; number of the current search */
 } FusedRows;
 
 static inline RowInfo *info_of(const FusedRows *rows, const Value *value)
@@ -51,14 +51,14 @@ static inline RowInfo *info_of(const FusedRows *rows, const Value *value)
 
 /* ---- rows_group.c ---- */
 void form_groups(FusedRows *rows);
-/* MISS_NONE if the groups may be one, which has the space *space; else why not. */
+/* MISS_NONE if groups a and b may be merged; *space is then the iteration space of both. Else why
+ * not. */
 Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space);
 
 /* ---- rows_hold.c ---- */
-/* What each group computes again, and what it gives. */
-void choose_recomputed(FusedRows *rows);
-void choose_outputs(FusedRows *rows);
-/* The op in the group, as a member or computed again; NULL if it is not there. */
+void choose_recomputed(FusedRows *rows); /* what each group computes again */
+void choose_outputs(FusedRows *rows);    /* what each group gives, and which of its ops are live */
+/* The op at this position as the group has it, a member or computed again; NULL: it has not. */
 RowHeld *find_held(FusedRows *rows, RowGroup *group, int index);
 
 #endif

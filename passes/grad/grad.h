@@ -2,9 +2,9 @@
  *
  *   void grad_RULE(Grad *g, Op *op, Value *dy)
  *
- * dy is the gradient of the loss with respect to op's result. The rule gives each
- * float operand its part by grad_give; it may skip operands for which grad_wanted
- * is false. Rules append ops at g->b, after every op of the forward. */
+ * dy is the gradient with respect to the op's result. The rule gives each operand through which a
+ * gradient flows its part by grad_give; it may skip operands for which grad_wanted is false. Rules
+ * append ops at g->b, after every op of the forward. */
 #ifndef PASSES_GRAD_GRAD_H
 #define PASSES_GRAD_GRAD_H
 
@@ -13,17 +13,18 @@
 
 typedef struct Grad {
     Builder b;
-    SideTable needs; /* autodiff.c's, of the forward's values */
+    SideTable needs; /* value of the forward → its Need (autodiff.c) */
 } Grad;
 
 typedef void GradRule(Grad *g, Op *op, Value *dy);
 #define OP(name, arity, family, infer, grad, ...) GradRule grad_##grad;
 #include "ir/ops.def"
 
-/* Whether the operand depends on a value whose gradient was asked for. */
+/* Whether the operand is a value whose gradient was asked for, or passes a gradient on to one. */
 bool grad_wanted(const Grad *g, const Op *op, int arg);
-/* Adds dx to the gradient of the operand, whose type it need not have: dx is summed
- * over axes along which the operand was broadcast, and broadcast along others. */
+/* Adds dx to the gradient of the operand, if grad_wanted. The shape of dx may differ from the
+ * operand's: dx is summed over axes along which the operand was broadcast, and broadcast along axes
+ * where dx alone is 1. */
 void grad_give(Grad *g, Op *op, int arg, Value *dx);
 
 /* Shorthands for the rules. */

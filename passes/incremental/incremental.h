@@ -1,8 +1,8 @@
 /* Inside derive_incremental.
  *
- *   incremental.c  what is asked for; where values come from; the encoder cut out
- *   step.c         the value wanted for its roles: leaves, memory, caches, or built by its op
- *   ops.c          ops over operands that are built for the roles they need
+ *   incremental.c  the pass; which inputs values come from; cutting out the encoder
+ *   step.c         a value for given roles: a leaf, memory, from a cache, or built by its op
+ *   ops.c          an op's result from operands, each built for the roles that the op needs
  *   shortlist.c    derive_shortlist
  *
  * The role of a target dimension T in decode_step: Q (the newest tokens) or P (all so far). */
@@ -14,19 +14,19 @@
 
 typedef enum DimRole { ROLE_Q = 'Q', ROLE_P = 'P' } DimRole;
 typedef struct Roles {
-    char of[MAX_RANK]; /* 0 for dimensions other than T */
+    char of[MAX_RANK]; /* by dimension of a value: a DimRole; 0: the dimension is not T */
 } Roles;
 
 /* What is known of a value of the forward. */
 typedef struct Origin {
-    bool target, other; /* comes from the target's tokens; from another input */
-    bool length;        /* it or what it is computed from has a dimension T or reads T's size */
-    int n_built;
+    bool target, other; /* it depends on the target's tokens; on another input */
+    bool length;        /* it or a value behind it has the dimension T, or is T's size or lengths */
+    int n_built;        /* of `built`: the value in decode_step, for up to 8 choices of roles */
     struct {
         Roles roles;
         Value *value;
     } built[8];
-    Value *memory; /* as an input of decode_step */
+    Value *memory; /* the input of decode_step for the value, an output of encode; NULL: none */
 } Origin;
 
 typedef struct Step {
@@ -46,12 +46,13 @@ static inline Origin *origin(const Step *s, const Value *v)
 }
 
 /* ---- step.c ---- */
-/* The value in decode_step with its target dimensions in these roles; NULL after a message. */
+/* The value in decode_step, with its dimensions T in these roles; NULL after a message. */
 Value *build_step(Step *s, Value *v, Roles roles);
-/* Reports, once, that the op cannot be computed a position at a time; NULL. */
+/* Reports that the op cannot be computed one position at a time, unless another op was reported.
+ * Returns NULL. */
 Value *refuse(Step *s, const Op *op, const char *why);
 Dim as_step_dim(const Step *s, Dim dim, char role);
-/* Whether the value in decode_step has the batch in front, which the forward's lacks. */
+/* Whether `built`, the value v in decode_step, has a batch dimension in front that v lacks. */
 static inline bool is_lifted(const Value *v, const Value *built)
 {
     return built->type.rank > v->type.rank;
@@ -65,7 +66,7 @@ int named_symbol(Module *module, const char *name, int batch);
 /* ---- ops.c ---- */
 /* The op's result in decode_step, for these roles; NULL after a message. */
 Value *build_elementwise(Step *s, Op *op, Roles roles);
-Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions and the like */
+Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions, softmax, logsumexp */
 Value *build_shape(Step *s, Op *op, Roles roles);
 Value *build_contraction(Step *s, Op *op, Roles roles);
 Value *build_lookup(Step *s, Op *op, Roles roles); /* gather */

@@ -1,4 +1,4 @@
-/* Patterns of ops, matched against the graph and built anew. */
+/* Patterns of ops: matching them against the graph, and building ops from them. */
 #ifndef PASSES_SIMPLIFY_MATCH_H
 #define PASSES_SIMPLIFY_MATCH_H
 
@@ -7,10 +7,10 @@
 enum { MOST_SLOTS = 3, MOST_OPERANDS = 3 };
 
 typedef enum PatternKind {
-    MATCH_SLOT,   /* any value; where a slot is named twice, the same one */
-    MATCH_NUMBER, /* a constant of this value */
-    MATCH_FROM,   /* what such an op gives, whatever it reads */
-    MATCH_OP,     /* and its operands match, too */
+    MATCH_SLOT,   /* any value; a slot that a rule names twice is one value */
+    MATCH_NUMBER, /* a constant that equals `number` */
+    MATCH_FROM,   /* the result of an op of kind `op`, whatever its operands */
+    MATCH_OP,     /* the result of an op of kind `op` whose operands match `operands` */
 } PatternKind;
 
 typedef struct RulePattern RulePattern;
@@ -19,17 +19,17 @@ struct RulePattern {
     int slot;
     double number;
     OpKind op;
-    const RulePattern *operands[MOST_OPERANDS]; /* NULL behind the last */
+    const RulePattern *operands[MOST_OPERANDS]; /* those not used are NULL */
 };
 
-/* What the slots stand for; NULL: nothing so far. */
+/* The value that each slot has matched; NULL: none so far. */
 typedef struct Match {
     Value *slots[MOST_SLOTS];
 } Match;
 
 bool match_operands(const RulePattern *const *operands, const Op *op, Match *match);
 bool match_value(const RulePattern *pattern, Value *value, Match *match);
-/* The value of a pattern of slots and ops without attributes. */
+/* Builds the value that a pattern of slots and ops describes; the ops get no attributes. */
 Value *match_build(const RulePattern *pattern, Builder *b, const Match *match);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct Batch {
     BatchShape shape;
     int32_t *source, *source_lengths;               /* packed tokens; a length a row */
     int32_t *target, *target_next, *target_lengths; /* target_next: what follows; -1: no label */
-    int32_t *target_further; /* what follows target_next in the row; -1: nothing does */
+    int32_t *target_further; /* the next entry of the row's target_next; -1: it is the last */
     int64_t *row;            /* the corpus row of each row (for a stream: its first token) */
     int64_t room_rows, room_source, room_target; /* private */
 } Batch;

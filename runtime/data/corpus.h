@@ -1,13 +1,15 @@
 /* Text as token ids in memory, ready for batches (batch.h).
  *
- * Ids are stored without special tokens. The kind says what a batch makes of them, with the
- * special tokens of the vocabulary's TokenRules:
+ * Ids are stored without special tokens, except TokenRules.first and those within a stream. The
+ * kind says what a batch makes of them, with the special tokens of the vocabulary's TokenRules; a
+ * token that the rules lack is left out:
  *
- *   CORPUS_PAIRS      source: x1…xm end        target: begin y1…yn  next: y1…yn end
- *   CORPUS_SOURCES    source: x1…xm end        (translation)
- *   CORPUS_SENTENCES  source: begin x1…xm end  (encoder-only models)
+ *   CORPUS_PAIRS      source: source_begin x1…xm source_end
+ *                     target: begin y1…yn  next: y1…yn end
+ *   CORPUS_SOURCES    source: as of pairs      (translation)
+ *   CORPUS_SENTENCES  source: as of pairs, with `begin` if there is no source_begin (encoder-only)
  *   CORPUS_LINES      target: begin y1…yn      next: y1…yn end  (decoder-only, line by line), by
- *                     the rule of a language model's texts (text_rule.h), which may lack both
+ *                     the rule of a language model's texts (text_rule.h)
  *   CORPUS_STREAM     the whole text is one stream of tokens, cut into windows of max_length:
  *                     target: t[i…j)  next: t[i+1…j+1). Each line is followed by the
  *                     rule's newline; if the rule has none, line breaks are the tokenizer's, and
@@ -40,13 +42,14 @@ typedef enum StreamPlace { STREAM_BEGINS, STREAM_FOLLOWS, STREAM_GOES_ON } Strea
 
 typedef struct CorpusOptions {
     CorpusKind kind;
-    /* Tokens of a row in a batch, special ones included; 0: no limit. */
+    /* the most tokens of a row in a batch, special ones included; 0: no limit, of a stream 1024 */
     int64_t max_length;
     /* where max_length is from, for messages: "the 32 positions of the model"; NULL:
      * --max-length */
     const char *longest;
     /* keep_all false (training): rows with an empty side or longer than max_length are left out.
-     * keep_all true (translation, evaluation): every line is a row, an empty line an empty one.
+     * keep_all true (translation, evaluation): every line that the tokenizer takes is a row, an
+     * empty line an empty one.
      * With refuse_long a line that is too long is left out. Without refuse_long its source is cut;
      * its target is whole in the row, but a batch has only its beginning, and the last of `next` is
      * the token that follows, not the end. corpus_encode warns of how many. */
@@ -75,12 +78,12 @@ typedef struct Corpus {
     Rows source, target;  /* a side that the kind lacks has n = 0 */
     int64_t *line;        /* the line a row came from, from 0 */
     int64_t lines;        /* in the text */
-    int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
+    int64_t empty, long_; /* of the text added last: lines with an empty side; too long ones */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
     int64_t room;                     /* private */
     int64_t refused;      /* lines that the tokenizer could not take; of a stream: pieces of text */
     int64_t refused_line; /* the first of them, from 0 */
-    char *refusal;        /* … and why; NULL: there is none */
+    char *refusal;        /* why the tokenizer did not take it; NULL: none was refused */
     TokenText pending;    /* private: of a stream without a newline token, not yet encoded */
     int64_t pending_line; /* private: its first line, from 0 */
 
@@ -89,10 +92,11 @@ typedef struct Corpus {
     const struct Prepared *prepared;
 } Corpus;
 
-/* Encodes texts; `target` for pairs only, else NULL. The vocabulary must outlive the corpus. Line
- * counts that differ are an error, and so is a text that leaves no row in training. NULL after an
- * error; freed by corpus_free. Warnings report lines that are left out or cut, a note reports
- * unknown tokens. */
+/* Encodes texts; `target` for pairs only, else NULL. The vocabulary must outlive the corpus. Freed
+ * by corpus_free. NULL after an error: line counts that differ, an uneven pair (same_lengths), a
+ * text that leaves nothing to train on, or, with keep_all and in a stream, a line that the
+ * tokenizer does not take. Warnings report lines that are left out or cut, a note reports unknown
+ * tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const Lines *source, const Lines *target);
 /* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
@@ -121,7 +125,7 @@ typedef struct CorpusRow {
     /* not kept because the tokenizer could not take it; corpus->refusal says why, of the first */
     bool is_refused;
     bool is_uneven;         /* not kept because of same_lengths */
-    int64_t source, target; /* tokens, before any cut; 0 for a side that the kind lacks */
+    int64_t source, target; /* tokens with specials, before a cut; 0 for a side the kind lacks */
     int64_t tokens;         /* of the longer side, as in a batch */
 } CorpusRow;
 /* What is wrong with an uneven row: a message's text, without its place. */
@@ -144,8 +148,8 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
 /* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind
  * lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);
-/* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source
- * without tokens and without an end gets the target's end, since a batch has no empty rows. */
+/* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source that
+ * would have no token at all gets the `end` of its vocabulary, since a batch has no empty rows. */
 typedef struct SourceFrame {
     int32_t before, after;
 } SourceFrame;

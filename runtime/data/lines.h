@@ -34,9 +34,9 @@ typedef struct LineLimits {
     int64_t memory; /* bytes of the text; 0: what the machine has free */
 } LineLimits;
 
-/* Reads a file, a pipe, or standard input ("-"). A text that is larger than the memory
- * is an error, found before it is read or, in a pipe, when it is reached. `limits` may be
- * NULL. NULL after errors. */
+/* Reads a file, a pipe, or standard input ("-"). A file that is larger than the memory is an error
+ * before it is read; a pipe, once more than a third of the memory has been read from it. `limits`
+ * may be NULL. NULL after errors. */
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
 /* Several files as one text, each read as lines_read does. Standard input may be among them
  * once. */

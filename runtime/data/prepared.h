@@ -12,8 +12,8 @@
  *   texts                      option, file, bytes, lines, sha256 of each
  *   shards                     rows, tokens of sources and targets, parameters, checksum of each
  *
- * A training never has all of it in memory. An epoch is cut into windows: each is some shards, as a
- * corpus in memory. The seed gives the order of the shards in an epoch. A window takes the next
+ * A training has one window of it in memory. An epoch is cut into windows: each is some shards, as
+ * one corpus. The seed gives the order of the shards in an epoch. A window takes the next
  * shards, at least one, while it has at most window_rows rows, and WINDOW_TOKENS times as many
  * tokens. Batches (batch.h) are made of one window after the other. Within a window the shards are
  * in the order of the text, so data of one window trains as its text would. */
@@ -63,7 +63,7 @@ enum { WINDOW_TOKENS = 32 };
 bool is_prepared(const char *folder);
 /* Reads prepared.json; NULL after an error. All lives in the arena. */
 Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
-/* The same from the file's text in memory; `folder` is for messages. */
+/* The same from the file's text in memory; `folder` becomes Prepared.folder. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
 bool prepared_write(Diagnostics *diags, const Prepared *prepared); /* false after an error */
 /* prepared_unknown: counts of unknown tokens; zeros if they are not recorded. The second function

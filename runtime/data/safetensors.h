@@ -69,7 +69,7 @@ typedef struct StMeta {
 } StMeta;
 /* Writes tensors (name, type, rank, dims and data; count and bytes follow from them) in
  * the order of element size, then name, so that each is aligned and the same tensors give
- * the same bytes whatever their order. Names are unique UTF-8 (an assertion otherwise).
+ * the same bytes whatever their order. Names are UTF-8, and unique (an assertion otherwise).
  * False after an error; the old file is then as it was. */
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
@@ -88,8 +88,8 @@ const char *st_checksums(const StFile *file);
  * file match theirs. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
-/* The metadata's entry with the checksums of tensors, in the order of their data, and of all their
- * blocks, in order. A value NULL: out of memory. */
+/* The metadata's entry with the checksums of n tensors, in the order of their data. `blocks`: the
+ * checksums of all their blocks, in order. A value NULL: out of memory. */
 StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
                          const StMeta *meta, int64_t n_meta, const uint64_t *blocks);
 int64_t st_blocks(uint64_t bytes);                       /* of a tensor */
@@ -101,8 +101,8 @@ uint64_t st_block_sum(const void *data, uint64_t bytes); /* of one block */
  * same tensors. The creator takes the sums of all, makes the header, and sends the others the place
  * where the data begin. */
 
-/* StPart: the bytes of a tensor that this process has, from number `from` on. It begins and ends at
- * the boundary of a block. */
+/* StPart: the bytes of a tensor that this process has, from number `from` on. A part begins and
+ * ends at the boundary of a block; the last one ends with the tensor. */
 typedef struct StPart {
     const void *data;
     uint64_t from, bytes;
@@ -116,11 +116,11 @@ typedef struct StSum {
 
 typedef struct StWriter StWriter;
 /* A writer in the arena, as all that it returns. `parts`: one a tensor; NULL: this process has all
- * bytes. NULL: out of memory. */
+ * bytes. Returns NULL if memory ran out. */
 StWriter *st_writer_new(Arena *arena, const StTensor *tensors, const StPart *parts, int64_t n);
 /* The checksums of this process's blocks, n of them; NULL: out of memory. */
 const StSum *st_sum(StWriter *writer, int64_t *n);
-/* Takes checksums of another process. False: a number is not of this file's
+/* Takes the checksums of a process, this one or another. False: a number is not of this file's
  * blocks, or memory ran out. */
 bool st_take_sums(StWriter *writer, const StSum *sums, int64_t n);
 /* Makes the header; `checked`: with checksums, which have all been taken. Returns where the data

@@ -6,8 +6,8 @@
 
 /* Sets rules from n texts, in order: "NAME=TOKEN", such as "begin=<pad>", "source-end=none" or
  * "end=#2" (a token by its number), or "size=N". "stop=TOKEN" may be repeated, once for each token
- * that ends a generation. False after an error: no such name, or the vocabulary has no such
- * token. */
+ * that ends a generation. False after an error: no such name, no such token, a size that is not
+ * allowed, or more than TEXT_STOPS stops. */
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n);
 /* The text with which token_rules_set gives the rule `name` the token `id` (-1: "NAME=none"). It is
  * "NAME=#N" where another token has the same text, or the token's text is "none". In the arena. */

@@ -24,7 +24,8 @@ typedef struct Vocabulary Vocabulary;
  *   auto[:N]       a SentencePiece unigram model of N pieces (8000), trained on the texts;
  *                  fewer, with a warning, where they do not support so many
  *   words:FILE     a word list
- *   words:auto[:N] the words of the texts, the N most frequent if N is given
+ *   words:auto[:N] the words of the texts; with N, N tokens: the special ones and the most
+ *                  frequent words
  *   chars:auto     the characters of the texts, the newline among them
  * Only the auto kinds look at the texts. `as_is`: the pieces of auto:N keep tabs, runs of blanks
  * and all characters; else they are of text normalized by NFKC, with one blank for each run. NULL
@@ -60,7 +61,8 @@ bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 /* Sides: a Vocabulary serves the targets; the sources share it, or have one of their own. The
  * functions below are about one side, except vocab_read_special and vocab_hash. */
 const Vocabulary *vocab_source(const Vocabulary *vocab); /* itself where both share it */
-/* Gives it a source side; both are of one arena, or `source` is of one that lives longer. */
+/* Gives `vocab` a source side, and its rules the source_end of that side; both are of one arena, or
+ * `source` is of one that lives longer. */
 void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
 int32_t vocab_size(const Vocabulary *vocab); /* its tokens, or TokenRules.size if that is more */
@@ -69,7 +71,7 @@ int32_t vocab_size(const Vocabulary *vocab); /* its tokens, or TokenRules.size i
  * `text` that are not in `said` follow from the other rules (vocab_set_stream). */
 typedef enum TextSaid { SAID_BEGIN = 1, SAID_END = 2, SAID_NEWLINE = 4, SAID_STOPS = 8 } TextSaid;
 typedef struct TokenRules {
-    int32_t pad, unk; /* pad: packed batches need none; unk: bytes may be tokens */
+    int32_t pad, unk; /* packed batches need no pad; a vocabulary with byte tokens needs no unk */
 
     /* a target is fed as begin y1…yn, and predicted as y1…yn end */
     int32_t begin, end;
@@ -105,10 +107,11 @@ const Tokenizer *vocab_tokenizer(const Vocabulary *vocab);
 bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
 /* As tokenizer_read_special. */
 void vocab_read_special(Vocabulary *vocab, bool reads);
-/* Words of the text (of a list of words), or characters, that the vocabulary has no token
+/* Words of the text (if tokens are whole words), or characters, that the vocabulary has no token
  * for: a list of the first few, quoted, in the arena; NULL: there is none. */
 const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *text, size_t length);
-/* Appends the text of ids below vocab_size; special ones are left out. */
+/* Appends the text of ids below vocab_size; special ones are left out. If the tokenizer fails
+ * (tokenizer_problem), appends U+FFFD. */
 void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out);
 /* As token_words (runtime/text): the word of each of the text's n ids, and how many words there
  * are. */

@@ -1,11 +1,11 @@
-/* Making lists of words between spaces, or of characters (runtime/text/words/word_tokens.h), from
- * texts and from files.
+/* Lists of words between spaces, or of characters (runtime/text/words/word_tokens.h): counted in
+ * texts, read from a list's file, and written as one.
  *
- * The file has one token a line, and ids count the lines from 0. <pad>, <unk>, <s> and
+ * The file has one token a line, and ids count the tokens from 0. <pad>, <unk>, <s> and
  * </s> are looked up by these names; those that the file lacks are put before its first
- * token, so that they get the ids 0, 1, 2, 3 if it lacks all. A count after a token
- * (as subword-nmt writes it) is ignored. A first line "# characters" says that the
- * tokens are single characters; \n, \r, \t and \\ are then the usual escapes. */
+ * token, so that they get the ids 0, 1, 2, 3 if it lacks all. A count after a word
+ * (as subword-nmt writes it) is ignored. A first line "# characters", which is no token, says that
+ * the tokens are single characters; \n, \r, \t and \\ are then the usual escapes. */
 #ifndef RUNTIME_DATA_WORDLIST_H
 #define RUNTIME_DATA_WORDLIST_H
 

@@ -12,7 +12,7 @@
 /* Appends the ids of a prompt of one or more lines. */
 bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text,
                      size_t length, TokenIds *ids);
-/* Appends the text of ids, with "\n" for each newline. */
+/* Appends the text of ids, with "\n" for each id that is the rule's newline. */
 bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n,
                   TokenText *out);
 
@@ -20,10 +20,12 @@ bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_
 void continue_settings(const TextRule *rule, DecodeSettings *settings);
 
 /* ContinuePart: what one search adds to a text.
- *   prompt   the tokens it sees, in the text's memory: all of the text, or, if that does not fit,
- *            its last tokens, half of `longest`; if text and bos are missing, the rule's `start`
- *   limit    tokens to add, at least 1
- *   is_cut   the text does not fit */
+ *   prompt   the tokens that the model sees after bos: all of the text; if bos and the text are
+ *            more than `longest` tokens, the text's last ones, which with bos fill half of
+ *            `longest`; if text and bos are missing, the rule's `start`. Not owned: in the text or
+ *            the rule
+ *   limit    the most tokens to add; 1 or more
+ *   is_cut   bos and the text are more than `longest` tokens */
 typedef struct ContinuePart {
     Tokens prompt;
     int32_t limit;

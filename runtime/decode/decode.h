@@ -1,4 +1,4 @@
-/* Decoding: from source sentences (or prompts) to the best continuations.
+/* Decoding: from source sentences (or prompts) to the best, or to drawn, continuations.
  * A beam of 1 is greedy search. Sentences are independent of each other: the result for one
  * does not depend on the others in its batch, and random numbers are keyed by
  * (seed, number of the sentence, sample, position). */
@@ -10,8 +10,8 @@
 #include "runtime/decode/stepper.h"
 
 /* DecodeSettings: the rows of settings.def, and what only the caller of the decoder sets.
- *   limits      the longest result of each sentence of the batch, in tokens, in place of
- *               length_factor, length_extra and length_limit; usually NULL
+ *   limits      the longest result of each sentence of the batch, in tokens; NULL: length_factor,
+ *               length_extra and length_limit give it
  *   prefixes    forced beginnings, one for each sentence of the batch, which belong to the results
  *               and may be longer than the limits; or NULL
  *   n_stuck     counts the sentences whose best result no_repeat_ngram left without a token; or
@@ -19,9 +19,9 @@
  *   stops       n_stops tokens; each ends a result, as eos does
  *   until_eos   false: eos and stops are ordinary tokens; a result ends at its longest length
  *   open_end    a result that reaches its limit has no eos
- *   go_on       with a beam or a draw of 1: called for each token of a result, with the number of
- *               its sentence; false: the result ends there. NULL: no callback
- * bos -1: the prompt is fed without a bos; it then has at least one token. */
+ *   go_on       called for each token of a result, with the number of its sentence, if decode_width
+ *               is 1; false: the result ends with this token, without eos. NULL: no callback
+ * bos -1: the prompt is fed without a bos and must have at least one token. */
 typedef struct DecodeSettings {
 #define SETTING(kind, name, ...) SETTING_TYPE_##kind name;
 #define TOKEN(name, ...) int32_t name;
@@ -47,15 +47,16 @@ typedef struct Hypothesis {
     double log_probability; /* sum over tokens; with eos, if the result ends with it */
     const double *each;     /* the terms of this sum: n, or n + 1 with eos */
     int32_t n_each;
-    bool is_stuck; /* no_repeat_ngram left no token to choose: the result has no end */
-    double score;  /* log_probability / lp(length): what hypotheses are ranked by */
+    bool is_stuck; /* no_repeat_ngram left no token to choose: the result has no eos */
+    double score;  /* log_probability / lp(length), by which results are ranked; length: with eos */
 } Hypothesis;
 
 /* The tokens of the result's text: all but a leading `first` (TokenRules; -1: none). */
 Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first);
 
 typedef struct Decoded {
-    Hypothesis *best; /* best first; alternatives by the probability of their first token */
+    Hypothesis *best; /* best first; alternatives by their first token after the prefix, the most
+                         probable first */
     int32_t n;
 } Decoded;
 
@@ -63,7 +64,7 @@ typedef struct Decoded {
  * sentence i in the whole input (NULL: i), the key of its random numbers. `sources` is NULL for a
  * model without an encoder. `prompts` (may be NULL) are fed after bos and are no part of results.
  * results[i] gets the results of sentence i, in the arena, which may be one that fails. false:
- * memory ran out, or the batch has more rows than 32 bits count. */
+ * memory ran out, or the batch has more rows or candidates than 32 bits count. */
 bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results);
@@ -76,7 +77,7 @@ bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t
                  const Tokens *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
                  Arena *arena, Decoded *results);
 
-/* How many hypotheses a sentence has at a time: the beam, or the draws. */
+/* The most hypotheses that one search has at a time: the beam, or the number of draws. */
 int32_t decode_width(const DecodeSettings *settings);
 /* lp(n) = ((5 + n) / 6)^alpha. */
 double decode_length_penalty(double alpha, int32_t n);

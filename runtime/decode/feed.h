@@ -5,7 +5,7 @@
 #include "runtime/data/batch.h"
 #include "runtime/exec/exec.h"
 
-/* Feed: the model's names of inputs and dimensions; NULL: it has no such input. An input or
+/* Feed: the names of a model's inputs and dimensions; NULL: the model has no such one. An input or
  * dimension that a program lacks is skipped. */
 typedef struct Feed {
     const char *source, *target, *next, *further; /* inputs */

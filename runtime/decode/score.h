@@ -11,7 +11,7 @@
 typedef struct ScoreModel {
     const TfcProgram *forward; /* gives `logits` [B, T~, V]; or NULL */
 
-    /* gives a batch's part of "loss" (derive_loss_share), perhaps the same program; or NULL */
+    /* gives a batch's part of "loss" (derive_loss_share); it may be `forward`; or NULL */
     const TfcProgram *loss;
     /* gives sums over the whole corpus, which `loss` reads; NULL: it reads none */
     const TfcProgram *totals;
@@ -23,7 +23,7 @@ typedef struct ScoreModel {
 typedef struct Scores {
     double log_probability; /* natural, of all target tokens; without logits: -loss × tokens */
     double loss;            /* the model's own; NAN: not computed */
-    int64_t tokens;         /* target tokens, eos included */
+    int64_t tokens;         /* target tokens, eos included; without logits: feed_tokens */
     int64_t sentences;
 } Scores;
 
@@ -36,8 +36,8 @@ bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_t
                   double *tokens, int32_t *guesses, Scores *out);
 /* Nats a target token; NAN without tokens. */
 double score_token_loss(const Scores *scores);
-/* Whether the model's own loss is known and differs from score_token_loss: it has label smoothing,
- * counts only some tokens, or has further terms. */
+/* Whether the model's own loss is finite and differs from score_token_loss by more than rounding,
+ * for example by label smoothing, by counting only some tokens, or by further terms. */
 bool score_losses_differ(double own, double token_loss);
 /* How many target tokens the corpus has, with the ends, and with tokens that batches cut off. */
 int64_t score_tokens(const Corpus *corpus);

@@ -6,7 +6,8 @@
 #include "base/vec.h"
 #include "runtime/decode/pick.h"
 
-typedef struct Node { /* a chosen token and the way back */
+/* A chosen token. `parent`: the node of the token before it; below 0: none. */
+typedef struct Node {
     int32_t token, parent;
     double log_probability; /* of the token alone */
 } Node;
@@ -31,7 +32,7 @@ typedef struct Search {
     int32_t n_live, width; /* width: slots it owns, from first_slot */
     int32_t first_slot;
     Tokens prompt, prefix;
-    int32_t fed;    /* prompt tokens fed */
+    int32_t fed;    /* prompt tokens read: fed, or in live[0].token */
     int32_t length; /* tokens chosen by each live hypothesis */
     int32_t longest;
     int32_t rank;   /* of the token after the prefix, by probability, from 0; -1: any token */
@@ -49,8 +50,8 @@ typedef VEC(SlotCopy) SlotCopies;
  * the prompt's first token. The caller has set width, first_slot, prompt, prefix, longest, rank and
  * number. The arena may be one that fails: the caller checks arena_failed after each call. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
-/* The unread tokens: bos and the prompt up to its last token, which are fed without computing
- * logits, before the first search_examine. search_unread: how many are left; search_unread_token:
+/* The unread tokens: all but the last of bos and the prompt's tokens. They are fed before the first
+ * search_examine, without computing logits. search_unread: how many are left; search_unread_token:
  * the i-th of these; search_fed: the next n were fed. */
 int32_t search_unread(const Search *search);
 int32_t search_unread_token(const Search *search, int32_t i);
@@ -62,9 +63,10 @@ int32_t search_known_token(const Search *search, int32_t i);
 /* Whether the settings change logits before tokens are chosen. */
 bool search_changes(const DecodeSettings *settings);
 /* Reads a row of logits for search_choose: fills `out` (room for search_candidates entries) and
- * returns how many; SEARCH_STUCK if no_repeat_ngram leaves no token. `changed`: room for a row if
- * search_changes; `scratch`: room for `vocab` candidates if samples are drawn; else NULL. Several
- * threads may read rows at once, each with memory of its own. */
+ * returns how many. If no_repeat_ngram leaves no token: SEARCH_STUCK, or 0 for an alternative whose
+ * rank is above 0. `changed`: room for a row if search_changes; `scratch`: room for `vocab`
+ * candidates if samples are drawn; else NULL. Several threads may read rows at once, each with
+ * memory of its own. */
 enum { SEARCH_STUCK = -1 };
 int32_t search_candidates(const DecodeSettings *settings);
 int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,

@@ -36,7 +36,8 @@ typedef struct DecodeSetting {
     double initial, least, most;
 } DecodeSetting;
 
-/* The row's option (NULL: none), the word for its value in usage (NULL for a flag), its help. */
+/* The row's option (NULL: none), the word for its value in usage (NULL for a flag, or without an
+ * option), its help. */
 typedef struct DecodeSettingHelp {
     const char *option, *value, *text;
 } DecodeSettingHelp;
@@ -51,10 +52,11 @@ extern const DecodeSetting setting_rows[SETTINGS];
 const DecodeSettingHelp *setting_help(int row);
 
 double setting_get(const DecodeSetting *setting, const TfcGeneration *settings);
-/* Sets the row's field to a value in range: `number` for a NUMBER, else `whole`. */
+/* Sets the row's field to a value in range: `number` for a NUMBER, else `whole`. For a `longest`
+ * row it also sets length_factor to 0. */
 void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole,
                  double number);
-/* Copies the row's field; as setting_put, sets length_factor to 0 for a `longest` row. */
+/* Copies the row's field. For a `longest` row it also sets to->length_factor to 0. */
 void setting_copy(const DecodeSetting *setting, const TfcGeneration *from, TfcGeneration *to);
 /* Whether a value is in the row's range; NaN is not. */
 bool setting_fits(const DecodeSetting *setting, double value);
@@ -66,8 +68,8 @@ void setting_range(const DecodeSetting *setting, char *text);
 typedef struct SettingConflict {
     const char *options, *fields;
 } SettingConflict;
-/* The first conflict; NULL: there is none. The caller passes the default of a setting that was not
- * given. */
+/* The first conflict; NULL: there is none. The caller passes the default, or 0, of a setting that
+ * was not given. */
 const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of,
                                          int64_t alternatives);
 /* Whether options were given (a flag for each row) that do not go together: one that has no effect

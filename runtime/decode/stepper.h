@@ -1,4 +1,4 @@
-/* What decoding needs of a model: feeds tokens to each hypothesis and gives the
+/* Stepper: what decoding needs of a model. It feeds tokens to each hypothesis and gives the
  * logits of the next token. A hypothesis lives in a slot, which remembers the tokens
  * fed to it; slots can be copied (when two hypotheses grow out of one).
  *
@@ -18,7 +18,8 @@ typedef struct Tokens {
 /* The most tokens to feed at once, besides one for each slot: enough that reading the weights is a
  * small part of the step's time. */
 enum { STEPPER_MOST_FED = 512 };
-/* The same for a step that gives logits: so few that these take at most 16 MiB, but at least 16. */
+/* The same for a step that gives logits: as many tokens as have 16 MiB of logits, but at least 16
+ * and at most STEPPER_MOST_FED. */
 static inline int32_t stepper_most_tokens(int32_t vocab)
 {
     const int32_t logits = 1 << 22, most = STEPPER_MOST_FED, least = 16;

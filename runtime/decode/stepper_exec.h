@@ -9,18 +9,19 @@
 typedef struct StepperPrograms {
     const TfcProgram *encode; /* NULL for a decoder-only model */
     const TfcProgram *decode_step;
-    const char *target; /* input of decode_step: the newest token of each row, i32[B, Q~] */
-    const char *logits; /* its output [B, Q~, V] */
-    /* NULL; or logits are [B, Q~, K], of K ids, which encode's input `shortlist_input` gets */
+    const char *target; /* input of decode_step: the new tokens of each row, i32[B, Q~] */
+    const char *logits; /* output of decode_step: [B, Q~, V], or, with a shortlist, [B, Q~, K] */
+
+    /* A shortlist: the K ids of a batch's tokens are encode's input `shortlist_input`. `choose` is
+     * shortlist_choose; a library, which has no shortlist, is linked without it. NULL: none */
     const Shortlist *shortlist;
-    ShortlistChoose
-        *choose; /* shortlist_choose; a library without a shortlist is linked without it */
+    ShortlistChoose *choose;
     const char *shortlist_input;
 } StepperPrograms;
 
-/* Both programs' tensors must be in the store; store and programs must outlive the stepper. It
- * owns the memory of the caches ("cache.N"): slots of equal capacity that
- * double when a hypothesis outgrows them. Steppers over one store share its params and what is
+/* Both programs' tensors must be in the store; store and programs must outlive the stepper. The
+ * stepper owns the memory of the caches ("cache.N"): slots of equal capacity, which
+ * doubles when a hypothesis outgrows it. Steppers over one store share its params and what is
  * prepared of them; exec.h says when they may run at the same time. false: memory ran out. */
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out);
 

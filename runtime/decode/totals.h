@@ -21,12 +21,12 @@ void totals_free(Totals *totals); /* NULL is allowed */
 void totals_clear(Totals *totals);
 /* Adds the outputs of the last run to the numbers of a piece. */
 void totals_take(Totals *totals, Exec *exec, int64_t piece);
-/* The numbers of all pieces, and at *n how many; each is 0 until it is taken. Ranks sum them before
- * totals_finish. */
+/* The numbers of all pieces, and at *n how many; those of a piece are 0 until totals_take adds to
+ * them. Ranks sum the numbers before totals_finish. */
 double *totals_numbers(Totals *totals, int64_t *n);
 void totals_finish(Totals *totals);
-/* Gives the totals to the executor as inputs, as far as its program has them. They are not copied,
- * and change at the next totals_finish. */
+/* Gives the totals to the executor as inputs, as far as its program has them. The totals are not
+ * copied, and change at the next totals_finish. */
 void totals_feed(const Totals *totals, Exec *exec);
 
 #endif

@@ -12,9 +12,9 @@
  * A Store may serve several executors. They may run at the same time, each in a thread of its own,
  * if no program assigns params and, of each program, one executor has run since params changed:
  * that run prepares what the others share. An Exec serves one thread at a time. Nothing here
- * prints.
- * If memory runs out, a call returns false or NULL. The Store or Exec stays usable, and the same
- * call may succeed later. A run that fails changes no params; earlier outputs become invalid. */
+ * prints. If memory runs out, a call returns false or NULL (exec_slab_needed: -1). The Store or
+ * Exec stays usable, and the same call may succeed later. A run that fails changes no params;
+ * earlier outputs become invalid. */
 #ifndef RUNTIME_EXEC_EXEC_H
 #define RUNTIME_EXEC_EXEC_H
 
@@ -51,9 +51,9 @@ bool store_add_program(Store *store, const TfcProgram *program);
  * `find` returns NULL: the store allocates the data. */
 typedef void *(*StoreFind)(void *context, const TfcTensor *tensor);
 bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context);
-/* Finds the mapped file in which borrowed params lie, if any: store_leave then gives back the
- * memory of params in it. To be called when the params are added. A store that borrows from another
- * store takes that one's file, by store_share_pages. */
+/* Finds the mapped file in which borrowed params of 1 MiB or more lie, if any: store_leave then
+ * gives back the memory of params in it. To be called after the params are added. A store that
+ * borrows from another store takes that one's file, by store_share_pages. */
 void store_find_pages(Store *store);
 void store_share_pages(Store *store, const Store *from);
 /* Gives back the memory of a param that lies in that file; a later read gets it from the file. For
@@ -83,11 +83,11 @@ typedef struct StoreSource {
                  int64_t bytes);
     void (*release)(void *memory, int64_t bytes);
 } StoreSource;
-/* Tensors that are added later have no data until store_need. The store must not have tensors
- * yet. */
+/* Tensors that are added later, unless borrowed, have no data until store_need. The store must not
+ * have tensors yet. */
 void store_defer(Store *store);
-/* Sets the source, which must outlive the store and its executors. Until store_changed, all params
- * have the source's values. */
+/* Sets the source, which must outlive the store and its executors. Until the store's version
+ * changes, all params have the source's values. */
 void store_set_source(Store *store, const StoreSource *source);
 const StoreSource *store_source(const Store *store); /* NULL: none, or params have changed since */
 /* Gives a tensor that has no data its data, or all such tensors: a param the source's values, if
@@ -156,7 +156,8 @@ bool exec_input(Exec *exec, const char *name, const void *data); /* false: no su
 bool exec_cache(Exec *exec, const char *name, void *data);
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 /* Runs the program. False, and no step has run: memory ran out, the shape needs more than any
- * machine has, an input or a cache has no data, or the store's source cannot read a param. */
+ * machine has, an input or a cache of more than 0 elements has no data, or the store's source
+ * cannot read a param. */
 bool exec_run(Exec *exec);
 /* The same without the steps that only outputs need: computes caches, params that are assigned, and
  * what is kept for the next run. Outputs are undefined then. */
@@ -171,7 +172,8 @@ int64_t exec_output_count(Exec *exec, const char *name);
  * called exec_run. */
 typedef struct ExecHook {
     void *context;
-    /* called when all earlier steps are done; `step` has not begun. Of a loop: its first step */
+    /* called when all earlier steps are done; `step` has not begun, unless it is an epilogue, which
+     * its product has done. Of a loop: its first step */
     void (*before)(void *context, int32_t step);
     /* called when `step` and all earlier ones are done. Of a loop: its last step */
     void (*after)(void *context, int32_t step);
@@ -186,9 +188,9 @@ typedef struct ExecSpan {
 /* The steps that read or write a tensor of the store; first > last: there are none. */
 ExecSpan exec_tensor_span(const Exec *exec, const char *name);
 
-/* For --check-numerics: runs as exec_run does, but checks the floats that each step wrote, and
- * stops at the first step that made a NaN: *name and *step are its name and number. *name NULL: no
- * step did, and the run is complete. False: as exec_run. */
+/* For --check-numerics: runs as exec_run does, but checks the floats that each step wrote, except
+ * panels, and stops at the first step that wrote a NaN: *name and *step are its name and number.
+ * *name NULL: no step did, and the run is complete. False: as exec_run. */
 bool exec_find_nan(Exec *exec, const char **name, int *step);
 const TfcProgram *exec_program(const Exec *exec);
 

@@ -69,16 +69,16 @@ typedef enum TfcRows {
     TFC_ROWS_UNITS, /* a kernel: does the rows' part of its range */
     TFC_ROWS_SUM,   /* a kernel: its results are sums over rows, added up over the chunks */
     TFC_ROWS_M,     /* a product: the rows are m */
-    TFC_ROWS_N,     /* … are n */
-    TFC_ROWS_K      /* … are k: a chunk adds to the c of the chunks before */
+    TFC_ROWS_N,     /* a product: the rows are n */
+    TFC_ROWS_K      /* a product: the rows are k; a chunk adds to the c of the chunks before */
 } TfcRows;
 
 typedef enum TfcBufferKind {
     TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
-    TFC_BUFFER_TENSOR, /* a param in the store: `index` into tensors */
+    TFC_BUFFER_TENSOR, /* in the store, or a cache in the caller's memory: `index` into tensors */
     TFC_BUFFER_INPUT,  /* the caller's: `index` into inputs */
-    TFC_BUFFER_OUTPUT, /* in the slab until the next run: `index` into outputs */
-    TFC_BUFFER_KEPT    /* outside the slab, kept for the next run; its size is a constant */
+    TFC_BUFFER_OUTPUT, /* in memory until the next run: `index` into outputs */
+    TFC_BUFFER_KEPT    /* kept for the next run if a step reads it then; its size is a constant */
 } TfcBufferKind;
 
 typedef enum TfcInit {
@@ -130,8 +130,9 @@ static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layou
     ;
 #include "runtime/exec/records.def"
 
-/* What a product does with each part of c once it is whole and still in the cache: the
- * kernel's units are c's rows, from `row` on, its columns c's, from `column` on. */
+/* TfcEpilogue: a kernel that a product calls on each part of c once the part is complete and still
+ * in the processor's cache. The kernel's units are c's rows, which begin at unit `row`; its columns
+ * are c's, which begin at `column`. */
 typedef struct TfcEpilogue {
     TfcKernel call;
     TfcKernelArgs *args; /* the columns are set for each part */

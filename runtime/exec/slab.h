@@ -1,6 +1,6 @@
 /* The slab planner: places buffers with known lifetimes into one block of memory
  * so that no two that live at the same time overlap. Buffers that are kept from run to run have a
- * block of their own, in which they stay in place until more buffers are kept. */
+ * second block, in which they stay in place until more buffers are kept. */
 #ifndef RUNTIME_EXEC_SLAB_H
 #define RUNTIME_EXEC_SLAB_H
 
@@ -37,9 +37,9 @@ bool slab_stays(const TfcProgram *program, const bool *read, int32_t buffer);
 typedef struct SlabBlocks {
     int64_t slab, kept;
 } SlabBlocks;
-/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Kept buffers are
- * placed in a block of their own, all others in the slab. False: memory for the planning ran
- * out. */
+/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Buffers for which
+ * slab_stays are placed in the block of what is kept, all others in the slab. False: memory for the
+ * planning ran out. */
 bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets,
                 SlabBlocks *blocks);
 

@@ -48,7 +48,7 @@ typedef struct KeptBlock {
     char *memory;
     _Atomic int64_t prepared; /* the store's version that it was made of; 0: none */
     const StoreSource *found; /* whose `find` returned memory; NULL: it is allocated */
-    const StoreSource *keeps; /* the params' source, which gets memory when it ends; or NULL */
+    const StoreSource *keeps; /* the source that gets `memory` when the block ends; or NULL */
     int32_t users;            /* executors */
     struct KeptBlock *next;   /* in the store */
 } KeptBlock;
@@ -90,8 +90,8 @@ struct Exec {
     int64_t part_bytes;
     int32_t first_step; /* of this run */
     bool multiplies;    /* the program has products */
-    bool bound;         /* the steps fit the dimensions as they are now, */
-    int32_t bound_from; /* from this one on */
+    bool bound;         /* the steps from bound_from on are bound to the current dimensions */
+    int32_t bound_from;
     uint32_t rng[4];
     const ExecHook *hook;    /* or NULL */
     const bool *for_outputs; /* of each step: outputs alone need it; NULL: not known yet */
@@ -111,9 +111,8 @@ static inline char *exec_place(const Exec *exec, int32_t b)
            exec->offsets[b];
 }
 
-/* Makes room in every planned buffer for each of n shapes: plans anew, and allocates, if one does
- * not fit. False: memory ran out, or a shape does not fit (sizes_fit); kept data is lost if memory
- * ran out. */
+/* Makes room in every planned buffer for each of n shapes: plans anew, and allocates, if one needs
+ * more. False: memory ran out, and kept data is lost; or a shape is too large (sizes_fit). */
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
 /* Plans for the dimensions as they are, and evaluates the sizes, for steps that a device runs: an
  * Exec that is only measured has no memory and cannot run. False: as exec_fit. */

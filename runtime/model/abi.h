@@ -80,8 +80,8 @@ typedef struct TfcModel {
     const TfcMember *members;
     const char *source, *target, *next, *logits; /* ports; NULL: none */
     int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
-    int64_t first;                               /* id of every translation; -1: none */
-    int64_t max_length;                          /* of sentences; 0: no limit known */
+    int64_t first;                               /* first id of every translation; -1: none */
+    int64_t max_length;                          /* tokens of a sequence; 0: no limit known */
     int64_t n_ids;
     const TfcIds *ids; /* of the inputs whose ids are looked up */
     int64_t n_lengths;

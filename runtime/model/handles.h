@@ -11,7 +11,7 @@ typedef enum HandleKind { HANDLE_MODEL, HANDLE_SESSION } HandleKind;
 void handles_lock(void);
 void handles_unlock(void);
 
-/* A handle for the object; NULL: memory ran out. */
+/* A handle for the object; NULL: memory or the numbers ran out. */
 void *handle_add(HandleKind kind, void *object);
 /* The handle's object; NULL: the handle is closed, of the other kind, or was never given. */
 void *handle_find(HandleKind kind, const void *handle);

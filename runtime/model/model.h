@@ -3,11 +3,12 @@
  * and driver/compile/header.c describe the same calls.
  *
  * Callers hold handles (handles.h). A model is shared by sessions; a session serves one call
- * at a time. tfc_model_train_step writes the params: nothing else runs on the model
- * meanwhile. A call that breaks these rules, or has an argument that is not allowed, returns an
- * error; the generated header lists the errors of each function. Functions return a TfcStatus;
- * tfc_model_error_detail has the details of the calling thread's last error. A call that fails
- * changes nothing, unless the generated header says otherwise. */
+ * at a time. tfc_model_train_step writes the params: no other call may use them meanwhile.
+ * A call that breaks these rules, or has an argument that is not allowed, returns an
+ * error; the generated header lists the errors of each function. Functions that return int return a
+ * TfcStatus; those that return int64_t return -1 after an error. tfc_model_error_detail has the
+ * details of the calling thread's last error. A call that fails changes neither params nor the
+ * count of steps; the generated header says what else changes. */
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
@@ -43,9 +44,9 @@ typedef struct TfcTranslation {
 } TfcTranslation;
 
 /* A word of a function's arguments or results: all fields of the generated structs
- * are eight bytes. Arguments: the seed (train_step alone); each dimension of the
- * program, its extent or, if ragged, its lengths; each input, a pointer or, of a
- * scalar, its value. Results: each output, in the same way. */
+ * are eight bytes. Arguments, in this order: the seed (train_step alone); each dimension of the
+ * program, its extent or, if ragged, a pointer to its lengths; each input but train_step's `step`,
+ * a pointer or, of a scalar, its value. Results: each output, a pointer or a scalar's value. */
 typedef union TfcWord {
     int64_t extent;
     uint64_t seed;
@@ -59,7 +60,8 @@ int tfc_model_open(const TfcModel *model, int64_t header, const char *weights,
                    TfcModelHandle **out);
 int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out);
 /* Opens a model with the params, the optimizer's state and the count of steps of a checkpoint that
- * tfc_model_save or a training has written. Only for a model that has train_step. */
+ * a training has written, or tfc_model_save after a train_step. Only for a model that has
+ * train_step. */
 int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
                               TfcModelHandle **out);
 void tfc_model_close(TfcModelHandle *loaded);
@@ -108,8 +110,8 @@ int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *setti
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,
                                 const TfcTranslation **list, int64_t *n);
-/* For main.c: the answer to one line among many, a translation or a continuation, as one line.
- * `number`: the line's number, from 0, which is in the key of its random numbers. */
+/* For main.c: the answer to one line among many, as one line: its translation, or the prompt with
+ * its continuation. `number`: the line's number, from 0, part of the key of its random numbers. */
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
                           const char *line, int64_t length, const char **text,
                           int64_t *text_length);

@@ -20,9 +20,10 @@ typedef struct ProgramOptions {
 
 /* Reads the command line. Returns 0; or the exit status, after a message about what is wrong. */
 int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *options);
-/* Replaces the model's defaults by the options that were given. --beam and --alternatives without
- * --sample turn off drawing at random, even if that is the model's default. Returns 0; or the exit
- * status, after a message about options that exclude each other. */
+/* Replaces the model's defaults by the options that were given, and raises a beam below nbest to
+ * it. --beam and --alternatives without --sample turn off drawing at random, even if that is the
+ * model's default. Returns 0; or the exit status, after a message about options that exclude each
+ * other. */
 int program_options_set(const ProgramOptions *options, const char *program,
                         TfcGeneration *settings);
 

@@ -6,8 +6,8 @@
 #include "runtime/model/model.h"
 
 /* Answers a request. The answer ends with a NUL and is valid until the next call; never NULL. Any
- * request is allowed. One thread calls at a time. If memory for the answer's text runs out, the
- * process ends. */
+ * request is allowed. One thread calls at a time, and every call has the same model. If memory for
+ * the answer's text runs out, the process ends. */
 const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length);
 
 /* Writes the member "attention" of an answer to a line: the attention weights of each token of the

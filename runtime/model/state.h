@@ -37,7 +37,7 @@ typedef struct TfcLoaded {
 
 typedef struct TfcSession {
     TfcLoaded *loaded;
-    Store *store;   /* of the first member: params borrowed from the model's, caches of its own */
+    Store *store;   /* of the first member: its tensors are borrowed from the model's store */
     Store **others; /* the same of an ensemble's other members */
     int64_t generation;
     Exec *execs[TFC_N_FUNCTIONS];
@@ -47,7 +47,7 @@ typedef struct TfcSession {
     bool has_stepper;
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
     uint8_t *is_fed;              /* of each slot: it is among the rows checked so far */
-    Arena *results;               /* of the last generation */
+    Arena *results;               /* of the last generation or list of translations */
     TokenText text;               /* of the last call with text */
     UnknownCount unknown;         /* tokens of the last call's texts */
     char unknown_note[UNKNOWN_NOTE_BYTES];
@@ -61,8 +61,8 @@ typedef struct TfcSession {
 typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 
 /* The object of an open handle; it is not freed before model_leave or session_leave. NULL, after
- * tfc_model_fail, with *status: the handle is not open, or another call uses the object in a way
- * that excludes this one. */
+ * tfc_model_fail, with *status: the handle is not open, the session's model is closed, or another
+ * call uses the object in a way that excludes this one. */
 TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
 void model_leave(TfcLoaded *loaded, ModelUse use);
 TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
@@ -76,12 +76,14 @@ void session_free(TfcSession *session);
 
 /* ---- errors ---- */
 
-/* Keeps the text for tfc_model_error_detail in this thread and returns the status. */
+/* Stores the text for tfc_model_error_detail in this thread, cut to 1,023 bytes, and returns the
+ * status. If there is no memory for texts of this thread, the text is lost. */
 int tfc_model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int tfc_model_no_memory(void); /* the same for TFC_ERROR_MEMORY */
 /* TFC_ERROR_ARGUMENT if the argument is NULL, with its name in the details; else TFC_OK. */
 int tfc_model_need(const void *argument, const char *name);
-/* Checks the ids of an input in their order: TFC_ERROR_ARGUMENT if one is out of range. */
+/* Checks the ids of an input in their order: TFC_ERROR_ARGUMENT if one is outside the input's range
+ * in the model. An input without a range may have any ids. */
 int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t *ids, int64_t n);
 
 /* ---- shared by calls ---- */
@@ -91,15 +93,15 @@ int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t 
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
-/* If the model's params have got other addresses since the session's executors were made: frees
- * these and makes new stores. false: memory ran out. */
+/* At a session's first call, and if the model's params have got other addresses since the session's
+ * executors were made: frees these executors and makes new stores. false: memory ran out. */
 bool session_refresh(TfcSession *session);
 /* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's
  * store. false: memory ran out. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
 enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that session_run takes */
-/* Runs a program on the words of a call and gives its results; everything is checked before
- * anything is changed. Returns a TfcStatus. (words.c) */
+/* Runs a program on the words of a call and gives its results; all words are checked before the
+ * program runs. Returns a TfcStatus. (words.c) */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out);
 
@@ -120,7 +122,7 @@ TfcResult session_result(const Hypothesis *hypothesis);
 /* Checks the settings and converts them, all but the prefixes; NULL: the defaults. Returns a
  * TfcStatus. */
 int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out);
-/* Tokens of the longest sequence that the model takes. */
+/* Tokens of the longest sequence that the model takes; DECODE_LONGEST if no limit is known. */
 int64_t tfc_model_longest(const TfcModel *model);
 
 #endif

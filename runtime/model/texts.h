@@ -9,8 +9,8 @@
 /* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`: the
  * name of a prefix's field, for the message; else NULL. */
 int texts_check(const char *name, const char *utf8, int64_t length);
-/* Begins a call: makes stepper, tokenizers and settings ready. `encodes`: whether the call needs a
- * model with an encoder or one without. */
+/* Begins a call: makes stepper, tokenizers and settings ready, and ends what decode_step had begun.
+ * `encodes`: whether the call needs a model with an encoder or one without. */
 int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                 DecodeSettings *settings);
 /* Appends a text's ids, and counts the unknown ones among them. false: tokenizer_problem has the
@@ -25,9 +25,9 @@ bool texts_push_special(TokenIds *ids, int64_t id);
 
 /* ---- translations.c ---- */
 
-/* Translates lines. *list gets the results of each line, n of them, in the arena of the session's
- * results; list NULL: the best results become the session's text. `first`: the number of the first
- * line, for random numbers and messages. */
+/* Translates lines. *list gets the results of all lines, *n in number, in the arena of the
+ * session's results; list NULL: the best results become the session's text. `first`: the number of
+ * the first line, for random numbers and messages. */
 int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
                     const char *utf8, size_t length, const TfcTranslation **list, int64_t *n);
 

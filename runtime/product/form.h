@@ -53,7 +53,7 @@ enum { TFC_PANEL_GAP = 64 };
 
 /* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
  * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are
- * read from memory: of bf16 they hold pairs in any case, half as many bytes.
+ * read from memory: of bf16 they always hold pairs, half as many bytes as widened terms.
  *   source, element            bytes of an element of a and b; of an element of a panel, which is
  *                              also the size of a sum
  *   joined, kept               terms an element of a panel; of a panel that product_pack makes
@@ -61,13 +61,13 @@ enum { TFC_PANEL_GAP = 64 };
  *   depth                      terms a pass: what is summed in registers in one go
  *   columns, rows              of a panel of b; of a panel of a, and of the highest tile
  *   together                   rows of a that are packed together
- *   low                        this many rows or fewer are multiplied by wide tiles, with b in
- *                              place
+ *   low                        this many rows or fewer are multiplied by wide tiles, if b is read
+ *                              in place
  *   strided                    tiles can read operands in place, by strides
  *   in_place_rows, in_place_k  an a contiguous along k is read in place if its rows and k are
  *                              multiples of these; 0: never
- *   crowded                    … unless its rows are a multiple of this many bytes apart; 0: even
- *                              then
+ *   crowded                    an a whose rows are a multiple of this many bytes apart is not read
+ *                              in place; 0: there is no such limit
  *   beside                     layout (TfcLayout) to which adjacent rows of a are packed
  *   any_rows                   tiles take fewer rows than their height
  *   registers                  tiles hold their sums in registers of AMX, which are set up around a
@@ -86,10 +86,10 @@ typedef struct TfcFormSizes {
 
 /* TfcForm: sizes and functions of products of one element type on one processor. A function that is
  * not needed is NULL.
- *   tiles           by height and width; the widest, for low heights alone
+ *   tiles           by height and width; the greatest width only for low heights
  *   highest         the highest tile as wide as a panel, for each layout of operands
- *   of_kept         tiles for panels that product_pack made, where joined and kept differ; none of
- *                   the greatest height
+ *   of_kept         tiles for panels that product_pack made, if joined and kept differ; none of the
+ *                   greatest height
  *   pack_panel      packs panels of b
  *   pack_kept       the same for product_pack
  *   pack_rows       packs panels of a, from adjacent rows

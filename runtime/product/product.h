@@ -18,7 +18,7 @@ struct TfcEpilogue;
  * One of the two strides of a is 1, unless that side has at most one element; likewise of b.
  *   panels    b as product_pack packed it, in place of b, which is not read; NULL: b is read
  *   column    the first column of the panels to be multiplied, a multiple of TFC_PANEL_COLUMNS
- *   epilogue  what is done with each part of c once it is whole, or NULL */
+ *   epilogue  called on each part of c once the part is complete, or NULL */
 typedef struct TfcProduct {
     int64_t m, n, k;
     const void *a;
@@ -58,8 +58,8 @@ enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
 /* The most rows of a for which a product reads panels that product_pack made; with more rows it
- * packs b itself. Pairs that are widened at each reading pay for few rows: with AVX2 for 16 and not
- * for 32, with AVX-512 for 64. */
+ * packs b itself. Panels whose pairs are widened at each reading are faster only for few rows: with
+ * AVX2 for 16 and not for 32, with AVX-512 for 64. */
 static inline int64_t product_panels_to(const TfcForm *form)
 {
     enum { WIDENED = 24 };

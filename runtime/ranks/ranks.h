@@ -5,8 +5,9 @@
  *   ranks_share(ranks, &state, sizeof state);    // rank 0's, on every rank
  *   ranks_close(ranks);
  *
- * Every rank makes the same calls in the same order. For a process on its own `ranks` is NULL, and
- * calls do nothing; ranks_send, ranks_receive and ranks_name_of must not be called then. */
+ * All ranks call ranks_open, ranks_share, ranks_sum and ranks_close in the same order. For a
+ * process on its own `ranks` is NULL, and calls do nothing; ranks_send, ranks_receive and
+ * ranks_name_of must not be called then. */
 #ifndef RUNTIME_RANKS_RANKS_H
 #define RUNTIME_RANKS_RANKS_H
 
@@ -16,8 +17,9 @@
 typedef struct Ranks Ranks;
 
 /* *ranks: in the arena; NULL: no mpirun started the process. False after an error: mpirun started
- * it, but the module for its MPI is not there or cannot be loaded. `silence`: seconds after which
- * all ranks are ended because nothing was heard of one; 0: never. */
+ * it, but the module for its MPI is not there or cannot be used. `silence`: seconds after which
+ * all ranks are ended because nothing was heard of one; 0: never. Without ranks_have_lanes silence
+ * is not noticed, and a warning says so. */
 bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks);
 /* Names of the MPI libraries with an installed module, separated by ", "; or "none". In the
  * arena. */
@@ -39,9 +41,9 @@ void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from);
 /* Sends and receives messages at once; returns when all are done. Each rank gives its own; those
  * between two ranks are in the same order on both. */
 void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n);
-/* The same, called by another thread than the other functions: its messages do not mix with theirs,
- * and it sleeps while it waits. `lane`: the thread's number, from 1, the same on all ranks. Only if
- * ranks_have_lanes. */
+/* ranks_move for another thread than the one that calls the other functions: its messages do not
+ * mix with theirs, and the thread sleeps while it waits. `lane`: the thread's number, from 1, the
+ * same on all ranks. Only if ranks_have_lanes. */
 void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n, int lane);
 bool ranks_have_lanes(const Ranks *ranks);
 /* Copies rank 0's bytes to every rank. */

@@ -1,5 +1,6 @@
-/* The functions of one kind of tokenizer, which tokenizer.c calls. It has checked the arguments:
- * ids and texts are not NULL, and the id of `piece` is in the vocabulary. `decode` gets any ids. */
+/* The functions of one kind of tokenizer, which tokenizer.c calls. tokenizer.c has checked the
+ * arguments: ids and texts are not NULL unless they are empty, and the id of `piece` is in the
+ * vocabulary. `decode` gets any ids. */
 #ifndef RUNTIME_TEXT_KIND_H
 #define RUNTIME_TEXT_KIND_H
 
@@ -13,7 +14,7 @@ typedef struct TokenizerKind {
     bool (*decode)(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);
     const char *(*piece)(const Tokenizer *tokenizer, int32_t id, size_t *length);
     int32_t (*find)(const Tokenizer *tokenizer, const char *piece, size_t length);
-    void (*close)(Tokenizer *tokenizer); /* frees what is not in the arena; NULL: nothing is */
+    void (*close)(Tokenizer *tokenizer); /* frees what is not in the arena; NULL: all is in it */
 } TokenizerKind;
 
 struct Tokenizer {
@@ -30,8 +31,8 @@ struct Tokenizer {
 /* Begins a call that reads or encodes `length` bytes, or decodes `length` ids: clears this thread's
  * error and count of steps. */
 void tokenizer_begin(size_t length);
-/* Counts steps of a search (pattern.c) towards the limit of the call, which is in proportion to its
- * length. False: the limit is exceeded. */
+/* Counts steps of a search (pattern.c) towards the limit of the call, which grows with the call's
+ * `length`. False: the limit is exceeded. */
 bool tokenizer_spend(int64_t steps);
 /* Sets the reason why this call fails (tokenizer_problem); not for memory that ran out. */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));

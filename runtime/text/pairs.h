@@ -11,7 +11,7 @@
 typedef struct TokenPair {
     double key;   /* the least is joined first, of equal ones the leftmost */
     int32_t at;   /* the left symbol */
-    int32_t made; /* what they make; if they would make something else now, the pair is stale */
+    int32_t made; /* what the two make; if they would make something else now, the pair is stale */
 } TokenPair;
 
 /* Pairs: a binary heap in memory of the caller, with room for three pairs a symbol: each symbol but

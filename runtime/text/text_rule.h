@@ -5,7 +5,7 @@
  *   end        is predicted behind a text
  *   newline    stands for a line break within a text; -1: the tokenizer's tokens of "\n" do
  *   start      is fed if there is neither `begin` nor a prompt
- *   stops      generation ends before one of these n_stops; none: it goes on to its limit
+ *   stops      generation ends before one of these n_stops; n_stops 0: at its limit
  *   forbidden  generation never chooses one of these */
 #ifndef RUNTIME_TEXT_TEXT_RULE_H
 #define RUNTIME_TEXT_TEXT_RULE_H

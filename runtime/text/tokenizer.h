@@ -1,4 +1,5 @@
-/* Tokenizers: text to token ids and back, from files in memory, with libc alone.
+/* Tokenizers: text to token ids and back, from files in memory. These functions need libc alone;
+ * tokenizers of a tokenizer.json (hf/tokenizer_json.h) need more.
  *
  *   const char *problem;
  *   Tokenizer *t = tokenizer_sentencepiece(bytes, size, &problem);  // the bytes outlive it
@@ -7,8 +8,8 @@
  *   tokenizer_decode(t, ids.data, ids.count, &out);
  *   tokenizer_free(t);
  *
- * Only tokenizer_read_special changes a Tokenizer: several threads may use one at once. Functions
- * report that memory ran out. */
+ * Only tokenizer_read_special changes a Tokenizer: several threads may use one at once. If memory
+ * runs out, a function returns NULL or false. */
 #ifndef RUNTIME_TEXT_TOKENIZER_H
 #define RUNTIME_TEXT_TOKENIZER_H
 
@@ -22,13 +23,13 @@ typedef struct Tokenizer Tokenizer;
  * memory ran out, and *problem is NULL. `problem` may be NULL. */
 Tokenizer *tokenizer_sentencepiece(const void *bytes, size_t size, const char **problem);
 /* The tokenizer of a list of words or characters (word_tokens.h) with the four special tokens, as
- * vocab_save (runtime/data) writes it. Bytes and errors as above. Decoding joins the words that a
- * joiner, `@@ `, separates. */
+ * vocab_save (runtime/data) writes it. Bytes and errors as above. Decoding removes the joiner `@@`
+ * at a word's end with the space after it. */
 Tokenizer *tokenizer_words(const void *bytes, size_t size, const char **problem);
 void tokenizer_free(Tokenizer *tokenizer); /* NULL is allowed */
 
 int32_t tokenizer_size(const Tokenizer *tokenizer);
-/* Whether it was made from a tokenizer.json whose tokens are whole words (WordLevel). */
+/* Whether the tokenizer was made from a tokenizer.json whose tokens are whole words (WordLevel). */
 bool tokenizer_is_words(const Tokenizer *tokenizer);
 /* Special ids; -1: there is no such token. */
 typedef struct TokenizerSpecial {
@@ -40,7 +41,7 @@ typedef struct TokenizerFrame {
     const int32_t *before, *after;
     int32_t n_before, n_after;
 } TokenizerFrame;
-TokenizerFrame tokenizer_frame(const Tokenizer *tokenizer); /* empty for SentencePiece models */
+TokenizerFrame tokenizer_frame(const Tokenizer *tokenizer); /* empty if no tokenizer.json has it */
 /* Sets whether a special token's name in a text is read as that token (the default) or as any other
  * text. To be called before several threads use the tokenizer. SentencePiece models and lists of
  * words always read it as text. */
@@ -51,8 +52,9 @@ const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *leng
 /* The id whose piece these bytes are; -1: there is none. */
 int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t length);
 
-/* Appends the ids of a text of at most TOKENIZER_MOST bytes; each byte that is not valid UTF-8
- * counts as U+FFFD. false: nothing is appended, and tokenizer_problem has the reason. */
+/* Appends the ids of a text of at most TOKENIZER_MOST bytes. Each byte that is not valid UTF-8
+ * counts as U+FFFD, but lists of words take it as it is. false: nothing is appended, and
+ * tokenizer_problem has the reason. */
 enum { TOKENIZER_MOST = 1 << 28 };
 bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids);
 /* Why the last call of tokenizer_encode or a tokenizer_decode… in this thread returned false, until

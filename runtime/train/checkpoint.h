@@ -76,8 +76,8 @@ StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, 
 uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state);
 /* CheckpointSlots: the optimizer's slots that only the file or only the training has, because other
  * params train now, or the optimizer is another one.
- *   fresh    how many the file lacks: the training's are not changed
- *   dropped  how many the training lacks
+ *   fresh    how many slots the file lacks: the training's are not changed
+ *   dropped  how many tensors of the file the training lacks
  *   first_…  the name of one, in the arena; NULL: there is none */
 typedef struct CheckpointSlots {
     int64_t fresh, dropped;
@@ -85,17 +85,18 @@ typedef struct CheckpointSlots {
 } CheckpointSlots;
 
 /* Fills every tensor of the store but gradients, and the parts that are not in the
- * store. The file must have each with its shape and with finite values, which match its checksum if
- * the file has checksums. With `slots` it may lack slots of the optimizer. `parts`, `state` and
- * `slots` may be NULL. False after errors. */
+ * store. The file must have each with its shape, with finite values if training computes it, and
+ * with the bytes of its checksum if the file has checksums. With `slots` it may lack slots of the
+ * optimizer. `parts`, `state` and `slots` may be NULL. False after errors; some tensors may then be
+ * filled. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const CheckpointParts *parts, TrainState *state, CheckpointSlots *slots);
 /* Fills only params (trained, frozen, state), for decoding. `state` may be NULL. False after
  * errors. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);
-/* Writes to PATH the mean of n checkpoints. A tensor that is not a float param is the last
- * checkpoint's. The store says which tensors are params. False after errors. */
+/* Writes to PATH the mean of n checkpoints. The state, and tensors that are not f32 or f64 params,
+ * are the last checkpoint's. The store says which tensors are params. False after errors. */
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
                         const char *const *paths, int n, Store *store);
 

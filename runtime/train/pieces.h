@@ -14,7 +14,7 @@ typedef struct PieceUpdate {
 int64_t piece_tokens(const Trainer *t, int64_t index);  /* 0 of a piece without rows */
 uint64_t piece_stream(const Trainer *t, int64_t index); /* number of its stream of random numbers */
 
-/* Call the next three in this order; false after errors. */
+/* Call the next three in this order. The first two return false after errors. */
 
 /* Computes the totals that the losses read, over all batches; each rank runs its own batches. */
 bool pieces_count(Trainer *t, const PieceUpdate *update);

@@ -45,9 +45,9 @@ typedef struct TrainReport {
 const char *run_path(Arena *arena, const char *folder, const char *name);
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 
-/* Removes the lines of log.jsonl about steps after `step`; with step 0 the whole log becomes
- * log-before.jsonl. *seconds: those of the last line that is left, 0 without one. False after
- * errors. */
+/* Removes the lines of log.jsonl about steps after `step`, and a last line without a line break;
+ * with step 0 the whole log becomes log-before.jsonl. *seconds: those of the last line that is
+ * left, 0 without one. False after errors. */
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds);
 /* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);

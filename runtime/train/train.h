@@ -5,7 +5,7 @@
  *   step-N.safetensors    the last `keep` checkpoints
  *   last.safetensors      the newest of them
  *   best.safetensors      the checkpoint of the best validation
- *   average.safetensors   the mean of the last `average`, written at the end
+ *   average.safetensors   the mean of the last `average`, if above 1, written at the end
  *   log.jsonl             a line a report
  * Everything follows from (settings, corpus, TrainState): a run that was killed and
  * resumed has the same parameters, bit for bit, as one that never stopped; but not with
@@ -31,13 +31,13 @@ typedef struct TrainPrograms {
     /* with a split: assigns the model's states; NULL: it has none, or the update does it */
     const TfcProgram *states;
     Feed feed;
-    /* NULL without shards. With it, `update` updates this rank's part, in split->own, and reads the
-     * norm of the gradient as an input; it is NULL if the rank's part is empty */
+    /* NULL without shards. With a split, `update` updates this rank's part, in split->own, and
+     * reads the norm of the gradient as an input; `update` is NULL if the rank's part is empty */
     const Split *split;
 } TrainPrograms;
 
 /* A warm-up that would not end within `seconds` is shortened to 1/TRAIN_WARMUP_SHARE of the steps
- * that fit. */
+ * that fit, or to the steps done if these are more. */
 enum { TRAIN_WARMUP_SHARE = 10 };
 
 /* TrainPace: the speed of a training, measured without the process's first step, which is slower.

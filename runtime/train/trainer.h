@@ -1,5 +1,6 @@
-/* Inside the training loop: shared by train.c (the loop), step.c (a step), pace.c (the rate where
- * time ends the training) and after_step.c (reports, validations, checkpoints). */
+/* Inside the training loop: shared by train.c (the loop), step.c (a step), pieces.c (its batches),
+ * pace.c (the rate if time ends the training) and after_step.c (reports, validations,
+ * checkpoints). */
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
@@ -67,8 +68,8 @@ bool trainer_step(Trainer *t);
 /* When a training is interrupted: adds a line about the steps since the last report to log.jsonl.
  * False after errors. (after_step.c) */
 bool trainer_log_rest(Trainer *t);
-/* Validates, saves and reports after a step, each if it is due; after the last step all three.
- * False after errors. (after_step.c) */
+/* Validates (with a hook for that), saves and reports after a step, each if it is due; after the
+ * last step all three are. False after errors. (after_step.c) */
 bool trainer_after_step(Trainer *t, bool last);
 /* Saves a checkpoint as step-N and last, and with `best` as best; removes older checkpoints. False
  * after errors; the previous checkpoint is then still there. (after_step.c) */

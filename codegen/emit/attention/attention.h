@@ -3,9 +3,9 @@
  *   attention.c          units, blocks of queries, levels
  *   products.c           products between memory and strips
  *   memory.c             strips, and what else is on the stack
- *   tiles.c              the functions that these call
+ *   tiles.c              the functions that products call
  *   sweep.c              elementwise ops and reductions over strips
- *   online.c             a running maximum, if keys take several strips
+ *   online.c             one pass over several strips of keys, with a running maximum
  *
  * A block of queries, a few vectors of them, is computed key by key: lanes are queries,
  * and so reductions along the keys add vector to vector. Scores of a block are a
@@ -20,10 +20,11 @@
 #include "codegen/tiles.h"
 
 /* BLOCK_VECTORS: vectors of queries in a block, at most. STRIP_VECTORS: vectors of scores in a
- * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that, or where no
- * key needs the others; strips then stay in the second-level cache. Level by level, the backward
- * pass of scaled dot-product attention with dropout holds four strips and one of random words:
- * 2.6 MB of a thread's stack. PANEL_VECTORS: vectors of columns that tiles take at once. */
+ * strip, at most. PART_KEYS: keys of a strip where a block has more scores than STRIP_VECTORS, or
+ * where no key needs the others; strips then stay in the second-level cache. Level by level, the
+ * backward pass of scaled dot-product attention with dropout needs four strips and one of random
+ * words: with vectors of 64 bytes 2.6 MB of a thread's stack. PANEL_VECTORS: vectors of columns
+ * that tiles take at once. */
 enum { PANEL_VECTORS = 2, BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
 typedef struct Online Online; /* what a single pass over the keys knows of each value (online.c) */
@@ -32,16 +33,16 @@ typedef struct Attention {
     Emit *e;
     Tiles tiles;
     SweepPlan plan;
-    bool one_level;       /* no reductions */
+    bool one_level;       /* the region has no reductions */
     int panel;            /* columns that tiles take at once */
     LoValue *strips;      /* by value number; NULL: not allocated yet */
-    LoValue *turned;      /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
-    LoValue most_keys;    /* of a sentence of this batch, a strip's at most */
-    LoValue room;         /* vectors of a strip in this batch, at most */
+    LoValue *turned;      /* by value number: queries transposed, [d][BLOCK_VECTORS × lanes] */
+    LoValue most_keys;    /* of this batch's longest sentence, but no more than a strip takes */
+    LoValue room;         /* vectors of this batch's largest strip */
     LoValue packed;       /* memory of a packed part of a product's right operand */
     LoValue *unrounded;   /* by value number: f32 sums of a block's rows that are stored as bf16 */
     const Online *online; /* NULL: level by level */
-    void (*stand)(struct Attention *a); /* sets e->reduced at a query (online_stand); or NULL */
+    void (*stand)(struct Attention *a); /* online_stand, called at each query; or NULL */
 
     /* where the code being written stands */
     LoValue n_queries, n_keys; /* of the unit's sentence */
@@ -55,30 +56,34 @@ typedef struct Attention {
 } Attention;
 
 /* ---- memory.c ---- */
-/* Writes the functions that the products call, and allocates memory; strips come when needed. */
+/* Writes the functions that products call, and allocates memory except strips. */
 void tile_open(Attention *a);
-LoValue tile_strip(Attention *a, int number); /* the strip of a value of the scores' shape */
+/* The strip of a value of the scores' shape, allocated when first asked for. */
+LoValue tile_strip(Attention *a, int number);
 /* Allocates memory for the vectors of a strip and a few more. */
 LoValue tile_memory(Attention *a, LoType element, const char *name);
 
 /* ---- products.c ---- */
 /* Transposes this block's queries, the left operands of scores. */
 void tile_turn_queries(Attention *a);
-/* Each computes this strip's part of a product, by its TileUse. */
+/* Three functions that compute this strip's part of a product, one for each TileUse. */
 void tile_scores(Attention *a, const TileProduct *p);
-/* `accumulate`, i64: not 0: it is added to what the strips before gave. */
+/* `accumulate`, an i64: 1: the part is added to that of the strips before; 0: it overwrites. */
 void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate);
 void tile_columns(Attention *a, const TileProduct *p);
-/* Multiplies each row of the block by its query's factor; `factors`: memory, one for each query. */
+/* Multiplies each row of a product's sums by its query's factor. `factors`: memory, one factor for
+ * each query of the block. */
 void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors);
-/* Stores the block's rows whose results are bf16, rounded, once their sums are complete. */
+/* Rounds the block's rows of results of bf16 and stores them; called when their sums are
+ * complete. */
 void tile_round_rows(Attention *a);
 void tile_clear_columns(Attention *a, const TileProduct *p); /* sets all keys' results to 0 */
 
 /* ---- tiles.c ---- */
 /* Writes the functions for operands of this type, unless the module has them. */
 void tile_need_functions(Attention *a, DType operand);
-/* `part`: "rows", "queries" or "panel". NULL: it is not written. */
+/* The function of this name: "rows" (only for the type of the scores), "queries" or "panel". NULL:
+ * it was not written. */
 LoFunction *tile_function(Attention *a, DType operand, const char *part);
 
 /* ---- sweep.c ---- */
@@ -88,24 +93,28 @@ void tile_open_reductions(Attention *a, int sweep); /* sets the block's sums to 
 void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */
 void tile_store_rows(Attention *a);                 /* results that no product gives */
 typedef void (*QueryBody)(Attention *a, int sweep);
-/* Calls `body` to build a loop over the block's queries, with the sums of the sweeps before. */
+/* Builds a loop over the block's queries, whose body `body` builds; the results of the reductions
+ * of the sweeps before are set. */
 void tile_each_query(Attention *a, int sweep, QueryBody body);
-/* Whether something done in this sweep needs the op's value, and no sweep has saved it or
- * what is computed from it. */
+/* Whether a reduction or a product that contracts in this sweep reads the op's value, directly or
+ * through other values along the keys that no sweep has saved. True also if the op's own value is
+ * saved already: callers look at e->cached. */
 bool tile_needs(const Attention *a, int sweep, const Op *op);
 
 /* ---- online.c ---- */
-/* How one pass over the keys computes the region, in the arena; NULL: it needs its levels one after
- * the other. */
+/* How one pass over the keys computes the region, in the arena; NULL: the region goes level by
+ * level. */
 const Online *online_of(const Attention *a);
-/* By value number: whether it is a factor, which counts as 1 until the last strip is done. */
+/* By value number: whether the value is a factor, which counts as 1 until the last strip is
+ * done. */
 const bool *online_ready(const Online *o);
-/* In each strip: before its first sweep, keeps the maxima so far. */
+/* Called before a strip's first sweep: saves the maxima so far. */
 void online_keep_maxima(Attention *a);
-/* After its first sweep: scales the sums so far from the kept maxima to the new ones. */
+/* Called after a strip's first sweep: scales the sums so far from the saved maxima to the new
+ * ones. */
 void online_follow(Attention *a, int sweep);
-/* The same for a product's rows, before the strip's keys are added (i64 `later`: not 0 if there
- * were strips before). */
+/* Scales a product's rows so far in the same way; called before the strip's keys are added.
+ * `later`, an i64: not 0 if there were strips before. */
 void online_scale_rows(Attention *a, const TileProduct *p, LoValue later);
 void online_stand(Attention *a);  /* sets the values of a query that a strip's sweeps read */
 void online_finish(Attention *a); /* multiplies rows by their factors, after the last strip */

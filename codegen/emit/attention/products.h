@@ -10,8 +10,8 @@ static inline LoValue number(Attention *a, int64_t value) { return lo_i64_of(&a-
 
 static inline LoType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
 
-/* Whether the right operand must be packed: its type is not the sums', or its rows, which tiles
- * read by whole vectors (but for keys of scores), do not end with one. */
+/* Whether the right operand must be packed: its type is not that of the sums, or its rows are not
+ * whole vectors, by which tiles read them in all products but scores. */
 static inline bool must_pack(const Attention *a, const TileProduct *p)
 {
     return p->op->args[1]->type.dtype != a->tiles.scores.dtype ||

@@ -1,4 +1,4 @@
-/* The product of two matrices as a kernel for a device with memory of its own. */
+/* Products of matrices as a kernel for a device with memory of its own. */
 #ifndef CODEGEN_EMIT_GEMM_DEVICE_PRODUCT_H
 #define CODEGEN_EMIT_GEMM_DEVICE_PRODUCT_H
 
@@ -8,7 +8,7 @@
 /* DeviceProduct: what such a kernel depends on.
  *   type        of a and b
  *   result      of c
- *   accumulate  whether sums are added to what c holds */
+ *   accumulate  whether each product is added to what c has */
 typedef struct DeviceProduct {
     TfcType type, result;
     bool accumulate;

@@ -1,7 +1,7 @@
 /* The functions that products consist of on one processor: tiles, which hold their sums in
  * registers, and functions that pack operands for them. runtime/product/form.h describes each
- * (TfcTile, TfcPackPanel); together they are a TfcForm. runtime/product/product.c has the loops
- * around them.
+ * (TfcTile, TfcPackPanel, TfcTransposeRows); together they are a TfcForm. runtime/product/product.c
+ * has the loops around them.
  *
  *   gemm.c      the form: shapes of tiles, which parts, the record
  *   tile.c      tiles
@@ -9,17 +9,20 @@
  *   amx.c       tiles and rows of a for AMX
  *   words.c     helpers of these
  *
- * Products of bf16 are sums of pairs of terms, as vdpbf16ps forms them: sum + odd term, rounded,
- * + even term, rounded, in f32 with denormals taken for zero. Panels hold pairs [k/2][side], an
- * i32 each, or, where the processor has no instruction for pairs, two rows of f32 for each: the
- * odd terms, then the even ones. Tiles of f32 then form the same sums, bit for bit: the product
- * of two bf16 is exact in f32, if it is a normal number or the target has fused multiply-add.
- * Kept (prepacked) panels hold pairs on every processor. Where other panels are widened, tiles of
- * their own widen the pairs as they read them: products of few rows are bound by reading panels.
- * Processors that cannot take denormals for zero differ where a term or sum is below 2^-126.
+ * Products of bf16 are sums of pairs of terms, as vdpbf16ps computes them: sum + odd term, rounded,
+ * + even term, rounded, in f32 with denormals flushed to zero. Panels contain pairs [k/2][side], an
+ * i32 each. Where the processor has no instruction for pairs, panels are widened: two rows of f32
+ * for each row of pairs, the odd terms, then the even ones. Tiles of f32 then compute the same
+ * sums, bit for bit, where the product of two bf16 is a normal number of f32, and so exact, or
+ * where the target has fused multiply-add. Processors that cannot flush denormals to zero differ
+ * where a term or sum is below 2^-126.
  *
- * AMX sums 16 pairs at a time, the even terms and the odd ones apart, from zero and by fused
- * multiply-add, and adds the sum of both to c: fewer roundings in a row, other last bits. */
+ * Kept (prepacked) panels contain pairs on every processor. Where other panels are widened, kept
+ * panels have tiles of their own, which widen the pairs as they read them: products of few rows are
+ * bound by reading panels.
+ *
+ * AMX sums 16 pairs at a time, the even terms and the odd terms apart, from zero and by fused
+ * multiply-add, and adds both sums to c: with fewer roundings in a row, so the last bits differ. */
 #ifndef CODEGEN_EMIT_GEMM_GEMM_H
 #define CODEGEN_EMIT_GEMM_GEMM_H
 
@@ -33,8 +36,8 @@ enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_MAX_LANES = 16 };
 /* A tile register of AMX: its lines; of a line, lanes (f32, or pairs of bf16) and bytes. */
 enum { AMX_LINES = 16, AMX_LANES = 16, AMX_BYTES = 64 };
 
-/* Widths of tiles. GEMM_WIDE is for tiles of few rows: they leave registers for many columns, and b
- * is then read once, in place, in long runs. */
+/* Widths of tiles. GEMM_WIDE is for tiles of few rows, which leave registers for many columns: b is
+ * then read once, in place, in long runs. */
 enum { GEMM_ONE_VECTOR, GEMM_HALF, GEMM_PANEL, GEMM_WIDE };
 
 typedef struct GemmEmit {
@@ -46,7 +49,7 @@ typedef struct GemmEmit {
     LoType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LoType sum;
     bool pairs; /* bf16 */
-    bool keeps; /* the function being written packs kept panels */
+    bool keeps; /* the function being written packs kept (prepacked) panels */
     bool amx;
     int lanes;               /* of a vector */
     int vectors[TFC_WIDTHS]; /* of a tile's row */
@@ -69,33 +72,36 @@ enum {
 /* clang-format on */
 /* Writes a TfcTile of `height` rows and `vectors` vectors a row. */
 LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLayout layout);
-/* Writes tiles of every height and width of the form, for operands of any strides. NULL: there is
- * no such tile. */
+/* Writes tiles of every height of the form, for operands of any strides: of every width up to a
+ * panel's, and for low heights of the greatest width, too. NULL: there is no such tile. */
 typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
 /* The same for kept panels of pairs, where other panels are widened to f32; the greatest height has
  * no tile. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
-/* Writes the tiles that use AMX; tiles[h][w] is w + 1 tile registers wide. */
+/* Writes the tiles that use AMX; tiles[h][w] has form.heights[h] rows, and is w + 1 tile registers
+ * wide. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
-/* Stores a sum at `at` in c, in lanes where `stored`, an i1, is true; NULL: all. TFC_STORE_ADD adds
- * it to what is there where `loaded` is true, else to zero; NULL: all. */
+/* Stores a sum at `at` in c, in lanes where `stored`, an i1, is true; NULL: in all. With
+ * TFC_STORE_ADD the sum is added to what c has in lanes where `loaded` is true (NULL: in all), to
+ * zero in the others. */
 void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
                 LoValue loaded);
 
 /* Writes a TfcPackPanel for panels of `width` columns. `kept`: for kept panels. */
 LoFunction *gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
-/* The same with one more parameter, an i64: the distance between the rows of the panel, in
- * elements, which is otherwise `width`. */
+/* Writes the same function with one more parameter, an i64: the distance between rows of the panel,
+ * in elements, which gemm_pack's function takes as `width`. */
 LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width);
-/* Writes a TfcPackPanel for rows of a that are adjacent in memory (x_side is 1): it only copies. */
+/* Writes a TfcPackPanel for rows of a that are adjacent in memory (x_side is 1): it does not
+ * transpose. */
 LoFunction *gemm_pack_rows(GemmEmit *g);
 /* Writes a TfcTransposeRows, into rows of pairs. */
 LoFunction *gemm_amx_transpose_rows(GemmEmit *g);
 
-/* `lanes` elements of an operand, widened to the type of sums; lanes whose mask is off are not
- * read, and zero. mask NULL: all are read. */
+/* Loads `lanes` elements of an operand, widened to the type of sums. Lanes whose mask is off are
+ * not read, and are zero; mask NULL: all are read. */
 LoValue gemm_load(GemmEmit *g, int lanes, LoValue at, LoValue mask);
 /* Transposes, in place, the square of g->lanes vectors. */
 void gemm_transpose(GemmEmit *g, LoValue *rows);
@@ -124,8 +130,8 @@ static inline LoValue gemm_plus(GemmEmit *g, LoValue a, int64_t more)
     return more == 0 ? a : gemm_add(g, a, lo_i64_of(&g->lo, more));
 }
 
-/* Writes the form of products of operands of this type: a TfcForm, a record under this name, and
- * its functions. */
+/* Writes the TfcForm for products of operands of this type, a record of this name, and its
+ * functions. */
 void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "codegen/emit/emit.h"
 
-enum { GROUP = 4 }; /* vectors of columns that go through the rows together */
+enum { GROUP = 4 }; /* vectors of columns that go through the rows together, at most */
 
 typedef struct ColumnWork ColumnWork;
 
@@ -23,9 +23,9 @@ typedef struct Columns {
     bool bound[MAX_RANK];
 } Columns;
 
-/* ColumnWork: what is done for a column: `begin` before its rows; `enter`, `add`, `leave` in each
- * row; `finish` after its rows. Only `begin` and `add` must not be NULL. Columns become lanes (pass
- * vectorise). */
+/* ColumnWork: functions that build what is done for a column: `begin` before its rows; `enter`,
+ * `add` (if the row has the column) and `leave` in each row; `finish` after its rows. Only `begin`
+ * and `add` must not be NULL. Columns become lanes (pass vectorise), unless Columns.folds. */
 struct ColumnWork {
     void (*begin)(Emit *e, Columns *c);
     void (*enter)(Emit *e, Columns *c);

@@ -8,7 +8,7 @@
 
 /* Wide: what a value of the scalar loop has become in `copies` vectors of `lanes` lanes.
  *
- *   NONE     nothing: it is not of the loop, or is not written yet
+ *   NONE     nothing: the value is not of the loop, or not written yet
  *   UNIFORM  the same in all lanes: `scalar`
  *   LINEAR   scalar + step × number of the lane, counted over all copies; of a pointer `step`
  *            counts elements of type `element`
@@ -29,7 +29,7 @@ typedef struct Widen {
     bool *varies; /* by id: see lo_mark_varying */
     int lanes, copies;
     int from, to;             /* the copies that are being written */
-    LoValue mask[LO_MAX_JAM]; /* lanes that are on, of each copy; NULL: all */
+    LoValue mask[LO_MAX_JAM]; /* by copy: the lanes that are on; NULL: all */
     bool inner;               /* the masks include the condition of an if */
 } Widen;
 
@@ -38,8 +38,9 @@ typedef struct Widen {
 Widen widen_start(LoModule *module, LoOp *loop, Wide *values, bool *varies, int lanes);
 /* Whether the op stands in the loop. */
 bool widen_is_inside(const Widen *w, const LoOp *op);
-/* Writes the turns from `start` to `end`, `copies` vectors at a time; `partial`: the last vector
- * may be partial, which only one copy allows. */
+/* Writes the turns from `start` to `end`, `copies` vectors at a time. `partial`, allowed with one
+ * copy only: the last vector may be partial. Else the number of turns is a multiple of copies ×
+ * lanes. */
 void widen_turns(Widen *w, LoValue start, LoValue end, int copies, bool partial);
 /* Writes the body's ops for the turns from `index` on, where the builder stands. */
 void widen_body(Widen *w, LoValue index);

@@ -14,7 +14,7 @@ typedef VEC(LoType) LoParserTypes;
 typedef VEC(ScanToken) LoParserTokens;
 typedef VEC(int64_t) LoParserNumbers;
 
-/* A function's name, which may be defined later, and where the function goes. */
+/* The name of a function, which may be defined later, and where to put the function. */
 typedef struct LoParserLink {
     LoFunction **to;
     const char *name;
@@ -28,8 +28,8 @@ typedef struct LoParser {
     Lo lo;         /* of the function being read */
     Map values;    /* "12" → LoOp*, of this function */
     Map functions; /* name → LoFunction* */
-    LoOp *unknown; /* stands for operands that are not defined, after the error is reported */
-    int depth;     /* number of blocks around */
+    LoOp *unknown; /* stands for operands that are not defined, which were reported */
+    int depth;     /* number of blocks around the current place */
     VEC(LoParserLink) links;
 } LoParser;
 

@@ -1,15 +1,16 @@
-/* Watch: a thread that tells the other ranks every second that this one lives, and hears them. */
+/* Watch: a thread that sends a sign of life every second or more often, and receives those of
+ * others: between rank 0 and each other rank. */
 #ifndef RUNTIME_RANKS_MPI_WATCH_H
 #define RUNTIME_RANKS_MPI_WATCH_H
 
 #include <stdbool.h>
 
 /* Ends all ranks, this one too, after a pause of a second, in which the launcher reads what ranks
- * have printed; it drops the rest when they end. */
+ * have printed: what it has not read when they end is lost. */
 void end_all_ranks(int status);
 /* To be called after MPI_Init_thread with MPI_THREAD_MULTIPLE, on all ranks. If nothing is heard of
- * a rank for `seconds`, an error names it and all ranks end. False: memory ran out, or the thread
- * cannot be started. */
+ * a rank for `seconds`, an error names the rank and all ranks end. False: memory ran out, or the
+ * thread cannot be started. */
 bool watch_start(int seconds);
 /* To be called before MPI_Finalize; waits until all ranks have called it. Does nothing without a
  * watch_start that succeeded. */

@@ -50,9 +50,9 @@ typedef enum HfStepKind {
     HF_PRECOMPILED,
     HF_PRECOMPILED_ABSENT, /* the map is null: does what transformers.js does then */
     HF_BERT,
-    /* what cuts */
+    /* pre-tokenizers */
     HF_SPLIT,
-    HF_SPACE_BEFORE, /* unless there is one */
+    HF_SPACE_BEFORE, /* puts a space before a part that does not begin with one */
     HF_BYTES,
     HF_METASPACE,
     /* decoders; HF_REPLACE too */
@@ -102,8 +102,9 @@ typedef struct HfSteps {
  * tokenizer_problem. */
 size_t hf_most_bytes(size_t length);
 bool hf_is_short(size_t length, size_t most);
-/* Each changes its argument in place. false: memory ran out; or a pattern takes too long, or the
- * text becomes too long, and tokenizer_problem is set. The argument is undefined then. */
+/* These three change `text` or `parts` in place. false: memory ran out; or a pattern takes too
+ * long, or the text becomes too long, and tokenizer_problem is set. The content of `text` or
+ * `parts` is undefined then. */
 bool hf_normalize(const HfSteps *steps, TokenText *text);
 bool hf_split(const HfSteps *steps, HfParts *parts);
 bool hf_join(const HfSteps *steps, HfParts *parts);
@@ -171,8 +172,8 @@ typedef struct HfReading {
 /* Both return false. hf_refuse keeps the first problem; hf_no_memory notes that memory ran out. */
 bool hf_refuse(HfReading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool hf_no_memory(HfReading *r);
-/* Whether `object` has no members but those whose names are the words of `names`; refuses others.
- * `place`: where the object is in the file, for the message. */
+/* Whether `object` is an object whose members all have names among the words of `names`; if not, it
+ * is refused. `place`: where the object is in the file, for the message. */
 bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names);
 const char *hf_string(const JsonValue *object, const char *key, const char *otherwise);
 bool hf_flag(const JsonValue *object, const char *key, bool otherwise);

@@ -1,14 +1,15 @@
 /* Tokenizers of the Hugging Face kind: a tokenizer.json of BPE, byte-level BPE, Unigram, WordPiece
  * or WordLevel, with the normalizers, pre-tokenizers, decoders and frames that published models
- * use. It needs utf8proc and PCRE2. */
+ * use. The code needs utf8proc and PCRE2. */
 #ifndef RUNTIME_TEXT_HF_TOKENIZER_JSON_H
 #define RUNTIME_TEXT_HF_TOKENIZER_JSON_H
 
 #include "base/arena.h"
 #include "runtime/text/tokenizer.h"
 
-/* The tokenizer that the bytes describe; they may be freed afterwards. NULL: they ask for something
- * that is not known, and *problem says what and where; or memory ran out, and *problem is NULL. The
+/* The tokenizer that the bytes describe; they may be freed afterwards. NULL: they are not valid or
+ * ask for something that is not known, and *problem has the reason; or memory ran out, and *problem
+ * is NULL. The
  * arena holds only the problem. Each byte of a text that is not valid UTF-8 counts as U+FFFD. */
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem);
 /* The same for a compiled library, whose bytes were checked when it was made. NULL: memory ran out.

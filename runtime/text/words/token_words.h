@@ -6,9 +6,9 @@
 
 /* Words: what stands between blanks of the text as it was read, counted from 0. Writes the word of
  * each of the text's n ids, and how many words there are; if there are none, each id gets 0. The
- * text that the ids decode to shows which word an id belongs to. If it has more or fewer words than
- * `text`, ids and words are paired one to one if they are equally many, else by their share of the
- * characters. false: memory ran out, or the tokenizer failed (tokenizer_problem). */
+ * text that the ids decode to shows which word an id belongs to. If that text has more or fewer
+ * words than `text`, ids and words are paired one to one if they are equally many, else by their
+ * share of the characters. false: memory ran out, or the tokenizer failed (tokenizer_problem). */
 bool token_words(const Tokenizer *tokenizer, const char *text, size_t length, const int32_t *ids,
                  size_t n, int64_t *word, int64_t *n_words);
 

@@ -11,7 +11,7 @@
  *   at      its offset in the room of a level, in bytes
  *   block   the number of its first block
  *   sparse  most of its elements are 0: a level and a message between ranks have only the groups
- *           that are not, which are marked */
+ *           with an element that is not 0, which are marked */
 typedef struct Gradient {
     StoreTensor *tensor;
     int32_t part;
@@ -82,7 +82,7 @@ void gradient_join_block(const Pass *pass, int64_t from, int64_t n);
  * block. */
 void gradient_mark_block(const Pass *pass, int64_t from, int64_t n);
 void gradient_each_marked(const Pass *pass, int64_t from, int64_t n);
-/* The marks of a level, from that of element `from` on. */
+/* The marks of a level, from those of element `from`'s block on. */
 uint64_t *gradient_marks(const GradientSum *sum, const Slice *slice, int64_t from, int level);
 /* How many words of 64 bits the marks of a slice take. */
 int64_t gradient_mark_words(const Slice *slice);

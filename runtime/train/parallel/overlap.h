@@ -1,12 +1,12 @@
 /* Overlap: what ranks send each other while they compute.
  *
- * During the last piece of an update, each gradient is summed among the ranks as soon as the
- * backward has finished it. After the update the params are sent to all ranks while the next
- * forward runs, which waits for each param before the first step that reads it. Two threads do
- * both, bucket by bucket, and each takes every second bucket: one adds while the other waits for
- * the network. A bucket has at least a megabyte of tensors, in the order in which the program
- * finishes or needs them (as in PyTorch's DDP: Li et al. 2020); a larger tensor is sent in
- * pieces. */
+ * During the last piece of an update, if sum_tree_is_even, each gradient is summed among the ranks
+ * as soon as the backward has finished it. After the update the params are sent to all ranks while
+ * the next forward runs, which waits for each param before the first step that reads it. Two
+ * threads do both, bucket by bucket, and each takes every second bucket: one adds while the other
+ * waits for the network. A bucket takes tensors until they are 1 MiB, in the order in which the
+ * program finishes or needs them (as in PyTorch's DDP: Li et al. 2020); a tensor above 4 MiB is
+ * sent in pieces. */
 #ifndef RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 #define RUNTIME_TRAIN_PARALLEL_OVERLAP_H
 

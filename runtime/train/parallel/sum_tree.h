@@ -1,9 +1,9 @@
 /* SumTree: the binary tree over the pieces of an update (gradient_sum.h), as each rank walks
  * through it.
  *
- * Of n pieces, rank r of N computes those from r · n / N on. Sums of its own pieces it joins alone;
- * where a sum has pieces of several ranks, they compute it together (SUM_MEET). In the end each
- * rank has its part of the whole sum. */
+ * Of n pieces, rank r of N computes each piece p with floor(p · N / n) = r. A rank joins sums of
+ * its own pieces alone; ranks compute a sum with pieces of several ranks together (SUM_MEET). In
+ * the end each rank has its part of the whole sum. */
 #ifndef RUNTIME_TRAIN_PARALLEL_SUM_TREE_H
 #define RUNTIME_TRAIN_PARALLEL_SUM_TREE_H
 
@@ -11,7 +11,7 @@
 
 typedef enum SumKind {
     SUM_PIECE, /* the piece's gradients are added to the store's */
-    SUM_KEEP,
+    SUM_KEEP,  /* gradient_sum_keep; the next three likewise */
     SUM_JOIN,
     SUM_MEET,
     SUM_SPREAD

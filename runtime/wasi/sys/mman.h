@@ -1,4 +1,4 @@
-/* WASI's emulated mmap, and madvise, which has nobody to advise. */
+/* WASI's emulated mmap, and a madvise that does nothing and fails. */
 #ifndef RUNTIME_WASI_SYS_MMAN_H
 #define RUNTIME_WASI_SYS_MMAN_H
 
