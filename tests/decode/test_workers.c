@@ -127,12 +127,12 @@ static void test_no_memory(void **state)
 static void test_the_fastest(void **state)
 {
     (void)state;
-    static const int64_t million = 1000000;
     for (int best = 1; best <= N_THREADS; best *= 2) {
         Workers workers = workers_of(0, STEPPERS);
         Job job = {.fails = -1, .tokens = {0, 1, 1, 0, 1}};
-        for (int n = N_THREADS, tokens = 1; n >= best; n /= 2, tokens *= 10)
-            job.tokens[N_THREADS / n] = million * million * tokens * tokens * tokens;
+        int64_t tokens = 1;
+        for (int n = N_THREADS; n >= best; n /= 2)
+            job.tokens[N_THREADS / n] = tokens *= 100000;
         for (int call = 0; call < 40 && !workers.is_measured; call++)
             run_all(&workers, 5, &job);
         assert_true(workers.is_measured);
