@@ -1,4 +1,5 @@
-/* Templates: texts with marks "@@NAME", each up to the end of its line, for which parts stand in. */
+/* Templates: texts in which each "@@NAME", up to the end of its line, is replaced by the part with
+ * that name. */
 #ifndef BASE_FILL_H
 #define BASE_FILL_H
 
@@ -8,8 +9,7 @@ typedef struct FillPart {
     const char *name, *text;
 } FillPart;
 
-/* Appends the template, with each mark replaced by the part of its name; by nothing if no part has
- * that name. */
+/* Appends the template after these replacements. If no part has the name, "@@NAME" is left out. */
 void fill_template(const char *template, const FillPart *parts, size_t n, Text *out);
 
 #endif

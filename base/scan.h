@@ -2,8 +2,9 @@
  * parser does with one token. Comments go from # to the end of the line.
  *
  * read_expect, read_name, read_string, read_int and read_float consume the current token. If it is
- * not what was asked for, they report an error, consume nothing, and return false or NULL. (A
- * TOKEN_BAD was reported already.) read_accept and read_accept_word do the same without an error. */
+ * not what was asked for, they report an error (unless it is a TOKEN_BAD, which was reported
+ * already), consume nothing, and return false or NULL. read_accept and read_accept_word do the same
+ * without an error. */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
 

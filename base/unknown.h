@@ -1,5 +1,5 @@
-/* UnknownCount: how many tokens of a text are unknown to the vocabulary. Also the shares above which
- * commands report unknown tokens, and training refuses the text. */
+/* UnknownCount: how many tokens of a text are unknown to the vocabulary. Also the shares of unknown
+ * tokens above which commands report them, and training refuses the text. */
 #ifndef BASE_UNKNOWN_H
 #define BASE_UNKNOWN_H
 

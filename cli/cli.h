@@ -8,12 +8,12 @@
 
 enum {
     EXIT_DONE = 0,
-    EXIT_INPUT = 1,      /* the input was wrong, or memory ran out */
+    EXIT_INPUT = 1,      /* an error: wrong input, a failed write, memory that ran out */
     EXIT_USAGE = 2,      /* the usage was wrong */
     EXIT_INTERRUPTED = 3 /* stopped by a signal, with all work saved */
 };
 
-/* Prints the diagnostics gathered since the last call to stderr. */
+/* Prints the diagnostics gathered since the last call to stderr, but no warning twice. */
 void cli_flush(Job *job);
 /* For one of several processes: from now on only errors are printed, each after this name. */
 void cli_speak_as(const char *name);
@@ -21,9 +21,10 @@ int cli_errors_told(void); /* how many errors cli_flush has printed so far */
 /* Prints the diagnostics and returns EXIT_DONE; if ok is false, EXIT_USAGE after a usage error,
  * else EXIT_INPUT. */
 int cli_finish(Job *job, bool ok);
-/* Writes the text to a file, or prints it (path NULL or "-"); false after an error. */
+/* Writes the text to a file, or prints it (path NULL or "-"); false after an error of a file. A
+ * failure to print is reported at the end of the program (main.c). */
 bool cli_write(Job *job, const char *path, const Text *text);
-/* From now on, if memory runs out, temporaries are removed and the process exits with
+/* From now on memory_end (base/arena.h) removes the newest temporaries and exits with
  * EXIT_INPUT. */
 void cli_end_without_memory(void);
 /* Sets the name of the command, with which usage errors begin from now on. */

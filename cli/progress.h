@@ -16,13 +16,15 @@ typedef struct Progress {
 
 /* `words`: tokens are words, or symbols such as phonemes. `measure`: NULL without validation. */
 void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure);
+/* Prints a line if `due`; otherwise redraws the line on a terminal, or prints one elsewhere, if it
+ * is time (`next`). */
 void progress_report(Progress *progress, const TrainReport *report, bool due);
 /* Ends the line on the screen, before anything else is printed. */
 void progress_clear(Progress *progress);
 
-/* "412 MB", "1.3 GB"; in a static buffer of four that take turns. */
+/* "412 MB", "1.3 GB"; valid until the fourth further call of this function or the next. */
 const char *bytes_text(int64_t bytes);
-/* "7:12", "1:02:33". */
+/* "7:12", "1:02:33"; valid as that of bytes_text. */
 const char *duration_text(double seconds);
 
 #endif

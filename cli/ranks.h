@@ -7,11 +7,12 @@
 /* clang-format off */
 #define OPTION_RANK_TIMEOUT(record)                                                                \
     {"rank-timeout", "SECONDS", FIELD(record, common.rank_timeout), 0, "60",                       \
-     "under mpirun: a rank of which nothing was heard for so long ends all; 0: never"}
+     "under mpirun: end all ranks if nothing was heard of one for so many seconds; 0: never"}
 /* clang-format on */
 
-/* Connects to the other ranks and sets common->ranks. Without --threads, each rank gets its share
- * of the machine's processors. Ranks other than the first print only errors, with their name.
+/* Connects to the other ranks and sets common->ranks. Without --threads and OMP_NUM_THREADS, ranks
+ * that may use all processors of their machine get an equal share of them. Ranks other than the
+ * first print only errors, with their name.
  * Returns 0, or the exit status of an error, which is in the diagnostics. */
 int cli_ranks_open(Job *job, Common *common, const Arguments *arguments);
 /* At the end, after the diagnostics were printed: a rank with an error ends all ranks; otherwise

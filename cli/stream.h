@@ -19,30 +19,36 @@
 
 /* WINDOW_BATCHES: how many batches a window should fill, so that lines of a batch can have similar
  * lengths. */
-enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* at most */ };
+enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* most lines of a window */ };
 
 typedef struct StreamOptions {
     TextList source, target; /* files or "-", read in order; target: as many for pairs, else none */
     const char *output;      /* NULL: standard output */
     const Vocabulary *vocab;
     CorpusKind kind;
-    int64_t max_length;                  /* tokens of a row; 0: any */
-    int64_t window_tokens, window_lines; /* at most; 0: any tokens; WINDOW_LINES */
-    int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
-    bool same_lengths;                   /* as in CorpusOptions */
-    bool keep_going;                     /* a bad line is reported, and answered by an empty line */
+    int64_t max_length; /* tokens of a row; 0: any */
+    /* a window is full from window_tokens tokens on (0: no limit), or with window_lines lines (0:
+     * WINDOW_LINES) */
+    int64_t window_tokens, window_lines;
+    int64_t line_limit; /* bytes; 0: LINE_LIMIT */
+    bool same_lengths;  /* as in CorpusOptions */
 
-    /* warns of each line with tokens that the vocabulary lacks; else their share is reported at the
-     * end */
+    /* a bad line is reported and has row -1; the caller answers it by an empty line. False: a bad
+     * line ends the stream */
+    bool keep_going;
+    /* warns of each source with tokens that the vocabulary lacks; false: a high share of them is
+     * reported at the end */
     bool tell_unknown;
-    bool silent; /* on ranks other than the first: nothing is reported or written */
+    /* on ranks other than the first: nothing is reported and no output is opened; the caller must
+     * not call stream_put */
+    bool silent;
 } StreamOptions;
 
 typedef struct TextStream {
     Job *job;
     StreamOptions options;
     LineReader **source, **target; /* n_files of each; target: NULL without */
-    size_t file, n_files;          /* the current one */
+    size_t file, n_files;          /* number of the current file; how many */
     FileWriter *output;
     Corpus *corpus;       /* the rows of the window; corpus->line: the number of each, from 0 */
     int64_t first, n;     /* lines of the window: the first one's number from 0, how many */
@@ -71,9 +77,8 @@ bool stream_next(TextStream *stream);
 void stream_put(TextStream *stream, const char *text, size_t length);
 /* Writes out the answers of a window. False: they cannot be written, such as to a closed pipe. */
 bool stream_flush(TextStream *stream);
-/* Renames the output into its place, also after an error, with the answers before it, if there are
- * any. `ok`: all lines were answered. Returns false after any error, which is in the
- * diagnostics. */
+/* Renames the output into its place, also after an error, if there are answers before it. `ok`: no
+ * error so far. Returns false after any error, which is in the diagnostics. */
 bool stream_close(TextStream *stream, bool ok);
 
 #endif

@@ -17,8 +17,8 @@ void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *
 /* clang-format off */
 #define OPTION_ATTENTION(record)                                                                   \
     {"attention", NULL, FIELD(record, attention), 0, NULL,                                         \
-     "what each token of a target was made from, in the mean of the heads of the last attention\n" \
-     "over the source: TEXT ||| a row of weights a token, the end too; of a JSON line \"attention\""}
+     "add the weights of the last attention over the source, as the mean of its heads: after\n"    \
+     "|||, a row for each token of the target and for its end; in JSON as \"attention\""}
 /* clang-format on */
 
 /* "attention": {"source": [TOKEN, …], "target": [TOKEN, …], "weights": [[…], …]}. */

@@ -11,7 +11,8 @@
  * begins with trace_use. False after an error: the path cannot be written, or memory ran
  * out. */
 bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
-/* The same on all ranks; their clocks begin at the same time. */
+/* tracing_open for a path (NULL: no trace), called on all ranks: each records, from a common time
+ * 0. */
 bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **trace);
 /* Ends the recording, writes the file if there is a path, notes how much was left out, and
  * frees the trace; NULL is allowed. The programs that ran must still exist. `ranks`: all call it,

@@ -10,7 +10,8 @@
  *   UNARY                 - not     a
  *   BINARY                operator  a, b
  *   CALL      callee                                ARG…              (label, same)
- *   ARG       keyword or NULL       a: value; of a block's declaration the default
+ *   ARG       keyword or NULL       a: value
+ *    of BLOCK the parameter         a: default or NULL
  *   INDEX                           a: table, b: index
  *   AXIS                            a, number: which axis: x.-1
  *   RAGGED                          a: the dimension before ~
@@ -18,7 +19,7 @@
  *   ASSIGN                          a: value        NAME… assigned
  *   RETURN                                          values
  *   OUTPUT    the name              a: value or NULL
- *   EXPOSE    dotted path, may hold *
+ *   EXPOSE    dotted path, also with * as a part
  *   UPDATE    the state             a: value
  *   MERGE     the param             a: value
  *   REPEAT                          a: how often                      body   (label)
@@ -33,7 +34,7 @@
  *   PARAM     the name              a: LIST of dims; b: initial value or NULL   (role)
  *   BLOCK     the name                              ARG…              body
  *   TRAIN                                           SETTING…
- *   SETTING   the name              a: value
+ *   SETTING   the name              a: value or NULL (wrong)
  *   WEIGHTS                                         MAP… or IF of MAPs
  *   MAP       pattern of params     a: what they are made from
  */
@@ -65,9 +66,9 @@ struct Node {
     TokenKind op;
     ParamRole role;
     bool same;       /* CALL: `as same label`, with the params of that call; USE: "file" */
-    bool overridden; /* a declaration that a stronger one of the same name replaces */
-    int depth;       /* of the tree below; at most MAX_DEPTH (parser.h) */
-    Loc loc;         /* the whole of an expression; the name of a declaration */
+    bool overridden; /* replaced by another file's definition of the same name */
+    int depth;       /* of the expression's tree; more than MAX_DEPTH is an error (parser.h) */
+    Loc loc;         /* the whole of an expression; the name or first word of a statement */
     double number;
     const char *name, *text;
     const char
@@ -82,7 +83,7 @@ typedef struct Syntax {
     NodeList items;
 } Syntax;
 
-/* Parses a file: reports mistakes, several in one call, and returns what could be read, never
+/* Parses a file: reports errors, several in one call, and returns what could be read, never
  * NULL. */
 Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source);
 /* Parses one expression and nothing else (--set); NULL after an error. */
@@ -93,7 +94,7 @@ void print_expression(const Node *node, Text *out);
 void print_item(const Node *node, int indent, Text *out);
 /* As a person would write it: 100000, 0.1, 1e-09. */
 void print_number(double number, Text *out);
-/* An expression for a message, cut off if it is longer than 60 bytes; in the arena. */
+/* An expression for a message, cut off if its text is longer than 60 bytes; in the arena. */
 const char *expression_text(Arena *arena, const Node *node);
 
 #endif

@@ -1,9 +1,9 @@
 /* Elaboration: from the syntax tree to the op graph. What its files share.
  *
- * Expressions are evaluated as the model is built: numbers, truth values and
- * dimensions are known at once, tensors are values of the graph. A mistake is
+ * Expressions are evaluated while the model is built: numbers, truth values and
+ * strings are known then, tensors are values of the graph. An error in the model is
  * reported and yields VAL_ERROR, which all operations accept silently, so that one
- * mistake gives one message and later ones are still found. */
+ * error gives one message and later ones are still found. */
 #ifndef FRONTEND_ELAB_H
 #define FRONTEND_ELAB_H
 
@@ -30,7 +30,7 @@ struct Val {
     ValKind kind;
     int symbol;       /* DIM */
     double number;    /* NUMBER; BOOL: 0 or 1 */
-    const char *text; /* STRING; what a NUMBER is called ("d_k"), or NULL */
+    const char *text; /* STRING; the name of a NUMBER ("d_k"), or NULL */
     Value *tensor;    /* TENSOR */
     Val *items;       /* LIST */
     int n;
@@ -39,20 +39,21 @@ struct Val {
 
 /* DimName: the name of a tensor's dimension in messages. */
 typedef struct DimName {
-    const char *text; /* NULL: only a number */
+    const char *text; /* NULL: none, only the length is shown */
     Loc origin;
 } DimName;
 
-/* The dotted name under which params are declared. Labels must differ within one scope. */
+/* The dotted name under which params are declared. Labels of calls and names of params must differ
+ * within one scope, except `as same`. */
 typedef struct Scope {
     const char *path;   /* "" at the top */
-    const char *repeat; /* label of the repeat whose iteration this is, until a call takes it */
-    Map labels;         /* label → CallLabel */
+    const char *repeat; /* label of the repeat whose iteration this is; NULL once a call used it */
+    Map labels;         /* label of a call, or name of a param → CallLabel */
     Map counts;         /* block → how many calls without `as` (size_t) */
 } Scope;
 
 typedef struct CallLabel {
-    const Node *block, *site;
+    const Node *block, *site; /* block: NULL of a param */
 } CallLabel;
 
 typedef struct Frame {
@@ -76,7 +77,7 @@ typedef struct Decl {
 typedef struct Elab {
     Arena *arena;
     Diagnostics *diags;
-    Diagnostics inner; /* what the builder reports, reworded by elab_error() */
+    Diagnostics inner; /* the builder's errors, which val_tensor reports at places of the .tfg */
     Loaded loaded;
     Model *model;
     Module *module;
@@ -90,14 +91,14 @@ typedef struct Elab {
     Map exposed;     /* dotted path → Value: what blocks computed */
     Map outputs;     /* names taken */
     Map merges;      /* a param's name → the value it is merged into */
-    Map reported;    /* places that gave a message */
+    Map reported;    /* places for which an error was reported */
     VEC(const Node *) exposures;
     DType float_type;
     int sites, call_depth, eval_depth;
-    const Node *constant; /* whose value is being computed, or NULL */
-    int mistakes;         /* how many were found, with those that were not reported again */
+    const Node *constant; /* the const whose value is being computed, or NULL */
+    int mistakes;         /* errors found, also those that were not reported once more */
     int64_t steps, ops;
-    bool stopped; /* a limit was met: everything ends */
+    bool stopped; /* a limit was exceeded: elaboration ends */
 } Elab;
 
 /* ---- elab.c ---- */
@@ -105,14 +106,15 @@ Val decl_value(Elab *e, Decl *decl, const Node *use);
 
 /* ---- errors.c ---- */
 /* Reports at the node, or at the user's call if the node is in a library, with
- * notes on the calls around; only once for each place. Returns VAL_ERROR. */
+ * notes on the calls around; only once for each place, and nothing more after 20
+ * errors. Returns VAL_ERROR. */
 Val elab_error(Elab *e, const Node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same about a number. If all calls around the node are a library's, the place is that of the
- * user's constant from which the number comes. */
+/* elab_error about a number. If the node and all calls around it are in libraries, the place is
+ * that of the user's constant from which the number comes, if there is one. */
 Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same about a whole block, not about a call of it. */
+/* elab_error about a whole block: without notes on the calls that led to it. */
 Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The block of a used file that `block` replaces, if the call stands in another file than `block`
@@ -120,9 +122,10 @@ Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...)
 const Node *replaced_block(const Elab *e, const Node *block, const Node *call);
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
 Val no_value(Elab *e, const Node *node);      /* reports that an expression gives no value */
-/* A note to the message that elab_error just gave (nothing if that was silent). */
+/* Adds a note to the error that elab_error has just reported; nothing if it reported none. */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The node's place or, if that is in a library, the place of the user's call that led to it. */
+/* The node's place or, if that is in a library, the place of the innermost call in the user's files
+ * that led to it (if there is one). */
 Loc primary_place(const Elab *e, const Node *node);
 /* The node's own place and the calls that led to it. */
 const Trail *trail_to(const Elab *e, const Node *node);
@@ -132,10 +135,13 @@ const char *val_text(Elab *e, const Val *val); /* "f32[B, S~, 512]", "the number
 const char *type_text(Elab *e, const Type *type);
 
 /* ---- dims.c ---- */
-DimName *dim_names(Elab *e, const Value *value); /* its MAX_RANK names, made at first */
+DimName *dim_names(Elab *e, const Value *value); /* its MAX_RANK names, empty at the first call */
 const DimName *find_dim_names(const Elab *e, const Value *value); /* NULL: it has none */
-void copy_dim_names(Elab *e, Value *to, const Value *from);  /* equal dims, aligned at the last */
-void name_dims(Elab *e, Value *value, const Val *dims);      /* from what declared them */
+/* Names the dimensions of `to` that have no name as the equal ones of `from`, aligned at the
+ * last. */
+void copy_dim_names(Elab *e, Value *to, const Value *from);
+/* Names the constant dimensions as the numbers in `dims` that gave them. */
+void name_dims(Elab *e, Value *value, const Val *dims);
 const char *dim_text(Elab *e, Dim dim, const DimName *name); /* "d_k = 64", "S~", "64" */
 void note_origin(Elab *e, Dim dim, const DimName *name);
 bool dim_of(Elab *e, const Node *node, const Val *val, Dim *dim); /* false after a message */
@@ -149,7 +155,8 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis);
 /* ---- eval.c ---- */
 Val eval_node(Elab *e, const Node *node);
 Val eval_list(Elab *e, const Node *node); /* its kids */
-/* Counts a step; false once the model is too large or nested too deeply (a message said so). */
+/* Counts a step; false once there are too many steps or ops, or the nesting is too deep (an error
+ * was reported). */
 bool check_limits(Elab *e, const Node *node);
 Val eval_at_top(Elab *e, const Node *node); /* in the outermost frame: constants, settings */
 static inline Val val_error(void) { return (Val){.kind = VAL_ERROR}; }
@@ -158,10 +165,12 @@ static inline Val val_number(double number, Loc origin)
     return (Val){.kind = VAL_NUMBER, .number = number, .origin = origin};
 }
 static inline Val val_bool(bool truth) { return (Val){.kind = VAL_BOOL, .number = truth}; }
-/* The tensor as a Val; reports the builder's message if the builder gave NULL. */
+/* The tensor as a Val; reports an error if the tensor is too large, and the builder's error if the
+ * builder gave NULL. */
 Val val_tensor(Elab *e, const Node *node, Value *tensor);
 bool whole_number(const Val *val, int64_t *out);
-/* The truth of a value that is known now; false after a message. */
+/* *truth: whether a truth value is true or a number not 0; false after a message about any other
+ * value. */
 bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth);
 
 /* ---- statements.c ---- */
@@ -179,11 +188,12 @@ Val declare_param(Elab *e, const Node *node, Scope *scope);
 /* ---- operators.c ---- */
 Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b);
 Val unary_op(Elab *e, const Node *node, TokenKind op, Val a);
-/* Any number, truth value or tensor as a tensor; as_float: of the float type. NULL after a
+/* Any number, truth value or tensor as a tensor; as_float casts it to the float type. NULL after a
  * message. */
 Value *as_tensor(Elab *e, const Node *node, Val val);
 Value *as_float(Elab *e, const Node *node, Val val);
-/* *x and *y: a and b as tensors of one element type; false after a message. */
+/* *x and *y: a and b as tensors of one element type, the float type or i32; false after a
+ * message. */
 bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y);
 /* x if the shapes of x and y can be broadcast together; NULL after a message. */
 Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y);
@@ -212,7 +222,7 @@ static inline bool gives_merges(const Elab *e)
 }
 
 /* ---- unused.c ---- */
-void warn_unused(const Loaded *loaded); /* of a model without mistakes */
+void warn_unused(const Loaded *loaded); /* call it for a model without errors */
 
 /* ---- train.c, weights.c ---- */
 void elaborate_train(Elab *e, const Node *train);

@@ -4,13 +4,14 @@
 
 #include "frontend/lexer.h"
 
-/* "; a function is written `block NAME(x) { … }`" for a word that begins a statement
- * elsewhere; NULL: none known. */
+/* A hint such as "; a function is written `block NAME(x) { … }`" for a word of another
+ * language's statements; NULL: there is none. */
 const char *foreign_statement(const char *word);
-/* The same for a token that fits nowhere, by the tokens around it; `first`: the file's first. "":
- * none known. */
+/* A hint for a token that is an error, by the tokens beside it; `first`: the file's first token.
+ * "": there is none. */
 const char *foreign_token(Arena *arena, const Token *first, const Token *token);
-/* The same for a setting of a train block, or an argument of an optimizer; NULL: none known. */
+/* A hint for an unknown setting of a train block, or an unknown argument in one; NULL: there is
+ * none. */
 const char *foreign_setting(const char *word);
 
 #endif

@@ -10,12 +10,12 @@
 typedef struct TrainSpec {
     Optimizer optimizer;
     double beta1, beta2, eps, momentum, weight_decay;
-    Loc optimizer_place; /* of the clause, else of the block; {0} without one */
+    Loc optimizer_place; /* of the setting `optimizer`, else of the train block; {0}: no block */
     Schedule schedule;
     /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
     double rate_d_model, rate_factor;
     double rate_peak, rate_final; /* of the other schedules */
-    int64_t warmup, rate_steps;   /* linear, cosine: steps until rate_final */
+    int64_t warmup, rate_steps;   /* rate_steps: the step of rate_final; 0: the run's last */
     double clip_norm;             /* 0: none */
 #define TRAIN_SETTING(name, ...) int64_t name;
 #include "base/training_settings.def"
@@ -29,18 +29,17 @@ typedef struct WeightAxis {
     bool is_slice; /* their axis may be longer; else it has `size` elements */
 } WeightAxis;
 
-/* WeightPart: a region of one of our params, and the tensor of a foreign checkpoint from which it
- * is made. ours = scale * theirs. */
+/* WeightPart: a part of one of our params, and the tensor of a foreign checkpoint from which the
+ * part is made. ours = scale * theirs. */
 typedef struct WeightPart {
-    const char **theirs; /* its names there: an import reads the first that exists, an export
+    const char **theirs; /* the tensor's names: an import reads the first that exists, an export
                           * writes the first */
     int n_theirs, rank;
     WeightAxis axes[MAX_RANK]; /* in the order of the foreign tensor's axes */
     double scale;
 } WeightPart;
 
-/* WeightMap: the parts of a foreign checkpoint from which one of our params is made. They cover the
- * param. */
+/* WeightMap: the parts of which one of our params is made. Together they cover the param. */
 typedef struct WeightMap {
     const char *ours;
     WeightPart *parts;
@@ -52,7 +51,7 @@ typedef struct WeightMap {
 #define NEXT_SUFFIX ".next"
 
 typedef struct Model {
-    Module *module; /* holds one function, "model" */
+    Module *module; /* has the function "model"; passes add those derived from it */
     const char *path;
     const char *library; /* folder of the standard library; NULL: there is none */
     TrainSpec train;
@@ -68,13 +67,16 @@ typedef struct Setting {
 typedef struct FrontendOptions {
     const Setting *settings;
     int n_settings;
-    int n_sizes;         /* the last of the settings: sizes of the vocabulary, not of --set */
-    const char *library; /* folder of models/lib; NULL: found beside the program or TFC_LIBRARY */
-    bool is_trained;     /* the text is a run's copy: unused declarations give no warnings */
+    int n_sizes; /* how many of the settings, the last ones, are sizes of vocabularies, not --set */
+    const char *library; /* folder of models/lib; NULL: TFC_LIBRARY, else beside the program */
+    bool is_trained;     /* the text is a run's copy: no warnings of unused constants and blocks */
     bool merges;         /* the model's outputs are its `merge`s alone, named as their params */
     DType float_type;    /* DT_F32; DT_F64 for checks */
-    const char *const *outputs; /* beside the declared ones: dotted names of what blocks compute */
-    int n_outputs;              /* ("encoder.layer.0.self.weights"), * for any one part */
+
+    /* further outputs: dotted names of what blocks compute, such as
+     * "encoder.layer.0.self.weights", with * for any one part */
+    const char *const *outputs;
+    int n_outputs;
 } FrontendOptions;
 
 /* The model, in the arena; NULL after errors. options may be NULL. */
@@ -92,8 +94,8 @@ enum { MODEL_MAX_BYTES = 1 << 20 };
 /* The folder of the standard library, which options (NULL: none) may name; NULL: there is none. */
 const char *frontend_library(Arena *arena, const FrontendOptions *options);
 
-/* For tfc dump --stage tokens and ast. The AST shows what each `use` brought in. False after
- * errors. */
+/* For tfc dump --stage tokens and ast. The AST has what each `use` brought in, but not the prelude
+ * and not what was overridden. False after errors. */
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags);
 bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options,
                        Text *out, Diagnostics *diags);

@@ -39,8 +39,8 @@ typedef enum TokenKind {
 typedef struct Token {
     TokenKind kind;
     Loc loc;
-    const char *text; /* of a name; of a string, with escapes resolved */
-    double number;
+    const char *text; /* of a name or reserved word; of a string, with escapes resolved */
+    double number;    /* of a number */
 } Token;
 
 typedef struct TokenList {
@@ -49,7 +49,8 @@ typedef struct TokenList {
 } TokenList;
 
 const char *token_text(TokenKind kind); /* for messages and printing */
-/* Lexes the source; characters that begin no token are reported and skipped. */
+/* Lexes the source. Characters that begin no token are reported (at most 10 errors) and skipped;
+ * but & and && are read as `and`, | and || as `or`, and '…' as a string. */
 TokenList lex_source(Arena *arena, Diagnostics *diags, const Source *source);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "frontend/elab.h"
 
-/* Stars: what each * of a pattern of our params matched in a param's name; not terminated. */
+/* Stars: what each * of a pattern of our params matched in a param's name; the texts are not
+ * NUL-terminated. */
 enum { MAX_STARS = 8 };
 typedef struct Stars {
     int n;
@@ -16,8 +17,8 @@ typedef struct Stars {
  * matched. */
 const char *stars_fill(Elab *e, const char *pattern, const Stars *stars);
 
-/* weight_parts: sets the parts of `map`, which make the param from the expression `from`; in the
- * arena. False after a message. */
+/* Sets the parts of `map`, of which the expression `from` makes the param; in the arena. False
+ * after a message. */
 bool weight_parts(Elab *e, const Node *from, const ParamInfo *param, const Stars *stars,
                   WeightMap *map);
 

@@ -11,13 +11,13 @@
 
 /* What one step of the program does, by its shapes. */
 typedef struct StepCost {
-    double flops, bytes; /* bytes read and written */
+    double flops, bytes; /* bytes: read and written */
     const char *shape; /* m × n × k, "1024 × 512 × 512"; or the iteration space, or "N elements" */
 } StepCost;
 
 typedef struct SlabBuffer {
     int32_t buffer;              /* of the program */
-    int32_t first, last, writer; /* steps: first and last use; first that writes it, -1: none */
+    int32_t first, last, writer; /* steps of first and last use; the first writer's, -1: none */
     int64_t offset, bytes;
 } SlabBuffer;
 
@@ -25,13 +25,12 @@ typedef struct Measured {
     const TfcProgram *program;
     const Op *const *origins; /* of each step */
 
-    /* of each program dimension: of a ragged one, each sentence's length */
-    int64_t *sizes;
+    int64_t *sizes; /* of each program dimension; of a ragged one the length of every sentence */
     StepCost *steps;
     SlabBuffer *slab;
     int32_t n_slab;
     int64_t slab_bytes; /* of the whole slab, with what is kept behind it */
-    int64_t peak_bytes; /* of the buffers live at peak_step, where these are most */
+    int64_t peak_bytes; /* sum of the buffers live at peak_step, where this sum is greatest */
     int32_t peak_step;
 } Measured;
 
@@ -58,7 +57,7 @@ Snapshots *snapshots_new(Arena *arena);
 /* Keeps the function as it is now. */
 void snapshots_take(Snapshots *snapshots, const char *name, const char *help,
                     const Function *function);
-/* The number that the op has in the page; it must be part of a snapshot. */
+/* The number that the op has in the page; the op must be part of a snapshot. */
 int snapshots_op(Snapshots *snapshots, const Op *op);
 /* The number of a place (a list of source lines) in the page. */
 int snapshots_place(Snapshots *snapshots, Loc loc);
@@ -69,7 +68,7 @@ void snapshots_write(const Snapshots *snapshots, Text *out);
 
 typedef struct PageInput {
     const char *title;
-    /* in the order of reading; the model's own has the title as its path */
+    /* in the order of reading; the path of the model's own file is the title */
     const Source *const *files;
     size_t n_files;
     Snapshots *snapshots;
@@ -80,14 +79,14 @@ typedef struct PageInput {
 } PageInput;
 void page_write(const PageInput *input, Arena *arena, Text *out);
 
-/* PageParts: HTML in which lines "@@css", "@@js" and "@@data" stand for what page_fill puts
- * there. */
+/* PageParts: HTML with lines "@@css", "@@js" and "@@data", which page_fill replaces by the style,
+ * the script and the data. */
 typedef struct PageParts {
     const char *html, *css, *js;
 } PageParts;
 void page_fill(const PageParts *parts, const Text *data, Text *out);
 
-/* Appends the bytes as a JSON string that may stand inside a script element. */
+/* Appends the bytes as a JSON string that is safe inside a script element. */
 void quote_json(const char *bytes, size_t length, Text *out);
 
 #endif

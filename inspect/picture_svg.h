@@ -13,11 +13,12 @@ typedef struct PictureMap {
     const float *values;
 } PictureMap;
 
-/* For each table a map of its numbers, positions downwards, and curves of some of its columns. */
+/* For each table a map of its numbers, positions downwards (of wide tables some columns only), and
+ * curves of some columns. */
 void picture_put_positions(const char *title, const PictureMap *maps, size_t n, Text *out);
 /* For each mask its squares: a filled one says that its row (query) sees its column (key). */
 void picture_put_masks(const char *title, const PictureMap *maps, size_t n, Text *out);
-/* The learning rate of steps 1 to n; the end of the warm-up is marked if it is within them. */
+/* The learning rate of steps 1 to n; the end of the warm-up is marked if it is before step n. */
 void picture_put_schedule(const char *title, const double *rates, size_t n, int64_t warmup,
                           Text *out);
 /* The blocks of the function "model", with shapes and params. `arena`: for scratch.

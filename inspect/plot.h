@@ -1,5 +1,5 @@
-/* Plots: lines over an axis, as SVG. In a page they take its colours (classes plot, grid, line0 …);
- * as a file of their own they bring a style with them. */
+/* Plots: lines over an axis, as SVG. A plot in a page takes the page's colours (classes plot, grid,
+ * line0 …); a plot that is a file of its own contains its style. */
 #ifndef INSPECT_PLOT_H
 #define INSPECT_PLOT_H
 
@@ -9,8 +9,8 @@ typedef struct PlotPoint {
     double x, y;
 } PlotPoint;
 
-/* PlotLine: points in the order of x; where y is not finite there is no point.
- *   name     in the legend; NULL: not there
+/* PlotLine: points in the order of x; points whose x or y is not finite are not drawn.
+ *   name     in the legend; NULL: the line is not in the legend
  *   colour   its number, modulo PLOT_COLOURS
  *   dashed   for a second figure of the same thing
  *   marked   with a dot at each point, for few points */
@@ -26,13 +26,13 @@ typedef struct Plot {
     const char *title, *x_label;
     const PlotLine *lines;
     size_t n;
-    bool from_zero; /* the axis of y begins at 0 */
+    bool from_zero; /* the axis of y begins at 0, or below it if values do */
     bool is_bytes;  /* y counts bytes */
 } Plot;
 
 enum { PLOT_COLOURS = 6 };
 
-/* An <svg> element. `alone`: for a file of its own. A line of more than 500 points is drawn as the
+/* An <svg> element. `alone`: for a file of its own. A line of 500 points or more is drawn as the
  * means of neighbouring points. */
 void plot_put_svg(const Plot *plot, bool alone, Text *out);
 

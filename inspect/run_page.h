@@ -15,7 +15,7 @@ typedef enum RunPlot {
 } RunPlot;
 
 /* RunSeries: one line of a plot, as n values of a figure over steps and minutes of training.
- *   name     what of the run, "validation"; NULL: the run's own name says enough
+ *   name     after the run's name in the legend, such as "validation"; NULL: nothing
  *   marked   few values: they are shown as dots */
 typedef struct RunSeries {
     RunPlot plot;
@@ -26,8 +26,8 @@ typedef struct RunSeries {
 } RunSeries;
 
 /* RunDetail: a name and a value, for a table in which runs are compared.
- *   is_told   a setting: its row is marked if runs differ in it; false: a result, which differs in
- *             any case */
+ *   is_told   true: a setting, whose row is marked if runs differ in it; false: a result, whose row
+ *             is never marked */
 typedef struct RunDetail {
     const char *name, *value;
     bool is_told;
@@ -35,16 +35,18 @@ typedef struct RunDetail {
 
 /* RunTable: a table about one run. Cells that begin with a digit, a sign or a dash are aligned to
  * the right.
- *   cells   row by row, heads.count each */
+ *   cells   row by row, heads.count in each row
+ *   note    below the table; NULL: none */
 typedef struct RunTable {
     const char *title, *note;
     VEC(const char *) heads, cells;
 } RunTable;
 
 /* RunSample: a fixed line of the validation text and what the model made of it at some steps.
- *   prompt           its beginning, which a language model continued; NULL: it was translated
+ *   prompt           the line's beginning, which a language model continued; NULL: the line was
+ *                    translated
  *   source, target   NULL: the text is gone, or has no such side
- *   steps, texts     n of them: after which step, and what the model made */
+ *   steps, texts     n of each: after which step, and what the model made */
 typedef struct RunSample {
     int64_t line; /* from 1 */
     const char *prompt, *source, *target;
@@ -70,14 +72,14 @@ typedef struct RunView {
 
 /* The plot of that name; RUN_PLOTS: there is none. */
 RunPlot run_plot_find(const char *name);
-/* Whether a run has a value for the plot. */
+/* Whether any of the runs has a value for the plot. */
 bool run_plot_has(const RunView *runs, size_t n, RunPlot plot);
 /* The plot as an SVG file of its own, over steps or minutes. */
 void run_plot_put(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, Text *out);
 /* A section of the page: all plots that have values. (run_plots.c) */
 void run_plots_put(const RunView *runs, size_t n, Text *out);
-/* A page in one HTML file, which needs no other. `renew`: seconds after which it reloads itself; 0:
- * never. */
+/* A page in one HTML file, which needs no other. `renew`: seconds after which the page reloads
+ * itself; 0: never. */
 void run_page_put(const RunView *runs, size_t n, int renew, Text *out);
 
 /* The lines in which two texts differ, with two lines around them, as HTML; of longer texts the

@@ -4,11 +4,11 @@
 
 #include "base/text.h"
 
-/* The beginning, with a white background of that size, in pixels. title: NULL for none; defs:
- * elements that others refer to, or NULL. The figure ends with "</svg>\n". */
+/* The beginning of a figure of that size, in pixels, with a white background. title: NULL for none;
+ * defs: elements that others refer to, or NULL. The caller ends the figure with "</svg>\n". */
 void svg_begin(const char *title, double width, double height, int font, const char *defs,
                Text *out);
-/* attributes: of the text element */
+/* Text at (x, y). attributes: of the text element, such as a font-size; "" for none. */
 void svg_text(double x, double y, const char *attributes, const char *text, Text *out);
 /* Text that runs upwards from (x, y). */
 void svg_text_upwards(double x, double y, const char *attributes, const char *text, Text *out);

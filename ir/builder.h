@@ -1,6 +1,7 @@
-/* Builder: each call infers an op's type and inserts the op at the builder's place. NULL after an
- * error, which is in the module's diagnostics. A cast, reshape, transpose, broadcast or reduction
- * that would change nothing returns its operand. */
+/* Builder: each call infers an op's type, unless the caller gives the type, and inserts the op at
+ * the builder's place. NULL after an error, which is in the module's diagnostics. A cast, reshape,
+ * transpose or broadcast that would change nothing returns its operand, as does a reduction without
+ * axes. */
 #ifndef IR_BUILDER_H
 #define IR_BUILDER_H
 
@@ -33,7 +34,8 @@ static inline Value *build_binary(Builder *b, OpKind kind, Value *x, Value *y)
 Value *build_input(Builder *b, const char *name, Type type);
 /* The function's op of that param; build_new_param if there is none. */
 Value *build_param(Builder *b, const ParamInfo *info);
-/* Adds the op of a param that the function has none of, behind the params at its beginning. */
+/* Adds an op of a param for which the function has none, after the params with which its body
+ * begins. */
 Value *build_new_param(Builder *b, const ParamInfo *info);
 Value *build_const(Builder *b, DType dtype, double value);  /* scalar */
 Value *build_const_of(Builder *b, Type type, double value); /* splat */
@@ -54,8 +56,9 @@ Value *build_concat(Builder *b, int n, Value *const *xs, int axis);
 Value *build_flip(Builder *b, Value *x, int axis);
 Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a,
                  const int *batch_b, int n_contract, const int *contract_a, const int *contract_b);
-/* numpy's matmul: contracts the last axis of x with the last but one of y, and broadcasts
- * leading axes against each other (adding a transpose or reshape where needed). */
+/* numpy's matmul, with at least two axes of y: contracts the last axis of x with the last but one
+ * of y, and broadcasts leading axes against each other (adding a transpose or reshape where
+ * needed). */
 Value *build_matmul(Builder *b, Value *x, Value *y);
 Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);

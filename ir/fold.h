@@ -5,9 +5,9 @@
 
 #include "ir/graph.h"
 
-/* Computes the value in f64, which the caller rounds to the result's type `dtype`. NaN gives NaN,
- * also in relu, max and min. False: the result does not follow from the operands alone (dropout),
- * or f64 differs from integer arithmetic (division, powers, casts). */
+/* Computes the value in f64; the caller rounds it to the result's type `dtype`. relu, max and min
+ * of NaN are NaN. False: the op is not elementwise, the result does not follow from the operands
+ * alone (dropout), or f64 differs from integer arithmetic (division, powers, casts). */
 bool fold_value(OpKind kind, DType dtype, const double *operands, double *value);
 
 #endif

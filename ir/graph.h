@@ -3,11 +3,12 @@
  * A module owns everything through its arena. A function's body is a list of
  * ops in an order in which every operand is defined before it is used. An op
  * has operands and results: a region at least one result, an effect none, every
- * other op one. A region's body reads values of the function directly, and its
- * `yield` names the region's results; the region's operands list the values that
- * the body reads, each once, so that a walk over operands sees every use.
+ * other op one. A region's body reads values of the function directly, and the
+ * `yield` at its end names the region's results. The region's operands list the
+ * values that the body reads, each once, so that a walk over operands sees every
+ * use.
  *
- * Each value lists its uses: the operands of the ops in the function's body that read it. The
+ * Each value lists its uses: the operands, of ops in the function's body, that read the value. The
  * functions that change a body or an operand (block_*, op_set_arg, value_replace) update the lists,
  * and the verifier checks them. A pass keeps what it knows about values and ops in tables of its
  * own (ir/side.h). */
@@ -35,7 +36,7 @@ typedef enum OpFamily {
 
 typedef struct OpInfo {
     const char *name;
-    int arity; /* -1: any */
+    int arity; /* number of operands; -1: any */
     OpFamily family;
     int cost; /* arithmetic instructions for one element */
     const char *help;
@@ -87,48 +88,49 @@ struct Value {
     Op *op;                    /* the op that defines it */
     int index;                 /* which of the op's results */
     int id;                    /* printed as %id; unique in its function, see function_number */
-    Use *first_use, *last_use; /* NULL for values of a region's body */
+    Use *first_use, *last_use; /* NULL: unused, or of a region's body */
 };
 
 typedef struct Block {
     Op *first, *last;
-    bool of_region; /* a region's body: lists of uses have the region's operands, not its ops' */
+    bool of_region; /* a region's body, whose ops do not stand in lists of uses (the region does) */
 } Block;
 
 struct Op {
     OpKind kind;
     int id; /* unique in its function, see function_number */
     int n_args, n_results, n_attrs;
-    Value **args; /* changed only by op_set_arg and op_replace_arg */
-    Use *uses;    /* one an operand, listed while the op stands in a function's body */
-    bool listed;
+    Value **args;   /* changed only by op_set_arg and op_replace_arg */
+    Use *uses;      /* one for each operand, in the list of its value if `listed` */
+    bool listed;    /* the op stands in a function's body */
     Value *results; /* array of n_results */
     Attr *attrs;    /* sorted by name */
     Block *body;    /* regions only */
     Op *previous, *next;
-    Loc loc; /* the place in the .tfg or .tir it came from */
+    Loc loc; /* the place in the .tfg or .tir that the op comes from */
 
     /* dotted name of the blocks around it ("encoder.layer.0"); "" at the top, NULL: unknown */
     const char *scope;
 };
 
 typedef struct Function {
-    const char *name; /* of base/functions.def; "model": what the frontend gives */
+    const char *name; /* of base/functions.def; "model": made by the frontend; or of a .tir */
     Block body;
     int next_value, next_op; /* ids */
     struct Module *module;
 } Function;
 
-/* InitKind: the initial values of a param. Set by the frontend, read by codegen/plan. */
+/* InitKind: the initial values of a param. codegen/plan writes it into the program, from which
+ * runtime/exec initialises the param. */
 typedef enum InitKind {
 #define INIT(NAME, ...) INIT_##NAME,
 #include "base/params.def"
     INIT_COUNT
 } InitKind;
 
-/* ParamRole: the use of a param. Only trained ones get gradients; slots belong to the optimizer;
- * states are assigned by the model itself (running statistics); a gradient is the sum of a param's
- * gradients over the pieces of an update. */
+/* ParamRole: the use of a param. Only trained params get gradients; slots belong to the optimizer;
+ * states are assigned by the model itself (running statistics, caches of a decoder); a gradient is
+ * the sum of a param's gradients over the pieces of an update. */
 typedef enum ParamRole {
 #define ROLE(NAME, ...) PARAM_##NAME,
 #include "base/params.def"
@@ -143,9 +145,9 @@ typedef struct ParamInfo {
     /* constant: a; normal: mean a, deviation b; uniform: from a to b; xavier, kaiming, orthogonal:
      * gain a */
     double a, b;
-    const char *file; /* INIT_FILE: path, and the tensor's name in it */
-    const char *tensor;
-    bool decay; /* weight decay applies */
+    const char *file;   /* INIT_FILE: the path of the file */
+    const char *tensor; /* INIT_FILE: the tensor's name in the file */
+    bool decay;         /* weight decay applies */
     Loc loc;
 } ParamInfo;
 
@@ -207,10 +209,10 @@ void block_remove(Block *block, Op *op);
 
 /* Replaces an operand; for a region use op_replace_arg. */
 void op_set_arg(Op *op, int arg, Value *value);
-/* Makes the op, and its body, read `to` wherever it read `from`. A region still lists each value
- * once. */
+/* Makes the op, and the ops of its body, read `to` in place of `from`. A region still lists each
+ * value once. */
 void op_replace_arg(Op *op, Value *from, Value *to);
-/* Replaces every use of `from` by `to`. */
+/* Replaces every use of `from` by `to`, in bodies of regions too. */
 void value_replace(Value *from, Value *to);
 int value_use_count(const Value *value);
 #define FOR_USES(use, value)                                                       \

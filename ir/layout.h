@@ -38,14 +38,17 @@ static inline bool layout_is_packed(const Layout *layout)
     return layout->n > 0 && layout->axes[0].batch_dim >= 0;
 }
 
-/* Lead: where a tensor has rows as its leading axis: the number of their dimension and of their
- * batch's, counted from 1 at the right. batch = 0: the rows are not packed tokens. dim = 0: rows
- * are not the leading axis. */
+/* Lead: whether given rows are the leading storage axis of a tensor, and which logical dimensions
+ * they are.
+ *   dim     the rows' dimension, counted from 1 at the right; 0: they are not the leading axis
+ *   batch   the dimension over which the rows are ragged, counted in the same way; 0: the rows are
+ *           not packed tokens */
 typedef struct Lead {
     int dim, batch;
 } Lead;
 
-/* The lead of rows of the dimension `symbol`, ragged over `batch`; NO_SYMBOL: not ragged. */
+/* The lead of the rows of dimension `symbol`, which are packed over the dimension `batch`; batch
+ * NO_SYMBOL: the rows are not packed. */
 Lead layout_lead(const Module *module, const Type *type, int symbol, int batch);
 static inline bool same_lead(Lead a, Lead b)
 {

@@ -1,6 +1,6 @@
 /* Inside the parser of the IR's text form: its state, and the parts of a line.
  * Functions that return bool or a pointer have reported an error when they
- * return false or NULL; nothing is consumed beyond the mistake then. */
+ * return false or NULL; what follows the wrong token is not consumed then. */
 #ifndef IR_PARSER_H
 #define IR_PARSER_H
 
@@ -17,7 +17,7 @@ typedef struct TirParser {
     Function *function;
     Map values;     /* "12" → Value*, of the function being read */
     Value *unknown; /* stands for operands that are not defined: only after an error */
-    int depth;      /* regions around */
+    int depth;      /* how many regions are around the line being read */
 } TirParser;
 
 bool tir_symbol(TirParser *p, int *symbol);

@@ -1,6 +1,6 @@
 /* SideTable: what a pass knows about values or about ops, in a table by their ids. A table is for
- * one of the two, whose ids overlap. It belongs to the pass, and is valid until function_number
- * gives other ids. */
+ * either values or ops, since ids of values and of ops overlap. It belongs to the pass, and is
+ * valid until function_number (which printing a function calls) gives other ids. */
 #ifndef IR_SIDE_H
 #define IR_SIDE_H
 
@@ -21,7 +21,7 @@ static inline void *side_get(const SideTable *side, int id)
 }
 void side_set(SideTable *side, int id, void *entry);
 
-/* The entry; NULL or 0: none was set. */
+/* The entry that was set; NULL: none. */
 static inline void *side_of_value(const SideTable *side, const Value *value)
 {
     return side_get(side, value->id);
@@ -39,7 +39,7 @@ static inline void side_set_op(SideTable *side, const Op *op, void *entry)
     side_set(side, op->id, entry);
 }
 
-/* A number for each op. */
+/* A number for each op; 0: none was set. */
 static inline int side_number(const SideTable *side, const Op *op)
 {
     return (int)(intptr_t)side_get(side, op->id);

@@ -1,7 +1,8 @@
 /* Tensor types: an element type and a list of dimensions, each a constant or a
  * symbol whose value is known only when a batch arrives. A symbol may be ragged
  * over another: `S` ragged over `B` means that every row of the batch has its
- * own length and that positions past it do not exist.  Printed f32[B, S~, 512]. */
+ * own length, and that positions past this length do not exist. Printed
+ * f32[B, S~, 512]. */
 #ifndef IR_TYPE_H
 #define IR_TYPE_H
 
@@ -33,7 +34,7 @@ typedef struct Type {
 /* A named dimension. */
 typedef struct Symbol {
     const char *name;
-    int batch; /* the symbol it is ragged over, or NO_SYMBOL for a uniform one */
+    int batch; /* the symbol over which this one is ragged; NO_SYMBOL: it is uniform */
 } Symbol;
 
 static inline Dim dim_const(int64_t size) { return (Dim){size, NO_SYMBOL}; }

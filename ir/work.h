@@ -8,8 +8,8 @@
 /* Sizes: the size of each symbol of the module. */
 typedef struct Sizes {
     const Module *module;
-    double *extents; /* the size; of a ragged symbol the length of a row, longest or mean */
-    double *totals;  /* of a ragged symbol the sum of the batch's lengths; else the extent */
+    double *extents; /* the size; of a ragged symbol the longest or the mean length of a row */
+    double *totals;  /* of a ragged symbol the sum of the rows' lengths; else the extent */
 } Sizes;
 
 /* Makes sizes in the arena, each 1, for the caller to set. */
@@ -17,7 +17,7 @@ Sizes sizes_new(Arena *arena, const Module *module);
 
 /* The size of a constant, the extent of a symbol. */
 double sizes_extent(const Sizes *sizes, Dim dim);
-/* The length of an axis of storage; for packed tokens their total. */
+/* The length of an axis of storage; of packed tokens the total of the rows' lengths. */
 double sizes_axis(const Sizes *sizes, const Axis *axis);
 /* How many elements a tensor has in memory (ir/layout.h). */
 double sizes_elements(const Sizes *sizes, const Type *type);

@@ -1,5 +1,5 @@
 /* What the files of the oracle share: tensors in dense logical coordinates, walks over
- * them, and one rule for each row of ops.def. */
+ * them, and the rules of the ops. */
 #ifndef ORACLE_INTERPRETER_H
 #define ORACLE_INTERPRETER_H
 
@@ -16,7 +16,7 @@ typedef struct Shape {
     int64_t count;            /* product of the extents */
     int64_t stored;           /* elements that are stored */
     const int64_t *order;     /* the dense number of each stored element; NULL: the same number */
-    const bool *exists;       /* by dense number; NULL: all do */
+    const bool *exists;       /* by dense number; NULL: all elements exist */
 } Shape;
 
 typedef struct Dense {
@@ -34,8 +34,8 @@ typedef struct Dense {
 typedef struct Interpreter {
     const Module *module;
     OracleRun *run;
-    Arena *arena;   /* for the run */
-    Dense **values; /* by id */
+    Arena *arena;   /* freed after the run */
+    Dense **values; /* by the id of a value of the function */
     VEC(const Shape *) shapes;
 } Interpreter;
 
@@ -77,7 +77,8 @@ void walk_next(OracleWalk *w);
 /* Sets the steps of tensor k, broadcast to the walk's axes as in numpy. */
 void walk_broadcast(OracleWalk *w, int k, const Shape *shape);
 
-/* One rule an op: fills in the result, whose elements are 0 before. */
+/* One rule for each op, one for all elementwise ops; run.c interprets effects and regions itself. A
+ * rule fills in the result, whose elements are 0 before. */
 typedef void OracleRule(Interpreter *in, const Op *op, Dense *out);
 #define ELEMENTWISE(name, ...)
 #define EFFECT(name, ...)

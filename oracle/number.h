@@ -32,21 +32,22 @@ static inline bool num_is_exact(Num x) { return x.e == 0; }
 
 /* Whether v is a number of the type. */
 bool num_fits(const Rounding *r, double v);
-/* The number of the type that is nearest to v. */
+/* The number of the type that is nearest to v, of f32 and bf16; v itself for other types. */
 double num_nearest(DType dtype, double v);
 /* v, exact if it is a number of the type, else rounded once. */
 Num num_given(const Rounding *r, double v);
 /* The result v of an op that rounds it `roundings` times; the errors of its operands move it by at
  * most e. An infinite v is exact if e is finite: an operand was infinite. */
 Num num_rounded(const Rounding *r, double v, double e, double roundings);
-/* The same for an op that picks or moves elements: v is not rounded, but may be out of range. */
+/* The result v of an op that picks or moves elements, off by at most e: not rounded, but
+ * num_undecided if it may be out of the type's range. */
 Num num_moved(const Rounding *r, double v, double e);
 
 /* A sum that programs may form in any order. */
 typedef struct OracleSum {
     double v, size, e; /* sums of the terms, of their magnitudes, of their errors */
-    int64_t terms;     /* how many are not exactly 0 */
-    bool part;         /* one of them is not an exact whole number */
+    int64_t terms;     /* how many terms are not exactly 0 */
+    bool part;         /* a term is not an exact whole number */
 } OracleSum;
 
 static inline void sum_add(OracleSum *s, Num x)
@@ -60,8 +61,8 @@ static inline void sum_add(OracleSum *s, Num x)
     s->part |= x.e != 0 || x.v != rint(x.v);
 }
 
-/* The result of a sum that is formed in the type of `in` and rounded to the type of r, perhaps with
- * partial sums in r's. Each term has been rounded `roundings` times before. */
+/* The result of a sum that is formed in the type of `in` and rounded to the type of r; partial sums
+ * may be rounded to the type of r, too. Each term has been rounded `roundings` times before. */
 Num sum_end(const OracleSum *s, double roundings, const Rounding *in, const Rounding *r);
 
 static inline Num num_product(Num a, Num b)

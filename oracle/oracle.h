@@ -4,9 +4,9 @@
  * wrong together. It is slow and it is meant to be read.
  *
  * Every element is given with a bound of the rounding error of a program that computes
- * the same (running error analysis: Higham, Accuracy and Stability of Numerical
- * Algorithms, 2002, section 3.3), so that a program in f32 or bf16 is held to what its
- * arithmetic allows, and no looser. The program may sum in any order. */
+ * the same function (running error analysis: Higham, Accuracy and Stability of Numerical
+ * Algorithms, 2002, section 3.3), so that a program in f32 or bf16 is compared within the
+ * error that its arithmetic allows. The program may sum in any order. */
 #ifndef ORACLE_ORACLE_H
 #define ORACLE_ORACLE_H
 
@@ -14,8 +14,8 @@
 
 /* A dimension of a batch: entry i is symbol i of the module. */
 typedef struct OracleDim {
-    int64_t extent;         /* of a ragged one the longest row */
-    const int32_t *lengths; /* of a ragged one: of each row of its batch; else NULL */
+    int64_t extent;         /* of a ragged dimension the longest row */
+    const int32_t *lengths; /* of a ragged dimension the length of each row; else NULL */
 } OracleDim;
 
 /* A tensor that goes in or comes out, in storage order (ir/layout.h). */
@@ -23,12 +23,12 @@ typedef struct OracleTensor {
     const char *name;
     Type type;
     int64_t count; /* elements stored */
-    double *data;  /* the elements, whatever their type */
+    double *data;  /* the elements of any type, as double */
 
     /* of a result: a bound of |program's element - data|, absolute, to first order. 0: exact; 1: a
-     * truth value that may go either way; infinite: any value is right (NaN, overflow, a divisor or
-     * a logarithm's operand that may be 0, a row at an index that may be another). Of what is
-     * given: not read, the elements are exact */
+     * truth value that may be either one; infinite: any value is right (for example NaN, overflow,
+     * a divisor that may be 0, a row at an index that may be another). Of inputs and params: not
+     * read, their elements are exact */
     double *error;
     bool *exists; /* false: past a sentence's length, where any value is right; NULL: all exist */
 } OracleTensor;
@@ -36,14 +36,14 @@ typedef struct OracleTensor {
 typedef VEC(OracleTensor) OracleTensors;
 
 typedef struct OracleRun {
-    const OracleDim *dims; /* one a symbol of the module */
+    const OracleDim *dims; /* one for each symbol of the module */
     uint64_t seed, step;   /* of random values and dropout, as exec_set_rng */
     bool training;         /* what op `training` gives, in functions that still have it */
 
-    /* The program is taken to round every op's result to its type or, if `compute` is coarser, to
-     * `compute`; what is given is rounded first. DT_F32: the program computes in f32 what this
-     * function does in f64; DT_BF16: pass `precision` made it a bf16 one; DT_F64: it has the
-     * function's types. */
+    /* The program is assumed to round every op's result to the result's type or, if `compute` is
+     * coarser, to `compute`; inputs and params are rounded first. DT_F32: the program computes in
+     * f32 what this function computes in f64; DT_BF16: pass `precision` made the program a bf16
+     * one; DT_F64: the program has the function's types. */
     DType compute;
     /* The program runs the function's very ops in its very types. Then the sum, difference,
      * product, quotient or root of exact operands is exact, too: correctly rounded (IEEE 754). */
@@ -51,20 +51,20 @@ typedef struct OracleRun {
     const OracleTensor *given; /* every input and param that the function reads, by name */
     int n_given;
     OracleTensors outputs;  /* filled in: outputs by name, in order of the function */
-    OracleTensors assigned; /* and the params that it changes, by op assign or append */
+    OracleTensors assigned; /* filled in: the params that ops assign and append change */
 } OracleRun;
 
 /* Interprets a function, before or after any pass: the bodies of regions are ops like others, and
  * what only says how to compute (chunk, panels, epilogue, before, after, keep) changes nothing.
- * Results live in the arena. False, with a diagnostic: an input is missing or has another number
- * of elements. */
+ * Results are in the arena. False, with a diagnostic: an input or param is missing or has another
+ * number of elements. */
 bool oracle_run(const Function *function, OracleRun *run, Arena *arena, Diagnostics *diags);
 
 /* How many elements a tensor stores for these dimensions. */
 int64_t oracle_count(const Module *module, const Type *type, const OracleDim *dims);
 
-/* Copies a logical array, `extents` long along each dimension (at least as long as the batch), to
- * storage order. */
+/* Copies a padded logical array to storage order. extents: its lengths, each at least the batch's
+ * length along the same dimension. */
 void oracle_pack(const Module *module, const Type *type, const OracleDim *dims,
                  const double *padded, const int64_t *extents, double *stored);
 

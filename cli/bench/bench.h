@@ -25,17 +25,17 @@ typedef struct Bench {
 
 typedef struct BenchMeasured {
     double *seconds;       /* of each measured step; room by the caller */
-    double tokens;         /* of the target, in all steps */
+    double tokens;         /* of the target, or else the source, in all measured steps */
     double first_rate;     /* tokens a second of the process's first step; 0: not measured */
-    double flops;          /* in all steps; 0: not counted */
-    int64_t params;        /* elements, frozen ones and states included */
-    int64_t planned_bytes; /* params, and the slab of a program's values */
-    Map shapes;            /* those of the steps; the caller calls map_init */
+    double flops;          /* of products, in all measured steps; 0: not counted */
+    int64_t params;        /* elements, those of frozen params and states included */
+    int64_t planned_bytes; /* of the store and, except when decoding, of the slab of values */
+    Map shapes;            /* those of the measured steps; the caller calls map_init */
     int first;             /* kernels compiled by the end of the process's first step */
     Trace *trace;          /* of the measured steps, or NULL */
 } BenchMeasured;
 
-/* Sentences of a batch, and tokens of each. */
+/* Sentences of a batch, and tokens of each source and each target. */
 typedef struct Lengths {
     int64_t batch, source, target;
 } Lengths;

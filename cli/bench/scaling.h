@@ -19,7 +19,7 @@ typedef struct Scaling {
     double delay, speed;
     double memory;   /* bytes per second between ranks of a machine */
     double handling; /* bytes per second that a rank's threads can send, receive and add */
-    int64_t shards;  /* pieces of a batch, if there are no more ranks than these */
+    int64_t shards;  /* pieces of a batch, which ranks share; more ranks compute a piece each */
     int64_t machine; /* ranks on each machine, which share its network */
 } Scaling;
 

@@ -119,16 +119,19 @@ static int run_align(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"source", "FILE", FIELD(Align, texts.source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Align, texts.target), 0, NULL, "target text, as many lines"},
+    {"target", "FILE", FIELD(Align, texts.target), 0, NULL,
+     "target text, with as many lines as the source"},
     {"output", "FILE", OUTPUT(Align, output), 0, NULL, "where to write (standard output)"},
     {"layer", "L", FIELD(Align, layer), 0, "-1",
-     "by this attention over the source, from 0 (the one whose weights are the most confident on the\n"
-     "first 200 pairs)"},
-    {"head", "H", FIELD(Align, head), 0, "-1", "… and this head, from 0 (the mean of all)"},
+     "number of the attention over the source, from 0 (the one whose weights are the most\n"
+     "confident on the first 200 pairs)"},
+    {"head", "H", FIELD(Align, head), 0, "-1",
+     "number of a head of --layer, from 0 (the mean of all heads)"},
     {"at", "predicted|read", FIELD(Align, at), 0, "predicted",
-     "by the step that predicts a token, or by the next, which reads it"},
+     "take a token's weights from the step that predicts it, or from the next, which reads it"},
     {"shortlist", "FILE", OUTPUT(Align, shortlist), 0, NULL,
-     "write a lexical table of tokens, too: TARGET SOURCE PROBABILITY, as Marian's --shortlist reads"},
+     "also write a lexical table of tokens: lines TARGET SOURCE PROBABILITY, as Marian's\n"
+     "--shortlist reads them"},
     OPTION_CHECKPOINT(Align),
     OPTION_WEIGHTS(Align),
     OPTION_VOCAB(Align),
@@ -144,13 +147,15 @@ static const Option options[] = {
 
 const Command command_align = {
     .name = "align",
-    .summary = "which words of given pairs belong together",
+    .summary = "align the words of given pairs",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Prints a line for each pair, SOURCE-TARGET for each word of the target, counted from 0\n"
-        "between blanks: \"0-0 2-1\". The word of the source is the one that the decoder looks at most.",
+        "Prints a line for each pair: for each word of the target, SOURCE-TARGET, the numbers of\n"
+        "two words, from 0: \"0-0 2-1\". Words are what blanks separate. SOURCE is the word that\n"
+        "the decoder attends to most. The line of a pair that is too long or has an empty side is\n"
+        "empty.",
     COMMAND_OPTIONS(Align, options),
     .run = run_align,
 };

@@ -252,19 +252,21 @@ static int run_attend(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"source", "FILE", FIELD(Attend, texts.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Attend, texts.target), 0, NULL,
-     "target text, as many lines (translations by the model)"},
-    {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "the text of a model that reads one"},
-    {"lines", "N", FIELD(Attend, lines), 1, "8", "the first lines of the text"},
+     "target text, with as many lines as the source (translations by the model)"},
+    {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "text of a model with one input"},
+    {"lines", "N", FIELD(Attend, lines), 1, "8", "show the first N lines of the text"},
     {"-o", "PAGE.html", OUTPUT(Attend, page), 0, NULL, "write a page with all heads"},
-    {"json", "FILE", OUTPUT(Attend, json), 0, NULL, "write tokens, weights and figures of heads"},
+    {"json", "FILE", OUTPUT(Attend, json), 0, NULL,
+     "write tokens, weights and figures of heads as JSON"},
     {"npy", "FILE", OUTPUT(Attend, npy), 0, NULL,
-     "write a NumPy .npz with an array LINE.NAME a layer: [heads, queries, keys]"},
+     "write a NumPy .npz with an array LINE.NAME [heads, queries, keys] for each line and layer"},
     {"svg", "FILE", OUTPUT(Attend, svg), 0, NULL,
-     "write a figure of the first sentence: all heads, or one with its tokens"},
+     "write a figure of the first sentence: all heads, or one head with its tokens"},
     {"kind", "encoder|decoder|cross|all", FIELD(Attend, kind), 0, "all",
-     "attentions of this kind alone"},
-    {"layer", "L", FIELD(Attend, layer), 0, "-1", "of each kind this layer alone, from 0 (all)"},
-    {"head", "H", FIELD(Attend, head), 0, "-1", "this head alone, from 0 (all)"},
+     "show only attentions of this kind"},
+    {"layer", "L", FIELD(Attend, layer), 0, "-1",
+     "show only layer L of each kind, from 0 (all layers)"},
+    {"head", "H", FIELD(Attend, head), 0, "-1", "show only head H, from 0 (all heads)"},
 #define RECORD Attend
 #define BEAM DECODING_OPTION
 #include "runtime/decode/settings.def"
@@ -283,13 +285,14 @@ static const Option options[] = {
 
 const Command command_attend = {
     .name = "attend",
-    .summary = "what each head of a model looks at",
+    .summary = "show what each head of a model attends to",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Shows the weights of every attention of a model, encoder, decoder and cross, for sentences:\n"
-        "as a page to look at, as JSON and NumPy arrays, and as a figure.",
+        "Writes the weights of a model's attentions, encoder, decoder and cross, for sentences:\n"
+        "as a page to look at, as JSON and NumPy arrays, or as a figure. An attention is a\n"
+        "softmax of tokens over tokens.",
     COMMAND_OPTIONS(Attend, options),
     .run = run_attend,
 };

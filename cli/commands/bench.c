@@ -280,27 +280,30 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"mode", "train|forward|decode|prefill", FIELD(Bench, mode), 0, "train", "what a step is"},
-    {"batch", "B", FIELD(Bench, batch), 1, "64", "sentences"},
+    {"mode", "train|forward|decode|prefill", FIELD(Bench, mode), 0, "train",
+     "measure training steps, forward passes, searches, or the first token after prompts"},
+    {"batch", "B", FIELD(Bench, batch), 1, "64", "sentences of a batch"},
     {"source-length", "S", FIELD(Bench, source_length), 1, "32", "tokens of each source"},
-    {"target-length", "T", FIELD(Bench, target_length), 1, "32", "tokens of each target"},
+    {"target-length", "T", FIELD(Bench, target_length), 1, "32",
+     "tokens of each target; of --mode prefill of each prompt"},
     {"steps", "K", FIELD(Bench, steps), 1, "10", "steps measured"},
-    {"warm-up", "K", FIELD(Bench, warm_up), 0, "2", "steps before them"},
+    {"warm-up", "K", FIELD(Bench, warm_up), 0, "2", "steps before the measured ones"},
     {"lengths", "FILE", FIELD(Bench, lengths), 0, NULL,
-     "batches of these lengths instead, a line each: SOURCE:TARGET for every sentence"},
+     "use batches of given lengths instead, a line each: SOURCE:TARGET for every sentence"},
     {"shapes", "N", FIELD(Bench, shapes), 1, NULL,
-     "measure N steps, each of another shape up to these, and count what is compiled "
-     "after the first"},
+     "measure N steps, each of another shape up to --batch, --source-length and --target-length,\n"
+     "and count the kernels that are compiled after the first step"},
     {"ranks", NULL, FIELD(Bench, ranks), 0, NULL,
-     "predict trainings by up to 1,024 ranks, from a step and, under mpirun, the network between ranks"},
+     "predict trainings by up to 1,024 ranks, from a step and the network between ranks (mpirun)"},
     {"network", "GBIT,MICROSECONDS", FIELD(Bench, network), 0, NULL,
-     "of --ranks: this one instead: each way, and until a message arrives"},
+     "for --ranks: assume a network of GBIT Gbit/s each way, with MICROSECONDS until a message\n"
+     "arrives (measured)"},
     {"rank-tokens", "N", FIELD(Bench, rank_tokens), 1, "25000",
-     "of --ranks: tokens of each rank in a step, source and target"},
+     "for --ranks: tokens of each rank in a step, source and target"},
     {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1",
-     "of --ranks: how many share a machine"},
+     "for --ranks: ranks that share a machine"},
     {"shards", "N", FIELD(Bench, shards), 1, "8",
-     "of --ranks: pieces of a batch, if there are no more ranks"},
+     "for --ranks: pieces of a batch, which ranks share; more ranks compute a piece each"},
     OPTION_RANK_TIMEOUT(Bench),
 #define RECORD Bench
 #define BEAM DECODING_OPTION
@@ -309,15 +312,15 @@ static const Option options[] = {
     OPTION_MEMORY(Bench),
     OPTION_THREADS(Bench),
     {"workers", "N", FIELD(Bench, common.workers), 1, NULL,
-     "of --mode decode and prefill: batches decoded at the same time, which divide --threads (1)"},
+     "for --mode decode and prefill: batches decoded at the same time, which share --threads (1)"},
     OPTION_GEMM(Bench),
     OPTION_CPU(Bench),
     OPTION_PASSES(Bench),
     OPTION_LEVEL(Bench),
     OPTION_SET(Bench),
-    {"json", NULL, FIELD(Bench, json), 0, NULL, "one object with every figure"},
+    {"json", NULL, FIELD(Bench, json), 0, NULL, "print one JSON object with every figure"},
     {"report", NULL, FIELD(Bench, report), 0, NULL,
-     "the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
+     "list the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
     OPTION_TRACE(Bench),
 };
 
@@ -328,10 +331,11 @@ const Command command_bench = {
     .min_arguments = 1,
     .max_arguments = 1,
     .trains = true,
-    .text = "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
-            "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
-            "bytes. Of --mode decode and prefill (the tokens of prompts) also the target tokens a\n"
-            "second of the process's first step, which prepares the weights.",
+    .text =
+        "Runs a model on made-up tokens and prints seconds per step (median and minimum), target\n"
+        "tokens per second, FLOP/s of the products (--mode train and forward), compile seconds,\n"
+        "planned and resident bytes. With --mode decode and prefill (tokens of prompts) it also\n"
+        "prints the tokens per second of the process's first step, which prepares the weights.",
     COMMAND_OPTIONS(Bench, options),
     .run = run_bench,
 };

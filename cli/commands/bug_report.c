@@ -110,19 +110,20 @@ static int run_bug_report(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE.md", OUTPUT(BugReport, output), 0, NULL, "the report (printed)"},
+    {"-o", "FILE.md", OUTPUT(BugReport, output), 0, NULL,
+     "where to write the report (standard output)"},
     OPTION_SET(BugReport),
 };
 
 const Command command_bug_report = {
     .name = "bug-report",
-    .summary = "what a report of a fault needs: versions, machine, model and IR",
+    .summary = "collect what a bug report needs: versions, machine, model and IR",
     .arguments = "[MODEL.tfg|RUN]",
     .max_arguments = 1,
     .text =
-        "Gathers, as Markdown, what a report of a fault needs: versions, the machine, the model's text and\n"
-        "settings and its IR, or what is said about a model with errors. No text of yours is in it beside\n"
-        "the model's, no params and no log. Read it before you send it.",
+        "Collects, as Markdown, what a bug report needs: versions, the machine, the model's text,\n"
+        "settings and IR, or, if the model has errors, the messages about it. The report has no\n"
+        "text of yours but the model's, no params and no log. Read the report before you send it.",
     COMMAND_OPTIONS(BugReport, options),
     .run = run_bug_report,
 };

@@ -82,14 +82,15 @@ static int run_check(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"full", NULL, FIELD(CheckOptions, full), 0, NULL,
-     "at the model's own sizes (else reduced where it has the consts)"},
+     "check at the model's own sizes (smaller ones, if the model has consts for them)"},
     {"samples", "N", FIELD(CheckOptions, samples), 1, "6",
      "elements of each param whose gradient is checked"},
-    {"seed", "S", FIELD(CheckOptions, seed), 0, "1", "of params, inputs and dropout"},
+    {"seed", "S", FIELD(CheckOptions, seed), 0, "1", "seed of params, inputs and dropout"},
     OPTION_SET(CheckOptions),
     OPTION_GEMM(CheckOptions),
     OPTION_CPU(CheckOptions),
-    {"json", NULL, FIELD(CheckOptions, json), 0, NULL, "a list of objects: check, result, detail"},
+    {"json", NULL, FIELD(CheckOptions, json), 0, NULL,
+     "print a JSON list of objects: check, result, detail"},
 };
 
 const Command command_check = {

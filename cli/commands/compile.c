@@ -25,45 +25,48 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FILE", OUTPUT(Compile, o.output), 0, NULL,
-     "what to write; NAME.h, and of a library NAME.py, are put beside it"},
+     "file to write, or folder of a JavaScript package; NAME.h is put beside a library, an object\n"
+     "or C source, and NAME.py beside a library"},
     {"emit", "so|obj|exe|c|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
-     "library, object (to be linked with the runtime), program, C (one file, runtime included),\n"
-     "text, bitcode, package of JavaScript (a folder), page (as FILE ends: .so, .o, none or\n"
-     ".wasm, .c, .ll, .s, .bc, .html)"},
+     "make a library, an object (to be linked with the runtime), a program, C source (one file\n"
+     "with the runtime), LLVM IR, assembly, bitcode, a JavaScript package (a folder) or a page\n"
+     "(as FILE ends: .so, .o, none or .wasm, .c, .ll, .s, .bc, .html)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
-     "of forward,loss,train_step,encode,decode_step (all that the model has), and alignment"},
+     "some of forward,loss,train_step,encode,decode_step,alignment (all that the model has but\n"
+     "alignment; in a program, page, package or ensemble only those that decode)"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
-     "puts the params of this safetensors file inside (a run's best checkpoint)"},
+     "put the params of this safetensors file inside (a run's average, else best, else last)"},
     {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,
-     "params of a page or package as they are, or rounded, which halves a page (f32)"},
+     "params of a page or package as they are, or rounded to bf16, which halves a page (f32)"},
     {"vocab", "FILE", FIELD(Compile, o.vocab.spec), 0, NULL,
-     "a SentencePiece model, tokenizer.json or list of words to be put inside, for text in and out; tells how\n"
-     "targets begin and end, too (a run's own); else generation's settings must"},
+     "put this vocabulary inside, for text in and out: a SentencePiece model, a tokenizer.json or\n"
+     "words:FILE (a run's own); without one, callers set how targets begin and end"},
     {"source-vocab", "FILE", FIELD(Compile, o.vocab.source), 0, NULL,
-     "the sources' vocabulary, where it is another"},
+     "vocabulary of the sources (that of --vocab)"},
     OPTION_TOKEN(Compile, o.vocab.tokens),
     OPTION_WITH(Compile),
     {"target", "TRIPLE", FIELD(Compile, o.target), 0, NULL,
-     "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (this system)"},
+     "compile for x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu or wasm32-wasi (this\n"
+     "system)"},
     {"cpu", "NAMES", FIELD(Compile, o.cpus), 0, NULL,
-     "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native; of several the best is picked at load\n"
-     "(the level of this machine); of another architecture one name, such as cortex-a76; of C\n"
-     "which vectors it is written for, or generic: none"},
+     "compile for x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native; of several, the best is\n"
+     "chosen at load (the level of this machine). For another architecture one name, such as\n"
+     "cortex-a76; for C the processor whose vectors the loops are written for, or generic: none"},
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
-     "what multiplies: OpenBLAS, kernels of its own, or what tfc train takes (auto)\n"
-     "(native: nothing else is needed)"},
+     "compute products by OpenBLAS, by native kernels, or (auto) as tfc train does (native)"},
     OPTION_PRODUCTS(Compile),
     OPTION_SET(Compile),
 };
 
 const Command command_compile = {
     .name = "compile",
-    .summary = "make a native library with a C header of a model",
+    .summary = "compile a model to a library, a program, C source, a page or a package",
     .arguments = "MODEL.tfg|RUN -o FILE",
     .min_arguments = 1,
     .max_arguments = 1,
     .trains = true,
-    .text = "Compiles a model to native code with a C header beside it (docs/compile.md).",
+    .text = "Compiles a model to native code, C source, LLVM IR, or WebAssembly with JavaScript\n"
+            "(docs/compile.md).",
     COMMAND_OPTIONS(Compile, options),
     .run = run_compile,
 };

@@ -123,27 +123,29 @@ static int run_draw(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"what", "positions|masks|schedule|graph", FIELD(Draw, what), 0, NULL,
-     "vectors of positions, what each attention may look at, the learning rate, the model's blocks"},
-    {"-o", "FILE.svg", OUTPUT(Draw, output), 0, NULL, "the picture"},
+     "draw vectors of positions, masks of attentions, the learning rate, or the model's blocks"},
+    {"-o", "FILE.svg", OUTPUT(Draw, output), 0, NULL, "file of the picture"},
     {"source-length", "N", FIELD(Draw, source_length), 1, NULL,
-     "tokens of the source (64 positions; 12 of masks)"},
-    {"target-length", "N", FIELD(Draw, target_length), 1, NULL, "… and of the target"},
+     "tokens of the source (of positions 64, of masks 12)"},
+    {"target-length", "N", FIELD(Draw, target_length), 1, NULL,
+     "tokens of the target (of positions 64, of masks 12)"},
     {"steps", "N", FIELD(Draw, steps), 1, NULL,
-     "of the schedule (the train block's, else ten warm-ups)"},
+     "steps of the schedule (the train block's, else ten warm-ups, else 10,000)"},
     {"weights", "FILE", FIELD(Draw, weights), 0, NULL,
-     "params from here: learned positions (a run's best; initial values)"},
+     "params for positions and masks (a run's average, else best, else last; a model's initial\n"
+     "values)"},
     OPTION_SET(Draw),
 };
 
 const Command command_draw = {
     .name = "draw",
-    .summary = "pictures of a model: its blocks, positions, masks and learning rate",
+    .summary = "draw a model: its blocks, positions, masks or learning rate",
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text =
-        "Draws, as SVG, what follows from a model's text: its blocks with shapes and params, the learning rate;\n"
-        "run on made-up tokens, what depends on positions alone, and what attentions may look at.",
+    .text = "Draws, as SVG, a model's blocks with shapes and params, or its learning rate; or, by\n"
+            "running the model on made-up tokens, its vectors of positions, or the masks of its\n"
+            "attentions: where the weight of some head is not 0.",
     COMMAND_OPTIONS(Draw, options),
     .run = run_draw,
 };

@@ -265,22 +265,25 @@ static int run_dump(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"stage", "tokens|ast|graph|grad|fused|plan|loops|llvm|asm|opencl", FIELD(Dump, stage), 0,
-     "graph", "what to show"},
+     "graph", "stage to show"},
     {"function", "NAME", FIELD(Dump, function), 0, NULL, "model"
 #define FUNCTION(NAME, name, needs_loss) ", " #name
 #define INNER_FUNCTION FUNCTION
 #include "base/functions.def"
     },
     {"after", "PASS", FIELD(Dump, after), 0, NULL,
-     "the function as it is after this pass; of loops after one of theirs, or built"},
-    {"lines", NULL, FIELD(Dump, lines), 0, NULL, "of loops: comments name the model's lines"},
+     "show the function as it is after this pass; for --stage loops this is a pass over loop IR,\n"
+     "or `built`: the loops as they are built"},
+    {"lines", NULL, FIELD(Dump, lines), 0, NULL,
+     "for --stage loops: add comments that name the model's lines"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
-     "instead: what fused, near misses and why, kernels, work, memory"},
+     "show a report instead: what was fused, near misses and why, kernels, work, memory"},
     {"format", "text|html|dot", FIELD(Dump, format), 0, NULL,
-     "dot: the stage for Graphviz; html: one page with every stage (as FILE ends, else text)"},
+     "dot: the stage for Graphviz; html: a page with the stages of a function (as FILE ends, else\n"
+     "text)"},
     {"-o", "FILE", OUTPUT(Dump, output), 0, NULL, "where to write (standard output)"},
     {"dim", "NAME=SIZE", FIELD(Dump, dims), 0, NULL,
-     "size of a dimension (or each length) for report and page (32)"},
+     "size of a dimension, or length of each row, for --report, --memory and the page (32)"},
     OPTION_SET(Dump),
     OPTION_DTYPE(Dump),
     OPTION_MEMORY(Dump),

@@ -203,8 +203,9 @@ static int run_eval(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"source", "FILE", FIELD(Eval, texts.source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Eval, texts.target), 0, NULL, "reference text, as many lines"},
-    {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "the text of a model with one input"},
+    {"target", "FILE", FIELD(Eval, texts.target), 0, NULL,
+     "reference text, with as many lines as the source"},
+    {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "text of a model with one input"},
 #define RECORD Eval
 #define SEARCH DECODING_OPTION
 #define LONGEST DECODING_OPTION
@@ -212,7 +213,7 @@ static const Option options[] = {
 #define ANY DECODING_OPTION
 #include "runtime/decode/settings.def"
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
-     "of BLEU (13a; none for vocabularies of words)"},
+     "tokenization of BLEU (none if the vocabulary is a list of words, else 13a)"},
     OPTION_CHECKPOINT(Eval),
     OPTION_WEIGHTS(Eval),
     OPTION_VOCAB(Eval),
@@ -229,20 +230,21 @@ static const Option options[] = {
     OPTION_GEMM(Eval),
     OPTION_CPU(Eval),
     OPTION_PASSES(Eval),
-    {"json", NULL, FIELD(Eval, json), 0, NULL, "one object: loss, perplexity, bleu, signature, …"},
+    {"json", NULL, FIELD(Eval, json), 0, NULL,
+     "print one JSON object: loss, perplexity, bleu, signature, …"},
 };
 
 const Command command_eval = {
     .name = "eval",
-    .summary = "loss, perplexity and BLEU of a run on given pairs",
+    .summary = "measure loss, perplexity and BLEU of a run on given text",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Measures a run on given text: the loss without label smoothing, perplexity,\n"
-        "BLEU as sacrebleu counts it, and how many lines come out exactly right. Where the\n"
-        "model's own loss is another number (label smoothing, labels that do not count, further\n"
-        "terms), it is shown, too: of the whole text as of one batch.",
+        "Measures a run on given text: the loss without label smoothing and the perplexity; of\n"
+        "pairs also BLEU as sacrebleu counts it, and how many translations are exactly right. If\n"
+        "the model's own loss is another number (label smoothing, labels that do not count,\n"
+        "further terms), that is shown, too, computed as if the whole text were one batch.",
     COMMAND_OPTIONS(Eval, options),
     .run = run_eval,
 };

@@ -82,16 +82,16 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"-o", "FILE", OUTPUT(Export, out), 0, NULL, "where to write"},
     {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, NULL,
-     "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
-     "with config.json and tokenizer, of what tfc import read; marian: its model.npz; onnx: a\n"
-     "function of the model as an ONNX model of opset 17 (as FILE ends: .safetensors or none,\n"
-     ".npz, .onnx)"},
+     "safetensors: params with the names and layout of the model's weights block. hf: FILE is a\n"
+     "folder with params, config.json and tokenizer, for runs that come from tfc import. marian:\n"
+     "Marian's model.npz. onnx: a function of the model as an ONNX model of opset 17 (as FILE\n"
+     "ends: .safetensors or none, .npz, .onnx)"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
-     "with --format onnx: forward (unless given), encode or decode_step"},
+     "function for --format onnx: forward, encode or decode_step (forward)"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,
-     "adapters become part of the params that they adapt (`merge` of the language)"},
+     "merge adapters into the params that they adapt (`merge` of the language)"},
     {"only", "PATTERN", FIELD(Export, only), 0, NULL,
-     "only the params that it meets, as **.lora_*"},
+     "write only the params whose names match PATTERN, such as '**.lora_*'"},
     OPTION_CHECKPOINT(Export),
     OPTION_WEIGHTS(Export),
     OPTION_SET(Export),
@@ -99,13 +99,15 @@ static const Option options[] = {
 
 const Command command_export = {
     .name = "export",
-    .summary = "params, or the model as ONNX, as a file for other programs",
+    .summary = "write params, or the model as ONNX, for other programs",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Writes the params of a run, without the optimizer's state, as its model's weights\n"
-            "block names and lays them out: what came from another program returns to it. As ONNX\n"
-            "it is the model itself, with ragged dimensions padded and lengths beside them.",
+    .text =
+        "Writes the params of a run, without the optimizer's state, with the names and layout of\n"
+        "its model's weights block, so that they can return to the program they came from. As\n"
+        "ONNX, writes the model itself, with ragged dimensions padded and lengths as further\n"
+        "inputs.",
     COMMAND_OPTIONS(Export, options),
     .run = run_export,
 };

@@ -226,19 +226,23 @@ static int run_generate(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"prompt", "TEXT", FIELD(Generate, prompt), 0, "", "what to go on with"},
-    {"input", "FILE", FIELD(Generate, input), 0, NULL, "or prompts, one a line; -: standard input"},
+    {"prompt", "TEXT", FIELD(Generate, prompt), 0, "", "text to continue"},
+    {"input", "FILE", FIELD(Generate, input), 0, NULL,
+     "texts to continue, one a line; -: standard input"},
     {"output", "FILE", OUTPUT(Generate, output), 0, NULL, "where to write (standard output)"},
     OPTION_KEEP_GOING(Generate),
     OPTION_LINE_LIMIT(Generate),
     {"json", NULL, FIELD(Generate, json), 0, NULL,
-     "an object a prompt: line, prompt, text (behind it), ids, end (stop or length)"},
+     "print a JSON object for each prompt: line, prompt, text (generated), ids (generated, those\n"
+     "of --stop included), end (stop or length)"},
 #define RECORD Generate
 #define CONTINUE DECODING_OPTION
 #include "runtime/decode/settings.def"
-    {"stop", "TEXT", FIELD(Generate, stops), 0, NULL, "end before this text; again for more"},
+    {"stop", "TEXT", FIELD(Generate, stops), 0, NULL,
+     "end a text before this string, if it is generated"},
     {"long-prompt", "cut|refuse", FIELD(Generate, long_prompt), 0, "cut",
-     "a prompt that the model cannot see whole: it sees the last half of its length, or an error"},
+     "of a prompt longer than the model's context, show the model only the end, as long as half\n"
+     "the context; or refuse the prompt"},
 #define ANY DECODING_OPTION
 #include "runtime/decode/settings.def"
     OPTION_CHECKPOINT(Generate),
@@ -262,11 +266,12 @@ const Command command_generate = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Prints a prompt and what a language model goes on with, as it comes. Prompts of\n"
-            "--input are answered as they are read, each on one line, where \\n stands for a\n"
-            "line break within a text; --json has them whole. What stands before a text and\n"
-            "what ends it is the run's rule (docs/tokenizers.md): --token stop=TOKEN names\n"
-            "another end, again for several, stop=none goes on to --tokens.",
+    .text =
+        "Prints a prompt and its continuation by a language model, token by token. Prompts of\n"
+        "--input are answered while they are read, each in one line, in which \\n stands for a\n"
+        "line break of the text; --json keeps line breaks. Which tokens stand before a text and\n"
+        "which end it is the run's rule (docs/tokenizers.md). --token stop=TOKEN names other\n"
+        "tokens that end a text; with stop=none a text ends at --tokens.",
     COMMAND_OPTIONS(Generate, options),
     .run = run_generate,
 };

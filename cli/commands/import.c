@@ -21,22 +21,22 @@ static int run_import(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "RUN", FIELD(Import, out), 0, NULL, "the folder to make"},
+    {"-o", "RUN", FIELD(Import, out), 0, NULL, "folder to make"},
     {"copy", NULL, FIELD(Import, copy), 0, NULL,
-     "copy the weights into RUN; else they stay where they are, and RUN leads to them"},
+     "copy the weights into RUN (RUN has a link to their folder; Marian's are always converted)"},
 };
 
 const Command command_import = {
     .name = "import",
-    .summary = "a published model as the folder of a run",
+    .summary = "make the folder of a run from a published model",
     .arguments = "FOLDER -o RUN",
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Reads config.json, the tokenizer and the safetensors of a folder as Hugging Face has\n"
-        "them (marian, bart, t5, gpt2, llama, mistral, qwen2, bert), and writes RUN: its model in a\n"
-        "few lines, its vocabulary, and the way to its weights; or Marian's own folder: model.npz,\n"
-        "its vocabulary, source.spm, target.spm. Every command that takes a run takes it:\n"
+        "Reads a published folder: config.json, tokenizer and safetensors as Hugging Face has\n"
+        "them (marian, bart, t5, gpt2, llama, mistral, qwen2, bert), or Marian's own files:\n"
+        "model.npz, its vocabulary, source.spm, target.spm. Writes RUN: the model in a few lines,\n"
+        "its vocabulary, and its weights or a link to them. Commands that take a run take RUN:\n"
         "translate, generate, score, eval, train RUN --out NEW, compile, export.",
     COMMAND_OPTIONS(Import, options),
     .run = run_import,

@@ -225,12 +225,12 @@ static const Option options[] = {OPTION_SET(Info)};
 
 const Command command_info = {
     .name = "info",
-    .summary = "tell what a model, run or checkpoint holds",
+    .summary = "show what a model, run or checkpoint contains",
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Tells what a model (.tfg), the folder of a run, data of tfc prepare, or a checkpoint\n"
-            "or other safetensors file holds.",
+    .text = "Shows what a model (.tfg), the folder of a run, a folder of tfc prepare, or a\n"
+            "checkpoint or other safetensors file contains.",
     COMMAND_OPTIONS(Info, options),
     .run = run_info,
 };

@@ -215,30 +215,33 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"kind", "KIND", FIELD(Init, kind), 0, NULL,
-     "translator, pronouncer, language-model or classifier"},
+     "make a translator, pronouncer, language-model or classifier"},
     {"source", "FILE", FIELD(Init, data.source), 0, NULL,
-     "of a translator or pronouncer: sources, one a line, such as sentences or words"},
-    {"target", "FILE", FIELD(Init, data.target), 0, NULL, "… and targets, as many lines"},
+     "sources of a translator or pronouncer, one a line, such as sentences or words"},
+    {"target", "FILE", FIELD(Init, data.target), 0, NULL,
+     "targets of a translator or pronouncer, with as many lines as the sources"},
     {"data", "FILE.tsv", FIELD(Init, data.data), 0, NULL,
-     "… or both in one file, a tab between them, or a translation memory, FILE.tmx; of a\n"
-     "classifier: text, tab, label"},
+     "pairs of a translator or pronouncer in one file, in lines of source, tab, target, or a\n"
+     "translation memory, FILE.tmx; of a classifier lines of text, tab, label"},
     {"languages", "A,B", FIELD(Init, languages), 0, NULL,
-     "of a translation memory: the sources' and the targets', such as en,de"},
-    {"text", "FILE", FIELD(Init, data.text), 0, NULL, "of a language model: its text"},
-    {"minutes", "M", FIELD(Init, minutes), 0, "15", "of the training that README.md tells"},
+     "languages of sources and targets in a translation memory, such as en,de"},
+    {"text", "FILE", FIELD(Init, data.text), 0, NULL, "text of a language model"},
+    {"minutes", "M", FIELD(Init, minutes), 0, "15",
+     "minutes of training in the commands of README.md"},
     OPTION_LINE_LIMIT(Init),
 };
 
 const Command command_init = {
     .name = "init",
-    .summary = "begin a project: a model, its data in three parts, the commands to go on",
+    .summary = "begin a project: a model, its data in three parts, the commands to run next",
     .arguments = "FOLDER",
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Makes a folder with a model sized for the data and this machine, the data cut into what trains,\n"
-        "validates and tests, and a README.md with the commands to train, measure and use it. What no\n"
-        "option says is asked for on a terminal. The data are looked at as by tfc data.",
+        "Makes a folder with a model sized for the data and this machine, the data cut into\n"
+        "training, validation and test, and a README.md with the commands to train, measure and\n"
+        "use the model. On a terminal, asks for the kind and the files that no option names.\n"
+        "Prints what tfc data finds in the data.",
     COMMAND_OPTIONS(Init, options),
     .run = run_init,
 };

@@ -211,23 +211,23 @@ static int run_launch(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"retries", "K", FIELD(Launch, retries), 0, "3",
-     "run it again so often, from the last checkpoint, where it fails"},
+     "run the command again at most K times if it fails"},
     {"hosts", "LIST", FIELD(Launch, hosts), 0, NULL,
-     "machines with commas between them: those that answer stand for the word HOSTS"},
+     "machines with commas between them; those that answer replace the word HOSTS of the command"},
     {"shell", "COMMAND", FIELD(Launch, shell), 0, "ssh -o BatchMode=yes -o ConnectTimeout=5",
-     "how a machine is asked: COMMAND HOST true"},
+     "how to ask whether a machine answers: COMMAND HOST true"},
 };
 
 const Command command_launch = {
     .name = "launch",
-    .summary = "run a training again where it was cut off",
+    .summary = "run a training again if a machine or process was lost",
     .arguments = "-- COMMAND …",
     .min_arguments = 1,
     .max_arguments = 4096,
-    .text =
-        "Runs a command such as mpirun … tfc train … --out RUN. Where it fails, because a\n"
-        "machine or a process was lost, it is run again with --resume. Ended well, by a signal\n"
-        "or by wrong usage, it is not.",
+    .text = "Runs a command such as mpirun … tfc train … --out RUN, with --resume once RUN has a\n"
+            "checkpoint. If the command fails, because a machine or a process was lost, it is run\n"
+            "again. It is not run again after success, wrong usage, a signal to stop, or if the\n"
+            "program does not exist.",
     COMMAND_OPTIONS(Launch, options),
     .run = run_launch,
 };

@@ -117,9 +117,9 @@ static int run_opt(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"passes", "a,b,c", FIELD(Opt, passes), 0, "", "the passes, in order"},
+    {"passes", "a,b,c", FIELD(Opt, passes), 0, "", "passes to run, in order"},
     {"after-each", NULL, FIELD(Opt, after_each), 0, NULL, "print the IR after each pass"},
-    {"report", NULL, FIELD(Opt, report), 0, NULL, "print what the passes tell to standard error"},
+    {"report", NULL, FIELD(Opt, report), 0, NULL, "print what passes report, to standard error"},
     {"list", NULL, FIELD(Opt, list), 0, NULL, "list the passes"},
     OPTION_CPU(Opt),
 };
@@ -130,7 +130,7 @@ const Command command_opt = {
     .arguments = "FILE.tir|FILE.loop",
     .max_arguments = 1,
     .text = "Reads IR text, checks it, runs passes over every function and prints the\n"
-            "result. Without --passes it prints what it read. FILE.loop holds loop IR\n"
+            "result. Without --passes it prints what it read. FILE.loop is a file of loop IR\n"
             "(tfc dump --stage loops), which has passes of its own.",
     COMMAND_OPTIONS(Opt, options),
     .run = run_opt,

@@ -103,29 +103,31 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"source", "FILE", FIELD(Prepare, o.texts.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL,
-     "target text, as many lines; as often"},
+     "target text, with as many lines as the source; one for each --source"},
     {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
-     "… or both in one file: source, tab, target; or a translation memory, FILE.tmx, which is\n"
-     "read whole"},
+     "pairs in one file, in lines of source, tab, target; or a translation memory, FILE.tmx,\n"
+     "which is read whole into memory"},
     {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
-     "of translation memories: the sources' and the targets', such as en,de"},
-    {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL, "the text of a model with one input"},
-    {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL, "each line of --text stands alone"},
+     "languages of sources and targets in translation memories, such as en,de"},
+    {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL, "text of a model with one input"},
+    {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL,
+     "take each line of --text as a text of its own; otherwise the text is one stream"},
     {"vocab", "V", FIELD(Prepare, o.vocab.spec), 0, NULL,
-     "a SentencePiece model, tokenizer.json, the folder of a run, words:FILE; or auto:N,\n"
-     "words:auto, chars:auto, made from the first million lines"},
+     "a SentencePiece model, tokenizer.json, words:FILE or the folder of a run; or auto:N,\n"
+     "words:auto or chars:auto, made from at most a million lines of the texts"},
     {"source-vocab", "V", FIELD(Prepare, o.vocab.source), 0, NULL,
-     "the sources' vocabulary, where it is another"},
+     "vocabulary of the sources (that of --vocab)"},
     OPTION_NORMALIZE(Prepare, o.vocab.normalize),
     OPTION_TOKEN(Prepare, o.vocab.tokens),
-    {"max-length", "N", FIELD(Prepare, o.max_length), 1, NULL, "leave out rows of more tokens"},
+    {"max-length", "N", FIELD(Prepare, o.max_length), 1, NULL,
+     "leave out lines, or pairs with a side, of more than N tokens"},
     OPTION_LINE_LIMIT(Prepare),
     {"rows-per-shard", "N", FIELD(Prepare, o.rows_per_shard), 1, NULL,
-     "lines a file of ids is made from (as many as have 8 MB)"},
+     "lines that each file of ids is made from (as many as have 8 MiB)"},
     {"window-rows", "N", FIELD(Prepare, o.window_rows), 1, "1048576",
-     "rows that a training has in memory, and draws its batches from, at a time"},
+     "most rows that a training has in memory, and draws its batches from, at a time"},
     OPTION_THREADS(Prepare),
-    {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "the folder to make, or to go on with"},
+    {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "folder to make, or to complete"},
 };
 
 const Command command_prepare = {
@@ -133,9 +135,9 @@ const Command command_prepare = {
     .summary = "make shards of ids from texts, for tfc train --prepared",
     .arguments = "-o FOLDER",
     .text =
-        "Turns texts into files of ids, for trainings whose data is larger than memory. Begins\n"
-        "where it was when it was killed: what is made already and is whole is kept. The result is\n"
-        "the same for any number of threads.",
+        "Turns texts into files of ids, for trainings whose data is larger than memory. If it is\n"
+        "killed and called again, it keeps the files that are complete and makes the others. The\n"
+        "result is the same for any number of threads.",
     COMMAND_OPTIONS(Prepare, options),
     .run = run_prepare,
 };

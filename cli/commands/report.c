@@ -170,20 +170,21 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL, "the page, or the plot of --svg"},
-    {"svg", PLOTS, FIELD(ReportCommand, svg), 0, NULL, "one plot instead, as SVG"},
-    {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "of --svg"},
+    {"-o", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL,
+     "where to write the page, or the plot of --svg (the plot: standard output)"},
+    {"svg", PLOTS, FIELD(ReportCommand, svg), 0, NULL, "write one plot instead, as SVG"},
+    {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "horizontal axis of --svg"},
     {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL,
-     "write it again while the run trains; an open page renews itself"},
+     "write the page again while a run trains; an open page reloads itself"},
     {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL,
-     "what the log tells: the model is not run"},
+     "write only what the log has, without running the model"},
     {"sentences", "N", FIELD(ReportCommand, study.sentences), 1, "500",
-     "of the validation text that the model is run on at most"},
+     "most sentences of the validation text to run the model on; of a stream all are taken"},
 #define RECORD ReportCommand
 #define BEAM DECODING_OPTION
 #include "runtime/decode/settings.def"
     {"checkpoint", "FILE", FIELD(ReportCommand, study.checkpoint), 0, NULL,
-     "params from here (RUN's average, else best, else last)"},
+     "params from this file, of RUN or elsewhere (RUN's average, else best, else last)"},
     OPTION_LINE_LIMIT(ReportCommand),
     OPTION_THREADS(ReportCommand),
     OPTION_GEMM(ReportCommand),
@@ -192,14 +193,14 @@ static const Option options[] = {
 
 const Command command_report = {
     .name = "report",
-    .summary = "a page about training runs: curves, samples, quality, models compared",
+    .summary = "make a page about training runs: curves, samples, quality, comparison",
     .arguments = "RUN…",
     .min_arguments = 1,
     .max_arguments = 16,
     .text =
-        "Writes one HTML file about training runs: loss, rate, speed and memory, the same sentences as\n"
-        "training went on, quality by length, rare words, tokens taken for others, the worst lines, and\n"
-        "what differs between several runs.",
+        "Writes one HTML file about training runs: loss, rate, speed and memory, translations or\n"
+        "continuations of the same lines during training, quality by length, rare words, tokens\n"
+        "taken for others, the worst lines, and what differs between several runs.",
     COMMAND_OPTIONS(ReportCommand, options),
     .run = run_report,
 };

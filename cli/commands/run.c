@@ -134,16 +134,19 @@ static int run_run(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"in", "FILE", FIELD(Run, in), 0, NULL, "safetensors file with an input under each name"},
+    {"in", "FILE", FIELD(Run, in), 0, NULL, "safetensors file with the inputs under their names"},
     {"out", "FILE", OUTPUT(Run, out), 0, NULL, "safetensors file to write the outputs to"},
     {"weights", "FILE", FIELD(Run, weights), 0, NULL,
-     "params from this safetensors file (a run's best checkpoint; a model's initial values)"},
-    {"function", "NAME", FIELD(Run, function), 0, NULL, "run this function alone"},
-    {"grad", NULL, FIELD(Run, grad), 0, NULL, "also the gradient of each param: grad.NAME"},
-    {"training", NULL, FIELD(Run, training), 0, NULL, "with --grad: dropout as in training"},
+     "params from this safetensors file (a run's average, else best, else last; a model's initial\n"
+     "values)"},
+    {"function", "NAME", FIELD(Run, function), 0, NULL, "run only this function"},
+    {"grad", NULL, FIELD(Run, grad), 0, NULL,
+     "also write the gradient of each trained param, as grad.NAME"},
+    {"training", NULL, FIELD(Run, training), 0, NULL,
+     "with --grad: compute as in training, with dropout"},
     OPTION_DTYPE(Run),
     OPTION_LEVEL(Run),
-    {"seed", "S", FIELD(Run, seed), 0, "1", "of initial values and dropout"},
+    {"seed", "S", FIELD(Run, seed), 0, "1", "seed of initial values and dropout"},
     OPTION_THREADS(Run),
     OPTION_GEMM(Run),
     OPTION_CPU(Run),
@@ -157,10 +160,12 @@ const Command command_run = {
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
-            "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
-            "padded with zeros. TARGET.next is made by shifting where it is absent. Whole numbers\n"
-            "are I32 or I64; those that a table is looked up by are below its size.",
+    .text =
+        "Runs a model on tensors and writes every output and, if the model has one, the loss.\n"
+        "Ragged inputs are padded arrays [B, Smax, …], with lengths in NAME.lengths if these\n"
+        "differ, or packed tokens with NAME.lengths; outputs are padded with zeros. If\n"
+        "TARGET.next is absent, it is TARGET shifted by one. Integers are I32 or I64; an index\n"
+        "into a table is below the table's size.",
     COMMAND_OPTIONS(Run, options),
     .run = run_run,
 };

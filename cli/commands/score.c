@@ -122,10 +122,12 @@ static int run_score(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"source", "FILE", FIELD(Score, texts.source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Score, texts.target), 0, NULL, "target text, as many lines"},
-    {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "the text of a language model"},
+    {"target", "FILE", FIELD(Score, texts.target), 0, NULL,
+     "target text, with as many lines as the source"},
+    {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "texts of a language model, one a line"},
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
-     "an object a line instead: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY] each)"},
+     "print a JSON object for each line: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY]\n"
+     "each)"},
     OPTION_ATTENTION(Score),
     OPTION_CHECKPOINT(Score),
     OPTION_WEIGHTS(Score),
@@ -146,13 +148,13 @@ static const Option options[] = {
 
 const Command command_score = {
     .name = "score",
-    .summary = "log-probability of given pairs, a line each",
+    .summary = "print the log-probability of given pairs or texts",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Prints the natural logarithm of the probability of each target, its end\n"
-            "included, given its source: one line each, as they are read. A line of a\n"
-            "language model is a text, between what its rule has before and behind one.",
+    .text = "Prints a line for each pair, while pairs are read: the natural logarithm of the\n"
+            "probability of the target, its end included, given its source. For a language model\n"
+            "each line is a text, framed by the tokens of the model's rule (docs/tokenizers.md).",
     COMMAND_OPTIONS(Score, options),
     .run = run_score,
 };

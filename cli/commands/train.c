@@ -181,65 +181,71 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"source", "FILE", FIELD(TrainCommand, o.texts.source), 0, NULL,
      "source text, one sentence a line"},
-    {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL, "target text, as many lines"},
+    {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL,
+     "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
-     "… or both in one file: source, tab, target; further columns are ignored; or a translation\n"
-     "memory, FILE.tmx"},
+     "pairs in one file, in lines of source, tab, target (further columns are ignored), or a\n"
+     "translation memory, FILE.tmx"},
     {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
-     "of translation memories: the sources' and the targets', such as en,de"},
+     "languages of sources and targets in translation memories, such as en,de"},
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
-     "mix in more pairs, as --data has them: WEIGHT of them to one of the main text, in each\n"
-     "epoch others"},
-    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL,
-     "the text of a model with one input"},
+     "mix in more pairs, as for --data, or more lines of --text --lines: in each epoch WEIGHT\n"
+     "times as many as the training text has, each time the next ones"},
+    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
-     "each line of --text stands alone, with an end token"},
+     "take each line of --text as a text of its own; otherwise the text is one stream"},
     {"prepared", "FOLDER", FIELD(TrainCommand, o.prepared), 0, NULL,
-     "… or what tfc prepare made of texts: they may be larger than memory"},
+     "train on what tfc prepare made of texts, which may be larger than memory"},
     {"valid-source", "FILE", FIELD(TrainCommand, o.valid_texts.source), 0, NULL,
-     "to validate on: sources"},
-    {"valid-target", "FILE", FIELD(TrainCommand, o.valid_texts.target), 0, NULL, "… and targets"},
+     "sources to validate on"},
+    {"valid-target", "FILE", FIELD(TrainCommand, o.valid_texts.target), 0, NULL,
+     "targets to validate on, with as many lines as --valid-source"},
     {"valid-data", "FILE", FIELD(TrainCommand, o.valid_texts.data), 0, NULL,
-     "… or both in one file"},
-    {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL, "… or the one text"},
+     "pairs to validate on in one file, as for --data"},
+    {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL,
+     "text to validate a model with one input on"},
     {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
-     "validate on more pairs, as --data has them (or a text), under a name"},
+     "validate also on this text, under a name: pairs as for --data, or text of a model with one\n"
+     "input"},
     {"best", "MEASURE", FIELD(TrainCommand, o.best), 0, NULL,
      "choose the best checkpoint, and count --patience, by this measure of validations:\n"
 #define FIGURE(name, measure, higher, answers, scale, decimals, unit, title, help) \
     measure ": " help "\n"
 #include "runtime/train/figures.def"
 #undef FIGURE
-     "(bleu; errors where the median target has under four words; loss without translations).\n"
-     "NAME:MEASURE, or NAME: of this --valid; mean: of all (the text without a name, or mean)"},
+     "(bleu; errors if the median target has under four words; loss without translations).\n"
+     "NAME:MEASURE or NAME: measured on this --valid; mean: on all (on the text without a name,\n"
+     "else mean)"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL,
      "validate by the loss alone: no translations, no continuations"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
-     "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
+     "a SentencePiece model, tokenizer.json, words:FILE or the folder of a run; auto:N trains a\n"
+     "SentencePiece model of N pieces; words:auto and chars:auto are the words or characters of\n"
+     "the texts"},
     {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,
-     "the sources' vocabulary, where it is another (const source_vocab of the model)"},
+     "vocabulary of the sources, whose size is the model's const source_vocab (that of --vocab)"},
     OPTION_NORMALIZE(TrainCommand, o.vocab.normalize),
     OPTION_TOKEN(TrainCommand, o.vocab.tokens),
     {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
-     "params to begin from: safetensors, by the model's weights block"},
+     "params to begin from: a run, or safetensors, by the model's weights block"},
     {"new", "PATTERN", FIELD(TrainCommand, o.fresh), 0, NULL,
      "params that --weights may lack, such as 'encoder.layer.*.adapter'"},
     {"freeze", "PATTERN", FIELD(TrainCommand, o.freeze), 0, NULL,
-     "params that stay as they are, such as encoder.layer.*.self"},
+     "params that do not train, such as 'encoder.layer.*.self'"},
     {"only", "PATTERN", FIELD(TrainCommand, o.only), 0, NULL,
-     "params that train, such as '**.lora_*', while all others stay as they are"},
+     "the only params that train, such as '**.lora_*'"},
     {"out", "RUN", FIELD(TrainCommand, o.out), 0, NULL,
      "folder for model, vocabulary, checkpoints, log.jsonl"},
     {"resume", NULL, FIELD(TrainCommand, o.resume), 0, NULL,
-     "go on from RUN/last.safetensors, bit for bit, with the options that the run began with"},
+     "continue from RUN/last.safetensors, bit for bit, with the options that the run began with"},
     {"allow-change", NULL, FIELD(TrainCommand, o.allow_change), 0, NULL,
-     "go on though model, data or settings are others than they were"},
+     "with --resume: continue though model, data or settings have changed"},
     {"allow-unknown", NULL, FIELD(TrainCommand, o.allow_unknown), 0, NULL,
-     "train though most of the text is unknown to the vocabulary (refused above 30 % of the tokens)"},
+     "train though over 30 % of the tokens of the texts are unknown to the vocabulary"},
     {"minutes", "M", FIELD(TrainCommand, o.minutes), LEAST_MINUTES, NULL,
-     "stop after so many minutes of training; with --resume, so many more"},
+     "stop after M minutes of training; with --resume, after M more minutes"},
     {"seed", "S", FIELD(TrainCommand, o.seed), 0, "1",
-     "of initial values, dropout and the order of the data"},
+     "seed of initial values, dropout and the order of the data"},
     OPTION_PRODUCTS(TrainCommand),
     OPTION_MEMORY(TrainCommand),
     OPTION_THREADS(TrainCommand),
@@ -252,10 +258,11 @@ static const Option options[] = {
      least,  "-1", initial < least ? help : help " (" #initial ")"},
 #include "base/training_settings.def"
     {"gradients", "f32|bf16", FIELD(TrainCommand, o.gradients), 0, "f32",
-     "between ranks; bf16 is half as much to send, but other bits with another number of ranks"},
+     "send gradients between ranks in this type; bf16 halves the bytes, but then results depend\n"
+     "on the number of ranks"},
     OPTION_LINE_LIMIT(TrainCommand),
     {"check-numerics", NULL, FIELD(TrainCommand, o.check_numerics), 0, NULL,
-     "name the first operation that makes a NaN"},
+     "stop at the first operation that makes a NaN, and name it"},
     {"json-summary", "FILE", OUTPUT(TrainCommand, o.json_summary), 0, NULL,
      "write the last figures as JSON"},
     OPTION_TRACE(TrainCommand),
@@ -268,9 +275,11 @@ const Command command_train = {
     .arguments = "MODEL.tfg",
     .max_arguments = 1,
     .trains = true,
-    .text = "Trains a model on text. Options that the model's train { } block sets too are\n"
-            "stronger than it. SIGINT, SIGTERM and SIGHUP finish the step, save, and exit with 3.\n"
-            "tfc train RUN --resume goes on with a run; options that are given are compared.",
+    .text =
+        "Trains a model on text. Options override the model's train { } block. SIGINT, SIGTERM\n"
+        "and SIGHUP finish the step, save, and exit with 3. tfc train RUN --resume continues a\n"
+        "run; a changed model, text or setting is then an error without --allow-change. tfc train\n"
+        "RUN --out NEW begins a new run from the params of RUN.",
     COMMAND_OPTIONS(TrainCommand, options),
     .run = run_train,
 };

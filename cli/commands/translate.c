@@ -230,7 +230,7 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"input", "FILE", FIELD(Translate, input), 0, NULL,
-     "text, one sentence a line (standard input)"},
+     "text to translate, one sentence a line (standard input)"},
     {"output", "FILE", OUTPUT(Translate, output), 0, NULL, "where to write (standard output)"},
 #define RECORD Translate
 #define SEARCH DECODING_OPTION
@@ -239,10 +239,10 @@ static const Option options[] = {
 #define CONTINUE(...)
 #include "runtime/decode/settings.def"
     {"prefix", "FILE", FIELD(Translate, prefix), 0, NULL,
-     "how each result begins: a line for each line of the text"},
+     "beginnings of the results, a line for each line of the text"},
 #define ANY DECODING_OPTION
 #include "runtime/decode/settings.def"
-    {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens a batch"},
+    {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens of a batch"},
     OPTION_KEEP_GOING(Translate),
     OPTION_LINE_LIMIT(Translate),
     OPTION_PRODUCTS(Translate),
@@ -261,9 +261,9 @@ static const Option options[] = {
     OPTION_SET(Translate),
     OPTION_WITH(Translate),
     {"json", NULL, FIELD(Translate, json), 0, NULL,
-     "an object a result: line, text, score, log_probability"},
+     "print a JSON object for each result: line, text, score, log_probability"},
     {"token-scores", NULL, FIELD(Translate, token_scores), 0, NULL,
-     "as --json, and the tokens: [TOKEN, LOG-PROBABILITY] each, the end among them"},
+     "as --json, with tokens: [TOKEN, LOG-PROBABILITY] each, the end among them"},
     OPTION_ATTENTION(Translate),
     OPTION_TRACE(Translate),
 };
@@ -275,11 +275,12 @@ const Command command_translate = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Translates text with a trained run: one line out for each line in, in order,\n"
-        "the same whatever the size of batches. It answers as it reads: a line written\n"
-        "into a pipe at once, a long text while it is being read. A line that is no text\n"
-        "or too long for the model ends it, once the lines before are written. Several results of\n"
-        "a line are a line each: NUMBER ||| TEXT ||| SCORE.",
+        "Translates text with a trained run: one line out for each line in, in order. Results do\n"
+        "not depend on the size of batches. Lines are answered while text is read: a line written\n"
+        "into a pipe at once, a long text in windows of many lines. A line that is not valid\n"
+        "UTF-8 or too long for the model is an error, after the answers to the lines before it,\n"
+        "unless --keep-going is given. Several results of a line are a line each: NUMBER ||| TEXT\n"
+        "||| SCORE.",
     COMMAND_OPTIONS(Translate, options),
     .run = run_translate,
 };

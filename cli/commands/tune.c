@@ -137,21 +137,21 @@ static int run_tune(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"renew", NULL, FIELD(Tune, renew), 0, NULL, "measure again, and keep that"},
+    {"renew", NULL, FIELD(Tune, renew), 0, NULL, "measure again, and keep the new rates"},
     OPTION_CPU(Tune),
     {"json", NULL, FIELD(Tune, json), 0, NULL,
-     "an object: processor, openblas, kept, classes of shapes with rates and choice"},
+     "print a JSON object: processor, openblas, kept, classes of shapes with rates and choice"},
 };
 
 const Command command_tune = {
     .name = "tune",
-    .summary = "tell which products --gemm auto leaves to OpenBLAS",
+    .summary = "show which products --gemm auto leaves to OpenBLAS",
     .arguments = "",
     .text =
-        "Tells which shapes of products OpenBLAS multiplies and which native kernels do, in\n"
-        "training with --gemm auto, and the rates that decided it: of one thread, with operands\n"
-        "as they lie where OpenBLAS does worst. It must be faster by more than 5 %. They are\n"
-        "measured at first use and kept in the cache.",
+        "Shows which shapes of products OpenBLAS multiplies and which native kernels do, in\n"
+        "training with --gemm auto, and the rates that decide: of one thread, in the layout of\n"
+        "operands in which OpenBLAS does worst. OpenBLAS is chosen if it is faster by more than\n"
+        "5 %. The rates are measured at first use and kept in the cache.",
     COMMAND_OPTIONS(Tune, options),
     .run = run_tune,
 };

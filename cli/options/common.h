@@ -32,22 +32,23 @@ typedef struct Common {
 /* clang-format off */
 #define OPTION_GEMM(record)                                                                        \
     {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
-     "products by OpenBLAS, kernels of our own, or, to train, the faster for each shape (auto)"}
+     "compute products by OpenBLAS, by native kernels, or (auto, the default) in training by\n"    \
+     "the faster of both for each shape, otherwise by native kernels"}
 
 #define OPTION_CPU(record)                                                                         \
     {"cpu", "NAME", FIELD(record, common.cpu), 0, NULL,                                            \
-     "code for this processor, such as x86-64-v3 (this machine)"}
+     "generate code for the processor NAME, such as x86-64-v3 (this machine)"}
 
 #define OPTION_PASSES(record)                                                                      \
     {"passes", "LIST", FIELD(record, common.passes), 0, NULL,                                      \
-     "only these passes, or -NAME,… without these (tfc opt --list)"}
+     "run only these passes; -NAME,…: all but these (tfc opt --list names them)"}
 
 #define OPTION_LEVEL(record)                                                                       \
     {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}
 
 #define OPTION_DTYPE(record)                                                                       \
     {"dtype", "f32|bf16|f64", FIELD(record, common.dtype), 0, "f32",                               \
-     "type of all floats; bf16: of products"}
+     "type of all floats; bf16: of products alone, other floats are f32"}
 
 /* For commands whose floats are f32 by default. */
 #define OPTION_PRODUCTS(record)                                                                    \
@@ -56,7 +57,7 @@ typedef struct Common {
 
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
-     "params from here (RUN's average, else best, else last)"}
+     "params from this file, of RUN or elsewhere (RUN's average, else best, else last)"}
 
 /* For commands that take a model's file in place of a run. */
 #define OPTION_WEIGHTS(record)                                                                     \
@@ -65,8 +66,8 @@ typedef struct Common {
 
 #define OPTION_VOCAB(record)                                                                       \
     {"vocab", "FILE", FIELD(record, common.vocab.spec), 0, NULL,                                   \
-     "of MODEL.tfg: its vocabulary, a SentencePiece model, tokenizer.json, list of words or\n"     \
-     "a folder with such files"}
+     "vocabulary of MODEL.tfg: a SentencePiece model, a tokenizer.json, words:FILE (a list of\n"   \
+     "words), or a folder with such files"}
 
 #define VOCAB_IS_MISSING                                                                           \
     "--vocab is missing: auto:8000 (subwords learned from your texts), words:auto (their words), " \
@@ -74,27 +75,27 @@ typedef struct Common {
 
 #define OPTION_SOURCE_VOCAB(record)                                                                \
     {"source-vocab", "FILE", FIELD(record, common.vocab.source), 0, NULL,                          \
-     "of MODEL.tfg: the sources' vocabulary, where it is another"}
+     "vocabulary of MODEL.tfg's sources (that of --vocab)"}
 
 #define OPTION_TOKEN(record, tokens)                                                               \
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
-     "the vocabulary's token, #N by its number, or none, that is begin, first or end of a target,\n" \
-     "source-begin, source-end, pad or unk, such as begin='<pad>'; of a language model's text also\n" \
-     "text-begin, text-end, newline and stop (again for several)"}
+     "use TOKEN of the vocabulary (#N: by its number; none) as NAME: begin, first or end (of\n"    \
+     "targets), source-begin, source-end, pad or unk, such as begin='<pad>'; of a language\n"      \
+     "model's texts also text-begin, text-end, newline and one or more stop"}
 
 #define OPTION_SPECIAL(record)                                                                     \
     {"special", "read|text", FIELD(record, common.special), 0, "read",                             \
-     "special tokens that a text names, such as </s>: read as such, where the vocabulary is a\n"   \
-     "tokenizer.json, or as any other text"}
+     "read: take special tokens that a text names, such as </s>, as such, if the vocabulary is\n"  \
+     "a tokenizer.json; text: take them as any other text"}
 
 #define OPTION_NORMALIZE(record, field)                                                            \
     {"normalize", "nfkc|none", FIELD(record, field), 0, NULL,                                      \
-     "what auto:N does to texts: NFKC, and one blank for tabs and runs of blanks (nfkc, of pairs),\n" \
-     "or nothing (none, of --text)"}
+     "normalize texts for auto:N by NFKC, with one blank for tabs and runs of blanks (nfkc, the\n" \
+     "default for pairs), or not (none, the default for --text)"}
 
 #define OPTION_WITH(record)                                                                        \
     {"with", "RUN", FIELD(record, common.with), 0, NULL,                                           \
-     "an ensemble with this run: the mean of their probabilities"}
+     "add this run to an ensemble: probabilities are the mean of those of all its runs"}
 
 #define OPTION_TRACE(record)                                                                       \
     {"trace", "FILE", OUTPUT(record, common.trace), 0, NULL,                                       \
@@ -105,18 +106,19 @@ typedef struct Common {
 
 #define OPTION_WORKERS(record)                                                                     \
     {"workers", "N", FIELD(record, common.workers), 1, NULL,                                       \
-     "batches decoded at the same time, which divide --threads (the fastest, measured on long texts)"}
+     "batches decoded at the same time, which share --threads (measured on long texts)"}
 
 #define OPTION_SHORTLIST(record)                                                                   \
     {"shortlist", "FILE", FIELD(record, common.shortlist.path), 0, NULL,                           \
-     "only tokens that this lexical table (tfc align --shortlist) gives for those of the source"},  \
+     "choose only among tokens that this lexical table (tfc align --shortlist) has for those of\n" \
+     "the source, and the vocabulary's first tokens"},                                             \
     {"shortlist-size", "N", FIELD(record, common.shortlist.size), 1, "100",                        \
-     "of --shortlist: the most probable N for each token, and the vocabulary's first N for all"}
+     "with --shortlist: how many tokens for each token of the source, and how many first tokens"}
 
 #define LEAST_MEMORY 1000 /* less is a number without its unit */
 #define OPTION_MEMORY(record)                                                                      \
     {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                           \
-     "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
+     "memory for params and values, such as 800M or 1.5G: values that do not fit are recomputed"}
 
 #define OPTION_LINE_LIMIT(record)                                                                  \
     {"line-limit", "SIZE", FIELD(record, common.line_limit), 1, NULL,                              \
@@ -124,7 +126,7 @@ typedef struct Common {
 
 #define OPTION_KEEP_GOING(record)                                                                  \
     {"keep-going", NULL, FIELD(record, common.keep_going), 0, NULL,                                \
-     "pass over lines that cannot be read or are too long: told, and left empty"}
+     "pass over lines that cannot be read or are too long: warn, and answer by an empty line"}
 
 #define OPTION_SET(record)                                                                         \
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
@@ -133,7 +135,7 @@ typedef struct Common {
 /* The run or model at `path`, opened as these options say. */
 RunSource common_source(const Common *common, const char *path);
 /* Calls options_parse, then sets the number of threads and the job's options from --threads,
- * --gemm, --cpu and --passes. False: as options_parse. */
+ * --gemm, --cpu and --passes. False: as options_parse, or --shortlist-size without --shortlist. */
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status);
 

@@ -89,7 +89,7 @@ const char *option_remark(const Option *option);
 /* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row
  * for it. */
 const char *option_hint(Arena *arena, const char *command, const char *word);
-/* CliFileNote with the Arguments: the option that has named the file, " (--input)". */
+/* CliFileNote with the Arguments: the option that has named the file, " (--input)"; "": none. */
 const char *option_of_file(const void *arguments, Arena *arena, const char *path);
 bool option_is_letter(const Option *option);
 /* The option as it is typed: "--input", "-o". */

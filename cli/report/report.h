@@ -16,19 +16,20 @@ typedef struct RunReport {
 
 /* Reads run.json and the log. False after errors. */
 bool report_read(Job *job, const char *path, RunReport *report);
-/* Reads the validation text of the run, and the targets of its training text. Notes in the view
- * report a text that is missing, or a training text that is too large. False after errors in texts
- * that are there. */
+/* Reads the run's validation text (that without a name, else the first), and, of pairs, the targets
+ * of its training text. Notes in the view report a text that is missing, or a training text that is
+ * too large. False after errors in texts that are there. */
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view);
-/* The value of an option of the command that began the run; NULL: it was not given. */
+/* The value of an option in `arguments` of run.json; NULL: the option is not there. */
 const char *report_argument(const RunReport *report, const char *option);
 /* The files that run.json names, of the options with this prefix: "", "valid-". */
 TextFiles report_files(Job *job, const RunReport *report, const char *prefix);
 /* Why the curves of two runs cannot be compared: their losses and error rates are per token of
  * different vocabularies, or of different validation texts. NULL: they can. */
 const char *report_units(Job *job, const RunReport *first, const RunReport *other);
-/* Adds the findings of tfc data in the training text, unless a text of the run is missing or they
- * are large. False after errors. (report_survey.c) */
+/* Adds the findings of tfc data in the training text, unless a text of the run is missing, the
+ * texts have more than 100 MB, or the run was trained on prepared data. False after errors.
+ * (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
 /* Sets the view's name and model, and adds curves, details, commands and the log's samples. */
 void report_view(Job *job, const RunReport *report, RunView *view);

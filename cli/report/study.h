@@ -8,14 +8,14 @@
 #include "inspect/run_page.h"
 
 /* StudyText: what is studied.
- *   source, target   of pairs; of a text with one side: source
+ *   source, target   of pairs; of a text with one side only source
  *   train            target side of the training text, for the counts of words; NULL: not there */
 typedef struct StudyText {
     const Lines *source, *target, *train;
 } StudyText;
 
 typedef struct StudyOptions {
-    int64_t sentences; /* of the validation text at most, at equal distances; of a stream, all */
+    int64_t sentences; /* most lines of the text, at equal distances; of a stream all are taken */
     int64_t beam;
     const char *checkpoint; /* as run_folder_load takes it */
 } StudyOptions;
@@ -33,8 +33,9 @@ typedef struct StudyRow {
     bool exact;
 } StudyRow;
 
-/* Compiles, loads the checkpoint, scores and decodes; then adds tables to the view and, of pairs,
- * samples if it has none. Everything lives in the job's arena. False after errors. */
+/* Compiles, loads the checkpoint, scores and, of pairs, decodes; then adds tables to the view and,
+ * of pairs, samples if the view has none. Everything lives in the job's arena. False after
+ * errors. */
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
            RunView *view);
 
@@ -46,14 +47,16 @@ void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tok
  * outputs. */
 void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train,
                      BleuTokenize tokenize, RunTable *table);
-/* A table of tokens for which the model thought another token more probable. */
+/* A table of the most frequent pairs of a token of the text and another token that the model gave
+ * the highest probability in its place. */
 void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted,
                       const int32_t *guesses, int64_t n, RunTable *table);
 /* A table of the lines with the greatest loss (`worst`), or with the least. */
 void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTable *table);
 void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n,
                       RunTable *table);
-/* A table of the model's params, with those of equal layers in one row. */
+/* A table of the model's params without states; params of one shape whose names differ only in
+ * numbers are in one row. */
 void study_params(Job *job, const Module *module, RunTable *table);
 
 #endif

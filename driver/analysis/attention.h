@@ -9,7 +9,7 @@
  * model does not have is empty.
  *   source   with its begin and end
  *   fed      the target as the decoder reads it: begin and tokens
- *   next     what the decoder is to predict from each of these: tokens and end */
+ *   next     what the decoder is to predict at each token of `fed`: tokens and end */
 typedef struct FramedPair {
     const int32_t *source, *fed, *next;
     int64_t n_source, n_target;
@@ -31,8 +31,8 @@ typedef struct AttentionMaps {
 } AttentionMaps;
 
 /* Compiles a program that gives the attentions of `kinds` (bits 1 << kind), and adds its params to
- * the store; called before the store is filled. False after an error: the model has no such
- * attention, or is an ensemble. */
+ * the store; called before the store is filled. False after an error, such as a model that has no
+ * such attention, or an ensemble. */
 bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds);
 /* Computes the maps of a source, row `row` of a corpus, and a target, n `ids` without begin and
  * end; false after an error. */
@@ -46,11 +46,11 @@ bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, c
 int64_t attention_queries(const FramedPair *pair, AttentionKind kind);
 int64_t attention_keys(const FramedPair *pair, AttentionKind kind);
 
-/* Alignment: how much each token of a target draws on each token of its source: the mean over the
- * heads of the decoder's last attention over the source. For one pair; in the caller's arena.
+/* Alignment: how much the decoder attends to each token of the source when it predicts each token
+ * of the target: the mean over the heads of its last attention over the source. For one pair; in
+ * the caller's arena.
  *   source, target   ids with special tokens: begin and end of the source, the target's end
- *   weights          [n_target, n_source], rows sum to 1: where the decoder looked to predict the
- *                    token */
+ *   weights          [n_target, n_source], rows sum to 1 */
 typedef struct Alignment {
     const int32_t *source, *target;
     int64_t n_source, n_target;
@@ -64,7 +64,7 @@ typedef struct Aligner {
 } Aligner;
 
 /* Compiles a program that gives alignments, and adds its params to the store; called before the
- * store is filled. False after an error: the model has no attention over a source, or is an
+ * store is filled. False after an error, such as a model that has no attention over a source, or an
  * ensemble. */
 bool aligner_prepare(Aligner *aligner, Inference *inference);
 /* Aligns a source, row `row` of a corpus of sources or pairs, with a target, n `ids` without begin

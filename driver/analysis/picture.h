@@ -1,5 +1,5 @@
-/* What tfc draw computes: a model's tables of positions and its masks. It runs the model on made-up
- * tokens. */
+/* What tfc draw computes, by running the model on made-up tokens: a model's tables of positions and
+ * its masks. */
 #ifndef DRIVER_ANALYSIS_PICTURE_H
 #define DRIVER_ANALYSIS_PICTURE_H
 
@@ -15,8 +15,8 @@ typedef struct PictureOptions {
 /* PictureTable: values [rows, columns]; in the job's arena.
  *   name      scope of the op that made it, "encoder.positions" or "decoder.layer.0.cross"
  *   made_by   of positions: the op, "cos"
- *   alike     how many attentions of the kind have this mask, or how many tables are equal
- *   values    of masks: 1 where some head may look, else 0 */
+ *   alike     how many attentions of the kind have this mask, or how many tables are equal to this
+ *   values    of masks: 1 where the weight of some head is not 0, else 0 */
 typedef struct PictureTable {
     const char *name, *made_by;
     int64_t rows, columns, alike;
@@ -27,10 +27,10 @@ typedef struct PictureTable {
 typedef VEC(PictureTable) PictureTables;
 
 /* Sets *tables to the model's tables of positions; of equal ones only the first. False after
- * errors; a model without such a table is one. */
+ * errors, such as a model without such a table. */
 bool picture_positions(Job *job, const PictureOptions *options, PictureTables *tables);
 /* Sets *tables to the masks of the model's attentions: where weights over made-up tokens are not 0.
- * Of equal ones only the first. False after errors; a model without attention is one. */
+ * Of equal ones of a kind only the first. False after errors, such as a model without attention. */
 bool picture_masks(Job *job, const PictureOptions *options, PictureTables *tables);
 
 #endif

@@ -21,24 +21,27 @@ typedef struct AlignBy {
     bool is_read;
 } AlignBy;
 
-/* Checks that the model has the layer and the head. False after an error. */
+/* Checks that the model has the layer and the layer the head, which is not checked for BEST_LAYER.
+ * False after an error. */
 bool align_check(const Attender *attender, const AlignBy *by);
-/* The layer whose mean of heads has the greatest confidence, and at *confidence that value.
- * Confidence is the mean over target tokens of the greatest weight, counted as 0 where that is on
- * the end of the source (Voita et al. 2019, section 4). -1 after an error. */
+/* The layer whose mean of heads has the greatest confidence over the first ALIGN_SAMPLE pairs, and
+ * at *confidence that value. Confidence is the mean over target tokens of the greatest weight,
+ * counted as 0 if that weight is on the end of the source (Voita et al. 2019, section 4). -1 after
+ * an error. */
 int64_t align_best_layer(Attender *attender, const Corpus *corpus, bool is_read,
                          double *confidence);
 /* The weights of a row, [tokens of the target, tokens of the source] without begin and end, in the
  * arena; NULL after an error. */
 const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *corpus, int64_t row,
                           Arena *arena);
-/* Appends "0-0 2-1", SOURCE-TARGET from 0: for each word of the target the word of the source whose
- * tokens have most of its tokens' `weights` (align_tokens). */
+/* Appends "0-0 2-1", SOURCE-TARGET from 0: for each word of the target that has tokens, the word of
+ * the source with the greatest sum of `weights` (align_tokens) between the tokens of both words.
+ * Nothing if the source has no tokens. */
 void align_words(const Corpus *corpus, int64_t row, const float *weights, const Line *source,
                  const Line *target, Arena *arena, Text *out);
 
-/* Lexicon: for pairs of a source and a target token, how often the first has the greatest weight of
- * the second. */
+/* Lexicon: for pairs of a source and a target token, how often the source token had the greatest
+ * weight for the target token. */
 typedef struct LexicalPair {
     int32_t source, target;
     int64_t count;
@@ -52,8 +55,8 @@ typedef struct Lexicon {
 void lexicon_init(Lexicon *lexicon, Arena *arena);
 void lexicon_add(Lexicon *lexicon, const Corpus *corpus, int64_t row, const float *weights);
 /* Appends lines "TARGET SOURCE PROBABILITY", the probability of the target given the source, as
- * Marian's --shortlist reads them: by the source's id, the most probable first. Tokens with blanks
- * are left out. Sorts the pairs. */
+ * Marian's --shortlist reads them: by the source's id, the most probable first. Pairs with a token
+ * that has a blank, tab or line break are left out. Sorts the pairs. */
 void lexicon_put(Lexicon *lexicon, const Vocabulary *vocab, Text *out);
 
 #endif

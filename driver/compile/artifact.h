@@ -79,7 +79,8 @@ bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
 const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name in the model as an identifier of C, C++ and Python. */
 const char *artifact_c_name(Arena *arena, const char *name);
-/* The same for the model's own name, which names a type and begins the names of functions. */
+/* artifact_c_name for the model's own name, which names a type and begins the names of functions,
+ * so it must not be a name of the C library, the runtime or a module that NAME.py imports. */
 const char *artifact_model_name(Arena *arena, const char *name);
 
 /* The fields of TfcGeneration in their order. */
@@ -107,7 +108,7 @@ const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
 /* Opens the further runs of an ensemble; the artifact has its functions already. `first`: the path
- * of its own model, for messages. False after errors; compile_close_members in any case.
+ * of the artifact's own model, for messages. False after errors; compile_close_members in any case.
  * (members.c, as the next two) */
 bool compile_members(Artifact *artifact, const char *first, const TextList *with);
 /* Loads their weights, once the artifact has its programs and its own weights. False after
@@ -117,27 +118,32 @@ void compile_close_members(Artifact *artifact);
 
 /* Writes the header, and sets the artifact's version. */
 void compile_header(Artifact *artifact, Text *out);
-/* After the header: writes NAME.py, a Python module that loads the library beside it. */
+/* After compile_header: writes the text of NAME.py, a Python module that loads the library beside
+ * it. */
 void compile_python(const Artifact *artifact, Text *out);
 /* Writes the C file that defines the exports and the model's constant. The assembler reads weights
- * and vocabularies from files, which compile_blobs writes into the folder. */
+ * and vocabularies from files, which compile_blobs writes. */
 void compile_glue(const Artifact *artifact, Text *out);
 /* The path at which a new file of that name is to be written. */
 typedef const char *NewFile(void *context, const char *name);
 bool compile_blobs(const Artifact *artifact, NewFile *path_of, void *context);
-/* Writes a package or a page (script.c). False after errors: then nothing new is left, but some
- * files of an earlier package may be replaced. */
+/* Writes a package or a page (script.c). False after errors: then nothing new is left, unless the
+ * package's folder was not empty. Into such a folder files are written one by one, and after an
+ * error some of them may be new or replaced. */
 bool compile_script(const Artifact *artifact, const char *header);
-/* Writes the C file, and beside it the header and files of its weights and vocabularies (c_file.c);
- * false after errors, and nothing new is left. */
+/* Writes the C file, and beside it the header and files of its weights and vocabularies (c_file.c).
+ * False after errors: then nothing is new or replaced, unless renaming one of the finished files
+ * failed: those renamed before it stay. */
 bool compile_c(const Artifact *artifact, const char *header);
-/* Checks that files beside the output, or in its folder, which would be replaced are tfc's own.
- * False after an error. (link.c, as the next two) */
+/* Checks that the files that would be replaced are tfc's own: NAME.h and NAME.py beside the output,
+ * or a package's folder. The output itself is not checked. False after an error. (link.c, as the
+ * next two) */
 bool compile_check_files(const Artifact *artifact);
 /* The folder of the runtime's C files, and its files; NULL after an error. */
 const char *compile_runtime_files(Job *job, TextList *files);
-/* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and
- * nothing new is left. SIGINT, SIGTERM and SIGHUP take effect after it. */
+/* Writes artifact->output (so, obj, exe, or the module of a script), and NAME.h and NAME.py that go
+ * with it. False after errors, as for compile_c. SIGINT, SIGTERM and SIGHUP take effect after the
+ * call. */
 bool compile_link(const Artifact *artifact, const char *header);
 
 #endif

@@ -8,10 +8,10 @@
 #include "driver/session/session.h"
 
 typedef struct CompileOptions {
-    const char *output;    /* the file */
+    const char *output;    /* the file; of js the folder */
     const char *emit;      /* so, obj, exe, c, llvm, asm, bc, js, html */
-    const char *functions; /* "forward,loss"; NULL: all that the model has */
-    const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
+    const char *functions; /* "forward,loss"; NULL: all that the model has and the output can use */
+    const char *weights;   /* checkpoint to be put inside; NULL: the run's, or none */
     const char *store;     /* params of a page or package: "f32", or rounded to "bf16"; NULL: f32 */
     VocabularyChoice vocab; /* to be put inside; not chosen: the run's, or none */
     const char *target;     /* triple; NULL: this system */
@@ -23,7 +23,8 @@ typedef struct CompileOptions {
     const TextList *with; /* folders of further runs, for an ensemble; may be empty */
 } CompileOptions;
 
-/* Writes the output; false after errors, and nothing new is left. */
+/* Writes the output. False after errors: then nothing new is left, except files that were renamed
+ * before an error of renaming, and files in the folder of a package if it was not empty. */
 bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options);
 
 #endif

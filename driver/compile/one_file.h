@@ -9,8 +9,8 @@
 
 #include "driver/session/job.h"
 
-/* Appends to `out` the parts, of the file `path` (made by cmake/one_file.awk), that `seed` names,
- * and those that these need. `seed`: C code that calls the runtime. False after an error. */
+/* Appends to `out` those parts of the file `path` (made by cmake/one_file.awk) that `seed` names,
+ * and the parts that these need. `seed`: C code that calls the runtime. False after an error. */
 bool one_file(Job *job, const char *path, const char *seed, Text *out);
 
 #endif

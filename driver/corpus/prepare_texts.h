@@ -20,8 +20,8 @@ typedef struct TextPart {
     PreparedText text[2]; /* complete after prepare_texts */
     TextCut *cuts;        /* malloc'd */
     int64_t n_cuts, room; /* room: private */
-    const char *problem;  /* a file that could not be read, and its errno; NULL: none */
-    int error;
+    const char *problem;  /* a file that could not be read; NULL: none */
+    int error;            /* why, an errno; ESPIPE: it is not a regular file */
 } TextPart;
 
 typedef struct TextParts {
@@ -29,9 +29,9 @@ typedef struct TextParts {
     int n;
 } TextParts;
 
-/* Opens the texts that the options name, then counts, hashes and cuts them. False after errors.
- * prepare_texts_free in any case: it frees memory that is not in the job's arena, and removes
- * temporary files. */
+/* Lists the texts that the options name, hashes them, counts their lines and cuts them into shards.
+ * False after errors. prepare_texts_free in any case: it frees memory that is not in the job's
+ * arena, and removes temporary files. */
 bool prepare_texts(Job *job, const PrepareOptions *options, TextParts *parts);
 void prepare_texts_free(TextParts *parts);
 
@@ -41,11 +41,12 @@ typedef struct PairReader {
     LineReader *files[2];
 } PairReader;
 
-/* False after an error; pair_reader_close in any case. */
+/* Opens a part at the first line of a cut. False after an error; pair_reader_close in any case. */
 bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *from,
                       int64_t line_limit, PairReader *reader);
-/* Reads the next line, of both sides or of the only one; valid until the next call. False after an
- * error; the end of the text is one, since callers know how many lines there are. */
+/* Reads the next line, of both sides or of the only one; `sides` are valid until the next call.
+ * False after an error; the end of the text is an error, since callers know how many lines there
+ * are. */
 bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2]);
 void pair_reader_close(PairReader *reader);
 

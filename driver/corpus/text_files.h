@@ -7,7 +7,8 @@
 #include "runtime/data/lines.h"
 
 /* TextFiles: paths in the order given; "-" is standard input.
- *   source, target   file i of the one is paired with file i of the other
+ *   source, target   file i of `source` is paired with file i of `target`; a command of
+ *                    TEXTS_SOURCE_ALONE may have no targets
  *   data             in each line a source, a tab and its target; or a translation memory
  *                    (FILE.tmx)
  *   text             lines of one side */
@@ -26,13 +27,14 @@ enum {
     TEXTS_SOURCE_ALONE = 16 /* --source may stand without --target */
 };
 /* How the options contradict each other, whatever the model reads, as a message in the arena: a
- * side without the other, two kinds at once. NULL: they do not. `prefix` stands before the options'
- * names: "valid-" or "". */
+ * side without the other, sides of different numbers of files, two kinds at once. NULL: they do
+ * not. `prefix` stands before the options' names: "valid-" or "". */
 const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix,
                                unsigned kinds);
-/* Which option has no effect on these texts, as a message: --lines without --text; --languages
- * (NULL: not given) without a translation memory among the files, the `valid` or the `named`
- * (NAME=FILE, FILE:WEIGHT), which may be NULL. NULL: none. */
+/* Which option has no effect on these texts, as a message: --lines without --text, or --languages
+ * (NULL: not given) without a translation memory. A translation memory is a file of --data with
+ * ".tmx" in its name, among `files`, `valid` or `named` (NAME=FILE, FILE:WEIGHT); the last two may
+ * be NULL. NULL: each option has an effect. */
 const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
                                const char *languages, const TextFiles *valid,
                                const TextList *named);
@@ -47,10 +49,11 @@ const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 
-/* Warns of files of --source and --target that seem to hold pairs: each line at their beginning has
- * a tab. `kinds` with TEXTS_DATA: the warning asks whether --data was meant. */
+/* Warns of files of --source and --target that seem to contain pairs: regular files in which each
+ * whole line of the first 64 KiB has a tab. `kinds` with TEXTS_DATA: the warning asks whether
+ * --data was meant. */
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds);
-/* The same for one file of lines; `advice` says what to do. */
+/* text_files_look for one file of lines; `advice` says what to do. */
 void text_file_look(Job *job, const char *path, const char *advice);
 
 /* Reads the files into the job's arena. Returns the lines of text (*targets NULL), or the sources,

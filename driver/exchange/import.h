@@ -14,7 +14,8 @@ typedef struct ImportOptions {
 /* Makes a run of a published folder: a short model.tfg beside the files of models/ that it
  * uses, the vocabulary, run.json, `published` (driver/run/published.h), and `weights`, a link to
  * the folder or a copy of its safetensors. Marian's weights are always converted to a copy. All
- * tensors are read once, to check them. False after errors: then no run is made. */
+ * tensors that the model uses are read once, to check them. False after errors: then no run is
+ * made. */
 bool import_folder(Job *job, const ImportOptions *options);
 
 #endif

@@ -12,20 +12,21 @@ typedef struct ImportConfig {
     const ImportModel *model;
 } ImportConfig;
 
-/* Reads a folder's config.json and checks it. False after errors: there is none, its model_type is
- * not known, or it has values that the model is not written for; each of these has an error. */
+/* Reads a folder's config.json and checks it. False after errors: the file cannot be read or is not
+ * JSON, its model_type is missing or not known, or it has values that the model is not written for;
+ * each such value has an error of its own. */
 bool import_config_read(Job *job, const char *folder, ImportConfig *config);
-/* The check alone, of the values of a config that was read in another way. False after errors. */
+/* Checks the values of a config that was read in another way. False after errors. */
 bool import_config_check(Job *job, const ImportConfig *config);
-/* The value of a key, or the one that its absence means; of a list the first element. NULL: the key
- * is absent, and that means no value. */
+/* The value of a key, or the value that its absence means (ImportRow.absent); of a list the first
+ * element. NULL: the key is absent, and its absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
 /* Appends the lines of model.tfg after `use`: consts and the activation. False after errors. */
 bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
 /* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);
-/* The value of a key as a whole number; -1: it is absent or not a whole number. */
+/* import_config_value of a key as a whole number; -1: there is no value, or not a whole number. */
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
-/* Converts a folder of Marian's (model.npz with its settings inside, vocabularies, decoder.yml) to
- * a published folder, which tfc import reads. */
+/* Converts a folder of Marian's (model.npz with its settings inside, vocabularies, perhaps
+ * decoder.yml) to a published folder, which tfc import reads. */
 #ifndef DRIVER_EXCHANGE_IMPORT_MARIAN_H
 #define DRIVER_EXCHANGE_IMPORT_MARIAN_H
 
@@ -10,7 +10,7 @@ bool import_marian_is(Job *job, const char *folder);
 /* Writes into the existing folder `to`: config.json in Hugging Face's keys, source.spm, target.spm
  * and vocab.json, the settings as model.yml, and the arrays, under the names of models/marian.tfg,
  * as model.safetensors. As in Hugging Face's Marian models, the last token is <pad>: its embedding
- * is zeros, and each target begins with it. False after errors. */
+ * is zeros, and each target begins with <pad>. False after errors. */
 bool import_marian(Job *job, const char *folder, const char *to);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* ImportKind: what becomes of one key of config.json. */
 typedef enum ImportKind {
-    IMPORT_CONST,      /* a const of the model takes its value */
+    IMPORT_CONST,      /* a const of the model takes its value; null: the model's own value */
     IMPORT_FLAG,       /* a const of the model: whether the value is `value` */
     IMPORT_KEY,        /* read by other rows, which name it in `absent` */
     IMPORT_ACTIVATION, /* the model's block `activation` is this function */
@@ -19,10 +19,13 @@ typedef enum ImportKind {
 typedef struct ImportRow {
     ImportKind kind;
     const char *key; /* "key", or "object.key" of an object within */
-    const char *to;  /* the const, the other key, the JSON value, the rule */
 
+    /* the const; of IMPORT_SAME the other key, of IMPORT_MUST the JSON value, of IMPORT_TOKEN the
+     * rule; of the kinds that need none, NULL */
+    const char *to;
     /* the JSON value if config.json lacks the key, or "=KEY": the value of another key; NULL: the
-     * key is required (for IMPORT_TOKEN: the model has no such token) */
+     * key is required (for IMPORT_TOKEN: the model has no such token). Of several rows with one key
+     * the first has it for all */
     const char *absent;
     const char *value; /* IMPORT_FLAG: the JSON value for which the const is true */
 } ImportRow;

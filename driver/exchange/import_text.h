@@ -6,14 +6,16 @@
 
 /* Appends rules of the vocabulary (runtime/data/token_rules.h) from the files of a published
  * folder:
- *   text-begin, text-end   the tokens that the tokenizer's template puts around a text: of
- *                          tokenizer.json, or as tokenizer_config.json's add_bos_token and
- *                          add_eos_token say
+ *   text-begin, text-end   the tokens before and after a text. None if tokenizer_config.json's
+ *                          add_bos_token, or add_eos_token, is false; else those of
+ *                          tokenizer.json's template; if that has none there, the token `begin` or
+ *                          `end` if the flag is true. A SentencePiece model without add_bos_token
+ *                          begins a text with `begin`
  *   newline                none: line breaks are the tokenizer's
- *   stop                   the eos_token_id, one or several, of generation_config.json, else
- *                          config.json
- * False after errors: a file that is not JSON, an id that the vocabulary does not have, or a
- * template that puts several tokens on one side of a text. */
+ *   stop                   the eos_token_id, one or several, of generation_config.json; if it is
+ *                          absent there, of config.json
+ * False after errors, such as a file that is not JSON, an id that the vocabulary does not have, or
+ * a template that puts several tokens on one side of a text. */
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens);
 

@@ -1,7 +1,7 @@
 /* NumPy's files: .npy, an array, and .npz, a zip of such (numpy.lib.format, versions 1 to 3).
- * Reading trusts nothing. An error names the file and the array: for a bad header or type, sizes
- * that overflow or do not agree, a name that occurs twice, an archive that unpacks to far more than
- * its size. */
+ * Reading trusts nothing: a bad header or type, sizes that overflow or do not agree, a name that
+ * occurs twice, and an archive that unpacks to far more than its size are errors. An error of
+ * npz_read or npz_parse names the file, and the array if it is of one. */
 #ifndef DRIVER_EXCHANGE_NPZ_H
 #define DRIVER_EXCHANGE_NPZ_H
 

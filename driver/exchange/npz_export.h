@@ -6,8 +6,8 @@
 
 /* Writes a model of models/marian.tfg with Marian's names and layout, and its settings: the
  * imported ones, or those that its config.json implies. Marian has no <pad>: the embedding of <pad>
- * is left out, with a warning if it is not zero. False after errors: the run was not imported, or
- * Marian has no array for a param. */
+ * is left out, with a warning if it is not zero, and so is its bias. False after errors, such as a
+ * run that was not imported from a Marian model, or a param for which Marian has no array. */
 bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *what,
                 const char *path);
 

@@ -1,5 +1,5 @@
-/* Marian's names, in its model.npz, of settings and arrays, which are consts and params of the
- * model models/marian.tfg. Import and export both use these tables. */
+/* Marian's names of the settings and arrays in its model.npz, with the consts and params that they
+ * are in models/marian.tfg. Import and export both use these tables. */
 #ifndef DRIVER_EXCHANGE_NPZ_MARIAN_H
 #define DRIVER_EXCHANGE_NPZ_MARIAN_H
 
@@ -11,14 +11,14 @@
 #define MARIAN_SETTINGS "special:model.yml"
 /* The table of embeddings. */
 #define MARIAN_EMBEDDING "Wemb"
-/* The settings: IMPORT_CONST is a key of Hugging Face's config.json, IMPORT_MUST what the model is
- * written for. */
+/* The settings, under Marian's keys: `to` of an IMPORT_CONST is the key of Hugging Face's
+ * config.json, `to` of an IMPORT_MUST the value that the model is written for. */
 extern const ImportModel marian_settings;
 
 /* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector
  * begins with an axis of 1.
- *   shape   a letter for each axis: 1, d (of the model), f (of the feed-forward layer), v (tokens
- *           of the vocabulary) */
+ *   shape   of Marian's array, a letter for each axis: 1, d (of the model), f (of the feed-forward
+ *           layer), v (tokens of the vocabulary; the param's axis has <pad> as well) */
 typedef struct MarianName {
     const char *theirs, *ours, *shape;
 } MarianName;

@@ -7,7 +7,8 @@
 #include "runtime/data/corpus.h"
 
 typedef struct ModelPorts {
-    const char *source; /* tokens [B, S~] that are read and not predicted; NULL: none */
+    /* the first input of tokens [B, S~] that is neither the target nor next tokens; NULL: none */
+    const char *source;
 
     /* tokens [B, T~] whose next tokens are an input, too; if the model reads no next tokens, the
      * first input of tokens whose ragged dimension is not the source's; NULL: none */
@@ -38,8 +39,8 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
 typedef struct IdRange {
     int64_t least, below; /* below 0: any integer, since the input indexes no table */
 } IdRange;
-/* The range of an input's ids: the rows of the tables in which they are looked up; for next tokens
- * the columns of the logits and -1, which losses skip. */
+/* The range of an input's ids: the rows of the smallest table in which they are looked up; for next
+ * tokens, if there are logits, the columns of the logits and -1, which losses skip. */
 IdRange ports_ids(const Module *module, const Op *input);
 /* The most tokens that the vocabulary of an input may have: the rows of its smallest table; for a
  * target without next tokens also the n of a `position(n)` with which it is compared. 0: any

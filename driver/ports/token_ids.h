@@ -6,7 +6,7 @@
 
 typedef struct TokenRange {
     int64_t size;      /* ids are below it; INT64_MAX: no limit is known */
-    bool has_negative; /* ids below 0 are allowed; of labels they mean that there is none */
+    bool has_negative; /* ids below 0 are allowed; of labels they mean that there is no label */
 } TokenRange;
 
 /* The number of rows of the table in which an index is looked up, or of the classes of the CTC loss

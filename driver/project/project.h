@@ -1,6 +1,6 @@
 /* tfc init: the folder of a new project. Its model and README.md come from templates in
- * models/kinds, its data/ from the user's texts: cut into three parts, without the lines that a
- * training would refuse. */
+ * models/kinds, its data/ from the user's texts: cut into training, validation and test, without
+ * the lines that ProjectParts counts as left out. */
 #ifndef DRIVER_PROJECT_PROJECT_H
 #define DRIVER_PROJECT_PROJECT_H
 
@@ -15,7 +15,7 @@ typedef enum ProjectKind {
 
 typedef enum ProjectForm { PROJECT_PAIRS, PROJECT_TEXT, PROJECT_LABELS } ProjectForm;
 
-/* ProjectKindInfo: a row of kinds.def; the name as the user writes it ("language-model"). */
+/* ProjectKindInfo: a row of kinds.def; `name` as the user writes it ("language-model"). */
 typedef struct ProjectKindInfo {
     const char *name, *summary;
     ProjectForm form;
@@ -32,15 +32,16 @@ typedef struct ProjectSize {
     double rate;
 } ProjectSize;
 
-/* ProjectParts: lines of each part of the data, and lines left out: those that training refuses
- * (not valid UTF-8, without a tab, or over the limit), and pairs with an empty side. */
+/* ProjectParts: lines of each part of the data, and lines left out of all parts: those that
+ * training refuses (not valid UTF-8, with a NUL, without a tab, or over the limit), and pairs with
+ * an empty side. */
 typedef struct ProjectParts {
     int64_t train, valid, test, left_out;
-    /* training pairs whose target validation or test also has, with another source */
+    /* of PAIRS: training pairs whose target validation or test also has, with another source */
     int64_t shared;
-    /* the shared ones are kept, as they are too many; false: they are left out of training */
+    /* the shared pairs train, since they are too many to lose; false: they are in no part */
     bool kept;
-    int64_t labels; /* how many different ones, of LABELS */
+    int64_t labels; /* how many different labels, of LABELS; else 0 */
 } ProjectParts;
 
 typedef struct ProjectOptions {
@@ -54,12 +55,13 @@ typedef struct ProjectOptions {
 typedef struct Project {
     ProjectParts parts;
     const ProjectSize *size;
-    const char *commands; /* the commands of README.md, a line each */
+    const char *commands; /* the first block of commands in README.md, a line each */
 } Project;
 
 const ProjectKindInfo *project_kind(ProjectKind kind);
 /* The kind of that name; PROJECT_KINDS: there is none. */
 ProjectKind project_kind_find(const char *name);
+/* The row of sizes.def for a text and a machine. */
 const ProjectSize *project_size(ProjectKind kind, int64_t words, int processors);
 
 /* Checks that the folder does not exist or is empty. False after an error. */

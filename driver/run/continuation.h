@@ -7,11 +7,11 @@
 enum { CONTINUATION_ROWS = 16 /* texts of a batch, at most */ };
 
 /* Continuation: a text that grows.
- *   number   the key of its random numbers; each text has its own
+ *   number   the key of the text's random numbers; each text has its own
  *   left     tokens still to generate
  *   ids      the prompt, then the generated tokens; freed by the caller
  *   prompt   how many ids are the prompt's
- *   ended    a token or a string has ended it */
+ *   ended    a token or a stop string has ended the text */
 typedef struct Continuation {
     int64_t number, left;
     Ids ids;
@@ -20,10 +20,11 @@ typedef struct Continuation {
 } Continuation;
 
 /* ContinuationWatch: how texts end, and a callback while one grows.
- *   stops   a text ends before the first of these strings; NULL: none
- *   grown   called with each new part of the text, the prompt first. A part that may be the
- *           beginning of a stop, or of a character, is held back until that is decided. Only for a
- *           run of one text. NULL: no callback */
+ *   stops   strings that end a text once one of them is after the prompt; in the prompt they do
+ *           not. Its ids keep the stop's tokens, which continuation_text cuts off. NULL: none
+ *   grown   called with each new part of the text, the prompt first, nothing from a stop on. A part
+ *           that may be the beginning of a stop, or of a character, is held back until that is
+ *           decided. Only for a run of one text. NULL: no callback */
 typedef struct ContinuationWatch {
     const TextList *stops;
     void (*grown)(void *context, const char *text, size_t length);
@@ -35,10 +36,12 @@ void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
 /* Appends the text of ids, "\n" for each line break. */
 void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out);
 /* Appends the text of a continuation, up to the first of `stops` (may be NULL) after its prompt.
- * Returns how many of the appended bytes are the prompt's. */
+ * Returns how many of the appended bytes are the prompt's; 0 if the text does not begin with the
+ * text of the prompt alone, which then counts as generated. */
 size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops,
                          Text *out);
-/* Whether the text fits into the model's context. *seen: how many of its tokens the model sees. */
+/* Whether the text so far fits into the model's context. *seen: how many of the text's tokens the
+ * model sees. */
 bool continuation_fits(const Inference *inference, const DecodeSettings *settings,
                        const Continuation *text, int64_t *seen);
 /* Settings that sample one text for each prompt, by the vocabulary's TextRule. */

@@ -1,5 +1,6 @@
-/* The folder of a run: model, vocabulary, settings and checkpoints, complete in
- * itself, so that it can be moved and read after the model's file has changed.
+/* The folder of a run: model, vocabulary, settings and checkpoints. The folder needs no other
+ * files, so it can be moved, and read after the model's file has changed; exceptions are links
+ * (`weights`) and files that the model uses from outside its own folder (a warning names them).
  *
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
  *   vocab.model, tokenizer.json or vocab.txt; source-… where the sources have their own

@@ -35,12 +35,13 @@ typedef struct Inference {
 } Inference;
 
 /* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` the size
- * of the source's own vocabulary, if that differs; a setting with another size is an error. False
- * after errors: the model cannot be loaded, or model and vocabulary do not fit. */
+ * of the source's own vocabulary, if the two sizes differ; a setting with another size is an error.
+ * False after errors: the model cannot be loaded, or model and vocabulary do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);
 /* Checks that model and vocabulary fit: the number of logits, the rows of the tables of both sides,
- * and the special tokens that the model needs. False after an error. */
+ * the special tokens, and, if both sides share a table, that both have the same tokens. False after
+ * an error. */
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
 /* The model's names of the inputs and dimensions that a batch sets. */
 Feed feed_of(const Module *module, const ModelPorts *ports);
@@ -65,9 +66,9 @@ bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_t
 
 /* decode_defaults with the special tokens and lengths of this vocabulary and model. */
 DecodeSettings inference_decode_settings(const Inference *inference);
-/* Decodes every row of a corpus of sources in batches of about batch_tokens, by workers;
- * results[row] lives in the arena. Empty rows give empty results. False after an error: memory ran
- * out. */
+/* Decodes the source of every row of a corpus of sources or pairs in batches of about batch_tokens,
+ * by workers; results[row] lives in the arena. Empty sources give empty results. False after an
+ * error: memory ran out. */
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
                       int64_t batch_tokens, Arena *arena, Decoded *results);
 /* A hypothesis as text, in the arena. */
@@ -75,18 +76,20 @@ const char *inference_text(const Inference *inference, const Hypothesis *hypothe
 
 /* Tokens of the longest sequence that the model and all members take; 0: they state none. */
 int64_t inference_said_length(const Inference *inference);
-/* The same, with a default if they state none. */
+/* inference_said_length, or DECODE_LONGEST if they state none. */
 int64_t inference_max_length(const Inference *inference);
 
-/* The tokenisation of BLEU for the vocabulary: BLEU_NONE if its texts were split before. */
+/* The tokenisation of BLEU for the vocabulary: BLEU_NONE for a list of words, whose texts were
+ * split before, else BLEU_13A. */
 BleuTokenize inference_tokenize(const Inference *inference);
 /* Judgement: how a model's answers compare with their references.
  *   bleu                0 … 100
- *   exact               share of answers that equal their reference, token for token
- *   line_error_rate     share of all other answers
+ *   exact               share of answers that equal their reference, token for token, 0 … 1
+ *   line_error_rate     share of all other answers, 0 … 1
  *   symbol_error_rate   edits from answers to references (edit_distance), divided by the tokens of
- *                       the references
- * Shares are from 0 to 1, and NAN for an empty corpus. */
+ *                       the references; above 1 if there are more edits than tokens
+ * The last three are NAN for an empty corpus, symbol_error_rate also if references have no
+ * tokens. */
 typedef struct Judgement {
     double bleu, exact, line_error_rate, symbol_error_rate;
 } Judgement;

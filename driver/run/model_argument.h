@@ -1,6 +1,5 @@
 /* ModelArgument: the path that a command takes as MODEL or RUN: a model's file or the folder of a
- * run. The folder of a run is accepted wherever a model is expected. The error about any other path
- * says what to give instead. */
+ * run. The folder of a run is accepted wherever a model is expected. */
 #ifndef DRIVER_RUN_MODEL_ARGUMENT_H
 #define DRIVER_RUN_MODEL_ARGUMENT_H
 
@@ -12,7 +11,8 @@ typedef struct ModelArgument {
 } ModelArgument;
 
 /* Reads a MODEL argument. For a run, the options have the size of its vocabulary and its settings,
- * which --set overrides. False after an error. */
+ * which --set overrides. False after an error, such as the path of IR or of a checkpoint; it says
+ * what to give instead. Other files are taken as a model's: opening them reports errors. */
 bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model);
 
 /* Checks a RUN argument. False after an error, which says what to give instead. */

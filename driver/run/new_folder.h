@@ -1,6 +1,7 @@
 /* NewFolder: a folder that appears complete or not at all. It is made as a temporary beside its
  * place (base/temporary.h), locked by this process, and renamed at the end. If another process has
- * made the folder meanwhile, that one stays, the temporary is removed, and that is an error.
+ * meanwhile written into that place, its folder stays, the temporary is removed, and that is an
+ * error.
  *
  *   NewFolder new;
  *   bool ok = new_folder_begin(job, "run", &new) && … write into new.made …;

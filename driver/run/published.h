@@ -15,8 +15,8 @@ const char *published_folder(Job *job, const char *run);
  * returns false. */
 bool published_refuse(Job *job, const char *run, const char *format);
 /* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. False after
- * errors: the run was not imported, `what` selects params, the folder is not tfc's, or a param has
- * no name in the model's weights block. */
+ * errors, such as a run that was not imported, a `what` that selects params, a folder that is not
+ * tfc's, or a param that has no name in the model's weights block. */
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
                      const WeightsExport *what, const char *folder);
 

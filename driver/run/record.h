@@ -46,7 +46,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
 /* The files beside run.json. run_record_add_file adds one to the record; run_record_has_changed
- * says whether its bytes are no longer those recorded (false: it is not in the record);
+ * says whether its bytes are no longer those recorded (false if it is not in the record);
  * run_record_check_files checks that all are there: false after an error. A record of an earlier
  * version lists no files. */
 void run_record_add_file(Job *job, RunRecord *record, const char *name, const void *bytes,

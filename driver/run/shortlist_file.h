@@ -9,8 +9,8 @@
 /* ShortlistChoice: the values of --shortlist and --shortlist-size.
  *   path   a table of lines TARGET SOURCE PROBABILITY, as tfc align and Marian write it; NULL: no
  *          shortlist
- *   size   the most probable targets of a source token that are candidates, and how many of the
- *          vocabulary's first tokens are candidates of every sentence */
+ *   size   how many of the most probable targets of a source token are candidates, and also how
+ *          many of the vocabulary's first tokens are candidates of every sentence */
 typedef struct ShortlistChoice {
     const char *path;
     int64_t size;

@@ -1,4 +1,4 @@
-/* Which vocabularies a command is to use, and making them. */
+/* Which vocabularies a command is to use, and loading or making them. */
 #ifndef DRIVER_RUN_VOCABULARIES_H
 #define DRIVER_RUN_VOCABULARIES_H
 
@@ -25,8 +25,8 @@ const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
 /* Adds a note that the vocabulary is being made, with the normalization. `from`: " from …", put
  * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
-/* Makes the vocabulary of a choice whose spec is not NULL, an auto kind from the texts, of which
- * either may be NULL. NULL after an error. */
+/* Loads the vocabulary of a choice whose spec is not NULL, or makes it from the texts if its kind
+ * needs them; each text may be NULL. NULL after an error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
                             const Lines *target);
 /* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error: it

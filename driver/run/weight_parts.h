@@ -10,11 +10,11 @@
 const WeightMap *weight_map(const Model *model, const char *name);
 /* A map with one part: the whole tensor `name`, of the param's shape. */
 WeightMap whole_map(Arena *arena, const StoreTensor *param, const char *name);
-/* Checks that a tensor has the part's shape; more leading axes of 1 are allowed. False after an
- * error. */
+/* Checks that a tensor has the part's shape, or contains it along axes of which the part is a
+ * slice; more leading axes of 1 are allowed. False after an error. */
 bool part_fits(Job *job, const WeightPart *part, const Shard *from, const StoreTensor *param);
-/* Reads the part's elements: param = scale * tensor. False: the param's type cannot hold a
- * value. */
+/* Reads the part's elements: param = scale * tensor, floats rounded. False: an integer param cannot
+ * represent a value, or a float param a whole number of an integer tensor. */
 bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param);
 /* Writes the part's elements: tensor = param / scale. `to` has part->rank axes, of the lengths
  * `dims`. */

@@ -6,8 +6,9 @@
 #include "driver/session/session.h"
 #include "runtime/data/shards.h"
 
-/* Fills the store with the initial values of the model, drawn from the seed or read from the
- * files that it names; false after errors. */
+/* Fills those tensors of the store that have memory with the initial values that the model
+ * declares: constants, random numbers of the seed, or arrays of the files that the model names.
+ * False after errors. */
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
 /* WeightsLoad: what may be missing in a checkpoint, and what is left over.
  *   fresh    patterns (patterns.h) of params that may be missing, and then keep their values; NULL:
@@ -21,11 +22,13 @@ typedef struct WeightsLoad {
  * (runtime/data/shards.h) or the folder of a run. The tensor of a param has the name in the model's
  * weights block, or the param's own. If no name in the file begins with the first part of such a
  * name ("transformer."), the tensor is looked up without that part. `how` NULL: as {0}. False after
- * errors; one message lists all missing tensors. */
+ * errors. One message lists all missing tensors, but those of params after the fifth that does not
+ * fit are not looked for. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
-/* WeightsFile: a checkpoint whose params are read one by one. It was read whole before, so there
- * are errors only if the file has changed since. Lives in the job's arena until weights_close. */
+/* WeightsFile: a checkpoint whose params are read one by one. The checkpoint was read whole before,
+ * so there are errors only if the file has changed since. Lives in the job's arena until
+ * weights_close. */
 typedef struct WeightsFile {
     Job *job;
     const Model *model;
@@ -36,8 +39,8 @@ bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *f
 /* Reads the values of a param; false after an error. */
 bool weights_read(const WeightsFile *file, StoreTensor *param);
 void weights_close(WeightsFile *file);
-/* The names of a checkpoint's tensors that no param of the model takes, as weights_load reports
- * them, without reading values. False after errors. */
+/* Sets *unused to the names of a checkpoint's tensors that no param of the model takes, as
+ * weights_load does, but without reading values. False after errors. */
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused);
 /* WeightsExport: which params are written.
  *   only     patterns (patterns.h) of the params that are written; NULL or empty: all
@@ -47,14 +50,14 @@ typedef struct WeightsExport {
     const Map *without;
 } WeightsExport;
 /* Writes params as a safetensors file, with the names and layout of the model's weights block, or
- * their own without a map. False after errors: params give one tensor different values, or do not
- * fill it. */
+ * their own names without a map. False after errors, such as params that give one tensor different
+ * values, or do not fill it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
 /* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds to
  * `parts` the names of the params that merges read but do not change (the adapters). The store
- * holds f32 params of the model that the options open. False after errors, one of them that the
- * model merges nothing. (weights_merge.c) */
+ * has the f32 params of the model that the options open. False after errors, such as a model that
+ * merges nothing. (weights_merge.c) */
 bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *parts);
 
 #endif

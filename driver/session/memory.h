@@ -8,7 +8,7 @@
 
 /* MemoryLimit: how much memory a function may take while it runs for the largest batch. */
 typedef struct MemoryLimit {
-    int64_t bytes;       /* of params and values; 0: no limit */
+    int64_t bytes;       /* of values and the store's tensors, such as params; 0: no limit */
     const DimSize *dims; /* of the largest batch */
     int n_dims;
     /* a program in memory at the same time, over the same params; or NULL */
@@ -16,8 +16,8 @@ typedef struct MemoryLimit {
 } MemoryLimit;
 
 /* After the passes: makes the function recompute as much as it must to stay within the limit, and
- * adds that to the report. False after an error; if nothing fits, it names the least limit that
- * does. */
+ * adds that to the report. False after an error; if the function does not fit even so, the error
+ * names the least limit that it fits into. */
 bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *function);
 /* The limit as a text for the key of a cached program, with all that memory_fit depends on. ""
  * without a limit. In the arena. */

@@ -17,15 +17,15 @@ typedef struct SessionOptions {
     /* set if `run` is: checks that the run's params fit the model; false after an error */
     bool (*fits)(Job *job, const char *run, const Model *model);
     TextList settings; /* "NAME=VALUE" */
-    int n_sizes;       /* the last n_sizes of them are vocabulary sizes, not from --set */
+    int n_sizes;       /* the last n_sizes settings are vocabulary sizes, not from --set */
     DType float_type;
     DType compute; /* of products: DT_F32 (as float_type) or DT_BF16 */
     int opt_level; /* 0 or 2 */
     bool scalar;   /* the reference kernels */
     bool merges;   /* the outputs are the model's merges (frontend.h) */
     MemoryLimit memory;
-    TextList freeze; /* patterns of params (patterns.h) that do not train */
-    TextList only;   /* patterns of the only params that train; empty: all train */
+    TextList freeze; /* patterns (patterns.h) of params that do not train */
+    TextList only;   /* patterns of the only params that train; empty: all but the frozen ones */
 } SessionOptions;
 
 typedef struct Session {
@@ -56,15 +56,15 @@ bool session_lower(Session *session, Function *function, const char *after);
 /* Lowers and compiles a function, or takes its program from the cache. The program lives until
  * session_close. NULL after errors, and for function NULL. */
 const TfcProgram *session_compile(Session *session, Function *function);
-/* The function with a name of base/functions.def, or "model"; NULL after an error: the model has no
- * such function. */
+/* The function with a name of base/functions.def, or "model"; NULL after an error: there is no such
+ * name, or the model has no such function. */
 Function *session_function(Session *session, const char *name);
 OptimizerSpec session_optimizer(const Session *session);
 /* derive_alignment with the model's own names; NULL: the model has no attention of its target over
  * a source. */
 Function *session_alignment(Session *session);
 /* derive_incremental with the model's own names for target and logits, which are returned, too.
- * False after errors, one of them that the model predicts no next tokens. */
+ * False after errors, such as a model that predicts no next tokens. */
 bool session_incremental(Session *session, Incremental *out, const char **target,
                          const char **logits);
 
@@ -76,7 +76,7 @@ bool session_choice(Job *job, TfcChoice *choice);
 
 /* The VALUE of the first "NAME=VALUE" of that name, or NULL. */
 const char *setting_value(const TextList *list, const char *name);
-/* Splits "NAME=VALUE" into settings; false after an error: a text has no "=". */
+/* Splits "NAME=VALUE" into settings; false after an error: a text has no "=", or no name. */
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n);
 
 /* Before a function is lowered for an OpenCL device: leaves out the passes that make regions for

@@ -11,11 +11,11 @@ int64_t training_batch_tokens(const TrainOptions *options, const TrainSpec *spec
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* Opens options->prepared, and takes the vocabulary from it; false after errors. */
 bool training_open_prepared(Job *job, TrainOptions *options);
-/* Checks that a model with such inputs reads prepared data of this kind, and sets options->kind.
- * False after an error. */
+/* Checks that a model with the inputs `ports` reads prepared data of its kind, and sets
+ * options->kind. False after an error. */
 bool training_prepared_kind(Job *job, TrainOptions *options, const ModelPorts *ports);
-/* Reads texts, makes the vocabulary and the corpora, and opens the model again with the
- * vocabulary's size. False after errors. */
+/* Reads texts, loads or makes the vocabulary, opens the model again with the vocabulary's size, and
+ * makes the corpora. False after errors. */
 bool training_load_data(Training *training);
 /* Frees the training's data, programs and params. */
 void training_free(Training *training);

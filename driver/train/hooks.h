@@ -4,16 +4,16 @@
 
 #include "driver/train/state.h"
 
-/* Measures each validation text, and fills the report with figures and samples; false after
- * errors. */
+/* Measures each validation text, and fills the report with figures and, if the model can decode,
+ * samples of the first text; false after errors. */
 bool training_validate(Training *training, TrainReport *report);
-/* The name of a param whose gradient of this batch is not finite, and in *value its first such
- * element. Compiles a program to find it. NULL: there is none, or the program could not be compiled
- * or run. */
+/* The name of the first param whose gradient of this batch is not finite, and at *value the first
+ * element of that gradient that is not. Compiles a program to find the param. NULL: there is none,
+ * or the program could not be compiled or run. */
 const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream,
                               double *value);
-/* The hook place_of_step: plans the program once more, to find the op that the step comes from.
- * {0}: not found. */
+/* The hook place_of_step: plans the program once more, to find the op that the step computes. *why:
+ * how that op makes a NaN of finite numbers, for a message, or "". {0}: not found. */
 Loc training_place_of(Training *training, const TfcProgram *program, int step, const char **why);
 
 #endif

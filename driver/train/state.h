@@ -14,8 +14,8 @@ typedef struct TrainOptions {
     const char *languages;        /* "en,de": of translation memories */
     TextList valid;               /* "NAME=FILE": more validation texts */
     const char *best;     /* "MEASURE", "TEXT" or "TEXT:MEASURE" (BestOption); NULL: see best.h */
-    const char *prepared; /* a folder of tfc prepare, in place of training texts */
-    const Prepared *rows; /* … once it is open (data.h); NULL: texts */
+    const char *prepared; /* a folder of tfc prepare, in place of training texts; or NULL */
+    const Prepared *rows; /* `prepared` once it is open (data.h); NULL: texts */
     TextList mix;         /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
@@ -47,8 +47,8 @@ typedef struct ValidText {
     Corpus *corpus;
 } ValidText;
 
-/* How many lines of the first validation text are samples in the log: their translations, or a
- * language model's continuations of their first halves. */
+/* Most lines of the first validation text that are samples in the log: their translations, or a
+ * language model's continuations of their beginnings. */
 enum { TRAINING_SAMPLES = 6 };
 
 /* Mixed: the data of a --mix. */
@@ -75,7 +75,7 @@ typedef struct Training {
     Corpus *corpus;
     ValidText *valid;                      /* n_valid of them */
     TrainValid *figures;                   /* of the last validation, one for each text */
-    TrainSample samples[TRAINING_SAMPLES]; /* … and its samples, n_samples of them */
+    TrainSample samples[TRAINING_SAMPLES]; /* of the last validation, n_samples of them */
     int n_samples;
     int n_valid;
     BestOption best;

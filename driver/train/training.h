@@ -4,8 +4,8 @@
 
 #include "driver/train/state.h"
 
-/* The learning rate of a train block. `steps`: of the run, used if the block does not say at which
- * step the rate has fallen. */
+/* The learning rate of a train block. `steps`: of the run; at that step the rate reaches its final
+ * value, if the block does not name another. */
 RateSettings training_rate(const TrainSpec *spec, int64_t steps);
 /* Makes settings, programs, params and the folder, after data was loaded. False after errors. */
 bool training_prepare(Training *training);

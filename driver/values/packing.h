@@ -8,14 +8,15 @@
 #include "runtime/data/safetensors.h"
 #include "runtime/exec/program.h"
 
-/* BoundDim: the size of a named dimension, shared by all programs of a run. */
+/* BoundDim: the size of a named dimension, shared by all programs that get these tensors. */
 typedef struct BoundDim {
-    const char *name, *from;  /* from: the tensor that gave it, for messages */
-    int64_t extent;           /* size, or the longest length */
+    const char *name, *from;  /* from: the tensor that gave the size, for messages */
+    int64_t extent;           /* the size; ragged: the longest length */
     int64_t n;                /* rows of the batch; ragged only */
     int32_t *length, *offset; /* of each row, in tokens; ragged only */
 
-    /* padded length of the array that gave it; -1: the array is packed, 0: there is none */
+    /* ragged: padded length of the tensor `from`; -1: that is packed; 0: the lengths are not from a
+     * tensor's shape */
     int64_t padded;
 } BoundDim;
 
@@ -23,13 +24,15 @@ typedef struct Binding {
     Job *job;
     const StFile *file; /* may be NULL */
 
-    /* ids and positions are checked against its tables; NULL: they are not checked */
+    /* the file's ids, and lengths along tables of positions, are checked against the module's
+     * tables; NULL: neither is checked */
     const Module *module;
     VEC(BoundDim) dims;
-    VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
+    VEC(StTensor) made; /* inputs that are not in the file, such as the shifted "tgt.next" */
 } Binding;
 
-/* Whether a tensor is packed already: its sentences one after the other, without a batch axis. */
+/* Whether a tensor has one axis fewer than the shape, as one has that is packed already: its
+ * sentences one after the other, without a batch axis. Callers check that it has lengths. */
 bool tensor_is_packed(const StTensor *tensor, const TfcShape *shape);
 /* The tensor's elements in storage order and in the port's type, in the job's arena. To be called
  * after the binding has its dimensions. NULL after an error. */
@@ -39,11 +42,11 @@ const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPor
  * In the job's arena. */
 StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,
                         const void *data);
-/* NULL: the dimension is not bound. */
+/* The dimension of this name; NULL: it is not bound. */
 BoundDim *binding_dim(Binding *binding, const char *name);
 /* The total of a dimension: the sum of the lengths of all rows if it is ragged, else its extent. */
 int64_t bound_total(const BoundDim *dim);
-/* What messages call the file. */
+/* The file's path, or words for messages if there is no file. */
 const char *binding_path(const Binding *binding);
 
 #endif

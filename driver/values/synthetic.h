@@ -13,30 +13,35 @@ typedef struct BatchLengths {
 } BatchLengths;
 
 typedef struct SyntheticOptions {
-    int64_t batch;         /* size of every named dimension that is not ragged */
-    int64_t source_length; /* tokens, along the source's ragged dimension */
-    int64_t target_length; /* tokens, along all other ragged dimensions */
+    int64_t batch; /* rows; size of every named dimension that is not ragged */
 
-    /* true: one length is as above, the others are drawn from 1 to that; false: all are as above */
+    /* tokens of a row along the source's ragged dimension; without a source, along the first ragged
+     * dimension that is not the target's */
+    int64_t source_length;
+    int64_t target_length; /* tokens of a row along all other ragged dimensions */
+
+    /* true: one row has the length above, those of the others are drawn from 1 to that length;
+     * false: all rows have it */
     bool ragged;
-    /* lengths of each sentence, in place of drawn ones; `batch` is then their n, and the two
-     * lengths above are at least the longest; NULL: none */
+    /* lengths of each sentence, in place of the above; `batch` must then be their n, and
+     * source_length and target_length at least their longest; NULL: none */
     const BatchLengths *lengths;
     uint64_t seed;
 } SyntheticOptions;
 
-/* Reads the file of tfc bench --lengths: a line a batch, with SOURCE:TARGET for each sentence
+/* Reads the file of tfc bench --lengths: each line is a batch, with SOURCE:TARGET for each sentence
  * ("12:14 9:10"). Returns the number of batches, which are at *batches, in the job's arena; 0 after
  * an error. */
 int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
-/* Adds a tensor to binding->made for each input of the model, and NAME.lengths for a ragged one:
- * ids that the model's tables have, floats in [-1, 1). Binds the dimensions. */
+/* Adds a tensor to binding->made for each input of the model, and NAME.lengths for a ragged one.
+ * The values are drawn by the seed: ids below the size of their table (without a table: of the
+ * vocabulary, or 4), bools, floats in [-1, 1). Binds the dimensions. */
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
 
-/* Floating-point operations of the products of a function before it is lowered, for the
- * bound dimensions; a multiplication with its addition counts as two. A ragged dimension
- * counts with its mean length. */
+/* Floating-point operations of the products of a function before it is lowered, for the bound
+ * dimensions; a multiply-add counts as two. A ragged dimension counts as the sum of the rows'
+ * lengths where it is packed with its batch, elsewhere as their mean. */
 double synthetic_flops(Binding *binding, const Function *function);
 
 #endif

@@ -1,6 +1,6 @@
 /* What the type rules of ops.def (column `infer`) share. Each rule is
  *   bool infer_RULE(const Infer *in, Type *type)
- * The arity was checked before; a rule checks the attributes that it uses. */
+ * infer_type has checked the arity; a rule checks the attributes that it uses. */
 #ifndef IR_INFER_RULES_H
 #define IR_INFER_RULES_H
 

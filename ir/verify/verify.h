@@ -22,18 +22,20 @@ typedef struct Verifier {
     Diagnostics *diags;
     Definition *defined; /* open addressing by address */
     size_t n_defined, n_slots;
-    size_t n_operands, n_uses; /* of ops of the function's body; in the values' lists of uses */
-    Map inputs, outputs;       /* names so far */
+    /* operands of the ops in the function's body; entries in the lists of uses of its values */
+    size_t n_operands, n_uses;
+    Map inputs, outputs; /* names so far */
 } Verifier;
 
 /* ---- verify.c ---- */
 /* Reports the message at the op, with a note that shows the op and its function; returns false. */
 bool verify_fail(Verifier *v, const Op *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds that note to a message just given. */
+/* Adds the note of verify_fail to a message that was just given. */
 void verify_note(Verifier *v, const Op *op);
 const char *verify_type_text(Verifier *v, const Type *type);
-/* Whether an op here may read the value. */
+/* Whether an op of the body being checked may read the value: the value is defined there, or
+ * before it in the function's body. */
 bool verify_visible(const Verifier *v, const Value *value);
 /* The region whose body defines the value, which must be defined; NULL: the function's body. */
 const Op *verify_region_of(const Verifier *v, const Value *value);

@@ -12,7 +12,7 @@ typedef struct Digest {
     int64_t characters, words;
 } Digest;
 
-/* Replaces the digest by that of another line, in the same memory. A Digest begins with zeros. */
+/* Replaces the digest by that of `line`, in the same memory. A new Digest is zeros. */
 void digest_line(Digest *digest, const Line *line);
 void digest_free(Digest *digest);
 static inline Line digest_clean(const Digest *digest)
@@ -21,16 +21,16 @@ static inline Line digest_clean(const Digest *digest)
 }
 
 /* LineHashes: hashes of the lines read so far, which recognise a repeated line without keeping its
- * text. Among n lines, the chance that any two different ones have the same hash is n² / 2^65.
- * Begins with zeros. */
+ * text. Among n lines, the chance that any two different ones have the same hash is about
+ * n² / 2^65. A new LineHashes is zeros. */
 typedef struct LineHashes {
     uint64_t *keys; /* 0: free */
     int64_t *lines; /* number of the first line with that hash, from 1; negated: marked */
     size_t count, capacity;
 } LineHashes;
 
-/* Adds a hash unless it is there. Returns the number of the first line with it, or 0 if it is
- * new. */
+/* Adds a hash unless it is in the table. Returns the number of the first line with the hash, or 0
+ * if the hash is new. */
 int64_t line_hashes_add(LineHashes *hashes, uint64_t hash, int64_t line);
 /* The number of the first line with the hash; 0: there is none. `mark`: marks the hash. */
 int64_t line_hashes_find(LineHashes *hashes, uint64_t hash, bool mark);

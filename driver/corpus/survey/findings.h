@@ -8,7 +8,7 @@
 typedef struct Findings {
     Job *job;
     SurveyFinding *at; /* SURVEY_KINDS of them; the caller's */
-    int64_t examples;
+    int64_t examples;  /* SurveyOptions.examples */
     bool is_pairs;
 } Findings;
 
@@ -19,9 +19,10 @@ typedef struct FindingPlace {
 } FindingPlace;
 
 void findings_init(Findings *findings, Job *job, const SurveyOptions *options, SurveyFinding *at);
-/* Adds a line to a kind of finding. `note`: a format of printf; NULL: none. */
+/* Counts a line for a kind of finding, and adds it as an example while there are fewer than
+ * `examples`. `note`: a format of printf; NULL: none. */
 void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, FindingPlace place,
                   const char *note, ...) __attribute__((format(printf, 5, 6)));
-void findings_clear(Findings *findings, SurveyKind kind); /* removes all of that kind */
+void findings_clear(Findings *findings, SurveyKind kind); /* removes the kind's lines */
 
 #endif

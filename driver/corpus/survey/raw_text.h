@@ -1,6 +1,8 @@
-/* Texts line by line with any bytes, also those that line_reader.h refuses.
+/* Texts line by line with any bytes, also those that line_reader.h refuses. Only a file that begins
+ * as another format or encoding (text_foreign: gzip, UTF-16) is an error.
  *
- * A pipe is copied to a temporary file, so that it can be read twice. */
+ * A pipe or standard input is copied to a temporary file, so that it can be read twice. A
+ * translation memory is read whole into memory. */
 #ifndef DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 #define DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 
@@ -8,29 +10,29 @@
 
 #include <stdio.h>
 
-/* RawLine: a line without its end and without a byte order mark; valid until the next line is
- * read. */
+/* RawLine: a line without its end; the first line of a file also without a byte order mark. Valid
+ * until the next line is read. */
 typedef struct RawLine {
     Line line;
-    bool has_mark, has_cr; /* it had a byte order mark; it ended with CR LF */
-    bool is_cut;           /* it is longer than the limit, and cut */
+    bool has_mark, has_cr; /* the line had a byte order mark; it ended with CR LF */
+    bool is_cut;           /* the line was longer than the limit, and is cut to it */
 } RawLine;
 
 /* RawPair: line `number` (from 1) of a text, with both sides or only the first. */
 typedef struct RawPair {
     int64_t number;
     RawLine sides[2];
-    bool has_tab; /* of a file with columns; without a tab the second side is empty */
+    bool has_tab; /* false: a line of a file with columns has no tab; its second side is empty */
 } RawPair;
 
 /* RawFile: the files of one side, read one after the other. */
 typedef struct RawFile {
     const char **names;
     FILE **files;
-    char *data; /* the line */
+    char *data; /* the current line */
     size_t length, capacity;
-    int64_t lines;      /* of all files */
-    int64_t file_lines; /* of the current one */
+    int64_t lines;      /* read so far, of all files */
+    int64_t file_lines; /* read so far, of the current file */
 } RawFile;
 
 /* RawText: a text that is open. */

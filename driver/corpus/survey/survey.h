@@ -1,17 +1,16 @@
-/* tfc data: statistics of a text, and the lines that a training should not learn, before it is
- * trained on.
+/* tfc data: statistics of a training text, and the lines that a training should not learn.
  *
  * Pairs are read twice, a line at a time: first to count, then to judge each pair by the counts.
- * Texts of one side, and validation texts, are read once. Only hashes of the lines read before are
- * kept (some 100 bytes a pair). */
+ * Texts of one side, and validation texts, are read once. Of the lines read before, only hashes
+ * (some 100 bytes a pair) and excerpts for examples are kept. */
 #ifndef DRIVER_CORPUS_SURVEY_SURVEY_H
 #define DRIVER_CORPUS_SURVEY_SURVEY_H
 
 #include "driver/corpus/text_files.h"
 #include "driver/run/vocabularies.h"
 
-/* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. Lines are
- * numbered through all its files. */
+/* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. Line numbers
+ * run on from file to file. */
 typedef struct SurveyText {
     const char *name; /* of a validation text; NULL: the text has no name */
     TextFiles files;
@@ -23,12 +22,12 @@ typedef struct SurveyOptions {
     const char *languages;  /* of translation memories */
     VocabularyChoice vocab; /* vocab.spec NULL: tokens are not counted */
 
-    /* of --text: each line is a text of its own, so empty lines and duplicates are faults; else
-     * they are not */
+    /* of --text: each line is a text of its own, so empty lines and duplicates are faults; false:
+     * the text is one stream, where neither is a fault */
     bool lines;
     int64_t max_length; /* tokens; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
-    int64_t examples;   /* lines of each finding that are shown */
+    int64_t examples;   /* most lines of each finding that are shown */
 } SurveyOptions;
 
 typedef enum SurveyKind {
@@ -44,13 +43,13 @@ typedef enum SurveyKind {
 typedef struct SurveyExample {
     int64_t line; /* from 1 */
     const char *sides[2];
-    const char *note; /* more about it; NULL or "": nothing */
+    const char *note; /* more about the finding; NULL or "": nothing */
 } SurveyExample;
 
 typedef struct SurveyFinding {
     const char *name, *title, *advice; /* of survey.def */
     bool is_fault;
-    bool is_looked_for; /* false: these texts and options cannot show it */
+    bool is_looked_for; /* false: with these texts and options it cannot be found */
     int64_t lines;
     VEC(SurveyExample) examples;
 } SurveyFinding;
@@ -64,20 +63,24 @@ typedef struct SurveyLengths {
 /* SurveyCoverage: how a vocabulary covers a side. */
 typedef struct SurveyCoverage {
     SurveyLengths tokens;
-    int64_t unknown;        /* tokens */
-    int64_t used, size;     /* of the vocabulary's tokens */
-    const char *characters; /* the most frequent that are unknown: "ø 12, ł 3"; NULL: none */
+    int64_t unknown;    /* tokens of the text */
+    int64_t used, size; /* how many of the vocabulary's tokens the text has; of how many */
+
+    /* the most frequent characters that are unknown: "ø 12, ł 3"; NULL: none, or the vocabulary is
+     * a list of words */
+    const char *characters;
 } SurveyCoverage;
 
 typedef struct SurveySide {
-    const char *file; /* its name; several files: their names, separated by commas */
+    const char *file; /* the file's name; several files: their names, separated by commas */
     SurveyLengths characters, words;
-    SurveyCoverage coverage; /* with a vocabulary */
+    SurveyCoverage coverage; /* zeros without a vocabulary */
 } SurveySide;
 
-/* SurveyValid: lines of a validation text that the training text has, too.
- *   whole   lines, or pairs with both sides
- *   sides   pairs with this side; of lines, {whole, 0} */
+/* SurveyValid: how much of a validation text the training text has, too.
+ *   lines   all lines or pairs of the validation text
+ *   whole   lines, or pairs with both sides in one pair, that the training text has
+ *   sides   pairs whose source, and whose target, the training text has; of lines, {whole, 0} */
 typedef struct SurveyValid {
     const char *name; /* NULL: the text has no name */
     int64_t lines, whole, sides[2];
@@ -88,13 +91,16 @@ typedef struct Survey {
     int64_t lines;
     SurveySide sides[2]; /* source and target; without pairs, the first alone */
     double ratio;        /* the median of target to source, in characters (ratio_spread_typical) */
-    bool knows_sides;    /* the languages of the sides differ enough to tell which is which */
+
+    /* the sides differ enough to find swapped ones: of at least 100 pairs, 90 % score as their own
+     * sides (side_model.h) */
+    bool knows_sides;
     SurveyFinding findings[SURVEY_KINDS];
     VEC(SurveyValid) valid;
 } Survey;
 
-/* The result lives in the job's arena. False after errors: a file that cannot be read, sides of
- * different numbers of lines. */
+/* What the result points to lives in the job's arena. False after errors, such as a file that
+ * cannot be read, or sides of different numbers of lines. */
 bool survey(Job *job, const SurveyOptions *options, Survey *result);
 
 #endif

@@ -7,7 +7,8 @@
 #include "driver/session/session.h"
 
 /* Writes a function of session_function, before any pass, with its params in the store. False after
- * errors: ONNX has no operators for an op, or the file would be larger than 2 GB. */
+ * errors, such as an op that ONNX has no operators for, or a file that would be larger than
+ * 2 GB. */
 bool onnx_export(Job *job, const Function *function, const Store *store, const char *path);
 
 #endif

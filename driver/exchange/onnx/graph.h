@@ -9,9 +9,9 @@
 #include "driver/session/job.h"
 #include "ir/graph.h"
 
-/* OnnxDim: where the size of a dimension comes from when a batch arrives. */
+/* OnnxDim: where the size of a dimension comes from when the model is run. */
 typedef struct OnnxDim {
-    const char *of; /* an input that has it; NULL: none */
+    const char *of; /* an input that has the dimension; NULL: none */
     int axis;
     const char *lengths; /* the input with the lengths; NULL: the dimension is not ragged */
 } OnnxDim;
@@ -22,7 +22,7 @@ typedef struct OnnxGraph {
     Text bytes;         /* of the message GraphProto */
     Map nodes;          /* what a node computes, as text → its output */
     Map names;          /* of inputs, outputs and params */
-    OnnxDim *dims;      /* one a symbol */
+    OnnxDim *dims;      /* one for each symbol of the module */
     const char **value; /* by a value's id: the name of its tensor */
     const char *scope;  /* of the current op */
     int n_nodes;
@@ -44,8 +44,8 @@ typedef struct OnnxAttr {
 
 OnnxType onnx_type(DType dtype);
 
-/* The output of a node of that type. NULL: an operand is NULL, after an error of its own; so it is
- * in all functions below that take operands. */
+/* The output of a node of that type. NULL: an operand is NULL, because making that operand was an
+ * error. All functions below that take operands do the same. */
 const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *const *args,
                       int n_attrs, const OnnxAttr *attrs);
 static inline const char *onnx_unary(OnnxGraph *g, const char *type, const char *a)
@@ -62,7 +62,7 @@ const char *onnx_transpose(OnnxGraph *g, const char *x, int rank, const int *per
 /* The tensor with dimensions of 1 inserted at these axes of the result. */
 const char *onnx_unsqueeze(OnnxGraph *g, const char *x, int n, const int *axes);
 
-/* Constants: int64 [n], and a scalar; NULL after an error: scalars of bf16. */
+/* Constants: int64 [n], and a scalar; a scalar of bf16 is an error, and NULL. */
 const char *onnx_ints(OnnxGraph *g, int n, const int64_t *ints);
 const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value);
 /* A shape as int64 [rank], and a dimension as int64 [1]. NULL after an error: no input has the
