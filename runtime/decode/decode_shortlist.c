@@ -17,20 +17,16 @@ static int32_t place_of(const Narrowed *narrowed, int32_t id)
     return shortlist_place(narrowed->tokens.list, narrowed->tokens.n, id);
 }
 
-/* Ids that the list has to have. Returns how many; `out` NULL only counts. */
-static int32_t needed_ids(const DecodeSettings *settings, int32_t n, int32_t *out)
+/* The ids that begin and end every result, in the arena; no array where memory ran out. */
+static int32_t *common_ids(const DecodeSettings *settings, Arena *arena, int32_t *n)
 {
     const int32_t own[] = {settings->bos, settings->eos, settings->first};
     const int32_t n_own = (int32_t)(sizeof own / sizeof *own);
-    int32_t count = 0;
-    for (int32_t i = 0; i < n_own + settings->n_stops; i++, count++)
-        if (out)
-            out[count] = i < n_own ? own[i] : settings->stops[i - n_own];
-    for (int32_t i = 0; settings->prefixes && i < n; i++)
-        for (int32_t k = 0; k < settings->prefixes[i].n; k++, count++)
-            if (out)
-                out[count] = settings->prefixes[i].ids[k];
-    return count;
+    *n = n_own + settings->n_stops;
+    int32_t *ids = ARENA_ARRAY(arena, int32_t, *n);
+    for (int32_t i = 0; ids && i < *n; i++)
+        ids[i] = i < n_own ? own[i] : settings->stops[i - n_own];
+    return ids;
 }
 
 /* The ids' places, in the arena; no array where memory ran out. */
@@ -64,14 +60,11 @@ static void narrow_settings(Narrowed *narrowed, int32_t n, Arena *arena)
 static bool narrow_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
                          int32_t n, Arena *arena, Narrowed *out)
 {
-    const int32_t n_needed = needed_ids(settings, n, NULL);
-    int32_t *needed = ARENA_ARRAY(arena, int32_t, n_needed + 1);
+    TokenNeeds needs = {.n = n, .sources = sources, .prefixes = settings->prefixes};
+    needs.common = common_ids(settings, arena, &needs.n_common);
     *out = (Narrowed){.settings = *settings};
     assert(!settings->go_on); /* of language models alone */
-    if (!needed)
-        return false;
-    needed_ids(settings, n, needed);
-    if (!stepper->choose(stepper->self, sources, n, needed, n_needed, &out->tokens))
+    if (!needs.common || !stepper->choose(stepper->self, &needs, &out->tokens))
         return false;
     narrow_settings(out, n, arena);
     return !arena_failed(arena);

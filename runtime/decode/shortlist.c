@@ -4,29 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks the candidates of a source's tokens, each at places[id] of `marks`, or, without places, at
- * its id. */
-static void mark_candidates(const Shortlist *shortlist, const Tokens *source, const int32_t *places,
-                            uint8_t *marks)
+/* Marks an id at places[id] of `marks`, or, without places, at the id. */
+static void mark_id(const Shortlist *shortlist, int32_t id, const int32_t *places, uint8_t *marks)
 {
+    if (id >= 0 && id < shortlist->n_targets)
+        marks[places ? places[id] : id] = 1;
+}
+
+/* Marks what sentence i needs for itself. */
+static void mark_sentence(const Shortlist *shortlist, const TokenNeeds *needs, int32_t i,
+                          const int32_t *places, uint8_t *marks)
+{
+    const Tokens *source = &needs->sources[i];
     for (int32_t k = 0; k < source->n; k++) {
         const int32_t token = source->ids[k];
         if (token < 0 || token >= shortlist->n_sources)
             continue;
         for (int32_t c = shortlist->start[token]; c < shortlist->start[token + 1]; c++)
-            marks[places ? places[shortlist->ids[c]] : shortlist->ids[c]] = 1;
+            mark_id(shortlist, shortlist->ids[c], places, marks);
     }
+    for (int32_t k = 0; needs->prefixes && k < needs->prefixes[i].n; k++)
+        mark_id(shortlist, needs->prefixes[i].ids[k], places, marks);
 }
 
-static void mark_common(const Shortlist *shortlist, const int32_t *needed, int32_t n_needed,
-                        uint8_t *marks)
+static void mark_common(const Shortlist *shortlist, const TokenNeeds *needs, uint8_t *marks)
 {
     const int32_t all = shortlist->n_targets;
     memset(marks, 0, (size_t)all);
     memset(marks, 1, (size_t)(shortlist->first < all ? shortlist->first : all));
-    for (int32_t i = 0; i < n_needed; i++)
-        if (needed[i] >= 0 && needed[i] < all)
-            marks[needed[i]] = 1;
+    for (int32_t i = 0; i < needs->n_common; i++)
+        mark_id(shortlist, needs->common[i], NULL, marks);
 }
 
 static bool reserve_batch(const Shortlist *shortlist, ShortlistBatch *batch, int32_t n)
@@ -44,18 +51,17 @@ static bool reserve_batch(const Shortlist *shortlist, ShortlistBatch *batch, int
     return batch->list && batch->seen && batch->may;
 }
 
-bool shortlist_choose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
-                      const int32_t *needed, int32_t n_needed, ShortlistBatch *batch)
+bool shortlist_choose(const Shortlist *shortlist, const TokenNeeds *needs, ShortlistBatch *batch)
 {
+    const int32_t n = needs->n, all = shortlist->n_targets;
     if (!reserve_batch(shortlist, batch, n + 1))
         return false;
-    const int32_t all = shortlist->n_targets;
     int32_t *places = batch->list + all + 1, count = 0;
     uint8_t *common = batch->seen + all + 1;
-    mark_common(shortlist, needed, n_needed, common);
+    mark_common(shortlist, needs, common);
     memcpy(batch->seen, common, (size_t)all);
     for (int32_t i = 0; i < n; i++)
-        mark_candidates(shortlist, &sources[i], NULL, batch->seen);
+        mark_sentence(shortlist, needs, i, NULL, batch->seen);
     for (int32_t id = 0; id < all; id++)
         if (batch->seen[id]) {
             places[id] = count;
@@ -65,7 +71,7 @@ bool shortlist_choose(const Shortlist *shortlist, const Tokens *sources, int32_t
     for (int32_t i = 0; i < n; i++) {
         uint8_t *may = batch->may + (size_t)i * (size_t)count;
         memcpy(may, common, (size_t)count);
-        mark_candidates(shortlist, &sources[i], places, may);
+        mark_sentence(shortlist, needs, i, places, may);
     }
     batch->chosen = (ChosenTokens){batch->list, count, batch->may};
     if (shortlist->count) {

@@ -28,12 +28,11 @@ typedef struct ShortlistBatch {
     ChosenTokens chosen;
 } ShortlistBatch;
 
-/* Chooses for each of n sentences the candidates of its source tokens, and for all the n_needed
- * ids. Source tokens and needed ids outside the table are ignored. False: memory ran out. */
-typedef bool ShortlistChoose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
-                             const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
-bool shortlist_choose(const Shortlist *shortlist, const Tokens *sources, int32_t n,
-                      const int32_t *needed, int32_t n_needed, ShortlistBatch *batch);
+/* Chooses for each sentence the candidates of its source tokens, the tokens of its prefix and those
+ * that all need. Source tokens outside the table have no candidates. False: memory ran out. */
+typedef bool ShortlistChoose(const Shortlist *shortlist, const TokenNeeds *needs,
+                             ShortlistBatch *batch);
+bool shortlist_choose(const Shortlist *shortlist, const TokenNeeds *needs, ShortlistBatch *batch);
 void shortlist_free_batch(ShortlistBatch *batch);
 /* The place of an id in an ascending list; -1: it has none. */
 int32_t shortlist_place(const int32_t *list, int32_t n, int32_t id);

@@ -26,6 +26,16 @@ static inline int32_t stepper_most_tokens(int32_t vocab)
     return vocab < logits / most ? most : vocab > logits / least ? least : logits / vocab;
 }
 
+/* TokenNeeds: what n sentences need of the vocabulary.
+ *   sources    of each sentence
+ *   prefixes   of each sentence: the tokens that its results begin with; NULL: none
+ *   common     n_common ids that every sentence needs; ids outside the vocabulary are ignored */
+typedef struct TokenNeeds {
+    int32_t n, n_common;
+    const Tokens *sources, *prefixes;
+    const int32_t *common;
+} TokenNeeds;
+
 /* ChosenTokens: some of the vocabulary's tokens; valid until they are chosen anew.
  *   list    their ids, in ascending order
  *   may     [sentences, n]: whether the sentence may use the token; a sentence's do not depend on
@@ -56,9 +66,8 @@ typedef struct Stepper {
     void (*free)(void *self);
     /* NULL: every step gives logits of the whole vocabulary. Else to be called before each `begin`,
      * with its sources: tokens are numbered by a list of ids from then on, in what is fed and in
-     * logits. The n_needed ids are in the list. False: memory ran out. */
-    bool (*choose)(void *self, const Tokens *sources, int32_t n, const int32_t *needed,
-                   int32_t n_needed, ChosenTokens *out);
+     * logits. False: memory ran out. */
+    bool (*choose)(void *self, const TokenNeeds *needs, ChosenTokens *out);
 } Stepper;
 
 #endif

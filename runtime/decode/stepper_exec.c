@@ -241,11 +241,10 @@ static bool stepper_begin(void *self, const Tokens *sources, int32_t n, int32_t 
     return (!s->encode || n == 0 || encode_sources(s, sources, n)) && reserve_step(s);
 }
 
-static bool stepper_choose(void *self, const Tokens *sources, int32_t n, const int32_t *needed,
-                           int32_t n_needed, ChosenTokens *out)
+static bool stepper_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
 {
     ExecStepper *s = self;
-    bool ok = s->programs.choose(s->programs.shortlist, sources, n, needed, n_needed, &s->batch);
+    bool ok = s->programs.choose(s->programs.shortlist, needs, &s->batch);
     *out = s->batch.chosen;
     return ok;
 }

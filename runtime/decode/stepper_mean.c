@@ -73,13 +73,12 @@ static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int3
 }
 
 /* Members have the same shortlist. */
-static bool mean_choose(void *self, const Tokens *sources, int32_t n, const int32_t *needed,
-                        int32_t n_needed, ChosenTokens *out)
+static bool mean_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
 {
     MeanStepper *s = self;
     bool ok = true;
     for (int32_t i = 0; ok && i < s->n; i++)
-        ok = s->members[i].choose(s->members[i].self, sources, n, needed, n_needed, out);
+        ok = s->members[i].choose(s->members[i].self, needs, out);
     s->vocab = out->n;
     return ok;
 }

@@ -29,6 +29,12 @@ for way in "--batch-tokens 7" "--batch-tokens 40 --workers 2" "--json"; do
         fail "another result: $way"
 done
 
+# A prefix is its own sentence's.
+cut -d ' ' -f 1 valid.tgt >words.txt
+"$tfc" translate "$runs/translator" $short --input valid.src --prefix words.txt >begun.txt
+"$tfc" translate "$runs/translator" $short --input valid.src --prefix words.txt --batch-tokens 1 | cmp - begun.txt ||
+    fail "prefixes of other sentences"
+
 "$tfc" eval "$runs/translator" --source valid.src --target valid.tgt $short >eval.txt
 grep -q '^without shortlist .*; a batch has [0-9]* of [0-9]* tokens$' eval.txt || fail "eval: $(cat eval.txt)"
 "$tfc" eval "$runs/translator" --source valid.src --target valid.tgt >full.txt

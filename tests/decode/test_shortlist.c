@@ -42,10 +42,15 @@ static void fill_table(uint64_t seed)
     }
 }
 
-/* Whether a sentence may use a target token, needed ones left out. */
+static const int32_t forced[] = {7, 7};
+static const Tokens prefixes[SENTENCES] = {{NULL, 0}, {forced, 1}, {NULL, 0}, {forced, 2}};
+
+/* Whether a sentence may use a target token, common ones left out. */
 static bool is_candidate(int sentence, int32_t id)
 {
     bool found = id < FIRST;
+    for (int k = 0; k < prefixes[sentence].n; k++)
+        found = found || prefixes[sentence].ids[k] == id;
     for (int k = 0; k < sources[sentence].n; k++) {
         int32_t word = words[sentence][k];
         for (int32_t c = word >= 0 && word < SOURCES ? start[word] : 0;
@@ -66,14 +71,15 @@ static bool is_needed(const int32_t *needed, int n, int32_t id)
 static void test_tokens_of_a_batch(void **state)
 {
     (void)state;
-    static const int32_t needed[] = {BOS, -1, EOS, 7, TARGETS, 7};
+    static const int32_t needed[] = {BOS, -1, EOS, 9, TARGETS, 9};
     const int n_needed = sizeof needed / sizeof *needed;
     ShortlistBatch batch = {0};
     for (uint64_t seed = 1; seed < 30; seed++) {
         const int32_t n = (int32_t)(seed % (SENTENCES + 1));
         int32_t count = 0;
         fill_table(seed);
-        assert_true(shortlist_choose(&table, sources, n, needed, n_needed, &batch));
+        const TokenNeeds needs = {n, n_needed, sources, prefixes, needed};
+        assert_true(shortlist_choose(&table, &needs, &batch));
         const ChosenTokens *chosen = &batch.chosen;
         for (int32_t id = 0; id < TARGETS; id++) {
             bool common = is_needed(needed, n_needed, id) || id < FIRST, any = common;
@@ -126,7 +132,7 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
             *history = hash_u64(*history, (uint64_t)token);
             for (int32_t i = 0; i < width; i++) {
                 int32_t id = fake->is_narrow ? fake->batch.list[i] : i;
-                bool may = is_candidate(sentence[r], id) || id == BOS || id == EOS || id == 7;
+                bool may = is_candidate(sentence[r], id) || id == BOS || id == EOS;
                 float logit = (float)(hash_u64(*history, (uint64_t)id) % 1000) / 100;
                 fake->logits[at * width + i] = may || fake->is_narrow ? logit : -INFINITY;
             }
@@ -146,11 +152,10 @@ static void fake_copy(void *self, int32_t from, int32_t to)
     fake->history[to] = fake->history[from];
 }
 
-static bool fake_choose(void *self, const Tokens *given, int32_t n, const int32_t *needed,
-                        int32_t n_needed, ChosenTokens *out)
+static bool fake_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
 {
     Fake *fake = self;
-    bool ok = shortlist_choose(&table, given, n, needed, n_needed, &fake->batch);
+    bool ok = shortlist_choose(&table, needs, &fake->batch);
     *out = fake->batch.chosen;
     return ok;
 }
@@ -186,8 +191,6 @@ static void compare_decoding(const DecodeSettings *settings)
 static void test_decoding(void **state)
 {
     (void)state;
-    static const int32_t forced[] = {7, 7};
-    static const Tokens prefixes[SENTENCES] = {{NULL, 0}, {forced, 1}, {NULL, 0}, {forced, 2}};
     for (uint64_t seed = 1; seed < 20; seed++) {
         DecodeSettings s = decode_defaults();
         fill_table(seed);
