@@ -116,6 +116,9 @@ static const char *describe_products(Training *t)
     return session_choice(job, &choice) ? tuning_text(job->arena, job->gemm, &choice) : NULL;
 }
 
+/* A fact of trainings whose gradients are rounded alone. */
+static const char rounded_gradients[] = "gradients between ranks";
+
 static bool add_facts(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
@@ -140,7 +143,7 @@ static bool add_facts(Training *t, RunRecord *record)
     if (best.text)
         add_fact(t, record, "best", best.text);
     if (t->settings.rounded_gradients)
-        add_fact(t, record, "gradients between ranks", o->gradients);
+        add_fact(t, record, rounded_gradients, o->gradients);
     add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));
     add_fact(t, record, "max_length",
              arena_printf(arena, "%" PRId64, t->corpus->options.max_length));
@@ -388,6 +391,9 @@ static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now
                       "the other schedule"
                     : "");
     }
+    const char *rounded = run_record_fact(was, rounded_gradients);
+    if (rounded && !run_record_fact(now, rounded_gradients))
+        tell(c, "%s: it was %s and is now f32", rounded_gradients, rounded);
 }
 
 /* The text of `record` that text i of `other` is to be compared with: of the same option, which may

@@ -200,6 +200,8 @@ for mpi in $found; do
     # What is another on a rank is told before the first step, by its name.
     refuses_by_ranks "rank 1 on .*: error: seed is '4' here and '3' on rank 0" \
         sh different.sh "$tfc" train model.tfg $text --out no --steps 2
+    refuses_by_ranks "gradients between ranks: it was bf16 and is now f32" \
+        "$tfc" train rounded --resume --steps 42 --gradients f32
     refuses_by_ranks "shards 1 leaves 2 ranks nothing to share" "$tfc" train model.tfg $text --shards 1 --out no --steps 2
     sed 's/adam(.*)/sgd(momentum = 0)/; /clip_norm/d; s/constant(0.003)/constant(1000)/' model.tfg >wild.tfg
     refuses_by_ranks "step [0-9]*: the .* is " "$tfc" train wild.tfg $text --out wild-$mpi --steps 20
