@@ -106,7 +106,7 @@ grows_not() {
 }
 if [ -z "$short" ] && ! grep -q __asan_init "$tfc"; then
     grows_not 10000 100000 8000 score lm --text -
-    grows_not 1000 7000 3000 translate run --beam 1 --batch-tokens 32
+    grows_not 1000 7000 3000 translate run --beam 1 --batch-tokens 32 --workers 1
 fi
 
 # A bad line ends it, after the lines before it; --keep-going passes over it.
