@@ -9,8 +9,8 @@
  * team_open starts the helpers that the pool lacks; team_close returns them to the pool, for the
  * next team of any caller. Helpers without work spin for about 0.1 ms, then sleep. Teams that
  * are open at the same time have different helpers, so callers do not wait for each other. A
- * caller does not wait for a helper that has not begun a task, so a step costs no more than its
- * work on a machine that is busy with other things. If the system starts no more threads, a team
+ * caller waits only for tasks that a helper has begun, so a step costs no more than its work on a
+ * machine that is busy with other things. If the system starts no more threads, a team
  * has fewer threads: nothing fails. A child process after fork() starts its own helpers. Helpers
  * end with the process; those in the pool also when the library with this code is unloaded. */
 #ifndef BASE_TEAM_H

@@ -7,7 +7,7 @@
 /* clang-format off */
 #define OPTION_RANK_TIMEOUT(record)                                                                \
     {"rank-timeout", "SECONDS", FIELD(record, common.rank_timeout), 0, "60",                       \
-     "under mpirun: end all ranks if nothing was heard of one for so many seconds; 0: never"}
+     "under mpirun: end all ranks if one of them sends nothing for SECONDS; 0: never"}
 /* clang-format on */
 
 /* Connects to the other ranks and sets common->ranks. Without --threads and OMP_NUM_THREADS, ranks

@@ -58,7 +58,7 @@ Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space);
 /* ---- rows_hold.c ---- */
 void choose_recomputed(FusedRows *rows); /* what each group computes again */
 void choose_outputs(FusedRows *rows);    /* what each group gives, and which of its ops are live */
-/* The op at this position as the group has it, a member or computed again; NULL: it has not. */
+/* The group's op at this position: a member, or its copy that is computed again. NULL: neither. */
 RowHeld *find_held(FusedRows *rows, RowGroup *group, int index);
 
 #endif

@@ -5,15 +5,16 @@
 
 #include "runtime/decode/stepper.h"
 
-/* Shortlist: a table, which the caller owns.
- *   first   target ids below this are candidates of every sentence
- *   start   n_sources + 1 places in ids: those of source token s are from start[s] to before
- *           start[s + 1]
- *   count   how many batches had how many tokens; or NULL */
+/* ShortlistCount: the batches decoded so far, and the sum of their numbers of tokens. */
 typedef struct ShortlistCount {
-    _Atomic int64_t batches, tokens; /* tokens: summed over the batches */
+    _Atomic int64_t batches, tokens;
 } ShortlistCount;
 
+/* Shortlist: a table, which the caller owns.
+ *   first   target ids below this are candidates of every sentence
+ *   start   n_sources + 1 places in ids: the candidates of source token s are from start[s] to
+ *           before start[s + 1]
+ *   count   shortlist_choose adds each batch; NULL: nothing is counted */
 typedef struct Shortlist {
     int32_t n_sources, n_targets, first;
     const int32_t *start, *ids;

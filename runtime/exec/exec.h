@@ -172,8 +172,8 @@ int64_t exec_output_count(Exec *exec, const char *name);
  * called exec_run. */
 typedef struct ExecHook {
     void *context;
-    /* called when all earlier steps are done; `step` has not begun, unless it is an epilogue, which
-     * its product has done. Of a loop: its first step */
+    /* called when all earlier steps are done and before `step` begins; but an epilogue's product
+     * has done it already. Of a loop: its first step */
     void (*before)(void *context, int32_t step);
     /* called when `step` and all earlier ones are done. Of a loop: its last step */
     void (*after)(void *context, int32_t step);

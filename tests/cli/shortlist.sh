@@ -57,4 +57,6 @@ refuses 1 "bad.txt has no pair of tokens of the vocabulary" \
 "$tfc" translate "$runs/translator" --input valid.src --shortlist mixed.txt 2>err.txt | cmp - whole.txt || fail "unknown tokens"
 grep -q "have a token that the vocabulary lacks" err.txt || fail "unknown tokens are not told: $(cat err.txt)"
 refuses 2 "--shortlist-size goes with --shortlist" "$tfc" translate "$runs/translator" --input valid.src --shortlist-size 5
+refuses 1 "translates nothing, so a shortlist has no effect" \
+    "$tfc" eval "$runs/generator" --text valid.src --shortlist lex.txt
 echo "all is well"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Ends all ranks, this one too, after a pause of a second, in which the launcher reads what ranks
- * have printed: what it has not read when they end is lost. */
+ * have printed. Output that the launcher has not read by then is lost. */
 void end_all_ranks(int status);
 /* To be called after MPI_Init_thread with MPI_THREAD_MULTIPLE, on all ranks. If nothing is heard of
  * a rank for `seconds`, an error names the rank and all ranks end. False: memory ran out, or the
