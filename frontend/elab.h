@@ -91,6 +91,7 @@ typedef struct Elab {
     Map exposed;     /* dotted path → Value: what blocks computed */
     Map outputs;     /* names taken */
     Map merges;      /* a param's name → the value it is merged into */
+    Map updates;     /* a state's name → Node that updates it */
     Map reported;    /* places for which an error was reported */
     VEC(const Node *) exposures;
     DType float_type;

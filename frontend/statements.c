@@ -100,8 +100,17 @@ static bool eval_given(Elab *e, const Node *node, Value **param, Value **value)
 static void run_update(Elab *e, const Node *node)
 {
     Value *state, *value;
-    if (eval_given(e, node, &state, &value))
-        build_assign(&e->b, state, value);
+    if (!eval_given(e, node, &state, &value))
+        return;
+    const char *path = op_string(state->op, ATTR_name);
+    const Node *first = map_get(&e->updates, path);
+    if (first) {
+        elab_error(e, node, "`%s` is updated twice: a state gets one value in a step", path);
+        elab_note(e, first->loc, "here");
+        return;
+    }
+    map_set(&e->updates, path, (void *)node);
+    build_assign(&e->b, state, value);
 }
 
 /* What `tfc export --merge` writes for a param: kept only where that is asked for. */
