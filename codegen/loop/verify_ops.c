@@ -1,6 +1,7 @@
 /* The rules that ops have of their own, one function each; see verify.h. */
 #include "codegen/loop/verify.h"
 
+#include "codegen/loop/build.h"
 #include "codegen/loop/text/text.h"
 
 typedef bool (*Rule)(LoVerifier *v, const LoOp *op);
@@ -287,6 +288,8 @@ static bool check_while(LoVerifier *v, const LoOp *op)
     int n = op->n_args - 1;
     if (n < 1)
         return lo_broken(v, op, "it carries a value");
+    if (n > LO_MAX_CARRIED)
+        return lo_broken(v, op, "it carries %d values, more than %d", n, LO_MAX_CARRIED);
     for (int i = 0; i < n; i++) {
         const LoOp *carry = op->args[i];
         if (carry->kind != LO_carry || carry->block != op->block)
