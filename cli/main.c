@@ -83,7 +83,7 @@ static int unknown_command(const char *name)
     Arena *arena = arena_new();
     for (int i = 0; i < command_count; i++)
         names[i] = commands[i]->name;
-    const char *hint = option_hint(arena, "", name);
+    const char *hint = option_hint(arena, NULL, name);
     if (!hint)
         hint = text_suggest(arena, "'", name, names, (size_t)command_count);
     cli_usage_error("there is no command '%s'%s", name, *hint ? hint : "; see tfc --help");

@@ -258,7 +258,16 @@ static const Option *find_letter(const Command *command, char letter)
     return NULL;
 }
 
-const char *option_hint(Arena *arena, const char *command, const char *word)
+/* Whether the row is for the command: one of every command's, "*", that names an option in its
+ * place is for those that have this option. */
+static bool has_row(const Command *command, const char *row, const char *hint)
+{
+    if (!command || strcmp(row, "*"))
+        return !strcmp(row, command ? command->name : "");
+    return strncmp(hint, "--", 2) || find_option(command, hint + 2, strcspn(hint + 2, " "));
+}
+
+const char *option_hint(Arena *arena, const Command *command, const char *word)
 {
     static const struct {
         const char *command, *word, *hint;
@@ -267,8 +276,7 @@ const char *option_hint(Arena *arena, const char *command, const char *word)
 #include "cli/options/hints.def"
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((!strcmp(rows[i].command, command) || (*command && !strcmp(rows[i].command, "*"))) &&
-            !strcmp(rows[i].word, word))
+        if (!strcmp(rows[i].word, word) && has_row(command, rows[i].command, rows[i].hint))
             return arena_printf(arena, "; %s", rows[i].hint);
     return NULL;
 }
@@ -281,7 +289,7 @@ static void unknown_option(Job *job, const Command *command, const char *word)
         if (!option_is_letter(&command->options[i]))
             names[n_names++] = arena_printf(job->arena, "--%s", command->options[i].name);
     names[n_names++] = "--help";
-    const char *hint = option_hint(job->arena, command->name, word);
+    const char *hint = option_hint(job->arena, command, word);
     if (!hint && !strncmp(command->arguments, "-- ", 3))
         hint = arena_printf(job->arena, "; a command's own options stand behind --: tfc %s %s",
                             command->name, command->arguments);
@@ -302,7 +310,7 @@ static const Option *match_option(Job *job, const Command *command, const char *
         /* a whole word is no letter with a value: -output is not -o utput */
         size_t whole = strcspn(word + 1, "=");
         const Option *full = find_option(command, word + 1, whole);
-        const char *hint = option_hint(job->arena, command->name,
+        const char *hint = option_hint(job->arena, command,
                                        arena_printf(job->arena, "-%.*s", (int)whole + 1, word));
         option = full || hint ? NULL : find_letter(command, word[1]);
         *value = word[2] ? word + 2 : NULL;
@@ -341,7 +349,7 @@ static const char *value_hint(Job *job, const Command *command, const Option *op
                               const char *value)
 {
     const char *hint =
-        option_hint(job->arena, command->name,
+        option_hint(job->arena, command,
                     arena_printf(job->arena, "%s %s", option_typed(job->arena, option), value));
     return hint ? hint : "";
 }

@@ -86,9 +86,9 @@ bool options_check_outputs(Job *job, const Arguments *arguments);
 /* The remark of --help in parentheses: the default, or that the option may be given again; NULL:
  * none. */
 const char *option_remark(const Option *option);
-/* The hint "; HINT" for a word that a command ("": tfc) does not have; NULL: hints.def has no row
+/* The hint "; HINT" for a word that a command (NULL: tfc) does not have; NULL: hints.def has no row
  * for it. */
-const char *option_hint(Arena *arena, const char *command, const char *word);
+const char *option_hint(Arena *arena, const Command *command, const char *word);
 /* CliFileNote with the Arguments: the option that has named the file, " (--input)"; "": none. */
 const char *option_of_file(const void *arguments, Arena *arena, const char *path);
 bool option_is_letter(const Option *option);

@@ -14,8 +14,8 @@
 
 typedef struct Totals Totals;
 
-/* Totals for the program's outputs "total.N", if it has any. `pieces`: the most pieces that are
- * added. The program must outlive them. NULL: memory ran out. */
+/* Totals for the program's outputs "total.N"; of a program without such outputs they stay empty.
+ * `pieces`: the most pieces that are added. The program must outlive them. NULL: memory ran out. */
 Totals *totals_new(const TfcProgram *program, int64_t pieces);
 void totals_free(Totals *totals); /* NULL is allowed */
 void totals_clear(Totals *totals);

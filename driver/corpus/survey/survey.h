@@ -22,8 +22,8 @@ typedef struct SurveyOptions {
     const char *languages;  /* of translation memories */
     VocabularyChoice vocab; /* vocab.spec NULL: tokens are not counted */
 
-    /* of --text: each line is a text of its own, so empty lines and duplicates are faults; false:
-     * the text is one stream, where neither is a fault */
+    /* with --text, whether each line is a text of its own (--lines): then empty lines and
+     * duplicates are faults; in one stream they are none */
     bool lines;
     int64_t max_length; /* tokens; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
