@@ -42,15 +42,17 @@ function need(part, other) {
 
 function first_word(line) { return match(line, /^[A-Za-z0-9_]+/) ? substr(line, 1, RLENGTH) : "" }
 
-# The name that a line in the first column declares for all files: what stands before its first bracket, or in the
-# brackets of a macro that defines it; "": none. by_macro, after_name: how it is declared.
+# The name that a line in the first column declares for all files: what stands before its first bracket, of a constant
+# before its bracket or "=", or in the brackets of a macro that defines it; "": none. by_macro, after_name: how it is
+# declared.
 function public_name(line,    at, before) {
     if (line !~ /^[A-Za-z]/ || first_word(line) ~ /^(static|typedef|enum|struct|union|extern|static_assert)$/)
         return ""
     at = match(line, /[(\[=;]/)
-    if (!at || substr(line, at, 1) !~ /[(\[]/)
+    if (!at || substr(line, at, 1) !~ (line ~ /^const / ? "[[(=]" : "[[(]"))
         return ""
     before = substr(line, 1, at - 1)
+    sub(/ +$/, "", before)
     by_macro = before == first_word(line)
     if (by_macro)
         return first_word(substr(line, at + 1))
@@ -155,7 +157,7 @@ function put_declaration(part, line, kind,    name) {
     name = public_name(line)
     if (kind == "header" && line ~ /^extern / && line !~ /^extern "/)
         line = "static" substr(line, 7)
-    else if (name != "" && !by_macro && (kind == "header" || (kind == "source" && line ~ /^const / && after_name == "[")))
+    else if (name != "" && !by_macro && (kind == "header" || (kind == "source" && line ~ /^const / && after_name != "(")))
         line = "static " line
     put(part, line)
 }

@@ -20,6 +20,7 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
     bool ok = common_model(job, &compile->common, arguments->words[0], &model);
     compile->o.run = model.run;
     compile->o.with = &compile->common.with;
+    compile->o.shortlist = compile->common.shortlist;
     return cli_finish(job, ok && compile_model(job, &model.options, &compile->o));
 }
 
@@ -45,6 +46,7 @@ static const Option options[] = {
      "vocabulary of the sources (that of --vocab)"},
     OPTION_TOKEN(Compile, o.vocab.tokens),
     OPTION_WITH(Compile),
+    OPTION_SHORTLIST(Compile),
     {"target", "TRIPLE", FIELD(Compile, o.target), 0, NULL,
      "compile for x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu or wasm32-wasi (this\n"
      "system)"},

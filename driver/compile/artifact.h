@@ -43,14 +43,15 @@ typedef struct Artifact {
     GemmChoice gemm;
     TfcChoice choice; /* of GEMM_AUTO: this machine's, for all cpus */
     ModelPorts ports;
-    Vocabulary *vocab;  /* NULL: none is known */
-    TokenRules rules;   /* the vocabulary's; without one, no special token is known */
-    CorpusKind kind;    /* of the text that the model is for */
-    Text code;          /* programs as C */
-    bool has_text;      /* the vocabulary is put inside */
-    bool has_json;      /* the vocabulary, or the source's, is a tokenizer.json */
-    Store *weights;     /* to be put inside; NULL: none */
-    RunFolder *members; /* n_members further members of an ensemble */
+    Vocabulary *vocab;          /* NULL: none is known */
+    TokenRules rules;           /* the vocabulary's; without one, no special token is known */
+    CorpusKind kind;            /* of the text that the model is for */
+    const Shortlist *shortlist; /* decoding is over its candidates; NULL: over all tokens */
+    Text code;                  /* programs as C */
+    bool has_text;              /* the vocabulary is put inside */
+    bool has_json;              /* the vocabulary, or the source's, is a tokenizer.json */
+    Store *weights;             /* to be put inside; NULL: none */
+    RunFolder *members;         /* n_members further members of an ensemble */
     int n_members;
     uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;
@@ -61,7 +62,9 @@ typedef enum ExportWhen {
     DECODES_ALONE = -2,   /* a decoder without an encoder */
     TRANSLATES_TEXT = -3, /* text, by an encoder and a decoder */
     GENERATES_TEXT = -4,  /* text, by a decoder alone */
-    HAS_TEXT = -5         /* a vocabulary inside */
+    HAS_TEXT = -5,        /* a vocabulary inside */
+    STEPS = -6,           /* a decoder whose steps give logits of all tokens: no shortlist */
+    STEPS_ENCODED = -7    /* the same behind an encoder */
 } ExportWhen;
 
 /* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the
@@ -107,6 +110,10 @@ const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
+/* If the artifact has a shortlist: makes the session's halves decode over its candidates
+ * (derive_shortlist). False after errors. (compile.c) */
+bool compile_narrow(const Artifact *artifact, const Session *session,
+                    const Incremental *incremental, const char *logits);
 /* Opens the further runs of an ensemble; the artifact has its functions already. `first`: the path
  * of the artifact's own model, for messages. False after errors; compile_close_members in any case.
  * (members.c, as the next two) */

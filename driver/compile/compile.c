@@ -43,6 +43,13 @@ static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
     return true;
 }
 
+bool compile_narrow(const Artifact *a, const Session *session, const Incremental *incremental,
+                    const char *logits)
+{
+    return !a->shortlist || derive_shortlist(session->model->module, incremental, logits,
+                                             session->options.compute == DT_BF16, &a->job->diags);
+}
+
 /* encode and decode_step are halves of one derivation and go together. */
 static bool add_decoding(Artifact *a, bool asked)
 {
@@ -55,6 +62,8 @@ static bool add_decoding(Artifact *a, bool asked)
     Function *halves[] = {incremental.encode, incremental.decode_step};
     if (!decoding_is_fed(a, halves, asked))
         return !asked;
+    if (!compile_narrow(a, &a->session, &incremental, logits))
+        return false;
     for (int i = 0; i < 2; i++) {
         TfcFunction f = i ? TFC_DECODE_STEP : TFC_ENCODE;
         if (!halves[i])
@@ -216,6 +225,19 @@ static bool read_vocabulary(Artifact *a, const CompileOptions *o)
     return inference_check_sizes(a->job, a->session.model->module, a->vocab);
 }
 
+static bool read_shortlist(Artifact *a, const CompileOptions *o)
+{
+    if (!o->shortlist.path)
+        return true;
+    if (!a->vocab)
+        return job_error(a->job, "--shortlist goes with a vocabulary, which has the words of its "
+                                 "lines: --vocab");
+    if (a->kind != CORPUS_PAIRS)
+        return job_error(a->job, SHORTLIST_OF_LINES, o->run ? o->run : a->session.options.path);
+    a->shortlist = shortlist_read(a->job, &o->shortlist, a->vocab);
+    return a->shortlist != NULL;
+}
+
 /* Whether text is taken and given, too. */
 static void choose_text(Artifact *a)
 {
@@ -251,6 +273,13 @@ static bool put_code(Artifact *a, Text *out)
     return true;
 }
 
+/* `option`: of what is put inside; NULL: none was given. */
+static bool holds_code_alone(Artifact *a, const char *option)
+{
+    return !option || job_error(a->job, "%s holds code alone: leave %s out",
+                                is_text(a) ? "text" : "bitcode", option);
+}
+
 static bool write_code(Artifact *a)
 {
     const char *what = is_text(a) ? "text" : "bitcode";
@@ -278,17 +307,19 @@ static bool compile(Artifact *a, const CompileOptions *o)
             a->emit);
     bool averages = o->with->count > 0;
     if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) ||
-        !read_vocabulary(a, o) ||
+        !read_vocabulary(a, o) || !read_shortlist(a, o) ||
         !add_functions(a, o->functions,
                        averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
                        !averages && artifact_is_script(a)) ||
         (averages && !check_ensemble(a)))
         return false;
+    if (a->shortlist && !a->names[TFC_DECODE_STEP])
+        return job_error(a->job, "--shortlist: no function decodes; add decode_step to --function");
     if (is_text(a) || !strcmp(a->emit, "bc"))
-        return (!averages || job_error(a->job, "%s holds no weights: leave --with out",
-                                       is_text(a) ? "text" : "bitcode")) &&
-               (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
-                                         is_text(a) ? "text" : "bitcode")) &&
+        return holds_code_alone(a, averages       ? "--with"
+                                   : o->weights   ? "--weights"
+                                   : a->shortlist ? "--shortlist"
+                                                  : NULL) &&
                write_code(a);
     choose_text(a);
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||

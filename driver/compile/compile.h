@@ -4,6 +4,7 @@
 #ifndef DRIVER_COMPILE_COMPILE_H
 #define DRIVER_COMPILE_COMPILE_H
 
+#include "driver/run/shortlist_file.h"
 #include "driver/run/vocabularies.h"
 #include "driver/session/session.h"
 
@@ -21,6 +22,7 @@ typedef struct CompileOptions {
     const char *gemm;     /* "native", "blas", "auto"; NULL: native */
     const char *run;      /* the model's run, a folder; NULL: it has none */
     const TextList *with; /* folders of further runs, for an ensemble; may be empty */
+    ShortlistChoice shortlist;
 } CompileOptions;
 
 /* Writes the output. False after errors: then nothing new is left, except files that were renamed

@@ -57,7 +57,7 @@ const LibraryExport exports[] = {
      " * meanwhile. After an error the parameters are as they were and the step is not counted."},
     {"encode", "int",
      SESSION ", int32_t n, const int32_t *lengths, const int32_t *ids, int32_t slots",
-     "session, n, lengths, ids, slots", TFC_ENCODE, false,
+     "session, n, lengths, ids, slots", STEPS_ENCODED, false,
      "Begins to decode n sentences: ids are those of all sentences, one after the other.\n"
      " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them.\n"
      " * n and slots are 0 or more; a length is 0 or more, all of them together below 2^31.\n"
@@ -68,14 +68,14 @@ const LibraryExport exports[] = {
     {"decode_step", "int",
      SESSION ", int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *token, "
              "const float **logits",
-     "session, n, sentence, slot, token, logits", TFC_DECODE_STEP, false,
+     "session, n, sentence, slot, token, logits", STEPS, false,
      "Feeds token[r] to slot[r], a hypothesis of sentence[r], for r < n. *logits becomes\n"
      " * [n, vocabulary], the session's, valid until the next call. Each slot is there and in one\n"
      " * row alone, each sentence is one of those begun with, each token one of the vocabulary.\n"
      " * `sentence` may be NULL where slots and sentences are the same. After an error *logits is\n"
      " * NULL and nothing was fed; of several models decoding has to begin anew. A generation or a training step ends what was begun."},
-    {"decode_copy", "int", SESSION ", int32_t from, int32_t to", "session, from, to",
-     TFC_DECODE_STEP, false, "Slot `to` becomes what slot `from` is. Both are there."},
+    {"decode_copy", "int", SESSION ", int32_t from, int32_t to", "session, from, to", STEPS, false,
+     "Slot `to` becomes what slot `from` is. Both are there."},
     {"generation_defaults", "int", "@ *model, @_generation *settings", "model, settings",
      TFC_DECODE_STEP, false, "The settings to start from."},
     {"generate", "int",
@@ -138,6 +138,8 @@ bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
     case HAS_TEXT: return artifact->has_text;
     case TRANSLATES_TEXT: return artifact->has_text && encodes;
     case GENERATES_TEXT: return artifact->has_text && !encodes;
+    case STEPS: return decodes && !artifact->shortlist;
+    case STEPS_ENCODED: return encodes && !artifact->shortlist;
     default: return artifact->names[export->when];
     }
 }

@@ -65,6 +65,23 @@ static bool write_weights(const Artifact *a, Store *weights, const char *path)
     return file_commit(file, &a->job->diags);
 }
 
+#define SHORTLIST_BLOB "shortlist"
+
+static int64_t shortlist_bytes(const Shortlist *s)
+{
+    return ((int64_t)s->n_sources + 1 + s->start[s->n_sources]) * (int64_t)sizeof *s->ids;
+}
+
+static bool write_shortlist(const Artifact *a, const Shortlist *s, const char *path)
+{
+    FileWriter *file = file_create(&a->job->diags, path);
+    if (!file)
+        return false;
+    file_write(file, s->start, ((size_t)s->n_sources + 1) * sizeof *s->start);
+    file_write(file, s->ids, (size_t)s->start[s->n_sources] * sizeof *s->ids);
+    return file_commit(file, &a->job->diags);
+}
+
 static int64_t weights_size(Store *weights)
 {
     int64_t size = 0;
@@ -103,7 +120,8 @@ bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
         ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])), bytes,
                             size);
     }
-    return ok;
+    return ok && (!a->shortlist ||
+                  write_shortlist(a, a->shortlist, path_of(context, blob_file(a, SHORTLIST_BLOB))));
 }
 
 /* A file of bytes as the symbol NAME_X_inside; of a model as C it lies beside the C file.
@@ -244,6 +262,21 @@ static void put_text(const Artifact *a, Text *out)
              a->rules.source_begin, a->rules.source_end);
 }
 
+/* The table of candidates: where each source's begin, then all. */
+static void put_shortlist(const Artifact *a, Text *out)
+{
+    const Shortlist *s = a->shortlist;
+    if (!s)
+        return;
+    put_blob(a, SHORTLIST_BLOB, WEIGHT_ALIGN, shortlist_bytes(s), out);
+    text_add(out,
+             "static const Shortlist shortlist_constant = {%" PRId32 ", %" PRId32 ", %" PRId32
+             ", (const int *)%s_" SHORTLIST_BLOB "_inside, (const int *)%s_" SHORTLIST_BLOB
+             "_inside + %" PRId32 ", %s, &shortlist_calls, 0};\n\n",
+             s->n_sources, s->n_targets, s->first, a->name, a->name, s->n_sources + 1,
+             c_string(a->job->arena, s->input));
+}
+
 static void put_ints(const int32_t *values, int n, Text *out)
 {
     text_string(out, "{");
@@ -278,7 +311,7 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
         a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
         a->has_text ? "&text_constant" : "0");
     put_rule(&a->rules.text, out);
-    text_string(out, "};\n\n");
+    text_add(out, ", %s};\n\n", a->shortlist ? "&shortlist_constant" : "0");
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
@@ -337,6 +370,11 @@ static const char runtime_types[] =
     "typedef struct TextRule {\n"
     "    int begin, end, newline, start, n_stops, stops[%d], forbidden[%d];\n"
     "} TextRule;\n"
+    "typedef struct Shortlist {\n"
+    "    int n_sources, n_targets, first; const int *start, *ids; const char *input;\n"
+    "    const struct ShortlistCalls *calls; void *count;\n"
+    "} Shortlist;\n"
+    "extern HIDDEN const struct ShortlistCalls shortlist_calls;\n"
     "typedef struct TfcModel {\n"
     "    long long abi, header; const char *name;\n"
     "    long long n_variants; const TfcVariant *variants;\n"
@@ -344,7 +382,7 @@ static const char runtime_types[] =
     "    const char *source, *target, *next, *logits;\n"
     "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
     "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcIds *lengths;\n"
-    "    const TfcText *text; TextRule rule;\n"
+    "    const TfcText *text; TextRule rule; const Shortlist *shortlist;\n"
     "} TfcModel;\n"
     "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
@@ -359,6 +397,7 @@ void compile_glue(const Artifact *a, Text *out)
     put_variants(a, out);
     int n_ids = put_ids(a, out), n_lengths = put_lengths(a, out);
     put_text(a, out);
+    put_shortlist(a, out);
     put_model(a, n_ids, n_lengths, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))

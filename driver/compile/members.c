@@ -24,7 +24,8 @@ static bool has_same_programs(Artifact *a, const RunFolder *first, RunFolder *me
     const char *target, *logits;
     member->session.options.opt_level = a->session.options.opt_level;
     member->session.options.compute = a->session.options.compute;
-    if (!session_incremental(&member->session, &incremental, &target, &logits))
+    if (!session_incremental(&member->session, &incremental, &target, &logits) ||
+        !compile_narrow(a, &member->session, &incremental, logits))
         return false;
     Function *const halves[] = {incremental.encode, incremental.decode_step};
     const Function *const firsts[] = {a->functions[TFC_ENCODE], a->functions[TFC_DECODE_STEP]};

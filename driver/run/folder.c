@@ -156,8 +156,7 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     if (!source->shortlist.path)
         return true;
     if (run->kind != CORPUS_PAIRS)
-        return job_error(job, "--shortlist: %s translates nothing, so a shortlist has no effect",
-                         run->path);
+        return job_error(job, SHORTLIST_OF_LINES, run->path);
     const Shortlist *shortlist = shortlist_read(job, &source->shortlist, run->vocab);
     run->inference.shortlist = shortlist;
     for (int i = 0; i < n; i++)

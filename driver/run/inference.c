@@ -222,8 +222,6 @@ static bool prepare_programs(Inference *inference)
         return false;
     if (inference->shortlist) {
         programs->shortlist = inference->shortlist;
-        programs->choose = shortlist_choose;
-        programs->shortlist_input = SHORTLIST_INPUT;
         if (!derive_shortlist(inference->session->model->module, &incremental, programs->logits,
                               inference->session->options.compute == DT_BF16,
                               &inference->job->diags))

@@ -34,10 +34,7 @@ static int64_t decode_rows(const DecodedCorpus *d, Stepper *stepper, const Batch
             prefixes[i] = given[numbers[i]];
         offset += batch->source_lengths[i];
     }
-    bool ok =
-        stepper->choose
-            ? decode_shortlisted(stepper, &settings, sources, numbers, (int32_t)n, arena, decoded)
-            : decode_batch(stepper, &settings, sources, NULL, numbers, (int32_t)n, arena, decoded);
+    bool ok = decode_batch(stepper, &settings, sources, NULL, numbers, (int32_t)n, arena, decoded);
     for (int64_t i = 0; ok && i < n; i++) {
         bool is_empty = !rows_length(&d->corpus->source, batch->row[i]);
         d->results[batch->row[i]] = is_empty ? (Decoded){0} : decoded[i];

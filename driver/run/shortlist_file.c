@@ -1,7 +1,9 @@
 /* A table of TARGET SOURCE PROBABILITY: the most probable targets of each source token. */
 #include "driver/run/shortlist_file.h"
 
+#include "passes/pass.h"
 #include "runtime/data/lines.h"
+#include "runtime/decode/decode_shortlist.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -101,6 +103,8 @@ const Shortlist *shortlist_read(Job *job, const ShortlistChoice *choice, const V
                              .first = (int32_t)choice->size,
                              .start = start,
                              .ids = ids,
+                             .input = SHORTLIST_INPUT,
+                             .calls = &shortlist_calls,
                              .count = ARENA_NEW(job->arena, ShortlistCount)};
     return shortlist;
 }

@@ -16,6 +16,9 @@ typedef struct ShortlistChoice {
     int64_t size;
 } ShortlistChoice;
 
+/* The error of a model that does not translate; %s: its path. */
+#define SHORTLIST_OF_LINES "--shortlist: %s translates nothing, so a shortlist has no effect"
+
 /* Reads the table. Lines with a token that the vocabulary does not have, or with NULL, are left
  * out, with a warning if that is more than half of the lines. The shortlist lives in the job's
  * arena. NULL after an error. */

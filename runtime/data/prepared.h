@@ -15,8 +15,8 @@
  * A training has one window of it in memory. An epoch is cut into windows: each is some shards, as
  * one corpus. The seed gives the order of the shards in an epoch. A window takes the next
  * shards, at least one, while it has at most window_rows rows, and WINDOW_TOKENS times as many
- * tokens. A batch (batch.h) has rows of one window only. Within a window the shards are in the order
- * of the text, so data of one window trains as its text would. */
+ * tokens. A batch (batch.h) has rows of one window only. Within a window the shards are in the
+ * order of the text, so data of one window trains as its text would. */
 #ifndef RUNTIME_DATA_PREPARED_H
 #define RUNTIME_DATA_PREPARED_H
 

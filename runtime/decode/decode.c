@@ -381,6 +381,7 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results)
 {
-    assert(!stepper->choose);
+    if (stepper->choose)
+        return stepper->calls->decode(stepper, settings, sources, numbers, n, arena, results);
     return decode_over(stepper, settings, NULL, sources, prompts, numbers, n, arena, results);
 }

@@ -1,7 +1,6 @@
-/* decode_shortlisted: tokens are numbered by their places in a list of ids (Stepper.choose). */
-#include "runtime/decode/decode.h"
-
-#include "runtime/decode/shortlist.h"
+/* Decoding with a shortlist: tokens are numbered by their places in a list of ids
+ * (Stepper.choose). */
+#include "runtime/decode/decode_shortlist.h"
 
 #include <assert.h>
 
@@ -81,8 +80,9 @@ static void widen_results(const Narrowed *narrowed, Decoded *results, int32_t n)
         }
 }
 
-bool decode_shortlisted(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
-                        const int64_t *numbers, int32_t n, Arena *arena, Decoded *results)
+static bool decode_shortlisted(Stepper *stepper, const DecodeSettings *settings,
+                               const Tokens *sources, const int64_t *numbers, int32_t n,
+                               Arena *arena, Decoded *results)
 {
     Stepper over = *stepper;
     Narrowed narrowed;
@@ -98,3 +98,5 @@ bool decode_shortlisted(Stepper *stepper, const DecodeSettings *settings, const 
     arena_free(scratch);
     return ok;
 }
+
+const ShortlistCalls shortlist_calls = {shortlist_choose, decode_shortlisted};

@@ -10,14 +10,18 @@ typedef struct ShortlistCount {
     _Atomic int64_t batches, tokens;
 } ShortlistCount;
 
-/* Shortlist: a table, which the caller owns.
+/* Shortlist: a table, which the caller owns. The glue of compiled models has the same fields.
  *   first   target ids below this are candidates of every sentence
  *   start   n_sources + 1 places in ids: the candidates of source token s are from start[s] to
  *           before start[s + 1]
- *   count   shortlist_choose adds each batch; NULL: nothing is counted */
+ *   input   the input of encode for a batch's ids
+ *   calls   shortlist_calls (decode_shortlist.h)
+ *   count   `choose` adds each batch; NULL: nothing is counted */
 typedef struct Shortlist {
     int32_t n_sources, n_targets, first;
     const int32_t *start, *ids;
+    const char *input;
+    const struct ShortlistCalls *calls;
     ShortlistCount *count;
 } Shortlist;
 
@@ -31,8 +35,6 @@ typedef struct ShortlistBatch {
 
 /* Chooses for each sentence the candidates of its source tokens, the tokens of its prefix and those
  * that all need. Source tokens outside the table have no candidates. False: memory ran out. */
-typedef bool ShortlistChoose(const Shortlist *shortlist, const TokenNeeds *needs,
-                             ShortlistBatch *batch);
 bool shortlist_choose(const Shortlist *shortlist, const TokenNeeds *needs, ShortlistBatch *batch);
 void shortlist_free_batch(ShortlistBatch *batch);
 /* The place of an id in an ascending list; -1: it has none. */

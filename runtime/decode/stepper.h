@@ -68,6 +68,7 @@ typedef struct Stepper {
      * with its sources: tokens are numbered by a list of ids from then on, in what is fed and in
      * logits. False: memory ran out. */
     bool (*choose)(void *self, const TokenNeeds *needs, ChosenTokens *out);
+    const struct ShortlistCalls *calls; /* with `choose`: what decodes (decode.h) */
 } Stepper;
 
 #endif

@@ -3,6 +3,7 @@
  * slot in the caches. */
 #include "runtime/decode/stepper_exec.h"
 
+#include "runtime/decode/decode.h"
 #include "runtime/exec/size.h"
 
 #include <assert.h>
@@ -222,7 +223,7 @@ static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
     exec_set_ragged(s->encode, s->dim_encode_source, n, s->source_length, NULL);
     if (s->programs.shortlist) {
         exec_set_dim(s->encode, s->dim_encode_chosen, s->batch.chosen.n);
-        exec_input(s->encode, s->programs.shortlist_input, s->batch.list);
+        exec_input(s->encode, s->programs.shortlist->input, s->batch.list);
     }
     bool ok = exec_input(s->encode, s->source, ids) && exec_run(s->encode);
     free(ids);
@@ -244,7 +245,8 @@ static bool stepper_begin(void *self, const Tokens *sources, int32_t n, int32_t 
 static bool stepper_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
 {
     ExecStepper *s = self;
-    bool ok = s->programs.choose(s->programs.shortlist, needs, &s->batch);
+    const Shortlist *shortlist = s->programs.shortlist;
+    bool ok = shortlist->calls->choose(shortlist, needs, &s->batch);
     *out = s->batch.chosen;
     return ok;
 }
@@ -425,7 +427,7 @@ static void find_shortlist(ExecStepper *s, const TfcPort *logits)
     if (!programs->shortlist)
         return;
     const TfcPort *ids = stepper_port(programs->encode->inputs, programs->encode->n_inputs,
-                                      programs->shortlist_input);
+                                      programs->shortlist->input);
     assert(ids);
     s->dim_encode_chosen = ids->shape.dims[0].dim;
     s->dim_chosen = logits->shape.dims[logits->shape.rank - 1].dim;
@@ -476,6 +478,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
                      .step = stepper_step,
                      .feed = stepper_feed,
                      .choose = shortlist ? stepper_choose : NULL,
+                     .calls = shortlist ? shortlist->calls : NULL,
                      .copy = stepper_copy,
                      .free = free_stepper};
     if (!ok)

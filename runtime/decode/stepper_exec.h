@@ -12,11 +12,7 @@ typedef struct StepperPrograms {
     const char *target; /* input of decode_step: the new tokens of each row, i32[B, Q~] */
     const char *logits; /* output of decode_step: [B, Q~, V], or, with a shortlist, [B, Q~, K] */
 
-    /* A shortlist: the K ids of a batch's tokens are encode's input `shortlist_input`. `choose` is
-     * shortlist_choose; a library, which has no shortlist, is linked without it. NULL: none */
-    const Shortlist *shortlist;
-    ShortlistChoose *choose;
-    const char *shortlist_input;
+    const Shortlist *shortlist; /* K ids are chosen for each batch; NULL: none */
 } StepperPrograms;
 
 /* Both programs' tensors must be in the store; store and programs must outlive the stepper. The

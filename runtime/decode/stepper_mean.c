@@ -130,6 +130,7 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
                      .feed = mean_feed,
                      .copy = mean_copy,
                      .free = mean_free,
-                     .choose = members[0].choose ? mean_choose : NULL};
+                     .choose = members[0].choose ? mean_choose : NULL,
+                     .calls = members[0].calls};
     return true;
 }

@@ -3,11 +3,12 @@
 #ifndef RUNTIME_MODEL_ABI_H
 #define RUNTIME_MODEL_ABI_H
 
+#include "runtime/decode/shortlist.h"
 #include "runtime/exec/program.h"
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 7 };
+enum { TFC_MODEL_ABI = 8 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -88,6 +89,7 @@ typedef struct TfcModel {
     const TfcIds *lengths; /* of the dimensions whose positions are looked up, by their names */
     const TfcText *text;   /* NULL: ids alone */
     TextRule rule;         /* of a language model's texts */
+    const Shortlist *shortlist; /* decoding is over its candidates; NULL: over all tokens */
 } TfcModel;
 
 #endif

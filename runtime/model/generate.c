@@ -42,7 +42,8 @@ int session_prepare_decode(TfcSession *session)
     StepperPrograms programs = {.encode = session->loaded->variant->programs[TFC_ENCODE],
                                 .decode_step = session->loaded->variant->programs[TFC_DECODE_STEP],
                                 .target = model->target,
-                                .logits = model->logits};
+                                .logits = model->logits,
+                                .shortlist = model->shortlist};
     if (!session_refresh(session))
         return tfc_model_no_memory();
     if (session->has_stepper)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # translate and eval over a shortlist: a table with every token changes nothing, in f32, bf16 and
-# ensembles; results do not depend on batches and workers; what is told of tables that do not fit.
+# ensembles; results do not depend on batches and workers; what is told of tables that do not fit. And compiled: the same text.
 # Usage: shortlist.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -59,4 +59,44 @@ grep -q "have a token that the vocabulary lacks" err.txt || fail "unknown tokens
 refuses 2 "--shortlist-size goes with --shortlist" "$tfc" translate "$runs/translator" --input valid.src --shortlist-size 5
 refuses 1 "translates nothing, so a shortlist has no effect" \
     "$tfc" eval "$runs/generator" --text valid.src --shortlist lex.txt
+
+"$tfc" compile "$runs/translator" --shortlist lex.txt --shortlist-size 1 -o few
+./few <valid.src | cmp - few.txt || fail "the program translates otherwise"
+averages="--with $runs/translator --dtype bf16 --shortlist lex.txt --shortlist-size 1"
+"$tfc" compile "$runs/translator" $averages -o average
+"$tfc" translate "$runs/translator" $averages --input valid.src >average.txt
+./average <valid.src | cmp - average.txt || fail "the ensemble's program translates otherwise"
+"$tfc" compile "$runs/translator" --shortlist lex.txt --shortlist-size 1 -o libfew.so
+! grep -qE 'translator_(encode|decode_step)\(' translator.h || fail "functions whose logits are not those of all tokens"
+cat >call.c <<'END'
+#include "translator.h"
+#include <stdio.h>
+int main(void)
+{
+    translator *model;
+    translator_session *session;
+    const char *text;
+    static char lines[1 << 20];
+    size_t n = fread(lines, 1, sizeof lines, stdin);
+    if (translator_open(NULL, &model) || translator_session_new(model, &session) ||
+        translator_translate_text(session, NULL, lines, (int64_t)n, &text, NULL))
+        return puts(translator_error_detail()), 1;
+    fputs(text, stdout);
+    translator_session_free(session);
+    translator_close(model);
+    return 0;
+}
+END
+cc call.c -L. -lfew -Wl,-rpath,"$PWD" -o call
+./call <valid.src | cmp - few.txt || fail "the library translates otherwise"
+"$tfc" compile "$runs/translator" --shortlist lex.txt --shortlist-size 1 -o few.c
+cc -O0 -ffp-contract=off call.c few.c -o call -pthread -lm
+./call <valid.src | cmp - few.txt || fail "the C translates otherwise"
+compiles="$tfc compile"
+refuses 1 "--shortlist: no function decodes; add decode_step to --function" \
+    $compiles "$runs/translator" --function forward --shortlist lex.txt -o x.so
+refuses 1 "text holds code alone: leave --shortlist out" $compiles "$runs/translator" --shortlist lex.txt -o x.ll
+refuses 1 "translates nothing, so a shortlist has no effect" $compiles "$runs/generator" --shortlist lex.txt -o x
+refuses 1 "--shortlist goes with a vocabulary" $compiles "$runs/translator/model.tfg" --shortlist lex.txt -o x.so
+[ ! -e x ] && [ ! -e x.so ] && [ ! -e x.ll ] || fail "something was written"
 echo "all is well"

@@ -84,7 +84,7 @@ static void fake_copy(void *self, int32_t from, int32_t to)
 static Fake fake;
 static Stepper fake_stepper(void)
 {
-    return (Stepper){&fake, VOCAB, fake_begin, fake_step, fake_feed, fake_copy, NULL, NULL};
+    return (Stepper){&fake, VOCAB, fake_begin, fake_step, fake_feed, fake_copy, NULL, NULL, NULL};
 }
 
 static DecodeSettings settings_for(int beam, int longest, double alpha)

@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "runtime/decode/decode.h"
-#include "runtime/decode/shortlist.h"
+#include "runtime/decode/decode_shortlist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ enum { BOS = 50, EOS = 51, UNK = 52, FIRST = 2 };
 
 static int32_t start[SOURCES + 1], candidates[SOURCES * EACH];
 static ShortlistCount counted;
-static const Shortlist table = {SOURCES, TARGETS, FIRST, start, candidates, &counted};
+static const Shortlist table = {SOURCES,     TARGETS,          FIRST,   start, candidates,
+                                "shortlist", &shortlist_calls, &counted};
 static int32_t words[SENTENCES][LENGTH];
 static Tokens sources[SENTENCES];
 
@@ -164,15 +165,14 @@ static void compare_decoding(const DecodeSettings *settings)
 {
     Fake wide = {.is_narrow = false}, narrow = {.is_narrow = true};
     Stepper steppers[] = {
-        {&wide, TARGETS, fake_begin, fake_step, fake_feed, fake_copy, NULL, NULL},
-        {&narrow, TARGETS, fake_begin, fake_step, fake_feed, fake_copy, NULL, fake_choose}};
+        {&wide, TARGETS, fake_begin, fake_step, fake_feed, fake_copy, NULL, NULL, NULL},
+        {&narrow, TARGETS, fake_begin, fake_step, fake_feed, fake_copy, NULL, fake_choose,
+         &shortlist_calls}};
     Decoded results[2][SENTENCES];
     Arena *arena = arena_new();
     for (int k = 0; k < 2; k++)
-        assert_true(k ? decode_shortlisted(&steppers[k], settings, sources, NULL, SENTENCES, arena,
-                                           results[k])
-                      : decode_batch(&steppers[k], settings, sources, NULL, NULL, SENTENCES, arena,
-                                     results[k]));
+        assert_true(decode_batch(&steppers[k], settings, sources, NULL, NULL, SENTENCES, arena,
+                                 results[k]));
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(results[0][i].n, results[1][i].n);
         for (int k = 0; k < results[0][i].n; k++) {
