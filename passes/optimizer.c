@@ -188,8 +188,9 @@ static Value *is_in_range(Update *u, Value *norm)
 
 static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
 {
-    if (u->spec->momentum > 0) {
-        Value *m = build_new_param(&u->b, slot(u->b.function->module, "m", param));
+    const char *const *kinds = optimizer_slots(u->spec);
+    if (kinds[0]) {
+        Value *m = build_new_param(&u->b, slot(u->b.function->module, kinds[0], param));
         gradient = add(u, scale(u, m, u->spec->momentum), gradient);
         assign(u, m, gradient);
     }
@@ -200,8 +201,9 @@ static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
 {
     const OptimizerSpec *spec = u->spec;
     Module *module = u->b.function->module;
-    Value *m = build_new_param(&u->b, slot(module, "m", param));
-    Value *v = build_new_param(&u->b, slot(module, "v", param));
+    const char *const *kinds = optimizer_slots(spec);
+    Value *m = build_new_param(&u->b, slot(module, kinds[0], param));
+    Value *v = build_new_param(&u->b, slot(module, kinds[1], param));
     Value *new_m = add(u, scale(u, m, spec->beta1), scale(u, gradient, 1 - spec->beta1));
     Value *new_v =
         add(u, scale(u, v, spec->beta2), scale(u, mul(u, gradient, gradient), 1 - spec->beta2));
