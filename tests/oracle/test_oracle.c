@@ -96,6 +96,7 @@ static const OracleCase cases[] = {
     {{"f32[2, 3]", "f32[3, 2]"}, {NUMBERS(1, 2, 3, 4, 5, 6), NUMBERS(1, 0, 0, 1, 1, 1)}, "%9 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f32[2, 2]", .expected = NUMBERS(4, 5, 10, 11)},
     {{"f32[B, S~, 2]", "f32[B, T~, 2]"}, {NUMBERS(1, 0, 0, 1, 1, 1, 2, 0), NUMBERS(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)}, "%3 = dot %0, %1 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [2]} : f32[B, S~, T~] %9 = reduce_sum %3 {axes = [2]} : f32[B, S~, 1]", .expected = NUMBERS(4, 6, 10, 42)},
     {{"f32[B, S~, 1]", "f32[B, S~, 2]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, 2, 3, 4, 5, 6, 7, 8)}, "%9 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [0, 1], contract_b = [0, 1]} : f32[1, 2]", .expected = NUMBERS(50, 60)},
+    {{"f32[T~, 1]", "f32[B, T~, 2]"}, {NUMBERS(1, 2, 4), NUMBERS(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)}, "%3 = reduce_max %1 {axes = [2]} : f32[B, T~, 1] %9 = dot %0, %3 {batch_a = [], batch_b = [], contract_a = [0], contract_b = [1]} : f32[1, B, 1]", .expected = NUMBERS(10, 62)},
     {{"bf16[2]", "bf16[2]"}, {NUMBERS(256, 1), NUMBERS(1, 1)}, "%9 = dot %0, %1 {dtype = f32, batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f32[]", .expected = NUMBERS(257)},
     /* indices; those outside are rows of zeros, or none */
     {{"f32[2, 2]", "i32[3]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, -1, 0)}, "%9 = gather %0, %1 : f32[3, 2]", .expected = NUMBERS(3, 4, 0, 0, 1, 2)},
