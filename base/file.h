@@ -1,7 +1,7 @@
-/* Files: read whole, or written as a temporary file beside the target that is then renamed
- * into its place, so that a reader sees the old content or the new, never half of one. A
- * device, a pipe or an open file is written to directly. A link stays a link: the file that
- * it leads to is replaced (but see file_create_own). */
+/* Files: read whole, or written as a temporary file beside the target that is then renamed into
+ * its place, so that a reader sees the old content or the new, never half of one. A device, a pipe
+ * or a file that this process has open (/dev/stdout) is written to directly. A link stays a link:
+ * the file that it leads to is replaced (but see file_create_own). */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

@@ -4,8 +4,8 @@
 #ifndef CLI_DESCRIBE_H
 #define CLI_DESCRIBE_H
 
-/* "man", "bash", "zsh" or "settings"; NULL for any other word. */
 typedef struct Describer Describer;
+/* The describer for a form: "man", "bash", "zsh" or "settings". NULL for any other word. */
 const Describer *find_describer(const char *form);
 /* Prints the whole text on standard output; returns an exit status. */
 int describe_program(const Describer *describer);

@@ -26,7 +26,8 @@
 
 enum { AT_END = INT_MAX, NO_BUFFER = -1 };
 
-/* A tensor in memory: a TfcView whose strides are sizes, not references. */
+/* A tensor in memory: a TfcView whose strides are sizes, not indices into the program's table of
+ * sizes. */
 typedef struct View {
     int32_t buffer, n_axes;
     int64_t offset; /* elements */

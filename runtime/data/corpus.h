@@ -109,7 +109,8 @@ void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sid
  * sides, for their names; of a text with one side only the first. */
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
                          const Source *const texts[2]);
-/* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
+/* Mixes more text into a corpus of rows (no stream), for training. Returns false after the errors
+ * for which corpus_encode returns NULL. */
 bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
                 const Lines *target);
 /* Checks that source and target (may be NULL) have the same number of lines. False after an

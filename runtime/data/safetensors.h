@@ -115,8 +115,8 @@ typedef struct StSum {
 } StSum;
 
 typedef struct StWriter StWriter;
-/* A writer in the arena, as all that it returns. `parts`: one a tensor; NULL: this process has all
- * bytes. Returns NULL if memory ran out. */
+/* Makes a writer, which lies in the arena with all that it returns. parts[i]: the bytes of tensor i
+ * that this process has; NULL: it has all bytes of all tensors. Returns NULL if memory ran out. */
 StWriter *st_writer_new(Arena *arena, const StTensor *tensors, const StPart *parts, int64_t n);
 /* The checksums of this process's blocks, n of them; NULL: out of memory. */
 const StSum *st_sum(StWriter *writer, int64_t *n);

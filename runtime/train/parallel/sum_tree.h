@@ -3,7 +3,7 @@
  *
  * Of n pieces, rank r of N computes each piece p with floor(p · N / n) = r. A rank joins sums of
  * its own pieces alone; ranks compute a sum with pieces of several ranks together (SUM_MEET). In
- * the end each rank has its part of the whole sum. */
+ * the end the sum over all pieces is divided among the ranks: each has a slice of it (parts.h). */
 #ifndef RUNTIME_TRAIN_PARALLEL_SUM_TREE_H
 #define RUNTIME_TRAIN_PARALLEL_SUM_TREE_H
 
