@@ -112,6 +112,14 @@ static void test_scores(void **state)
     bleu_add(&repeated, BLEU_13A, "the the the the the the the", &reference, 1);
     assert_int_equal(repeated.correct[0], 2);
     assert_int_equal(repeated.total[0], 7);
+
+    /* of references as near in length the shorter one counts, as in sacrebleu */
+    static const char *const tied[][2] = {{"a b c d e f", "a b c d"}, {"a b c d", "a b c d e f"}};
+    for (int i = 0; i < 2; i++) {
+        Bleu bleu_tied = {0};
+        bleu_add(&bleu_tied, BLEU_13A, "a b c d e", tied[i], 2);
+        assert_int_equal(bleu_tied.reference_length, 4);
+    }
 }
 
 /* A line without every fifth word. */
