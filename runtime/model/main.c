@@ -5,6 +5,7 @@
 
 #include "base/unknown.h"
 #include "runtime/data/lines.h"
+#include "runtime/model/line_input.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +65,15 @@ static int complain(const char *program, const char *what, const char *why)
     return 1;
 }
 
+/* Lines that are answered together, each ended by a newline. */
+typedef struct LineWindow {
+    char *text;
+    size_t length, room;
+} LineWindow;
+
+/* Most lines and about the most bytes that are answered together. */
+enum { MOST_LINES = 256, MANY_BYTES = 1 << 16 };
+
 /* What answers the lines. */
 typedef struct Answering {
     const TfcModel *model;
@@ -74,12 +84,10 @@ typedef struct Answering {
     bool lists;     /* several results a line */
     int32_t places; /* as many at most */
     TfcResult *results;
-    FILE *prefixes; /* NULL: none are given */
-    char *prefix;   /* of the line */
-    size_t prefix_room;
-    int64_t prefix_length;
-    Ids ids, prefix_ids;  /* of a line */
-    UnknownCount unknown; /* tokens of all lines */
+    LineInput input, begun;     /* the lines; the prefixes, if there are any */
+    LineWindow lines, prefixes; /* a window of each; without prefixes the second has no text */
+    Ids ids, prefix_ids;        /* of a line */
+    UnknownCount unknown;       /* tokens of all lines */
 } Answering;
 
 /* A line's ids; false after saying what is wrong. */
@@ -97,13 +105,13 @@ static bool take_ids(const Answering *a, long number, char *line, const char *of
 }
 
 /* One line of ids; the exit status. */
-static int answer_ids(Answering *a, long number, char *line)
+static int answer_ids(Answering *a, long number, char *line, char *prefix)
 {
     if (!take_ids(a, number, line, "", &a->ids) ||
-        (a->prefixes && !take_ids(a, number, a->prefix, "--prefix: ", &a->prefix_ids)))
+        (prefix && !take_ids(a, number, prefix, "--prefix: ", &a->prefix_ids)))
         return 1;
     memset(a->results, 0, sizeof *a->results * (size_t)a->places);
-    a->settings.prefix_lengths = a->prefixes ? &a->prefix_ids.n : NULL;
+    a->settings.prefix_lengths = prefix ? &a->prefix_ids.n : NULL;
     a->settings.prefixes = a->prefix_ids.data;
     if (a->ids.n &&
         tfc_model_generate(a->session, &a->settings, 1, &a->ids.n, a->ids.data, a->results))
@@ -154,120 +162,188 @@ static void print_one_line(const char *text, int64_t length)
             putchar(text[i]);
 }
 
-/* All results of a line of text. */
-static int list_text(Answering *a, long number, const char *line, int64_t length)
+/* All results of lines of text, the first of which has this number; false: there are none. */
+static bool list_texts(Answering *a, long number, const char *text, size_t length)
 {
     const TfcTranslation *list;
     int64_t n;
-    if (tfc_model_line_translations(a->session, &a->settings, number - 1, line, length, &list, &n))
-        return fail_line(a, number);
+    if (tfc_model_line_translations(a->session, &a->settings, number - 1, text, (int64_t)length,
+                                    &list, &n))
+        return false;
     for (int64_t k = 0; k < n; k++) {
-        printf("%ld ||| ", number - 1);
+        printf("%ld ||| ", number - 1 + (long)list[k].line);
         print_one_line(list[k].text, list[k].length);
         printf(" ||| %.6f\n", list[k].result.score);
     }
-    if (!n)
-        printf("%ld |||  ||| %.6f\n", number - 1, 0.0);
-    return 0;
+    return true;
 }
 
-/* One line of text, without what files begin and lines end with. */
-static int answer_text(Answering *a, long number, const char *line, size_t length)
+/* The answers to lines of text, each of which ends with a newline; false: there are none. */
+static bool answer_texts(Answering *a, long number, const char *text, size_t length)
 {
     const char *answer;
     int64_t n;
-    if (number == 1 && length >= 3 && !memcmp(line, "\xEF\xBB\xBF", 3)) {
-        line += 3;
-        length -= 3;
-    }
-    length -= length && line[length - 1] == '\n';
-    length -= length && line[length - 1] == '\r';
-    bool begins = length && a->prefix_length; /* a text of no bytes has no lines */
-    a->settings.prefix_text = begins ? a->prefix : NULL;
-    a->settings.prefix_length = begins ? a->prefix_length : 0;
     if (a->lists)
-        return list_text(a, number, line, (int64_t)length);
-    if (tfc_model_answer_line(a->session, &a->settings, number - 1, line, (int64_t)length, &answer,
+        return list_texts(a, number, text, length);
+    if (tfc_model_answer_line(a->session, &a->settings, number - 1, text, (int64_t)length, &answer,
                               &n))
-        return fail_line(a, number);
+        return false;
     fwrite(answer, 1, (size_t)n, stdout);
-    putchar('\n');
+    return true;
+}
+
+static void give_prefix(Answering *a, const char *text, size_t length)
+{
+    a->settings.prefix_text = text;
+    a->settings.prefix_length = (int64_t)length;
+}
+
+static bool translates(const Answering *a)
+{
+    return !a->options->ids && a->model->variants[0].programs[TFC_ENCODE];
+}
+
+/* One line, which ends with a newline, and the one of prefixes that goes with it, or NULL. */
+static int answer_line(Answering *a, long number, char *line, size_t length, char *prefix,
+                       size_t prefix_length)
+{
+    bool ok = true;
+    if (a->options->ids) {
+        line[length - 1] = '\0';
+        if (prefix)
+            prefix[prefix_length - 1] = '\0';
+        return answer_ids(a, number, line, prefix);
+    }
+    give_prefix(a, prefix, prefix_length);
+    if (translates(a))
+        ok = answer_texts(a, number, line, length);
+    else if ((ok = answer_texts(a, number, line, length - 1)))
+        putchar('\n');
+    if (!ok)
+        return fail_line(a, number);
+    count_unknown(a);
     return 0;
 }
 
-/* The next line with its end, as getline gives it; -1: there is none, -2: it cannot be read, which
- * has been told. */
-static ssize_t read_line(const Answering *a, FILE *from, const char *name, long number, char **line,
-                         size_t *room)
+static size_t line_length(const char *line, const char *end)
 {
-    size_t n = 0;
-    int c = 0;
-    errno = 0;
-    while (c != '\n' && (c = getc(from)) != EOF) {
-        if (c != '\n' && n >= (size_t)LINE_LIMIT + (c == '\r')) {
-            fprintf(stderr, "%s: %sline %ld: the line is longer than %d bytes\n", a->program, name,
-                    number, LINE_LIMIT);
-            return -2;
+    return (size_t)((const char *)memchr(line, '\n', (size_t)(end - line)) + 1 - line);
+}
+
+/* All at once, or, if one of them is at fault, one by one up to that. */
+static int answer_window(Answering *a, long number, long n)
+{
+    char *line = a->lines.text, *prefix = a->prefixes.text;
+    const char *end = line + a->lines.length,
+               *prefix_end = prefix ? prefix + a->prefixes.length : NULL;
+    if (translates(a) && n > 1) {
+        give_prefix(a, prefix, a->prefixes.length);
+        if (answer_texts(a, number, line, a->lines.length)) {
+            count_unknown(a);
+            return 0;
         }
-        if (n + 1 >= *room) {
-            char *larger = realloc(*line, 2 * *room + 128);
-            if (!larger)
-                break;
-            *line = larger;
-            *room = 2 * *room + 128;
-        }
-        (*line)[n++] = (char)c;
     }
-    if (ferror(from) || (c != EOF && c != '\n')) {
+    int failed = 0;
+    for (long i = 0; !failed && i < n; i++) {
+        size_t length = line_length(line, end);
+        size_t begun = prefix ? line_length(prefix, prefix_end) : 0;
+        failed = answer_line(a, number + i, line, length, prefix, begun);
+        line += length;
+        prefix = prefix ? prefix + begun : NULL;
+    }
+    return failed;
+}
+
+/* ---- reading ---- */
+
+static bool add_line(const Answering *a, LineWindow *lines, const InputLine *line)
+{
+    if (lines->room - lines->length < line->length + 2) {
+        size_t room = 2 * lines->room + line->length + 2;
+        char *text = realloc(lines->text, room);
+        if (!text)
+            return !complain(a->program, "cannot read", strerror(ENOMEM));
+        lines->text = text;
+        lines->room = room;
+    }
+    memcpy(lines->text + lines->length, line->text, line->length);
+    lines->length += line->length;
+    memcpy(lines->text + lines->length++, "\n", 2);
+    return true;
+}
+
+/* Adds the next line. `name`: in front of messages. *failed: there is a fault, which has been told;
+ * false: then, and at the end. */
+static bool take_line(Answering *a, LineInput *from, const char *name, long number,
+                      LineWindow *lines, bool *failed)
+{
+    InputLine line;
+    switch (input_next(from, &line)) {
+    case INPUT_LINE: break;
+    case INPUT_END: return false;
+    case INPUT_LONG:
+        fprintf(stderr, "%s: %sline %ld: the line is longer than %d bytes\n", a->program, name,
+                number, LINE_LIMIT);
+        *failed = true;
+        return false;
+    case INPUT_FAILED:
         fprintf(stderr, "%s: %sline %ld: cannot read: %s\n", a->program, name, number,
                 strerror(errno));
-        return -2;
+        *failed = true;
+        return false;
     }
-    if (!n)
-        return -1;
-    (*line)[n] = '\0';
-    return (ssize_t)n;
+    if (number == 1 && from == &a->input && line.length >= 3 &&
+        !memcmp(line.text, "\xEF\xBB\xBF", 3))
+        line = (InputLine){line.text + 3, line.length - 3};
+    *failed = !add_line(a, lines, &line);
+    return !*failed;
 }
 
 /* The line of prefixes that goes with a line; false after saying that there is none. */
-static bool read_prefix(Answering *a, long number)
+static bool take_prefix(Answering *a, long number)
 {
-    if (!a->prefixes)
+    bool failed = false;
+    if (!a->options->prefix)
         return true;
-    ssize_t n = read_line(a, a->prefixes, "--prefix: ", number, &a->prefix, &a->prefix_room);
-    if (n == -1)
+    if (take_line(a, &a->begun, "--prefix: ", number, &a->prefixes, &failed))
+        return true;
+    if (!failed)
         fprintf(stderr, "%s: %s has no line %ld\n", a->program, a->options->prefix, number);
-    if (n < 0)
-        return false;
-    n -= n && a->prefix[n - 1] == '\n';
-    n -= n && a->prefix[n - 1] == '\r';
-    a->prefix[n] = '\0';
-    a->prefix_length = n;
-    return true;
+    return false;
+}
+
+/* Reads lines that are there, at least one; how many. */
+static long read_window(Answering *a, long number, bool *failed)
+{
+    long n = 0, most = translates(a) ? MOST_LINES : 1;
+    a->lines.length = a->prefixes.length = 0;
+    while (n < most && a->lines.length < MANY_BYTES && (!n || input_ready(&a->input))) {
+        const size_t before = a->lines.length;
+        if (!take_line(a, &a->input, "", number + n, &a->lines, failed))
+            break;
+        if (!take_prefix(a, number + n)) {
+            *failed = true;
+            a->lines.length = before;
+            break;
+        }
+        n++;
+    }
+    if (n)
+        a->lines.text[a->lines.length] = '\0';
+    return n;
 }
 
 static int answer_lines(Answering *a)
 {
-    char *line = NULL;
-    size_t room = 0;
-    int failed = 0;
-    ssize_t n = 0;
-    for (long number = 1; !failed && (n = read_line(a, stdin, "", number, &line, &room)) >= 0;
-         number++) {
-        if (!read_prefix(a, number))
-            failed = 1;
-        else
-            failed = a->options->ids ? answer_ids(a, number, line)
-                                     : answer_text(a, number, line, (size_t)n);
-        if (!failed && !a->options->ids)
-            count_unknown(a);
-        if (!failed && fflush(stdout))
+    bool failed = false;
+    for (long number = 1, n; !failed && (n = read_window(a, number, &failed)); number += n) {
+        failed = answer_window(a, number, n) || failed;
+        if (fflush(stdout) && !failed)
             failed = complain(a->program, "cannot write", strerror(errno));
     }
-    failed = failed || n == -2;
-    if (!failed && a->prefixes && getc(a->prefixes) != EOF)
+    InputLine more;
+    if (!failed && a->options->prefix && input_next(&a->begun, &more) != INPUT_END)
         failed = complain(a->program, a->options->prefix, "it has more lines than the text");
-    free(line);
     return failed;
 }
 
@@ -286,22 +362,24 @@ static int prepare_program(Answering *a, TfcModelHandle *loaded)
     a->results = calloc((size_t)a->places, sizeof *a->results);
     if (!a->results)
         return complain(a->program, "cannot begin", strerror(errno));
-    if (o->prefix && !(a->prefixes = fopen(o->prefix, "r")))
+    if (o->prefix && !input_open(&a->begun, o->prefix))
         return complain(a->program, o->prefix, strerror(errno));
+    input_open(&a->input, NULL);
     return 0;
 }
 
 static int answer_with(const TfcModel *model, const char *program, TfcModelHandle *loaded,
                        const ProgramOptions *o)
 {
-    Answering a = {.model = model, .program = program, .options = o};
+    Answering a = {.model = model, .program = program, .options = o, .begun = {.fd = -1}};
     int status = prepare_program(&a, loaded);
     if (!status)
         status = answer_lines(&a);
     tell_unknown_share(&a);
-    if (a.prefixes)
-        fclose(a.prefixes);
-    free(a.prefix);
+    input_close(&a.input);
+    input_close(&a.begun);
+    free(a.lines.text);
+    free(a.prefixes.text);
     free(a.results);
     free(a.ids.data);
     free(a.prefix_ids.data);

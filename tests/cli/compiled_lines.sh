@@ -1,0 +1,55 @@
+#!/bin/sh
+# The lines that a compiled program reads: those that are there are answered together, as tfc translate answers them; one
+# that comes alone is answered at once; those before a fault are answered.
+# Usage: compiled_lines.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+shared_runs
+"$tfc" compile "$runs/translator" -o program
+
+# More than one window, with empty lines, and the same text in one window less.
+for i in 1 2 3; do
+    cat "$runs/train.src"
+    echo
+done >lines.txt
+[ "$(wc -l <lines.txt)" -gt 600 ] || fail "too few lines"
+cut -d ' ' -f 1 lines.txt | sed 's/d/b c/' >begun.txt
+for way in "" "--nbest 2" "--sample --seed 4" "--prefix begun.txt"; do
+    "$tfc" translate "$runs/translator" $way --input lines.txt >want.txt
+    ./program $way <lines.txt | cmp - want.txt || fail "other answers: $way"
+done
+
+# A writer that waits for each answer.
+mkfifo asked answered
+./program <asked >answered &
+exec 3>asked 4<answered
+for line in "a b c" "" "d"; do
+    echo "$line" >&3
+    read -r answer <&4
+    [ "$answer" = "$(echo "$line" | ./program)" ] || fail "of '$line': $answer"
+done
+exec 3>&-
+wait
+! read -r answer <&4 || fail "after the end: $answer"
+exec 4<&-
+
+# fault ANSWERS TEXT OPTION …: of the lines in faulty.txt the first ANSWERS are answered, then TEXT is told.
+fault() {
+    answers=$1 text=$2 status=0
+    shift 2
+    ./program "$@" <faulty.txt >out.txt 2>err.txt || status=$?
+    [ $status = 1 ] && grep -qF -- "$text" err.txt || fail "$text: status $status: $(cat err.txt)"
+    head -n "$answers" faulty.txt | ./program >want.txt 2>err.txt
+    cmp out.txt want.txt || fail "$text: answers"
+}
+printf 'a b\nb c\n\377\nc\n' >faulty.txt
+fault 2 "line 3: byte 0 of utf8 is 0xff: that is not UTF-8"
+printf 'a b\nb\0c\nc\n' >faulty.txt
+fault 1 "line 2: byte 1 of utf8 is 0x00: a text has no NUL"
+{ head -n 300 lines.txt && yes a | head -n 100 | tr '\n' ' ' && printf '\na\n'; } >faulty.txt
+fault 300 "line 301: line 301 has 101 tokens, the model takes 20 at most"
+head -n 4 lines.txt >faulty.txt
+printf '\n\n' >two.txt
+fault 2 "two.txt has no line 3" --prefix two.txt
+echo "all is well"
