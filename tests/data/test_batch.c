@@ -272,6 +272,23 @@ static void test_buckets(void **state)
     corpus_free(corpus);
 }
 
+/* Sources of 1, 5 and 9 tokens for each of two lengths of targets: the batch across both has two
+ * sources of one length. */
+static void test_sources_across_targets(void **state)
+{
+    static const char one[] = "a\n", five[] = "a a a a a\n", nine[] = "a a a a a a a a a\n";
+    char sources[100];
+    snprintf(sources, sizeof sources, "%s%s%s%s%s%s", one, five, nine, one, five, nine);
+    Corpus *corpus = encode(*state, CORPUS_PAIRS, 0, sources, "b\nb\nb\nb b\nb b\nb b\n");
+    Batches *batches = batches_new(corpus, &(BatchOptions){.sentences = 2}, 0);
+    assert_int_equal(batches_count(batches), 3);
+    BatchShape middle = batches_shape(batches, 1);
+    assert_int_equal(middle.source_total, 2 * middle.source_longest);
+    assert_int_not_equal(batches_shape(batches, 0).target_longest, middle.target_longest);
+    batches_free(batches);
+    corpus_free(corpus);
+}
+
 static void test_largest(void **state)
 {
     Fixture *f = *state;
@@ -440,6 +457,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shards, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order, setup, teardown),
         cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sources_across_targets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_largest, setup, teardown),
         cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
