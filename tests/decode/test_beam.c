@@ -281,6 +281,35 @@ static void an_answer_without_a_token_left_ends(void **state)
     arena_free(arena);
 }
 
+static void best_tokens_are_allowed_and_of_equal_ones_the_lower_first(void **state)
+{
+    (void)state;
+    static const float logits[] = {1, 3, 2, 3, 3, 0, NAN, 3, 2};
+    enum { N = sizeof logits / sizeof *logits, K = 5 };
+    static const int32_t expected[] = {1, 3, 4, 7, 2};
+    Candidate best[K];
+    assert_int_equal(pick_best(logits, N, (const int32_t[]){-1, -1, -1, -1}, K, best), K);
+    for (int i = 0; i < K; i++)
+        assert_int_equal(best[i].token, expected[i]);
+    for (int place = 0; place < 4; place++) {
+        int32_t forbidden[4] = {-1, -1, -1, -1};
+        forbidden[place] = expected[0];
+        assert_int_equal(pick_best(logits, N, forbidden, K, best), K);
+        assert_int_equal(best[0].token, expected[1]);
+    }
+}
+
+/* lp(n) = (5 + n)^α / (5 + 1)^α: Wu et al. 2016, equation 14. */
+static void length_penalty_is_that_of_the_paper(void **state)
+{
+    (void)state;
+    for (int n = 1; n < 40; n += 6)
+        for (double alpha = -0.6; alpha < 1.5; alpha += 0.6)
+            assert_true(fabs(decode_length_penalty(alpha, n) / (pow(5 + n, alpha) / pow(6, alpha)) -
+                             1) < 1e-12);
+    assert_true(decode_length_penalty(0.6, 1) == 1 && decode_length_penalty(1, 7) == 2);
+}
+
 /* Each alternative is the search whose prefix has one token more, the most probable first. */
 static void alternatives_go_on_from_each_token(void **state)
 {
@@ -306,6 +335,11 @@ static void alternatives_go_on_from_each_token(void **state)
             for (int k = 0; k < decoded[s].n; k++) {
                 const Hypothesis *h = &decoded[s].best[k];
                 assert_true(!k || h->each[n] <= decoded[s].best[k - 1].each[n]);
+                for (int other = 0; other < k; other++) { /* each goes on with another token */
+                    const Hypothesis *before = &decoded[s].best[other];
+                    assert_true((before->n > n ? before->ids[n] : EOS) !=
+                                (h->n > n ? h->ids[n] : EOS));
+                }
                 assert_true(fabs(h->log_probability - rescore(&sources[s], h)) < 1e-5);
                 if (h->n == n)
                     continue; /* it ended at once */
@@ -501,6 +535,8 @@ int main(void)
         cmocka_unit_test(batches_do_not_matter),
         cmocka_unit_test(rules_hold),
         cmocka_unit_test(an_answer_without_a_token_left_ends),
+        cmocka_unit_test(best_tokens_are_allowed_and_of_equal_ones_the_lower_first),
+        cmocka_unit_test(length_penalty_is_that_of_the_paper),
         cmocka_unit_test(alternatives_go_on_from_each_token),
         cmocka_unit_test(penalty_is_that_of_the_paper),
         cmocka_unit_test(greedy_takes_the_most_probable),
