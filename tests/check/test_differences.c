@@ -105,12 +105,32 @@ static void a_wrong_one_is_found_when_interpreted(void **state)
     finish(&check, &v);
 }
 
+/* Of one element, whichever way the seed moves it. */
+static void each_element_is_moved(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        Job job;
+        Check check = start(&job);
+        check.seed = seed;
+        Variant v;
+        open_gradient(&check, &v);
+        Function *wrong = clone_function(v.meaning, "wrong");
+        scale_gradient(wrong, "gain", 1.01);
+        v.meaning = wrong;
+        assert_true(check_slopes(&check, &v));
+        expect_row(&check, CHECK_FAILED);
+        finish(&check, &v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_right_gradient_passes),
         cmocka_unit_test(a_wrong_one_is_found_in_compiled_code),
         cmocka_unit_test(a_wrong_one_is_found_when_interpreted),
+        cmocka_unit_test(each_element_is_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

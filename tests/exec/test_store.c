@@ -128,6 +128,12 @@ static void test_values_depend_on_name_and_seed_alone(void **state)
     store_free(other);
 }
 
+/* The data of "a" alone. */
+static void *lend(void *context, const TfcTensor *tensor)
+{
+    return strcmp(tensor->name, "a") ? NULL : store_find(context, "a")->data;
+}
+
 static void test_programs_share_tensors(void **state)
 {
     (void)state;
@@ -144,6 +150,12 @@ static void test_programs_share_tensors(void **state)
     assert_int_equal(store_bytes(store), 4 * (6 + 20));
     assert_null(store_find(store, "cache")); /* its memory is the decoder's */
     assert_int_equal((uintptr_t)store_at(store, 0)->data % 64, 0);
+    Store *borrower = store_new();
+    assert_true(store_add_borrowing(borrower, &q, lend, store));
+    assert_ptr_equal(store_find(borrower, "a")->data, store_find(store, "a")->data);
+    assert_int_equal(store_bytes(borrower), 4 * (6 + 20));
+    assert_int_equal(store_own_bytes(borrower), 4 * 20);
+    store_free(borrower);
     store_free(store);
 }
 
