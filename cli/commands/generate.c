@@ -202,7 +202,7 @@ static bool generate(Job *job, const void *record, RunFolder *run)
                              .output = o->output,
                              .vocab = run->vocab,
                              .kind = CORPUS_LINES,
-                             .window_lines = CONTINUATION_ROWS * workers,
+                             .window_lines = CONTINUE_ROWS * workers,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going,
                              .tell_unknown = true};

@@ -2,7 +2,6 @@
 #include "driver/run/continuation.h"
 
 #include "base/arena.h"
-#include "runtime/decode/continue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,17 +54,12 @@ DecodeSettings continuation_settings(const Inference *inference)
     return s;
 }
 
-static ContinuePart next_part(const Inference *inference, const DecodeSettings *settings,
-                              const Continuation *text)
-{
-    return continue_part(&vocab_rules(inference->vocab)->text, settings, &text->ids, text->left,
-                         inference_max_length(inference));
-}
-
 bool continuation_fits(const Inference *inference, const DecodeSettings *settings,
                        const Continuation *text, int64_t *seen)
 {
-    ContinuePart part = next_part(inference, settings, text);
+    const ContinuePart part =
+        continue_part(&vocab_rules(inference->vocab)->text, settings, &text->ids, text->left,
+                      inference_max_length(inference));
     *seen = part.prompt.n;
     return !part.is_cut;
 }
@@ -155,40 +149,6 @@ static void end_watching(Watched *w, bool ok)
 
 /* ---- growing ---- */
 
-/* One part more of each text that is to go on. How many texts that were; -1 after an error. */
-static int continue_once(const Inference *inference, Stepper *stepper, DecodeSettings settings,
-                         int64_t number, Continuation *texts, int n)
-{
-    int64_t numbers[CONTINUATION_ROWS];
-    int32_t limits[CONTINUATION_ROWS];
-    int row[CONTINUATION_ROWS], rows = 0;
-    Tokens prompts[CONTINUATION_ROWS];
-    Decoded decoded[CONTINUATION_ROWS];
-    for (int i = 0; i < n; i++) {
-        Continuation *text = &texts[i];
-        if (text->left <= 0)
-            continue;
-        ContinuePart part = next_part(inference, &settings, text);
-        prompts[rows] = part.prompt;
-        limits[rows] = part.limit;
-        numbers[rows] = text->number << 32 | number;
-        row[rows++] = i;
-    }
-    Arena *arena = arena_new();
-    settings.limits = limits;
-    bool ok = decode_batch(stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
-    for (int i = 0; ok && i < rows; i++) {
-        Continuation *text = &texts[row[i]];
-        ok = decoded[i].n > 0;
-        if (ok)
-            memory_need(continue_take(&decoded[i], &text->ids, &text->left));
-        text->ended = text->ended || (ok && decoded[i].best->n_each > decoded[i].best->n);
-        text->left = text->ended ? 0 : text->left;
-    }
-    arena_free(arena);
-    return ok ? rows : -1;
-}
-
 typedef struct ContinuedTexts {
     const Inference *inference;
     const DecodeSettings *settings;
@@ -201,12 +161,12 @@ typedef struct ContinuedTexts {
 static int64_t continue_task(void *context, Stepper *stepper, int64_t batch)
 {
     const ContinuedTexts *all = context;
-    Continuation *texts = all->texts + batch * CONTINUATION_ROWS;
-    const int64_t left = all->n - batch * CONTINUATION_ROWS;
-    const int n = left < CONTINUATION_ROWS ? (int)left : CONTINUATION_ROWS;
+    Continuation *texts = all->texts + batch * CONTINUE_ROWS;
+    const int64_t left = all->n - batch * CONTINUE_ROWS;
+    const int n = left < CONTINUE_ROWS ? (int)left : CONTINUE_ROWS;
     const ContinuationWatch *watch = all->watch;
     DecodeSettings watched = *all->settings;
-    Ids come[CONTINUATION_ROWS] = {{0}};
+    Ids come[CONTINUE_ROWS] = {{0}};
     Watched w = {
         .vocab = all->inference->vocab, .watch = watch, .texts = texts, .come = come, .n = n};
     bool watches = n && watch && (watch->grown || (watch->stops && watch->stops->count));
@@ -217,7 +177,8 @@ static int64_t continue_task(void *context, Stepper *stepper, int64_t batch)
     }
     int rows = 1;
     for (int64_t part = 0; rows > 0; part++)
-        rows = continue_once(all->inference, stepper, watched, part, texts, n);
+        rows = continue_texts(stepper, &vocab_rules(w.vocab)->text,
+                              inference_max_length(all->inference), &watched, part, texts, n);
     if (watches)
         end_watching(&w, rows == 0);
     int64_t tokens = 0;
@@ -230,7 +191,7 @@ bool continuation_run(Inference *inference, const DecodeSettings *settings,
                       const ContinuationWatch *watch, Continuation *texts, int64_t n)
 {
     ContinuedTexts all = {inference, settings, watch, texts, n};
-    int64_t batches = (n + CONTINUATION_ROWS - 1) / CONTINUATION_ROWS;
+    int64_t batches = (n + CONTINUE_ROWS - 1) / CONTINUE_ROWS;
     return inference_run_workers(inference, batches, continue_task, &all) ||
            job_error(inference->job,
                      "decoding failed: out of memory, or the model gives no numbers");

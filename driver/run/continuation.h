@@ -3,21 +3,7 @@
 #define DRIVER_RUN_CONTINUATION_H
 
 #include "driver/run/inference.h"
-
-enum { CONTINUATION_ROWS = 16 /* texts of a batch, at most */ };
-
-/* Continuation: a text that grows.
- *   number   the key of the text's random numbers; each text has its own
- *   left     tokens still to generate
- *   ids      the prompt, then the generated tokens; freed by the caller
- *   prompt   how many ids are the prompt's
- *   ended    a token or a stop string has ended the text */
-typedef struct Continuation {
-    int64_t number, left;
-    Ids ids;
-    size_t prompt;
-    bool ended;
-} Continuation;
+#include "runtime/decode/continue.h"
 
 /* ContinuationWatch: how texts end, and a callback while one grows.
  *   stops   strings that end a text once one of them is after the prompt; in the prompt they do
@@ -47,7 +33,7 @@ bool continuation_fits(const Inference *inference, const DecodeSettings *setting
 /* Settings that sample one text for each prompt, by the vocabulary's TextRule. */
 DecodeSettings continuation_settings(const Inference *inference);
 /* Generates each of n texts until it ends or has no tokens left to generate, in batches of
- * CONTINUATION_ROWS, by workers. Call inference_prepare_decode and load the params before. `watch`
+ * CONTINUE_ROWS, by workers. Call inference_prepare_decode and load the params before. `watch`
  * may be NULL. False after an error. */
 bool continuation_run(Inference *inference, const DecodeSettings *settings,
                       const ContinuationWatch *watch, Continuation *texts, int64_t n);

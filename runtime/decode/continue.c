@@ -75,3 +75,43 @@ bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left)
     *left = best->n_each > best->n || best->is_stuck || !best->n ? 0 : *left - best->n;
     return true;
 }
+
+int continue_texts(Stepper *stepper, const TextRule *rule, int64_t longest,
+                   const DecodeSettings *settings, int64_t part, Continuation *texts, int n)
+{
+    int64_t numbers[CONTINUE_ROWS];
+    int32_t limits[CONTINUE_ROWS];
+    int row[CONTINUE_ROWS], rows = 0;
+    Tokens prompts[CONTINUE_ROWS];
+    Decoded decoded[CONTINUE_ROWS];
+    DecodeSettings own = *settings;
+    own.limits = limits;
+    if (part)
+        own.first = -1; /* it begins a text, not each part */
+    for (int i = 0; i < n; i++) {
+        if (texts[i].left <= 0)
+            continue;
+        const ContinuePart next = continue_part(rule, &own, &texts[i].ids, texts[i].left, longest);
+        prompts[rows] = next.prompt;
+        limits[rows] = next.limit;
+        numbers[rows] = texts[i].number << 32 | part;
+        row[rows++] = i;
+    }
+    if (!rows)
+        return 0;
+    Arena *arena = arena_try_new();
+    int result = rows;
+    if (!arena || !decode_batch(stepper, &own, NULL, prompts, numbers, rows, arena, decoded))
+        result = CONTINUE_NO_MEMORY;
+    for (int i = 0; result >= 0 && i < rows; i++)
+        result = decoded[i].n ? result : CONTINUE_NO_NUMBERS;
+    for (int i = 0; result >= 0 && i < rows; i++) {
+        Continuation *text = &texts[row[i]];
+        if (!continue_take(&decoded[i], &text->ids, &text->left))
+            result = CONTINUE_NO_MEMORY;
+        text->ended = text->ended || decoded[i].best->n_each > decoded[i].best->n;
+        text->left = text->ended ? 0 : text->left;
+    }
+    arena_free(arena);
+    return result;
+}

@@ -39,4 +39,24 @@ ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings,
  * after the call; 0 at the text's end. */
 bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left);
 
+/* Continuation: a text that grows.
+ *   number   the key of the text's random numbers; each text has its own
+ *   left     tokens still to generate
+ *   ids      the prompt, then the generated tokens; freed by the caller
+ *   prompt   how many ids are the prompt's
+ *   ended    a token or a stop string has ended the text */
+typedef struct Continuation {
+    int64_t number, left;
+    TokenIds ids;
+    size_t prompt;
+    bool ended;
+} Continuation;
+
+/* The most texts that continue_texts takes, and its results below 0. */
+enum { CONTINUE_ROWS = 16, CONTINUE_NO_MEMORY = -1, CONTINUE_NO_NUMBERS = -2 };
+/* Adds part number `part`, from 0, to each of n texts that has tokens left to generate. Returns how
+ * many texts those were, or why it failed: memory ran out, or the model gives no numbers. */
+int continue_texts(Stepper *stepper, const TextRule *rule, int64_t longest,
+                   const DecodeSettings *settings, int64_t part, Continuation *texts, int n);
+
 #endif

@@ -185,8 +185,8 @@ static bool answer_texts(Answering *a, long number, const char *text, size_t len
     int64_t n;
     if (a->lists)
         return list_texts(a, number, text, length);
-    if (tfc_model_answer_line(a->session, &a->settings, number - 1, text, (int64_t)length, &answer,
-                              &n))
+    if (tfc_model_answer_lines(a->session, &a->settings, number - 1, text, (int64_t)length, &answer,
+                               &n))
         return false;
     fwrite(answer, 1, (size_t)n, stdout);
     return true;
@@ -198,16 +198,10 @@ static void give_prefix(Answering *a, const char *text, size_t length)
     a->settings.prefix_length = (int64_t)length;
 }
 
-static bool translates(const Answering *a)
-{
-    return !a->options->ids && a->model->variants[0].programs[TFC_ENCODE];
-}
-
 /* One line, which ends with a newline, and the one of prefixes that goes with it, or NULL. */
 static int answer_line(Answering *a, long number, char *line, size_t length, char *prefix,
                        size_t prefix_length)
 {
-    bool ok = true;
     if (a->options->ids) {
         line[length - 1] = '\0';
         if (prefix)
@@ -215,11 +209,7 @@ static int answer_line(Answering *a, long number, char *line, size_t length, cha
         return answer_ids(a, number, line, prefix);
     }
     give_prefix(a, prefix, prefix_length);
-    if (translates(a))
-        ok = answer_texts(a, number, line, length);
-    else if ((ok = answer_texts(a, number, line, length - 1)))
-        putchar('\n');
-    if (!ok)
+    if (!answer_texts(a, number, line, length))
         return fail_line(a, number);
     count_unknown(a);
     return 0;
@@ -236,7 +226,7 @@ static int answer_window(Answering *a, long number, long n)
     char *line = a->lines.text, *prefix = a->prefixes.text;
     const char *end = line + a->lines.length,
                *prefix_end = prefix ? prefix + a->prefixes.length : NULL;
-    if (translates(a) && n > 1) {
+    if (n > 1) {
         give_prefix(a, prefix, a->prefixes.length);
         if (answer_texts(a, number, line, a->lines.length)) {
             count_unknown(a);
@@ -315,7 +305,7 @@ static bool take_prefix(Answering *a, long number)
 /* Reads lines that are there, at least one; how many. */
 static long read_window(Answering *a, long number, bool *failed)
 {
-    long n = 0, most = translates(a) ? MOST_LINES : 1;
+    long n = 0, most = a->options->ids ? 1 : MOST_LINES;
     a->lines.length = a->prefixes.length = 0;
     while (n < most && a->lines.length < MANY_BYTES && (!n || input_ready(&a->input))) {
         const size_t before = a->lines.length;

@@ -106,14 +106,15 @@ int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unkno
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);
-/* For main.c: as tfc_model_translations, for one line among many (see tfc_model_answer_line). */
+/* For main.c: as tfc_model_translations, for lines among many (see tfc_model_answer_lines). */
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,
                                 const TfcTranslation **list, int64_t *n);
-/* For main.c: the answer to one line among many, as one line: its translation, or the prompt with
- * its continuation. `number`: the line's number, from 0, part of the key of its random numbers. */
-int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
-                          const char *line, int64_t length, const char **text,
-                          int64_t *text_length);
+/* For main.c: the answers to lines among many, each of them one line: its translation, or the
+ * prompt with its continuation. `number`: the first line's number, from 0; a line's number is part
+ * of the key of its random numbers. */
+int tfc_model_answer_lines(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
+                           const char *lines, int64_t length, const char **text,
+                           int64_t *text_length);
 
 #endif

@@ -97,6 +97,20 @@ bool texts_push_special(TokenIds *ids, int64_t id)
     return id < 0 || token_ids_push(ids, (int32_t)id);
 }
 
+bool texts_next_line(TextLines *lines)
+{
+    if (lines->at >= lines->length)
+        return false;
+    lines->line = lines->text + lines->at;
+    size_t left = lines->length - lines->at;
+    const char *newline = memchr(lines->line, '\n', left);
+    lines->ends = newline != NULL;
+    lines->size = newline ? (size_t)(newline - lines->line) : left;
+    lines->at += lines->size + lines->ends;
+    lines->size -= lines->size && lines->line[lines->size - 1] == '\r';
+    return true;
+}
+
 static bool put_answer(TfcSession *session, const char *bytes, size_t length)
 {
     return token_text_put(&session->text, bytes, length);
@@ -120,60 +134,105 @@ static int encode_prompt(TfcSession *session, const char *utf8, size_t length, T
                                (int64_t)ids->count);
 }
 
-/* Adds at most *left tokens, as many as fit behind what the model sees at once. */
-static int go_on_once(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids,
-                      int64_t *left, bool refuses, Arena *arena)
-{
-    const TfcModel *model = session->loaded->model;
-    ContinuePart part = continue_part(&model->rule, settings, ids, *left, tfc_model_longest(model));
-    Decoded decoded;
-    settings->limits = &part.limit;
-    if (part.is_cut && refuses)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                              "the prompt has %lld tokens, the model takes %lld",
-                              (long long)ids->count, (long long)tfc_model_longest(model));
-    if (!decode_batch(&session->stepper, settings, NULL, &part.prompt, &number, 1, arena, &decoded))
-        return tfc_model_no_memory();
-    if (!decoded.n)
-        return tfc_model_fail(TFC_ERROR_NUMBER, "the model gives no numbers");
-    return continue_take(&decoded, ids, left) ? TFC_OK : tfc_model_no_memory();
-}
-
-static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids,
+/* Continues texts, whose prompts are there, until each has ended or has as many tokens as the
+ * settings want. */
+static int go_on(TfcSession *session, const DecodeSettings *settings, Continuation *texts, int n,
                  bool refuses)
 {
-    double most = settings->length_factor * (double)ids->count + settings->length_extra;
-    int64_t left = most < INT32_MAX ? (int64_t)most : INT32_MAX;
+    const TextRule *rule = &session->loaded->model->rule;
+    const int64_t longest = tfc_model_longest(session->loaded->model);
+    for (int i = 0; i < n; i++) {
+        Continuation *text = &texts[i];
+        double most = settings->length_factor * (double)text->ids.count + settings->length_extra;
+        text->left = most < INT32_MAX ? (int64_t)most : INT32_MAX;
+        if (refuses && text->left > 0 &&
+            continue_part(rule, settings, &text->ids, text->left, longest).is_cut)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                  "the prompt has %lld tokens, the model takes %lld",
+                                  (long long)text->ids.count, (long long)longest);
+    }
+    int rows = 1;
+    for (int64_t part = 0; rows > 0; part++)
+        rows = continue_texts(&session->stepper, rule, longest, settings, part, texts, n);
+    return !rows ? TFC_OK
+           : rows == CONTINUE_NO_NUMBERS
+               ? tfc_model_fail(TFC_ERROR_NUMBER, "the model gives no numbers")
+               : tfc_model_no_memory();
+}
+
+static int put_continuation(TfcSession *session, const Continuation *text)
+{
+    const TfcLoaded *loaded = session->loaded;
+    return continue_put(loaded->target, &loaded->model->rule, text->ids.data, text->ids.count,
+                        &session->text)
+               ? TFC_OK
+               : tfc_model_no_memory();
+}
+
+static int begin_generating(TfcSession *session, const TfcGeneration *given,
+                            DecodeSettings *settings)
+{
+    int status = texts_begin(session, given, false, settings);
+    if (!status)
+        status = texts_need_one(settings);
+    return !status && given && given->prefix_text
+               ? tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text is for translations")
+               : status;
+}
+
+/* The whole text is one prompt. */
+static int generate_text(TfcSession *session, const TfcGeneration *given, const char *utf8,
+                         size_t length)
+{
+    DecodeSettings settings;
+    Continuation text = {0};
+    int status = begin_generating(session, given, &settings);
+    if (!status)
+        status = encode_prompt(session, utf8, length, &text.ids);
+    if (!status)
+        status = go_on(session, &settings, &text, 1, given && given->refuse_long);
+    if (!status)
+        status = put_continuation(session, &text);
+    token_ids_free(&text.ids);
+    return status;
+}
+
+/* One line for each prompt. */
+static int put_lines(TfcSession *session, const Continuation *texts, const bool *ends, int n)
+{
     int status = TFC_OK;
-    for (int64_t piece = 0; !status && left > 0; piece++) {
-        Arena *arena = arena_try_new();
-        status = arena ? go_on_once(session, settings, number << 32 | piece, ids, &left,
-                                    refuses && !piece, arena)
-                       : tfc_model_no_memory();
-        arena_free(arena);
-        settings->first = -1; /* begins the first piece alone */
+    for (int i = 0; !status && i < n; i++) {
+        const size_t from = session->text.length;
+        status = put_continuation(session, &texts[i]);
+        if (!status && (!token_text_one_line(&session->text, from) ||
+                        (ends[i] && !put_answer(session, "\n", 1))))
+            status = tfc_model_no_memory();
     }
     return status;
 }
 
-static int generate_lines(TfcSession *session, const TfcGeneration *given, int64_t number,
+/* Each line of the text is a prompt. */
+static int answer_prompts(TfcSession *session, const TfcGeneration *given, int64_t number,
                           const char *utf8, size_t length)
 {
-    TokenIds ids = {0};
     DecodeSettings settings;
-    int status = texts_begin(session, given, false, &settings);
-    if (!status)
-        status = texts_need_one(&settings);
-    if (!status && given && given->prefix_text)
-        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text is for translations");
-    if (!status)
-        status = encode_prompt(session, utf8, length, &ids);
-    if (!status)
-        status = go_on(session, &settings, number, &ids, given && given->refuse_long);
-    if (!status && !continue_put(session->loaded->target, &session->loaded->model->rule, ids.data,
-                                 ids.count, &session->text))
-        status = tfc_model_no_memory();
-    token_ids_free(&ids);
+    TextLines lines = {.text = utf8, .length = length};
+    int status = begin_generating(session, given, &settings);
+    for (int n = 1; !status && n > 0;) {
+        Continuation texts[CONTINUE_ROWS] = {{0}};
+        bool ends[CONTINUE_ROWS];
+        for (n = 0; !status && n < CONTINUE_ROWS && texts_next_line(&lines); n++) {
+            texts[n].number = number++;
+            ends[n] = lines.ends;
+            status = encode_prompt(session, lines.line, lines.size, &texts[n].ids);
+        }
+        if (!status)
+            status = go_on(session, &settings, texts, n, given && given->refuse_long);
+        if (!status)
+            status = put_lines(session, texts, ends, n);
+        for (int i = 0; i < n; i++)
+            token_ids_free(&texts[i].ids);
+    }
     return status;
 }
 
@@ -188,10 +247,10 @@ static int answer_text(TfcSession *session, const TfcGeneration *settings, TextW
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
     if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
         status = texts_translate(session, settings, number, utf8, (size_t)length, NULL, NULL);
+    else if (!status && way == ANSWER)
+        status = answer_prompts(session, settings, number, utf8, (size_t)length);
     else if (!status)
-        status = generate_lines(session, settings, number, utf8, (size_t)length);
-    if (!status && way == ANSWER && !encodes && !token_text_one_line(&session->text, 0))
-        status = tfc_model_no_memory();
+        status = generate_text(session, settings, utf8, (size_t)length);
     return status || put_answer(session, "", 1) ? status : tfc_model_no_memory();
 }
 
@@ -232,10 +291,11 @@ int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *sett
     return call_text(session, settings, GENERATE, 0, utf8, length, text, text_length);
 }
 
-int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
-                          const char *line, int64_t length, const char **text, int64_t *text_length)
+int tfc_model_answer_lines(TfcSessionHandle *handle, const TfcGeneration *settings, int64_t number,
+                           const char *lines, int64_t length, const char **text,
+                           int64_t *text_length)
 {
-    return call_text(session, settings, ANSWER, number, line, length, text, text_length);
+    return call_text(handle, settings, ANSWER, number, lines, length, text, text_length);
 }
 
 int tfc_model_unknown(TfcSessionHandle *handle, int64_t *tokens, int64_t *unknown,

@@ -23,6 +23,19 @@ int texts_need_one(const DecodeSettings *settings);
  * out. */
 bool texts_push_special(TokenIds *ids, int64_t id);
 
+/* TextLines: the lines of a text; begins with text and length, which its owner keeps.
+ *   line, size   the line, without its newline and a return before it
+ *   ends         it has a newline */
+typedef struct TextLines {
+    const char *text;
+    size_t length, at;
+    const char *line;
+    size_t size;
+    bool ends;
+} TextLines;
+/* Goes to the next line; false: there is none. */
+bool texts_next_line(TextLines *lines);
+
 /* ---- translations.c ---- */
 
 /* Translates lines. *list gets the results of all lines, *n in number, in the arena of the

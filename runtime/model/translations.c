@@ -27,29 +27,6 @@ typedef struct Translation {
     int64_t n_list;
 } Translation;
 
-/* A text's lines, one after the other, without newlines and returns. */
-typedef struct TextLines {
-    const char *text;
-    size_t length, at;
-    const char *line;
-    size_t size;
-    bool ends; /* with a newline */
-} TextLines;
-
-static bool next_line(TextLines *lines)
-{
-    if (lines->at >= lines->length)
-        return false;
-    lines->line = lines->text + lines->at;
-    size_t left = lines->length - lines->at;
-    const char *newline = memchr(lines->line, '\n', left);
-    lines->ends = newline != NULL;
-    lines->size = newline ? (size_t)(newline - lines->line) : left;
-    lines->at += lines->size + lines->ends;
-    lines->size -= lines->size && lines->line[lines->size - 1] == '\r';
-    return true;
-}
-
 /* What a tokenizer did not encode; `of`: behind the number of the line. */
 static int text_refused(const Translation *t, const TextLine *line, const char *of)
 {
@@ -92,7 +69,7 @@ static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *
     t->lines = ARENA_ARRAY(arena, TextLine, n);
     int status = t->lines ? TFC_OK : tfc_model_no_memory();
     TextLines lines = {.text = utf8, .length = length};
-    while (!status && next_line(&lines)) {
+    while (!status && texts_next_line(&lines)) {
         TextLine *line = &t->lines[t->n++];
         line->ends = lines.ends;
         status = encode_line(t, lines.line, lines.size, line);
@@ -126,13 +103,13 @@ static int encode_prefixes(Translation *t)
         return TFC_OK;
     TextLines lines = {.text = t->given->prefix_text, .length = (size_t)t->given->prefix_length};
     int64_t n = 0;
-    for (TextLines counted = lines; next_line(&counted);)
+    for (TextLines counted = lines; texts_next_line(&counted);)
         n++;
     if (n != t->n)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text has %lld lines, but the text %lld",
                               (long long)n, (long long)t->n);
     int status = TFC_OK;
-    for (int64_t i = 0; !status && next_line(&lines); i++)
+    for (int64_t i = 0; !status && texts_next_line(&lines); i++)
         status = encode_prefix(t, &lines, &t->lines[i]);
     const TfcModel *model = t->session->loaded->model;
     return status ? status

@@ -52,4 +52,13 @@ fault 300 "line 301: line 301 has 101 tokens, the model takes 20 at most"
 head -n 4 lines.txt >faulty.txt
 printf '\n\n' >two.txt
 fault 2 "two.txt has no line 3" --prefix two.txt
+
+# Prompts.
+"$tfc" compile "$runs/generator" -o writer
+head -n 40 lines.txt >prompts.txt
+printf '\na b' >>prompts.txt
+for way in "" "--seed 7 --temperature 2 --tokens 50"; do
+    "$tfc" generate "$runs/generator" $way --input prompts.txt >want.txt
+    ./writer $way <prompts.txt | cmp - want.txt || fail "other continuations: $way"
+done
 echo "all is well"
