@@ -73,6 +73,15 @@ void kernel_scatter_add(Emit *e)
     columns_run(e, &work, &scatter);
 }
 
+/* The end of a row's columns, for each_column; NULL if a row is one column: of a loop over it the
+ * store would go to one place. */
+static LoValue columns_end(Emit *e, const RowLoop *rows)
+{
+    const Dim columns = e->layout.axes[e->layout.n - 1].extent;
+    bool is_one = dim_is_const(columns) && columns.size == 1;
+    return is_one ? NULL : coord_value(e, &rows->limit, lo_i64);
+}
+
 /* ---- append: rows b [R, Q~, …] become the last ones of the cache a [R, P~, …] ---- */
 
 static void append_column(Emit *e, void *data)
@@ -92,8 +101,7 @@ static void append_column(Emit *e, void *data)
 void kernel_append(Emit *e)
 {
     RowLoop rows = rows_open(e);
-    LoValue limit = coord_value(e, &rows.limit, lo_i64);
-    each_column(e, lo_i64_of(&e->lo, 0), limit, append_column, NULL);
+    each_column(e, lo_i64_of(&e->lo, 0), columns_end(e, &rows), append_column, NULL);
     rows_close(e, &rows);
 }
 
@@ -134,7 +142,7 @@ static void copy_part(Emit *e, Part *part, const RowLoop *rows)
     LoIf mine;
     if (!along)
         mine = lo_if_open(lo, is_part(e, part, size));
-    LoValue limit = along ? lo_i64_of(lo, size) : coord_value(e, &rows->limit, lo_i64);
+    LoValue limit = along ? lo_i64_of(lo, size) : columns_end(e, rows);
     each_column(e, lo_i64_of(lo, 0), limit, copy_column, part);
     if (!along)
         lo_if_close(lo, &mine);
