@@ -43,6 +43,15 @@ Function *module_function(const Module *module, const char *name)
     return NULL;
 }
 
+void module_drop_function(Module *module, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < module->functions.count; i++)
+        if (strcmp(module->functions.data[i]->name, name))
+            module->functions.data[kept++] = module->functions.data[i];
+    module->functions.count = kept;
+}
+
 int module_symbol(const Module *module, const char *name)
 {
     for (size_t i = 0; i < module->symbols.count; i++)

@@ -164,7 +164,10 @@ typedef struct Module {
 Module *module_new(Arena *arena, Diagnostics *diags, const char *name);
 Function *module_add_function(Module *module, const char *name);
 Function *module_function(const Module *module, const char *name); /* NULL if absent */
-int module_symbol(const Module *module, const char *name);         /* NO_SYMBOL if absent */
+/* Takes the function of that name out of the module, so that it can be derived anew; the function
+ * itself stays as it is. */
+void module_drop_function(Module *module, const char *name);
+int module_symbol(const Module *module, const char *name); /* NO_SYMBOL if absent */
 int module_add_symbol(Module *module, const char *name, int batch);
 ParamInfo *module_param(const Module *module, const char *name);
 ParamInfo *module_add_param(Module *module, ParamInfo info);

@@ -9,6 +9,8 @@ short=${TFC_SHORT:-} # set: the few cases that guard a change (tests/tiers.txt)
 : "${CC:=cc}" # with flags where compiled models are instrumented
 small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
 
+# Whether $tfc was built with AddressSanitizer, which reserves terabytes of addresses: it cannot run under ulimit -v.
+sanitized() { grep -q __asan_init "$tfc"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 # On to the work folder, where a test writes models that use the project's library.

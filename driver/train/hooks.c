@@ -249,6 +249,7 @@ Loc training_place_of(Training *t, const TfcProgram *program, int step, const ch
     Session *session = &t->session;
     session_set_dtype(&session->options, t->options->dtype);
     bool rows = t->settings.batch.shards > 1 && !strcmp(program->name, "accumulate");
+    module_drop_function(session->model->module, program->name);
     Function *function = rows ? derive_accumulate_rows(session->model->module)
                          : function_named(program->name) != FUNCTION_COUNT
                              ? session_function(session, program->name)

@@ -68,4 +68,4 @@ name=$(sed -n 's/^code for *\([^,]*\),.*/\1/p' version.txt)
 refuses 1 'no CPU is called "x86-64-v33"' "$tfc" translate run --input text.src --cpu x86-64-v33
 
 # Little address space is enough where nothing is compiled.
-ldd "$tfc" | grep -q libasan || (ulimit -v 150000 && timeout 60 "$tfc" info run >out.txt) || fail "info in 150 MB"
+sanitized || (ulimit -v 150000 && timeout 60 "$tfc" info run >out.txt) || fail "info in 150 MB"
