@@ -328,7 +328,8 @@ static int answer_lines(Answering *a)
     bool failed = false;
     for (long number = 1, n; !failed && (n = read_window(a, number, &failed)); number += n) {
         failed = answer_window(a, number, n) || failed;
-        if (fflush(stdout) && !failed)
+        /* a write that failed earlier leaves nothing to flush */
+        if ((fflush(stdout) || ferror(stdout)) && !failed)
             failed = complain(a->program, "cannot write", strerror(errno));
     }
     InputLine more;

@@ -53,6 +53,16 @@ head -n 4 lines.txt >faulty.txt
 printf '\n\n' >two.txt
 fault 2 "two.txt has no line 3" --prefix two.txt
 
+# Answers that cannot be written, few and more than a buffer has.
+if [ -w /dev/full ]; then
+    for lines in 3 600; do
+        head -n $lines lines.txt >some.txt
+        status=0
+        ./program <some.txt >/dev/full 2>err.txt || status=$?
+        [ $status = 1 ] && grep -q "cannot write" err.txt || fail "a full disk, $lines lines: status $status: $(cat err.txt)"
+    done
+fi
+
 # Prompts.
 "$tfc" compile "$runs/generator" -o writer
 head -n 40 lines.txt >prompts.txt
