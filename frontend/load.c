@@ -77,28 +77,19 @@ static const char *suggest_library(const Loaded *loaded, const char *name)
 
 /* ---- which definition holds ---- */
 
-/* How many names a declaration defines: of `a, b = …` two. */
-static size_t defined_count(const Node *node)
+/* What a declaration defines: "b name" a block, "v name" a value; NULL: nothing. */
+static const char *defined_name(Arena *arena, const Node *node)
 {
     switch (node->kind) {
-    case NODE_BLOCK:
+    case NODE_BLOCK: return arena_printf(arena, "b %s", node->name);
     case NODE_CONST:
     case NODE_DIM:
     case NODE_INPUT:
     case NODE_PARAM:
-    case NODE_OUTPUT: return 1;
-    case NODE_ASSIGN: return node->kids.count;
-    default: return 0;
+    case NODE_OUTPUT:
+    case NODE_ASSIGN: return arena_printf(arena, "v %s", node->name);
+    default: return NULL;
     }
-}
-
-/* Name i of those: "b name" of a block, "v name" of a value. */
-static const char *defined_name(Arena *arena, const Node *node, size_t i)
-{
-    if (node->kind == NODE_BLOCK)
-        return arena_printf(arena, "b %s", node->name);
-    return arena_printf(arena, "v %s",
-                        node->kind == NODE_ASSIGN ? node->kids.data[i]->name : node->name);
 }
 
 static bool is_statement(const Node *node)
@@ -106,10 +97,9 @@ static bool is_statement(const Node *node)
     return node->kind == NODE_ASSIGN || node->kind == NODE_OUTPUT;
 }
 
-/* `key`: as defined_name. */
-static void report_twice(Loaded *loaded, const Node *node, const char *key, const Node *first)
+static void report_twice(Loaded *loaded, const Node *node, const Node *first)
 {
-    diag_error(loaded->diags, node->loc, "`%s` is defined twice", key + strlen("v "));
+    diag_error(loaded->diags, node->loc, "`%s` is defined twice", node->name);
     diag_note(loaded->diags, first->loc, "the first definition");
 }
 
@@ -152,18 +142,15 @@ static NodeList own_items(Loaded *loaded, const NodeList *all, Map *mine)
     NodeList own = {0};
     for (size_t i = 0; i < all->count; i++) {
         Node *node = all->data[i];
-        bool again = false;
-        for (size_t k = 0; !again && k < defined_count(node); k++) {
-            const char *key = defined_name(loaded->arena, node, k);
-            const Node *first = map_get(mine, key);
-            again = first && !(is_statement(first) && is_statement(node));
-            if (again)
-                report_twice(loaded, node, key, first);
-            else
-                map_set(mine, key, node);
+        const char *key = defined_name(loaded->arena, node);
+        Node *first = key ? map_get(mine, key) : NULL;
+        if (first && !(is_statement(first) && is_statement(node))) {
+            report_twice(loaded, node, first);
+            continue;
         }
-        if (!again)
-            vec_push(loaded->arena, own, node);
+        if (key)
+            map_set(mine, key, node);
+        vec_push(loaded->arena, own, node);
     }
     return own;
 }
@@ -178,47 +165,9 @@ static void move_statements(Arena *arena, NodeList *own, size_t n, NodeList *ite
         }
 }
 
-/* How many of own[0] … are up to and with the last that gives a name of the statement a value. */
-static size_t count_to_replacement(const NodeList *own, const Node *statement)
-{
-    for (size_t n = own->count; n > 0; n--)
-        for (size_t i = 0; own->data[n - 1] && i < defined_count(statement); i++)
-            if (assigns(own->data[n - 1], statement->kind == NODE_ASSIGN
-                                              ? statement->kids.data[i]->name
-                                              : statement->name))
-                return n;
-    return 0;
-}
-
-/* Notes whether the file's own definitions replace all names of the library's; whether any. */
-static bool replace(Loaded *loaded, const Map *mine, Node *node)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < defined_count(node); i++) {
-        const char *key = defined_name(loaded->arena, node, i);
-        const Node *stronger = map_get(mine, key);
-        if (!stronger)
-            continue;
-        n++;
-        if (node->kind == NODE_BLOCK || node->kind == NODE_CONST)
-            map_set(&loaded->replaced, key, node);
-        if (node->kind == NODE_CONST && stronger->kind != NODE_CONST) {
-            diag_error(loaded->diags, stronger->loc,
-                       "`%s` is a constant of the library: `const %s = …` replaces it", node->name,
-                       node->name);
-            diag_note(loaded->diags, node->loc, "in the library, here");
-            loaded->broken = true;
-        }
-    }
-    if (n && n == defined_count(node))
-        node->overridden = true;
-    return n > 0;
-}
-
 /* Adds a file's own items. Those of the same name that came from used files no longer
  * hold, and a statement that replaces one runs where that one stood, after what its own
- * file says before it: what reads the name there finds the new value. A statement of which only
- * some names are replaced runs before. */
+ * file says before it: what reads the name there finds the new value. */
 static void merge(Loaded *loaded, const NodeList *all)
 {
     Arena *arena = loaded->arena;
@@ -228,9 +177,26 @@ static void merge(Loaded *loaded, const NodeList *all)
     NodeList own = own_items(loaded, all, &mine);
     for (size_t i = 0; i < loaded->items.count; i++) {
         Node *node = loaded->items.data[i];
+        const char *key = defined_name(arena, node);
         vec_push(arena, items, node);
-        if (replace(loaded, &mine, node) && is_statement(node))
-            move_statements(arena, &own, count_to_replacement(&own, node), &items);
+        const Node *stronger = key ? map_get(&mine, key) : NULL;
+        if (!stronger)
+            continue;
+        node->overridden = true;
+        if (node->kind == NODE_BLOCK || node->kind == NODE_CONST)
+            map_set(&loaded->replaced, key, node);
+        if (node->kind == NODE_CONST && stronger->kind != NODE_CONST) {
+            diag_error(loaded->diags, stronger->loc,
+                       "`%s` is a constant of the library: `const %s = …` replaces it", node->name,
+                       node->name);
+            diag_note(loaded->diags, node->loc, "in the library, here");
+            loaded->broken = true;
+        }
+        for (size_t k = own.count; is_statement(node) && k-- > 0;)
+            if (own.data[k] && assigns(own.data[k], node->name)) {
+                move_statements(arena, &own, k + 1, &items);
+                break;
+            }
     }
     for (size_t i = 0; i < own.count; i++)
         if (own.data[i])

@@ -186,32 +186,6 @@ static void replacing_what_is_read_later(void **state)
     arena_free(g.arena);
 }
 
-/* Of a library's `a, b = …` one name is replaced, or both by one statement. */
-static void replacing_one_of_two_names(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text;
-        int products; /* that the sum is made of */
-    } rows[] = {{"a = -x\n", 1}, {"b = -x\n", 1}, {"b, a = two(-x)\n", 2}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[100];
-        snprintf(text, sizeof text, "use \"../tests/golden/frontend/good_two_names.tfg\"\n%s",
-                 rows[i].text);
-        Given g = parse(text);
-        assert_non_null(g.model);
-        int products = 0, negatives = 0;
-        FOR_OPS (op, &module_function(g.model->module, "model")->body) {
-            bool counts = op->n_results && made_of(output(&g, "sum"), op_result(op));
-            products += counts && op->kind == OP_mul;
-            negatives += counts && op->kind == OP_neg;
-        }
-        assert_int_equal(products, rows[i].products);
-        assert_int_equal(negatives, 1);
-        arena_free(g.arena);
-    }
-}
-
 static void settings_and_outputs(void **state)
 {
     (void)state;
@@ -343,7 +317,6 @@ int main(void)
         cmocka_unit_test(sharing_and_freezing),
         cmocka_unit_test(replacing),
         cmocka_unit_test(replacing_what_is_read_later),
-        cmocka_unit_test(replacing_one_of_two_names),
         cmocka_unit_test(settings_and_outputs),
         cmocka_unit_test(masks_cost_nothing),
         cmocka_unit_test(weights),
