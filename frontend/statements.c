@@ -104,7 +104,8 @@ static void run_update(Elab *e, const Node *node)
         return;
     const char *path = op_string(state->op, ATTR_name);
     const Node *first = map_get(&e->updates, path);
-    if (first) {
+    if (first &&
+        !(e->loaded.options && e->loaded.options->is_trained)) { /* a run stays as it was */
         elab_error(e, node, "`%s` is updated twice: a state gets one value in a step", path);
         elab_note(e, first->loc, "here");
         return;

@@ -72,7 +72,7 @@ typedef struct LineWindow {
 } LineWindow;
 
 /* Most lines and about the most bytes that are answered together. */
-enum { MOST_LINES = 256, MANY_BYTES = 1 << 16 };
+enum { MOST_LINES = 256, MANY_BYTES = 1 << 16, FAULT_BYTES = 4096 };
 
 /* What answers the lines. */
 typedef struct Answering {
@@ -88,6 +88,7 @@ typedef struct Answering {
     LineWindow lines, prefixes; /* a window of each; without prefixes the second has no text */
     Ids ids, prefix_ids;        /* of a line */
     UnknownCount unknown;       /* tokens of all lines */
+    char fault[FAULT_BYTES];    /* of what is read: told behind the answers before it */
 } Answering;
 
 /* A line's ids; false after saying what is wrong. */
@@ -129,6 +130,7 @@ static int answer_ids(Answering *a, long number, char *line, char *prefix)
 
 static int fail_line(const Answering *a, long number)
 {
+    fflush(stdout); /* the answers before */
     fprintf(stderr, "%s: line %ld: %s\n", a->program, number, tfc_model_error_detail());
     return 1;
 }
@@ -246,13 +248,15 @@ static int answer_window(Answering *a, long number, long n)
 
 /* ---- reading ---- */
 
-static bool add_line(const Answering *a, LineWindow *lines, const InputLine *line)
+static bool add_line(Answering *a, LineWindow *lines, const InputLine *line)
 {
     if (lines->room - lines->length < line->length + 2) {
         size_t room = 2 * lines->room + line->length + 2;
         char *text = realloc(lines->text, room);
-        if (!text)
-            return !complain(a->program, "cannot read", strerror(ENOMEM));
+        if (!text) {
+            snprintf(a->fault, FAULT_BYTES, "cannot read: %s", strerror(ENOMEM));
+            return false;
+        }
         lines->text = text;
         lines->room = room;
     }
@@ -262,8 +266,8 @@ static bool add_line(const Answering *a, LineWindow *lines, const InputLine *lin
     return true;
 }
 
-/* Adds the next line. `name`: in front of messages. *failed: there is a fault, which has been told;
- * false: then, and at the end. */
+/* Adds the next line. `name`: in front of messages. *failed: there is a fault; false: then, and at
+ * the end. */
 static bool take_line(Answering *a, LineInput *from, const char *name, long number,
                       LineWindow *lines, bool *failed)
 {
@@ -272,13 +276,13 @@ static bool take_line(Answering *a, LineInput *from, const char *name, long numb
     case INPUT_LINE: break;
     case INPUT_END: return false;
     case INPUT_LONG:
-        fprintf(stderr, "%s: %sline %ld: the line is longer than %d bytes\n", a->program, name,
-                number, LINE_LIMIT);
+        snprintf(a->fault, FAULT_BYTES, "%sline %ld: the line is longer than %d bytes", name,
+                 number, LINE_LIMIT);
         *failed = true;
         return false;
     case INPUT_FAILED:
-        fprintf(stderr, "%s: %sline %ld: cannot read: %s\n", a->program, name, number,
-                strerror(errno));
+        snprintf(a->fault, FAULT_BYTES, "%sline %ld: cannot read: %s", name, number,
+                 strerror(errno));
         *failed = true;
         return false;
     }
@@ -289,7 +293,7 @@ static bool take_line(Answering *a, LineInput *from, const char *name, long numb
     return !*failed;
 }
 
-/* The line of prefixes that goes with a line; false after saying that there is none. */
+/* The line of prefixes that goes with a line; false: there is none, or a fault. */
 static bool take_prefix(Answering *a, long number)
 {
     bool failed = false;
@@ -298,7 +302,7 @@ static bool take_prefix(Answering *a, long number)
     if (take_line(a, &a->begun, "--prefix: ", number, &a->prefixes, &failed))
         return true;
     if (!failed)
-        fprintf(stderr, "%s: %s has no line %ld\n", a->program, a->options->prefix, number);
+        snprintf(a->fault, FAULT_BYTES, "%s has no line %ld", a->options->prefix, number);
     return false;
 }
 
@@ -326,11 +330,17 @@ static long read_window(Answering *a, long number, bool *failed)
 static int answer_lines(Answering *a)
 {
     bool failed = false;
-    for (long number = 1, n; !failed && (n = read_window(a, number, &failed)); number += n) {
-        failed = answer_window(a, number, n) || failed;
+    bool faulty = false;
+    for (long number = 1, n; !failed && !faulty && (n = read_window(a, number, &faulty));
+         number += n) {
+        failed = answer_window(a, number, n);
         /* a write that failed earlier leaves nothing to flush */
         if ((fflush(stdout) || ferror(stdout)) && !failed)
             failed = complain(a->program, "cannot write", strerror(errno));
+    }
+    if (!failed && faulty) {
+        fprintf(stderr, "%s: %s\n", a->program, a->fault);
+        failed = true;
     }
     InputLine more;
     if (!failed && a->options->prefix && input_next(&a->begun, &more) != INPUT_END)
