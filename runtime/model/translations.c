@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of a batch; results do not depend on them. */
-enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256 };
+enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256, WINDOW_ROWS = 1024 /* hypotheses */ };
 
 /* A line's tokens, those around them included. */
 typedef struct TextLine {
@@ -120,8 +120,13 @@ static int encode_prefixes(Translation *t)
 /* Where a batch that begins at this line ends. */
 static int64_t window_end(const Translation *t, int64_t from)
 {
+    const int64_t each = t->settings.alternatives > 0 ? t->settings.alternatives : 1,
+                  rows = WINDOW_ROWS / (each * decode_width(&t->settings)),
+                  most = rows < 1              ? 1
+                         : rows < WINDOW_LINES ? rows
+                                               : WINDOW_LINES;
     int64_t to = from, tokens = 0;
-    while (to < t->n && to - from < WINDOW_LINES && tokens < WINDOW_TOKENS)
+    while (to < t->n && to - from < most && tokens < WINDOW_TOKENS)
         tokens += t->lines[to++].n;
     return to;
 }
