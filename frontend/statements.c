@@ -104,8 +104,9 @@ static void run_update(Elab *e, const Node *node)
         return;
     const char *path = op_string(state->op, ATTR_name);
     const Node *first = map_get(&e->updates, path);
-    if (first &&
-        !(e->loaded.options && e->loaded.options->is_trained)) { /* a run stays as it was */
+    bool is_run =
+        e->loaded.options && e->loaded.options->is_trained; /* it opens as it was trained */
+    if (first && !is_run) {
         elab_error(e, node, "`%s` is updated twice: a state gets one value in a step", path);
         elab_note(e, first->loc, "here");
         return;

@@ -19,10 +19,10 @@ typedef struct LlvmTarget {
     LLVMTargetMachineRef machine;
 } LlvmTarget;
 
-/* options NULL: this machine, opt_level 2, OpenBLAS. `foreign`: any CPU of
- * targets.def is accepted; pass true if the code is for another machine, or if target_settle has
- * checked the options. Otherwise a CPU whose code this machine cannot run is refused. False after
- * errors. target_dispose is needed in either case. */
+/* options NULL: this machine, opt_level 2, OpenBLAS. `foreign`: any CPU of targets.def is accepted;
+ * pass true if the code is for another machine, or if target_settle has checked the options. If
+ * false, a CPU whose code this machine cannot run is refused. False after errors. target_dispose is
+ * needed in either case. */
 bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign,
                  Diagnostics *diags);
 void target_dispose(LlvmTarget *target);

@@ -383,7 +383,7 @@ bool exec_find_nan(Exec *exec, const char **name, int *step)
     note_run(exec);
     if (found < 0)
         return true;
-    exec->kept->prepared = 0; /* later steps have not run */
+    exec->kept->prepared = 0; /* no step after `found` has run */
     exec->kept->keeps = NULL;
     *step = found;
     *name = exec->program->steps[found].name;

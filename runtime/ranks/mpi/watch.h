@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Ends all ranks, this one too, after a pause of a second, in which the launcher reads what ranks
- * have printed. Output that the launcher has not read by then is lost. */
+/* Ends all ranks, this one too, after one second. In this second the launcher reads what ranks have
+ * printed; it loses the output that it reads no sooner. */
 void end_all_ranks(int status);
 /* To be called after MPI_Init_thread with MPI_THREAD_MULTIPLE, on all ranks. If nothing is heard of
  * a rank for `seconds`, an error names the rank and all ranks end. False: memory ran out, or the
