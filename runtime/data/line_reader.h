@@ -1,19 +1,10 @@
-/* Lines of a file, a pipe or a terminal one by one, as they come, in memory that does not
- * grow with the text: at most one line and what one read gives. */
+/* LineReader: the lines of a LineBuffer, checked: not too long, valid UTF-8, no NUL. */
 #ifndef RUNTIME_DATA_LINE_READER_H
 #define RUNTIME_DATA_LINE_READER_H
 
-#include "runtime/data/lines.h"
+#include "runtime/data/line_buffer.h"
 
 typedef struct LineReader LineReader;
-
-typedef enum LineStatus {
-    LINE_READ,
-    /* not valid UTF-8, with a NUL, or longer than the limit; the next line may be good */
-    LINE_BAD,
-    LINE_END,   /* the text has ended */
-    LINE_FAILED /* nothing more can be read */
-} LineStatus;
 
 /* LineResult: what line_reader_next returns. Text and message are valid until the next call. */
 typedef struct LineResult {

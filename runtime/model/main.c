@@ -4,8 +4,7 @@
 #include "runtime/model/program_options.h"
 
 #include "base/unknown.h"
-#include "runtime/data/lines.h"
-#include "runtime/model/line_input.h"
+#include "runtime/data/line_buffer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,7 +64,7 @@ static int complain(const char *program, const char *what, const char *why)
     return 1;
 }
 
-/* Lines that are answered together, each ended by a newline. */
+/* Lines that are answered together, each ended by a CRLF. */
 typedef struct LineWindow {
     char *text;
     size_t length, room;
@@ -84,11 +83,11 @@ typedef struct Answering {
     bool lists;     /* several results a line */
     int32_t places; /* as many at most */
     TfcResult *results;
-    LineInput input, begun;     /* the lines; the prefixes, if there are any */
+    LineBuffer input, begun;    /* the lines; the prefixes, if there are any */
     LineWindow lines, prefixes; /* a window of each; without prefixes the second has no text */
     Ids ids, prefix_ids;        /* of a line */
     UnknownCount unknown;       /* tokens of all lines */
-    char fault[FAULT_BYTES];    /* of what is read: told behind the answers before it */
+    char fault[FAULT_BYTES];    /* of the input, reported after the answers; "": none */
 } Answering;
 
 /* A line's ids; false after saying what is wrong. */
@@ -248,10 +247,12 @@ static int answer_window(Answering *a, long number, long n)
 
 /* ---- reading ---- */
 
-static bool add_line(Answering *a, LineWindow *lines, const InputLine *line)
+/* Appends a line and a CRLF: a return of the line's own before it stays one. */
+static bool add_line(Answering *a, LineWindow *lines, const Line *line)
 {
-    if (lines->room - lines->length < line->length + 2) {
-        size_t room = 2 * lines->room + line->length + 2;
+    static const char end[] = "\r\n";
+    if (lines->room - lines->length < line->length + sizeof end) {
+        size_t room = 2 * lines->room + line->length + sizeof end;
         char *text = realloc(lines->text, room);
         if (!text) {
             snprintf(a->fault, FAULT_BYTES, "cannot read: %s", strerror(ENOMEM));
@@ -260,91 +261,78 @@ static bool add_line(Answering *a, LineWindow *lines, const InputLine *line)
         lines->text = text;
         lines->room = room;
     }
-    memcpy(lines->text + lines->length, line->text, line->length);
-    lines->length += line->length;
-    memcpy(lines->text + lines->length++, "\n", 2);
+    if (line->length)
+        memcpy(lines->text + lines->length, line->text, line->length);
+    memcpy(lines->text + lines->length + line->length, end, sizeof end);
+    lines->length += line->length + sizeof end - 1;
     return true;
 }
 
-/* Adds the next line. `name`: in front of messages. *failed: there is a fault; false: then, and at
- * the end. */
-static bool take_line(Answering *a, LineInput *from, const char *name, long number,
-                      LineWindow *lines, bool *failed)
+/* Adds the next line. `name`: in front of messages. False: the text has ended, or `fault` has the
+ * reason. */
+static bool take_line(Answering *a, LineBuffer *from, const char *name, LineWindow *lines)
 {
-    InputLine line;
-    switch (input_next(from, &line)) {
-    case INPUT_LINE: break;
-    case INPUT_END: return false;
-    case INPUT_LONG:
-        snprintf(a->fault, FAULT_BYTES, "%sline %ld: the line is longer than %d bytes", name,
-                 number, LINE_LIMIT);
-        *failed = true;
+    Line line;
+    const LineStatus status = line_buffer_next(from, &line);
+    if (status == LINE_END)
         return false;
-    case INPUT_FAILED:
-        snprintf(a->fault, FAULT_BYTES, "%sline %ld: cannot read: %s", name, number,
-                 strerror(errno));
-        *failed = true;
-        return false;
-    }
-    if (number == 1 && from == &a->input && line.length >= 3 &&
-        !memcmp(line.text, "\xEF\xBB\xBF", 3))
-        line = (InputLine){line.text + 3, line.length - 3};
-    *failed = !add_line(a, lines, &line);
-    return !*failed;
+    if (status == LINE_READ && line.length <= LINE_LIMIT)
+        return add_line(a, lines, &line);
+    if (status == LINE_READ)
+        snprintf(a->fault, FAULT_BYTES, "%sline %lld: the line is longer than %d bytes", name,
+                 (long long)from->number, LINE_LIMIT);
+    else
+        snprintf(a->fault, FAULT_BYTES, "%sline %lld: cannot read: %s", name,
+                 (long long)from->number + 1, strerror(from->error));
+    return false;
 }
 
 /* The line of prefixes that goes with a line; false: there is none, or a fault. */
 static bool take_prefix(Answering *a, long number)
 {
-    bool failed = false;
     if (!a->options->prefix)
         return true;
-    if (take_line(a, &a->begun, "--prefix: ", number, &a->prefixes, &failed))
+    if (take_line(a, &a->begun, "--prefix: ", &a->prefixes))
         return true;
-    if (!failed)
+    if (!a->fault[0])
         snprintf(a->fault, FAULT_BYTES, "%s has no line %ld", a->options->prefix, number);
     return false;
 }
 
-/* Reads lines that are there, at least one; how many. */
-static long read_window(Answering *a, long number, bool *failed)
+/* Reads available lines, at least one, until there are many or `fault` is set. Returns how many. */
+static long read_window(Answering *a, long number)
 {
     long n = 0, most = a->options->ids ? 1 : MOST_LINES;
     a->lines.length = a->prefixes.length = 0;
-    while (n < most && a->lines.length < MANY_BYTES && (!n || input_ready(&a->input))) {
+    while (n < most && a->lines.length < MANY_BYTES && (!n || line_buffer_ready(&a->input))) {
         const size_t before = a->lines.length;
-        if (!take_line(a, &a->input, "", number + n, &a->lines, failed))
+        if (!take_line(a, &a->input, "", &a->lines))
             break;
         if (!take_prefix(a, number + n)) {
-            *failed = true;
             a->lines.length = before;
             break;
         }
         n++;
     }
-    if (n)
-        a->lines.text[a->lines.length] = '\0';
     return n;
 }
 
 static int answer_lines(Answering *a)
 {
-    bool failed = false;
-    bool faulty = false;
-    for (long number = 1, n; !failed && !faulty && (n = read_window(a, number, &faulty));
-         number += n) {
+    int failed = 0;
+    for (long number = 1, n; !failed && !a->fault[0] && (n = read_window(a, number)); number += n) {
         failed = answer_window(a, number, n);
         /* a write that failed earlier leaves nothing to flush */
         if ((fflush(stdout) || ferror(stdout)) && !failed)
             failed = complain(a->program, "cannot write", strerror(errno));
     }
-    if (!failed && faulty) {
+    if (!failed && !a->fault[0] && a->options->prefix &&
+        take_line(a, &a->begun, "--prefix: ", &a->prefixes))
+        snprintf(a->fault, FAULT_BYTES, "%s: it has more lines than the text", a->options->prefix);
+    if (!failed && a->fault[0]) {
         fprintf(stderr, "%s: %s\n", a->program, a->fault);
-        failed = true;
+        failed = 1;
     }
-    InputLine more;
-    if (!failed && a->options->prefix && input_next(&a->begun, &more) != INPUT_END)
-        failed = complain(a->program, a->options->prefix, "it has more lines than the text");
     return failed;
 }
 
@@ -363,22 +351,23 @@ static int prepare_program(Answering *a, TfcModelHandle *loaded)
     a->results = calloc((size_t)a->places, sizeof *a->results);
     if (!a->results)
         return complain(a->program, "cannot begin", strerror(errno));
-    if (o->prefix && !input_open(&a->begun, o->prefix))
+    if (!line_buffer_open(&a->input, NULL, LINE_LIMIT))
+        return complain(a->program, "standard input", strerror(errno));
+    if (o->prefix && !line_buffer_open(&a->begun, o->prefix, LINE_LIMIT))
         return complain(a->program, o->prefix, strerror(errno));
-    input_open(&a->input, NULL);
     return 0;
 }
 
 static int answer_with(const TfcModel *model, const char *program, TfcModelHandle *loaded,
                        const ProgramOptions *o)
 {
-    Answering a = {.model = model, .program = program, .options = o, .begun = {.fd = -1}};
+    Answering a = {.model = model, .program = program, .options = o};
     int status = prepare_program(&a, loaded);
     if (!status)
         status = answer_lines(&a);
     tell_unknown_share(&a);
-    input_close(&a.input);
-    input_close(&a.begun);
+    line_buffer_close(&a.input);
+    line_buffer_close(&a.begun);
     free(a.lines.text);
     free(a.prefixes.text);
     free(a.results);

@@ -67,6 +67,21 @@ if [ -w /dev/full ]; then
     done
 fi
 
+# Marks of the byte order, returns and prefixes are read as tfc translate reads them.
+printf '\357\273\277a b\r\n\r\nc\r\r\nb' >marked.txt
+printf '\357\273\277c\r\na\nb\nd' >begun.txt
+for way in "" "--prefix begun.txt" "--nbest 2"; do
+    "$tfc" translate "$runs/translator" $way --input marked.txt >want.txt
+    ./program $way <marked.txt 2>err.txt | cmp - want.txt || fail "a marked text, $way: $(cat err.txt)"
+done
+printf '\357\273\277' >faulty.txt
+[ -z "$(./program <faulty.txt | od -c -A n)" ] || fail "a mark alone is a line"
+{ cat faulty.txt && head -c 1000000 /dev/zero | tr '\0' ' ' && printf '\r\n'; } | ./program >out.txt || fail "a mark counts towards a line"
+printf 'a\n' >faulty.txt
+status=0
+./program --prefix two.txt <&- 2>err.txt || status=$?
+[ $status = 1 ] && grep -q "standard input: Bad file descriptor" err.txt || fail "no standard input: $(cat err.txt)"
+
 # Prompts.
 "$tfc" compile "$runs/generator" -o writer
 head -n 40 lines.txt >prompts.txt
