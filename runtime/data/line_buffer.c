@@ -59,7 +59,14 @@ static void make_room(LineBuffer *b)
     b->data = memory_resized(b->data, b->capacity);
 }
 
-/* Reads what is there; waits where nothing is. */
+/* Waits for a writer, at most `milliseconds` (-1: as long as it takes). False: nothing came. */
+static bool wait_for_bytes(const LineBuffer *b, int milliseconds)
+{
+    struct pollfd one = {.fd = b->fd, .events = POLLIN};
+    return poll(&one, 1, milliseconds) > 0;
+}
+
+/* Reads what is there; waits where nothing is, also at a file that is set not to block. */
 static void fill(LineBuffer *b)
 {
     make_room(b);
@@ -68,6 +75,8 @@ static void fill(LineBuffer *b)
         b->end += (size_t)n;
     else if (n == 0)
         b->at_end = true;
+    else if (errno == EAGAIN)
+        wait_for_bytes(b, -1);
     else if (errno != EINTR) {
         b->error = errno;
         b->at_end = true;
@@ -115,17 +124,10 @@ static bool is_decided(LineBuffer *b)
     return skip_line(b) && (b->skipped >= 0 || b->at_end || find_newline(b) || is_over(b));
 }
 
-/* Whether reading would not wait. */
-static bool is_readable(const LineBuffer *b)
-{
-    struct pollfd one = {.fd = b->fd, .events = POLLIN};
-    return b->is_file || poll(&one, 1, 0) > 0;
-}
-
 bool line_buffer_ready(LineBuffer *b)
 {
     while (!is_decided(b)) {
-        if (!is_readable(b))
+        if (!b->is_file && !wait_for_bytes(b, 0))
             return false;
         fill(b);
     }

@@ -336,6 +336,16 @@ static int answer_lines(Answering *a)
     return failed;
 }
 
+/* Path NULL: standard input. The exit status. */
+static int open_lines(const Answering *a, LineBuffer *buffer, const char *path)
+{
+    if (line_buffer_open(buffer, path, LINE_LIMIT))
+        return 0;
+    fprintf(stderr, "%s: cannot read %s: %s\n", a->program, path ? path : "standard input",
+            strerror(errno));
+    return 1;
+}
+
 /* The exit status. */
 static int prepare_program(Answering *a, TfcModelHandle *loaded)
 {
@@ -351,11 +361,8 @@ static int prepare_program(Answering *a, TfcModelHandle *loaded)
     a->results = calloc((size_t)a->places, sizeof *a->results);
     if (!a->results)
         return complain(a->program, "cannot begin", strerror(errno));
-    if (!line_buffer_open(&a->input, NULL, LINE_LIMIT))
-        return complain(a->program, "standard input", strerror(errno));
-    if (o->prefix && !line_buffer_open(&a->begun, o->prefix, LINE_LIMIT))
-        return complain(a->program, o->prefix, strerror(errno));
-    return 0;
+    status = open_lines(a, &a->input, NULL);
+    return status || !o->prefix ? status : open_lines(a, &a->begun, o->prefix);
 }
 
 static int answer_with(const TfcModel *model, const char *program, TfcModelHandle *loaded,

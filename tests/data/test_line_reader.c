@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "runtime/data/line_buffer.h"
 #include "runtime/data/line_reader.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -124,6 +126,31 @@ static void test_mark_alone(void **state)
     close(in);
     assert_int_equal(line_reader_next(reader).status, LINE_END);
     line_reader_close(reader);
+}
+
+/* A pipe that is set not to block, as some shells and Node do: its next line is waited for. */
+static void test_not_blocking(void **state)
+{
+    Fixture *f = *state;
+    int ends[2];
+    LineBuffer buffer;
+    Line line;
+    assert_int_equal(pipe(ends), 0);
+    assert_true(line_buffer_open(&buffer, arena_printf(f->arena, "/dev/fd/%d", ends[0]), 8));
+    assert_int_equal(fcntl(buffer.fd, F_SETFL, O_NONBLOCK), 0);
+    const pid_t writer = fork();
+    if (!writer) {
+        usleep(50000);
+        _exit(write(ends[1], "late\n", 5) != 5);
+    }
+    close(ends[1]);
+    assert_int_equal(line_buffer_next(&buffer, &line), LINE_READ);
+    assert_int_equal(line.length, 4);
+    assert_memory_equal(line.text, "late", 4);
+    assert_int_equal(line_buffer_next(&buffer, &line), LINE_END);
+    assert_int_equal(waitpid(writer, NULL, 0), writer);
+    line_buffer_close(&buffer);
+    close(ends[0]);
 }
 
 /* What never ends a line is given up, even where bad lines are passed over. */
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ready, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mark_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_not_blocking, setup, teardown),
         cmocka_unit_test_setup_teardown(test_endless, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_as_whole, setup, teardown),
