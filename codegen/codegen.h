@@ -73,6 +73,11 @@ JitStats jit_stats(const Jit *jit);
  * processor, the bits of its vectors, its instruction for pairs of bf16 if it has one. In the
  * arena, from the user's cache or else from LLVM, which is then loaded. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
+/* Of the form that a target's products of a type have: columns, kept, joined and whole, which say
+ * how product_pack makes panels; other fields are 0. From the user's cache or else from LLVM. False
+ * after errors. */
+bool codegen_panels(const TargetOptions *options, TfcType type, Arena *arena, TfcFormSizes *out,
+                    Diagnostics *diags);
 /* LLVM's version, such as "19.1.7"; in the arena, from the user's cache or else from LLVM. NULL
  * after errors. */
 const char *codegen_llvm(Arena *arena, Diagnostics *diags);

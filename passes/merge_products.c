@@ -13,11 +13,12 @@
  *
  * Only products whose scopes have the same parent (one attention block) are
  * merged: values of different layers would have to be kept for one another.
- * Sums are taken in another order then: results differ by rounding. In a decoding
- * step (it appends to caches) they stay apart: it multiplies a row a hypothesis, which
- * takes as long as reading the weights, and a second copy of these would gain nothing. */
+ * Sums are taken in another order then: results differ by rounding. In encode and in a
+ * decoding step they stay apart: each reads its weight as panels (prepack), which are
+ * there once for all functions and in the files of compiled models. */
 #include "passes/clone.h"
 #include "passes/pass.h"
+#include "passes/prepack.h"
 #include "passes/simplify.h"
 
 #include <string.h>
@@ -120,7 +121,7 @@ static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
 typedef struct Sharing {
     PassContext *context;
     Arena *arena;
-    bool decodes; /* the function is a decoding step */
+    bool decodes; /* the function reads its weights as panels */
     MergeSearch search;
     VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
@@ -319,7 +320,7 @@ bool pass_merge_products(Function *function, PassContext *context)
 {
     Sharing sharing = {.context = context,
                        .arena = function->module->arena,
-                       .decodes = function_has(function, OP_append),
+                       .decodes = reads_panels(function),
                        .search.visited = side_new(function->module->arena)};
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;

@@ -1,12 +1,16 @@
-/* prepack: products by weights say so, in a decoding step.
+/* prepack: products by weights say so, in encode and in a decoding step.
  *
  *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, panels = 1}
  *
- * where %w is made of params alone. The program then packs the matrix, the way its products
- * read it, once for many runs. That takes memory for a second copy, and pays for products of
- * some hundred rows at most, as a decoding step's hypotheses are; of the thousands that other
- * functions multiply, packing takes a percent. */
+ * where %w is made of params alone. The program then packs the matrix, the way its products read
+ * it, once for many runs, or takes it from the file of a compiled model. That pays for products of
+ * some hundred rows at most, as a decoding step's hypotheses and a sentence's tokens are; of the
+ * thousands that other functions multiply, packing takes a percent. */
 #include "passes/prepack.h"
+
+#include "base/functions.h"
+
+#include <string.h>
 
 /* A cache has a place for each position, and other params have sizes that are known. */
 static bool is_cache(const Value *param)
@@ -32,9 +36,15 @@ SideTable find_made_of_params(const Function *function)
     return made;
 }
 
+bool reads_panels(const Function *function)
+{
+    return function_has(function, OP_append) || /* a step appends to caches */
+           !strcmp(function->name, function_names()[FUNCTION_ENCODE]);
+}
+
 bool pass_prepack(Function *function, PassContext *context)
 {
-    if (!function_has(function, OP_append)) /* no caches: no decoding step */
+    if (!reads_panels(function))
         return true;
     SideTable made = find_made_of_params(function);
     FOR_OPS (op, &function->body) {

@@ -140,6 +140,69 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
 
+/* Whether the op, or region, is one cast. */
+static bool is_one_cast(const Op *op)
+{
+    int n = 0;
+    if (op->kind != OP_row)
+        return op->kind == OP_cast;
+    FOR_OPS (inner, op->body) {
+        if (inner->kind != OP_cast && inner->kind != OP_yield)
+            return false;
+        n += inner->kind == OP_cast;
+    }
+    return n == 1;
+}
+
+/* Whether the step rounds a tensor, element by element, and does nothing else. */
+static bool only_casts(const Plan *plan, size_t s)
+{
+    const TfcStep *step = &plan->steps.data[s];
+    const TfcView *views = step->kernel.views;
+    return step->kind == TFC_STEP_KERNEL && step->kernel.n_views == 2 &&
+           is_one_cast(plan->origins.data[s]) && !views[0].offset && !views[1].offset &&
+           views[0].n_axes == views[1].n_axes &&
+           !memcmp(views[0].strides, views[1].strides, sizeof views[0].strides);
+}
+
+typedef struct Writers {
+    int32_t buffer, n;
+} Writers;
+
+static void count_writer(void *data, int32_t buffer, bool written)
+{
+    Writers *writers = data;
+    writers->n += written && buffer == writers->buffer;
+}
+
+/* The buffer whose elements this one has, rounded; itself, if there is none. */
+static int32_t cast_from(const Plan *plan, int32_t b)
+{
+    Writers writers = {b, 0};
+    int32_t from = b;
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        step_buffers(&plan->steps.data[s], count_writer, &writers);
+        if (only_casts(plan, s) && plan->steps.data[s].kernel.views[1].buffer == b)
+            from = plan->steps.data[s].kernel.views[0].buffer;
+    }
+    return writers.n == 1 ? from : b;
+}
+
+/* As TfcGemmStep.param. */
+static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
+{
+    const TfcBuffer *buffer = &plan->buffers.data[cast_from(plan, gemm->b.buffer)];
+    const TfcSize *n = &plan->sizes.data[gemm->n.size], *k = &plan->sizes.data[gemm->k.size];
+    const TfcSize *row = &plan->sizes.data[gemm->b.row_stride],
+                  *column = &plan->sizes.data[gemm->b.column_stride];
+    if (buffer->kind != TFC_BUFFER_TENSOR || buffer->type != TFC_F32 || gemm->b.offset ||
+        !size_is(&plan->sizes.data[buffer->size], n->coefficient * k->coefficient))
+        return 0;
+    const bool is_whole =
+        (size_equal(row, n) && size_is(column, 1)) || (size_is(row, 1) && size_equal(column, k));
+    return is_whole ? 1 + buffer->index : 0;
+}
+
 /* Products of the same matrix share its panels. As TfcGemmStep.panels. */
 static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
 {
@@ -164,6 +227,7 @@ static void pack_weights(Plan *plan, const bool *constant)
         step.gemm.panels = find_panels(plan, &step.gemm);
         if (!step.gemm.panels) {
             step.gemm.panels = 1 + panels_buffer(plan, &step.gemm);
+            step.gemm.param = param_of(plan, &step.gemm);
             step.kind = TFC_STEP_PACK;
             step.rows = TFC_ROWS_NONE;
             vec_push(plan->arena, plan->steps, step);

@@ -51,6 +51,8 @@ typedef struct Artifact {
     bool has_text;              /* the vocabulary is put inside */
     bool has_json;              /* the vocabulary, or the source's, is a tokenizer.json */
     Store *weights;             /* to be put inside; NULL: none */
+    VEC(TfcPanels) panels;      /* of these, without data; compile_choose_panels */
+    Map read_as_is;             /* the params that are inside as they are, if any is as panels */
     RunFolder *members;         /* n_members further members of an ensemble */
     int n_members;
     uint64_t version; /* hash of the header; set by compile_header */
@@ -122,6 +124,12 @@ bool compile_members(Artifact *artifact, const char *first, const TextList *with
  * errors. */
 bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
+
+/* Sets the panels, of an artifact that has its programs and weights. False after errors. (panels.c,
+ * as the next one) */
+bool compile_choose_panels(Artifact *artifact);
+/* Whether the param is inside as panels alone. */
+bool artifact_as_panels(const Artifact *artifact, const StoreTensor *tensor);
 
 /* Writes the header, and sets the artifact's version. */
 void compile_header(Artifact *artifact, Text *out);

@@ -323,7 +323,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
                write_code(a);
     choose_text(a);
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
-        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a))
+        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
+        !compile_choose_panels(a))
         return false;
     if (is_rounded(o) && a->weights)
         round_all(a);

@@ -9,6 +9,7 @@
 #include "driver/ports/ports.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WEIGHT_ALIGN = 64 };
@@ -24,15 +25,20 @@ static const char *c_string(Arena *arena, const char *text)
     return copy;
 }
 
-static bool is_inside(const StoreTensor *tensor)
+/* As it is. */
+static bool is_inside(const Artifact *a, const StoreTensor *tensor)
 {
-    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && tensor->data;
+    return store_is_param(tensor) && tensor->data && !artifact_as_panels(a, tensor);
 }
 
-static int64_t padded_bytes(const StoreTensor *tensor)
+static int64_t padded(int64_t bytes)
 {
-    return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN *
-           WEIGHT_ALIGN;
+    return (bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
+}
+
+static int64_t tensor_bytes(const StoreTensor *tensor)
+{
+    return tensor->count * element_info(tensor->type)->bytes;
 }
 
 /* The stores whose weights are inside: none, one, or an ensemble's. */
@@ -48,20 +54,36 @@ static const char *weights_name(const Artifact *a, int i)
     return i ? arena_printf(a->job->arena, "weights_%d", i) : "weights";
 }
 
+static void write_padded(FileWriter *file, const void *bytes, int64_t n)
+{
+    static const char zeros[WEIGHT_ALIGN];
+    file_write(file, bytes, (size_t)n);
+    file_write(file, zeros, (size_t)(padded(n) - n));
+}
+
+static void write_panels(const Artifact *a, Store *weights, FileWriter *file)
+{
+    for (size_t i = 0; i < a->panels.count; i++) {
+        const TfcPanels *panels = &a->panels.data[i];
+        void *bytes = memory_resized(NULL, (size_t)panels_bytes(panels));
+        panels_write(panels, store_find(weights, panels->name)->data, bytes);
+        write_padded(file, bytes, panels_bytes(panels));
+        free(bytes);
+    }
+}
+
+/* First params as they are, then panels. */
 static bool write_weights(const Artifact *a, Store *weights, const char *path)
 {
     FileWriter *file = file_create(&a->job->diags, path);
     if (!file)
         return false;
-    static const char zeros[WEIGHT_ALIGN];
     for (int64_t i = 0; i < store_count(weights); i++) {
         const StoreTensor *tensor = store_at(weights, i);
-        if (!is_inside(tensor))
-            continue;
-        int64_t size = tensor->count * element_info(tensor->type)->bytes;
-        file_write(file, tensor->data, (size_t)size);
-        file_write(file, zeros, (size_t)(padded_bytes(tensor) - size));
+        if (is_inside(a, tensor))
+            write_padded(file, tensor->data, tensor_bytes(tensor));
     }
+    write_panels(a, weights, file);
     return file_commit(file, &a->job->diags);
 }
 
@@ -82,12 +104,14 @@ static bool write_shortlist(const Artifact *a, const Shortlist *s, const char *p
     return file_commit(file, &a->job->diags);
 }
 
-static int64_t weights_size(Store *weights)
+static int64_t weights_size(const Artifact *a, Store *weights)
 {
     int64_t size = 0;
     for (int64_t i = 0; i < store_count(weights); i++)
-        if (is_inside(store_at(weights, i)))
-            size += padded_bytes(store_at(weights, i));
+        if (is_inside(a, store_at(weights, i)))
+            size += padded(tensor_bytes(store_at(weights, i)));
+    for (size_t i = 0; i < a->panels.count; i++)
+        size += padded(panels_bytes(&a->panels.data[i]));
     return size;
 }
 
@@ -148,23 +172,41 @@ static void put_blob(const Artifact *a, const char *name, int align, int64_t siz
              name, name, align, symbol, symbol, symbol, symbol, file, symbol, size, symbol);
 }
 
-/* The weights of one model, as an array of this name; how many. */
+static void put_panels(const Artifact *a, const char *name, int64_t at, Text *out)
+{
+    if (!a->panels.count)
+        return;
+    text_add(out, "static const TfcPanels %s_panels[] = {\n", name);
+    for (size_t i = 0; i < a->panels.count; i++) {
+        const TfcPanels *p = &a->panels.data[i];
+        text_add(out,
+                 "    {%s, %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", {%" PRId64
+                 ", %" PRId64 ", %" PRId64 "}, %s_%s_inside + %" PRId64 "},\n",
+                 c_string(a->job->arena, p->name), p->is_rounded, p->k, p->n, p->is_transposed,
+                 p->layout.columns, p->layout.kept, p->layout.whole, a->name, name, at);
+        at += padded(panels_bytes(p));
+    }
+    text_add(out, "};\n");
+}
+
+/* The weights of one model, as arrays of this name; how many are as they are. */
 static int put_weights(const Artifact *a, Store *weights, const char *name, Text *out)
 {
     int n = 0;
     int64_t at = 0;
-    put_blob(a, name, 4096, weights_size(weights), out);
+    put_blob(a, name, 4096, weights_size(a, weights), out);
     text_add(out, "static const TfcWeight %s[] = {\n", name);
     for (int64_t i = 0; i < store_count(weights); i++) {
         const StoreTensor *tensor = store_at(weights, i);
-        if (!is_inside(tensor))
+        if (!is_inside(a, tensor))
             continue;
         text_add(out, "    {%s, %s_%s_inside + %" PRId64 "},\n",
                  c_string(a->job->arena, tensor->name), a->name, name, at);
-        at += padded_bytes(tensor);
+        at += padded(tensor_bytes(tensor));
         n++;
     }
-    text_add(out, "};\n");
+    text_add(out, "    {0, 0}\n};\n");
+    put_panels(a, name, at, out);
     return n;
 }
 
@@ -178,7 +220,8 @@ static void put_members(const Artifact *a, Text *out)
         n[i] = put_weights(a, store_of(a, i), weights_name(a, i), out);
     text_add(out, "static const TfcMember members[] = {");
     for (int i = 0; i < n_stores(a); i++)
-        text_add(out, "{%d, %s}, ", n[i], weights_name(a, i));
+        text_add(out, "{%d, %s, %zu, %s%s}, ", n[i], weights_name(a, i), a->panels.count,
+                 a->panels.count ? weights_name(a, i) : "0", a->panels.count ? "_panels" : "");
     text_add(out, "};\n");
 }
 
@@ -357,7 +400,13 @@ static const char runtime_types[] =
     "#define HIDDEN __attribute__((visibility(\"hidden\")))\n"
     "#include <stddef.h>\n"
     "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
-    "typedef struct TfcMember { long long n; const TfcWeight *weights; } TfcMember;\n"
+    "typedef struct TfcPanels {\n"
+    "    const char *name; long long is_rounded, k, n, is_transposed;\n"
+    "    struct { long long columns, kept, whole; } layout; const void *data;\n"
+    "} TfcPanels;\n"
+    "typedef struct TfcMember {\n"
+    "    long long n; const TfcWeight *weights; long long n_panels; const TfcPanels *panels;\n"
+    "} TfcMember;\n"
     "typedef struct TfcVariant { long long level; const void *programs[%d]; } TfcVariant;\n"
     "typedef struct TfcIds { const char *input; long long least, below; } TfcIds;\n"
     "typedef struct TfcVocabulary {\n"

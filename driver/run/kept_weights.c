@@ -15,10 +15,10 @@ enum { LEAST_BYTES = 4 << 20, SAMPLES = 64, SAMPLE_BYTES = 4096 };
 
 static const char checked[] = "checked";
 
-typedef struct Lent {
+typedef struct LentParam {
     void *memory;
     int64_t bytes;
-} Lent;
+} LentParam;
 
 struct KeptWeights {
     Session *session;
@@ -27,7 +27,7 @@ struct KeptWeights {
     ProgramKey identity;
     bool is_checked;
     StoreSource source;
-    VEC(Lent) lent;
+    VEC(LentParam) lent;
 };
 
 /* ---- which checkpoint ---- */
@@ -123,7 +123,7 @@ static void *lend_param(void *context, const StoreTensor *tensor)
     const ProgramKey key = key_of_param(kept, tensor);
     void *memory = bytes < LEAST_BYTES ? NULL : cache_map(kept->cache, &key, bytes);
     if (memory)
-        vec_push(kept->session->job->arena, kept->lent, ((Lent){memory, bytes}));
+        vec_push(kept->session->job->arena, kept->lent, ((LentParam){memory, bytes}));
     return memory;
 }
 
@@ -166,8 +166,13 @@ void kept_weights_use(KeptWeights *kept, Store *store)
         return;
     if (!kept->is_checked)
         cache_put_text(kept->cache, &kept->identity, checked);
-    kept->source = (StoreSource){kept,       fill_param, lend_param, keep_param,
-                                 find_block, keep_block, cache_unmap};
+    kept->source = (StoreSource){.context = kept,
+                                 .fill = fill_param,
+                                 .lend = lend_param,
+                                 .read = keep_param,
+                                 .find = find_block,
+                                 .keep = keep_block,
+                                 .release = cache_unmap};
     store_set_source(store, &kept->source);
 }
 

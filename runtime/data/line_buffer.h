@@ -1,7 +1,7 @@
-/* LineBuffer: the lines of a file, a pipe or a terminal one by one, as they come, in memory that does
- * not grow with the text: at most one line and what one read gives. LF and CRLF end a line, a last
- * line without an end counts, a byte order mark is dropped. The bytes of a line are not checked:
- * line_reader.h checks them. */
+/* LineBuffer: the lines of a file, a pipe or a terminal one by one, as they come, in memory that
+ * does not grow with the text: at most one line and what one read gives. LF and CRLF end a line, a
+ * last line without an end counts, a byte order mark is dropped. The bytes of a line are not
+ * checked: line_reader.h checks them. */
 #ifndef RUNTIME_DATA_LINE_BUFFER_H
 #define RUNTIME_DATA_LINE_BUFFER_H
 
@@ -33,8 +33,8 @@ bool line_buffer_open(LineBuffer *buffer, const char *path, int64_t limit);
  * `lines` lines. False, and errno: it cannot. */
 bool line_buffer_seek(LineBuffer *buffer, int64_t bytes, int64_t lines);
 /* The next line, valid until the next call. LINE_READ: if the line is longer than the limit, it may
- * be cut, and its rest is skipped by the next call. LINE_FAILED: `error` has the reason; 0: what was
- * to be skipped is longer than a thousand times the limit. */
+ * be cut, and its rest is skipped by the next call. LINE_FAILED: `error` has the reason; 0: what
+ * was to be skipped is longer than a thousand times the limit. */
 LineStatus line_buffer_next(LineBuffer *buffer, Line *line);
 /* Whether line_buffer_next would return without waiting for a writer. */
 bool line_buffer_ready(LineBuffer *buffer);

@@ -15,13 +15,15 @@ enum { TASK_ELEMENTS = 1 << 15, BLOCK_ROUNDING = 64 };
 
 /* ---- the slab ---- */
 
-/* Raises the bytes of each buffer to what these dimensions need; whether any grew. */
-static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t *planned)
+/* Raises the bytes of each buffer that is not absent (NULL: of each) to what these dimensions need;
+ * whether any grew. */
+static bool grow_planned(const TfcProgram *program, const TfcDim *dims, const bool *absent,
+                         int64_t *planned)
 {
     bool grew = false;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        if (!buffer_is_planned(buffer))
+        if (!buffer_is_planned(buffer) || (absent && absent[b]))
             continue;
         int64_t bytes = buffer_bytes(program, b, dims);
         if (bytes > planned[b]) {
@@ -68,9 +70,9 @@ void exec_drop_kept(Exec *exec)
 
 /* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is
  * cleared. */
-static bool plan(Exec *exec, bool keeps_more)
+static bool plan(Exec *exec, bool keeps_other)
 {
-    if (keeps_more)
+    if (keeps_other)
         exec_drop_kept(exec);
     if (!slab_place(exec->program, exec->planned, exec->read, exec->offsets, &exec->blocks))
         return false;
@@ -84,17 +86,29 @@ static bool plan(Exec *exec, bool keeps_more)
     return exec->planned_once;
 }
 
+static const void *lend(void *context, const TfcPanels *wanted)
+{
+    return store_panels(context, wanted);
+}
+
+/* Whether other buffers are absent than before. */
+static bool find_lent(Exec *exec)
+{
+    exec->lent_version = store_version(exec->store);
+    return lent_find(&exec->lent, exec->program, exec->read, lend, exec->store);
+}
+
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
 {
-    bool grew = !exec->planned_once, keeps_more = false;
+    bool grew = !exec->planned_once, keeps_other = false;
     for (int64_t i = 0; i < n; i++)
         if (!sizes_fit(exec->program, shapes[i]))
             return false;
-    for (int64_t i = 0; i < n; i++) {
-        grew |= grow_planned(exec->program, shapes[i], exec->planned);
-        keeps_more |= slab_mark_read(exec->program, shapes[i], exec->read);
-    }
-    if ((!grew && !keeps_more) || plan(exec, keeps_more))
+    if (exec->lent_version != store_version(exec->store))
+        keeps_other = find_lent(exec);
+    for (int64_t i = 0; i < n; i++)
+        grew |= grow_planned(exec->program, shapes[i], exec->lent.absent, exec->planned);
+    if ((!grew && !keeps_other) || plan(exec, keeps_other))
         return true;
     /* What was too large is not planned for again. */
     memset(exec->planned, 0, sizeof *exec->planned * (size_t)exec->program->n_buffers);
@@ -112,8 +126,8 @@ int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
     for (int32_t d = 0; dims && d < program->n_dims; d++)
         dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
     if (dims && tables && read && sizes_fit(program, dims)) {
-        grow_planned(program, dims, tables);
-        slab_mark_read(program, dims, read);
+        grow_planned(program, dims, NULL, tables);
+        slab_mark_read(program, read);
         slab_place(program, tables, read, tables + program->n_buffers, &blocks);
     }
     free(read);
@@ -138,7 +152,7 @@ bool exec_measure(Exec *exec)
             return false;
     if (!sizes_fit(program, exec->dims))
         return false;
-    if (grow_planned(program, exec->dims, exec->planned) || !exec->planned_once)
+    if (grow_planned(program, exec->dims, NULL, exec->planned) || !exec->planned_once)
         exec->planned_once = slab_place(program, exec->planned, NULL, exec->offsets, &exec->blocks);
     evaluate_sizes(exec);
     return exec->planned_once;
@@ -146,22 +160,25 @@ bool exec_measure(Exec *exec)
 
 /* ---- steps ---- */
 
-/* Params that steps from `first` on read; what is prepared stands for those that nothing else
- * reads. */
+/* Params that the steps from `first` on read. */
 static bool need_params(Exec *exec, int32_t first)
 {
-    bool ok = true;
-    for (int32_t b = 0; ok && b < exec->program->n_buffers; b++) {
-        if (param_of(exec, b) && (!first || exec->read[b]))
-            ok = store_need(exec->store, param_of(exec, b));
-    }
-    return ok;
+    const TfcProgram *program = exec->program;
+    for (int32_t s = first; s < program->n_steps; s++)
+        for (int32_t i = 0, b; !lent_leaves(&exec->lent, program, s) &&
+                               (b = slab_buffer_of(program, &program->steps[s], i)) >= 0;
+             i++)
+            if (param_of(exec, b) && !store_need(exec->store, param_of(exec, b)))
+                return false;
+    return true;
 }
 
 static void find_addresses(Exec *exec)
 {
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
-        if (buffer_is_planned(&exec->program->buffers[b]))
+        if (exec->lent.panels[b])
+            exec->addresses[b] = (void *)(uintptr_t)exec->lent.panels[b]; /* no step writes it */
+        else if (buffer_is_planned(&exec->program->buffers[b]))
             exec->addresses[b] = exec_place(exec, b);
         else if (param_of(exec, b))
             exec->addresses[b] = param_of(exec, b)->data;
@@ -252,9 +269,10 @@ bool exec_bind(Exec *exec)
         const TfcStep *step = &program->steps[s];
         const TfcLoop *loop = loop_of(program, s);
         BoundStep *bound = &exec->steps[s];
+        const bool runs = s >= first && !lent_leaves(&exec->lent, program, s);
         switch (step->kind) {
         case TFC_STEP_KERNEL:
-            if (s >= first)
+            if (runs)
                 bind_kernel(exec, &step->kernel, &bound->kernel, exec->pointers + n_views,
                             exec->strides + n_views * TFC_MAX_AXES, exec->kernel_dims + n_dims);
             if (step->rows == TFC_ROWS_SUM)
@@ -264,7 +282,7 @@ bool exec_bind(Exec *exec)
             break;
         case TFC_STEP_GEMM:
         case TFC_STEP_PACK:
-            if (s >= first && !bind_gemm(exec, step, loop, &bound->gemm))
+            if (runs && !bind_gemm(exec, step, loop, &bound->gemm))
                 return false;
             break;
         case TFC_STEP_COPY:

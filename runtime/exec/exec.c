@@ -42,6 +42,9 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .addresses = ARENA_ARRAY(arena, void *, program->n_buffers),
         .planned = ARENA_ARRAY(arena, int64_t, program->n_buffers),
         .read = ARENA_ARRAY(arena, bool, program->n_buffers),
+        .lent = {.panels = ARENA_ARRAY(arena, const void *, program->n_buffers),
+                 .left = ARENA_ARRAY(arena, bool, program->n_prepared),
+                 .absent = ARENA_ARRAY(arena, bool, program->n_buffers)},
         .offsets = ARENA_ARRAY(arena, int64_t, program->n_buffers),
         .steps = ARENA_ARRAY(arena, BoundStep, program->n_steps),
         .pointers = ARENA_ARRAY(arena, void *, n_views),
@@ -54,6 +57,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         arena_free(arena);
         return NULL;
     }
+    slab_mark_read(program, exec->read);
     for (int32_t s = 0; s < program->n_steps; s++)
         exec->multiplies |= program->steps[s].kind == TFC_STEP_GEMM;
     for (int32_t t = 0; t < program->n_tensors; t++) {

@@ -18,6 +18,7 @@
 #ifndef RUNTIME_EXEC_EXEC_H
 #define RUNTIME_EXEC_EXEC_H
 
+#include "runtime/exec/panels.h"
 #include "runtime/exec/program.h"
 
 #include <stddef.h>
@@ -67,9 +68,12 @@ bool store_own(Store *store);
  *   fill     writes a param's values to its data; false: they cannot be read
  *   lend     returns a param's values in the source's own memory, which is read-only; NULL: fill
  *            writes them instead
+ *   panels   returns the data of a param's panels that agree with those `wanted`, which have none;
+ *            NULL: there are none. May be NULL
  *   read     called if a program that keeps prepared data also reads this param itself
  *   find     returns what another process gave to `keep` for this program and layout, in writable
- *            memory, to be given back by `release`; NULL: there is none
+ *            memory, to be given back by `release`; NULL: there is none. `find` itself NULL: the
+ *            source keeps nothing, and `read`, `keep` and `release` are not called
  *   keep     gets what the program's first steps (n_prepared) made of the params: `bytes` at
  *            `memory`; `layout` is a hash of where each buffer lies in it
  * The store calls one of them at a time. */
@@ -77,6 +81,7 @@ typedef struct StoreSource {
     void *context;
     bool (*fill)(void *context, StoreTensor *tensor);
     void *(*lend)(void *context, const StoreTensor *tensor);
+    const void *(*panels)(void *context, const TfcPanels *wanted);
     void (*read)(void *context, const StoreTensor *tensor);
     void *(*find)(void *context, const TfcProgram *program, uint64_t layout, int64_t bytes);
     void (*keep)(void *context, const TfcProgram *program, uint64_t layout, const void *memory,
@@ -90,6 +95,8 @@ void store_defer(Store *store);
  * changes, all params have the source's values. */
 void store_set_source(Store *store, const StoreSource *source);
 const StoreSource *store_source(const Store *store); /* NULL: none, or params have changed since */
+/* The source's panels of a param; NULL: it has none, or params have changed since. */
+const void *store_panels(Store *store, const TfcPanels *wanted);
 /* Gives a tensor that has no data its data, or all such tensors: a param the source's values, if
  * there is a source, any other tensor zeros. False: memory ran out, or the source
  * cannot read the values. */

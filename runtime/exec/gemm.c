@@ -130,13 +130,13 @@ static const TfcForm *form_for(const BoundGemm *bound, GemmShape p)
     return blas && native && choice_is_blas(bound->choice, type, p.m, p.n, p.k) ? NULL : native;
 }
 
-/* b as it was packed, if that is there and faster; or NULL. */
+/* b as it was packed, if that is there; or NULL. */
 static const void *packed_operand(const BoundGemm *bound, GemmShape p, int64_t begin,
                                   void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
     const TfcForm *form = form_for(bound, p);
-    if (!step->panels || !form || p.m > product_panels_to(form) || begin % TFC_PANEL_COLUMNS)
+    if (!step->panels || !form || begin % TFC_PANEL_COLUMNS)
         return NULL;
     return buffers[step->panels - 1];
 }

@@ -15,7 +15,13 @@
 #define HALF_FLOPS 4e6
 #define READ_BLOCK_FLOPS 2e6
 #define READ_FLOPS 16.0
-enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, SIDE_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
+enum {
+    FEW_BLOCKS = 4,
+    MAX_BLOCKS = 8,
+    SIDE_ROUNDING = TFC_PANEL_COLUMNS,
+    SMALL_SIDE = 128,
+    LARGE_SIDE = 256
+};
 
 /* The shape of iteration `i`; when the sentence is a summed loop, its largest. */
 static GemmShape iteration_product(const BoundGemm *bound, int64_t i)

@@ -173,7 +173,8 @@ static void run_step(Exec *exec, int32_t s, Team *team)
 
 static bool prepare(Exec *exec)
 {
-    exec->bound &= exec_first_step(exec) >= exec->bound_from;
+    exec->bound &= exec_first_step(exec) >= exec->bound_from &&
+                   (!exec->lent.any || exec->lent_version == store_version(exec->store));
     if (!(exec->bound || exec_bind(exec)) || !exec_point(exec))
         return false;
     if (exec->multiplies && !workspace_ready())
@@ -194,7 +195,7 @@ static void note_run(Exec *exec)
     if (kept->prepared != version)
         kept->prepared = version;
     if (!exec->first_step && exec->program->n_prepared)
-        kept->keeps = kept->found ? NULL : store_source(exec->store);
+        kept->keeps = kept->found ? NULL : store_keeper(exec->store);
 }
 
 /* What is done with each step; false: no more. */
@@ -221,6 +222,8 @@ static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
     const ExecHook *hook = exec->hook;
     bool more = true;
     for (int32_t s = exec->first_step, l = 0; more && s < program->n_steps; s++) {
+        if (lent_leaves(&exec->lent, program, s))
+            continue;
         if (hook)
             hook->before(hook->context, s);
         if (l < program->n_loops && program->loops[l].first == s) {
@@ -237,7 +240,7 @@ static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
 static void leave_prepared(const Exec *exec, int32_t s)
 {
     const TfcProgram *program = exec->program;
-    for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, NULL)) >= 0; i++)
+    for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i)) >= 0; i++)
         if (program->buffers[b].kind == TFC_BUFFER_TENSOR && !exec->read[b])
             store_leave(exec->store, exec->tensors[program->buffers[b].index]);
 }
@@ -270,6 +273,8 @@ static int threads_for(const Exec *exec)
 {
     int64_t most = 1;
     for (int32_t s = exec->first_step; s < exec->program->n_steps; s++) {
+        if (lent_leaves(&exec->lent, exec->program, s))
+            continue;
         int64_t tasks = step_is_epilogue(&exec->program->steps[s]) ? 1 : count_tasks(exec, s);
         most = tasks > most ? tasks : most;
     }

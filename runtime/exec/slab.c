@@ -68,18 +68,14 @@ int64_t slab_plan(SlabItem *items, int32_t n)
     return total;
 }
 
-/* Whether the product reads the panels of b and never b, whatever part of its rows a task has. */
-static bool reads_panels_alone(const TfcProgram *program, const TfcGemmStep *gemm,
-                               const TfcDim *dims)
+/* Whether the product reads the panels of b in place of b. */
+static bool reads_panels(const TfcProgram *program, const TfcGemmStep *gemm)
 {
-    const TfcForm *form = program->products.native[gemm->type];
-    bool blas = (int)gemm->type < TFC_BLAS_TYPES && program->products.blas[gemm->type];
-    return gemm->panels && form && !blas && gemm->m.kind == TFC_EXTENT_SIZE &&
-           program_size(program, gemm->m.size, dims) <= product_panels_to(form);
+    const bool blas = (int)gemm->type < TFC_BLAS_TYPES && program->products.blas[gemm->type];
+    return gemm->panels && program->products.native[gemm->type] && !blas;
 }
 
-int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i,
-                       const TfcDim *dims)
+int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i)
 {
     int32_t buffers[4], n = 0;
     switch (step->kind) {
@@ -92,22 +88,17 @@ int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i
     case TFC_STEP_PACK:
         if (step->gemm.panels)
             buffers[n++] = step->gemm.panels - 1;
-        if (step->kind == TFC_STEP_PACK || !dims || !reads_panels_alone(program, &step->gemm, dims))
+        if (step->kind == TFC_STEP_PACK || !reads_panels(program, &step->gemm))
             buffers[n++] = step->gemm.b.buffer;
     }
     return i < n ? buffers[i] : -1;
 }
 
-bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read)
+void slab_mark_read(const TfcProgram *program, bool *read)
 {
-    bool added = false;
     for (int32_t s = program->n_prepared; s < program->n_steps; s++)
-        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, dims)) >= 0;
-             i++) {
-            added |= !read[b] && buffer_is_kept(program, &program->buffers[b]);
+        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i)) >= 0; i++)
             read[b] = true;
-        }
-    return added;
 }
 
 /* The last step that prepares something of the buffer. */
@@ -115,7 +106,7 @@ static int32_t last_preparing(const TfcProgram *program, int32_t buffer)
 {
     int32_t last = program->buffers[buffer].first;
     for (int32_t s = 0; s < program->n_prepared; s++)
-        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, NULL)) >= 0; i++)
+        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i)) >= 0; i++)
             if (b == buffer)
                 last = s;
     return last;

@@ -20,15 +20,12 @@ typedef struct SlabItem {
  * if memory for the planning itself ran out. */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
-/* The i-th buffer that a step reads or writes; -1: it has fewer. `dims`: leaves out b of a product
- * that reads only b's panels for these dimensions; NULL: leaves out none. */
-int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i,
-                       const TfcDim *dims);
-/* Marks the buffers that the steps after the prepared ones use for these dimensions. Kept buffers
- * without a mark need memory only while they are prepared: panels were packed of them
- * (TfcGemmStep.panels), and every product has so few rows that it reads only the panels. Marks are
- * never removed. Returns whether a kept buffer was newly marked. */
-bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read);
+/* The i-th buffer that a step reads or writes; -1: it has fewer. Of a product that reads b's panels
+ * in place of b, b is none. */
+int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i);
+/* Marks the buffers that the steps after the prepared ones use. Kept buffers without a mark need
+ * memory only while others are made of them, as panels are (TfcGemmStep.panels). */
+void slab_mark_read(const TfcProgram *program, bool *read);
 /* Whether a buffer has a place in the block of what is kept. `read`: slab_mark_read's, or NULL for
  * all. */
 bool slab_stays(const TfcProgram *program, const bool *read, int32_t buffer);

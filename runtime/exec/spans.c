@@ -7,7 +7,7 @@
 
 static bool uses(const TfcProgram *program, const TfcStep *step, int32_t buffer)
 {
-    for (int32_t i = 0, b; (b = slab_buffer_of(program, step, i, NULL)) >= 0; i++)
+    for (int32_t i = 0, b; (b = slab_buffer_of(program, step, i)) >= 0; i++)
         if (b == buffer)
             return true;
     return false;
@@ -87,7 +87,7 @@ bool exec_find_outputs(Exec *exec)
         for (int32_t k = first; k <= s; k++) {
             for_outputs[k] = !needed;
             for (int32_t i = 0, b;
-                 needed && (b = slab_buffer_of(program, &program->steps[k], i, NULL)) >= 0; i++)
+                 needed && (b = slab_buffer_of(program, &program->steps[k], i)) >= 0; i++)
                 read[b] = true;
         }
     }

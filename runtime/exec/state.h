@@ -6,6 +6,7 @@
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/kernel.h"
+#include "runtime/exec/lent.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/slab.h"
 
@@ -57,6 +58,8 @@ typedef struct KeptBlock {
  * new. NULL: memory ran out. Given back by store_drop_kept, which ends it with its last user. */
 KeptBlock *store_take_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes);
 void store_drop_kept(Store *store, KeptBlock *kept);
+/* The source, if it keeps what executors prepare; or NULL. */
+const StoreSource *store_keeper(const Store *store);
 /* Calls the source's `read` for a param. */
 void store_keep_param(Store *store, const StoreSource *source, const StoreTensor *tensor);
 
@@ -72,8 +75,10 @@ struct Exec {
     const void **inputs;
     void **addresses; /* of each buffer */
     int64_t *planned; /* bytes planned for each buffer; 0: in neither slab nor kept */
-    bool *read;       /* of each buffer: slab_mark_read, for all shapes so far */
-    int64_t *offsets; /* of each buffer in slab or kept */
+    bool *read;       /* of each buffer: slab_mark_read */
+    Lent lent;
+    int64_t lent_version; /* of the store when it was found; 0: not yet */
+    int64_t *offsets;     /* of each buffer in slab or kept */
     char *slab;
     KeptBlock *kept;   /* NULL: not planned yet */
     SlabBlocks blocks; /* bytes of both */

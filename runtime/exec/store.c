@@ -260,10 +260,16 @@ int64_t store_own_bytes(const Store *store) { return count_bytes(store, false); 
 
 /* ---- what executors prepare ---- */
 
+const StoreSource *store_keeper(const Store *store)
+{
+    const StoreSource *source = store_source(store);
+    return source && source->find ? source : NULL;
+}
+
 /* As another process has prepared it, where the source has that; else memory to prepare it in. */
 static KeptBlock *new_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes)
 {
-    const StoreSource *source = store_source(store);
+    const StoreSource *source = store_keeper(store);
     KeptBlock *kept = calloc(1, sizeof *kept);
     if (!kept)
         return NULL;
@@ -281,6 +287,17 @@ static KeptBlock *new_kept(Store *store, const TfcProgram *program, uint64_t lay
     }
     kept->next = store->blocks;
     return store->blocks = kept;
+}
+
+const void *store_panels(Store *store, const TfcPanels *wanted)
+{
+    const StoreSource *source = store_source(store);
+    if (!source || !source->panels)
+        return NULL;
+    pthread_mutex_lock(&store->mutex);
+    const void *panels = source->panels(source->context, wanted);
+    pthread_mutex_unlock(&store->mutex);
+    return panels;
 }
 
 KeptBlock *store_take_kept(Store *store, const TfcProgram *program, uint64_t layout, int64_t bytes)

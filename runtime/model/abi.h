@@ -4,11 +4,12 @@
 #define RUNTIME_MODEL_ABI_H
 
 #include "runtime/decode/shortlist.h"
+#include "runtime/exec/panels.h"
 #include "runtime/exec/program.h"
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 8 };
+enum { TFC_MODEL_ABI = 9 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -43,10 +44,13 @@ typedef struct TfcWeight {
     const void *data;
 } TfcWeight;
 
-/* The weights of one model; an ensemble has several. */
+/* The weights of one model; an ensemble has several. A param that only decoding's products read is
+ * there as panels alone. */
 typedef struct TfcMember {
     int64_t n;
     const TfcWeight *weights;
+    int64_t n_panels;
+    const TfcPanels *panels;
 } TfcMember;
 
 /* The range of an input's ids, or of a dimension's length: least ≤ value < below. */

@@ -100,11 +100,55 @@ static void *find_inside(void *context, const TfcTensor *tensor)
     return NULL;
 }
 
+/* ---- params inside as panels ---- */
+
+static bool fill_from_panels(void *context, StoreTensor *tensor)
+{
+    const TfcMember *member = context;
+    for (int64_t i = 0; i < member->n_panels; i++)
+        if (!strcmp(member->panels[i].name, tensor->name)) {
+            panels_read(&member->panels[i], tensor->data);
+            return true;
+        }
+    return false;
+}
+
+static void *lend_nothing(void *context, const StoreTensor *tensor)
+{
+    (void)context;
+    (void)tensor;
+    return NULL;
+}
+
+static const void *panels_inside(void *context, const TfcPanels *wanted)
+{
+    const TfcMember *member = context;
+    for (int64_t i = 0; i < member->n_panels; i++)
+        if (panels_agree(&member->panels[i], wanted))
+            return member->panels[i].data;
+    return NULL;
+}
+
+/* Tensors that are added to the store from now on have no data until they are needed: then it is
+ * written from the member's panels. */
+static void use_panels(Store *store, const TfcMember *member, StoreSource *source)
+{
+    *source = (StoreSource){.context = (void *)(uintptr_t)member,
+                            .fill = fill_from_panels,
+                            .lend = lend_nothing,
+                            .panels = panels_inside};
+    store_defer(store);
+    store_set_source(store, source);
+}
+
 /* Params of every function, those of the member inside; the optimizer's state waits for the first
  * train_step. */
-static bool add_params(const TfcVariant *variant, const TfcMember *member, Store *store)
+static bool add_params(const TfcVariant *variant, const TfcMember *member, Store *store,
+                       StoreSource *source)
 {
     bool ok = store != NULL;
+    if (ok && member && member->n_panels)
+        use_panels(store, member, source);
     for (int f = 0; f < TFC_N_FUNCTIONS; f++) {
         const TfcProgram *program = variant->programs[f];
         bool alone = !variant->programs[TFC_FORWARD] && !variant->programs[TFC_LOSS] &&
@@ -123,14 +167,16 @@ static bool fill_stores(TfcLoaded *loaded, bool inside)
     int64_t n = model->n_members > 1 ? model->n_members - 1 : 0;
     loaded->store = store_new();
     loaded->others = calloc((size_t)n + 1, sizeof(Store *));
-    bool ok = loaded->others &&
+    loaded->sources = calloc((size_t)n + 1, sizeof(StoreSource));
+    bool ok = loaded->others && loaded->sources &&
               add_params(loaded->variant, inside && model->n_members ? &model->members[0] : NULL,
-                         loaded->store);
+                         loaded->store, &loaded->sources[0]);
     if (ok)
         store_find_pages(loaded->store);
     for (; ok && loaded->n_others < n; loaded->n_others++) {
         Store *store = loaded->others[loaded->n_others] = store_new();
-        ok = add_params(loaded->variant, &model->members[loaded->n_others + 1], store);
+        ok = add_params(loaded->variant, &model->members[loaded->n_others + 1], store,
+                        &loaded->sources[loaded->n_others + 1]);
         if (ok)
             store_share_pages(store, loaded->store);
     }
@@ -143,6 +189,7 @@ void model_free(TfcLoaded *loaded)
     for (int64_t i = 0; loaded->others && i < loaded->model->n_members; i++)
         store_free(loaded->others[i]);
     free(loaded->others);
+    free(loaded->sources);
     if (loaded->source != loaded->target)
         tokenizer_free(loaded->source);
     tokenizer_free(loaded->target);
@@ -314,10 +361,10 @@ int64_t tfc_model_parameter_count(TfcModelHandle *handle)
 }
 
 /* By name, or with NULL by number. */
-static const StoreTensor *find_param(Store *store, const char *name, int64_t index)
+static StoreTensor *find_param(Store *store, const char *name, int64_t index)
 {
     if (name) {
-        const StoreTensor *tensor = store_find(store, name);
+        StoreTensor *tensor = store_find(store, name);
         return tensor && store_is_param(tensor) ? tensor : NULL;
     }
     for (int64_t i = 0, n = 0; i < store_count(store); i++)
@@ -333,8 +380,10 @@ static int describe_param(TfcModelHandle *handle, const char *name, int64_t inde
     TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_READ, &status);
     if (!loaded)
         return status;
-    const StoreTensor *tensor = find_param(loaded->store, name, index);
-    if (tensor)
+    StoreTensor *tensor = find_param(loaded->store, name, index);
+    if (tensor && !store_need(loaded->store, tensor))
+        status = tfc_model_no_memory();
+    else if (tensor)
         describe_parameter(tensor, out);
     else if (name)
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter '%s'", name);
@@ -365,7 +414,9 @@ static int save(TfcLoaded *loaded, const char *path)
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
-    if (!checkpoint_save(&diags, arena, path, false, loaded->store, &loaded->training))
+    if (!store_need_all(loaded->store))
+        status = tfc_model_no_memory();
+    else if (!checkpoint_save(&diags, arena, path, false, loaded->store, &loaded->training))
         status = fail_with(TFC_ERROR_FILE, &diags);
     arena_free(arena);
     return status;

@@ -22,6 +22,8 @@ static void drop_executors(TfcSession *session)
         store_free(session->others[i]);
     free(session->others);
     session->others = NULL;
+    free(session->sources);
+    session->sources = NULL;
 }
 
 void session_free(TfcSession *session)
@@ -61,28 +63,70 @@ int tfc_model_session_new(TfcModelHandle *handle, TfcSessionHandle **out)
     return status;
 }
 
+/* ---- the model's params, shared ---- */
+
+static bool fill_nothing(void *context, StoreTensor *tensor)
+{
+    (void)context;
+    (void)tensor;
+    return false; /* there was no memory to lend it */
+}
+
+static void *lend_shared(void *context, const StoreTensor *tensor)
+{
+    StoreTensor *shared = store_find(context, tensor->name);
+    return shared && store_need(context, shared) ? shared->data : NULL;
+}
+
+static const void *panels_shared(void *context, const TfcPanels *wanted)
+{
+    return store_panels(context, wanted);
+}
+
+static Store *new_store(Store *shared, StoreSource *source)
+{
+    Store *store = store_new();
+    if (!store)
+        return NULL;
+    *source = (StoreSource){
+        .context = shared, .fill = fill_nothing, .lend = lend_shared, .panels = panels_shared};
+    store_defer(store);
+    store_set_source(store, source);
+    store_share_pages(store, shared);
+    return store;
+}
+
+static bool new_stores(TfcSession *session)
+{
+    const TfcLoaded *loaded = session->loaded;
+    const size_t n = (size_t)loaded->n_others;
+    session->others = calloc(n + 1, sizeof *session->others);
+    session->sources = calloc(n + 1, sizeof *session->sources);
+    bool ok = session->others && session->sources &&
+              (session->store = new_store(loaded->store, &session->sources[n]));
+    for (size_t i = 0; ok && i < n; i++)
+        ok = (session->others[i] = new_store(loaded->others[i], &session->sources[i])) != NULL;
+    return ok;
+}
+
 bool session_refresh(TfcSession *session)
 {
     pthread_mutex_lock(&session->loaded->mutex);
-    int64_t generation = session->loaded->generation;
+    const int64_t generation = session->loaded->generation, step = session->loaded->training.step;
     pthread_mutex_unlock(&session->loaded->mutex);
-    if (session->store && session->generation == generation)
+    if (session->store && session->generation == generation) {
+        if (session->step != step)
+            store_changed(session->store); /* another session has trained: no ensemble does */
+        session->step = step;
         return true;
+    }
     drop_executors(session);
     session->generation = generation;
-    session->store = store_new();
-    int64_t n = session->loaded->n_others;
-    session->others = calloc((size_t)n + 1, sizeof(Store *));
-    bool ok = session->store && session->others;
-    for (int64_t i = 0; ok && i < n; i++)
-        ok = (session->others[i] = store_new()) != NULL;
-    for (int64_t i = 0; ok && i < n; i++)
-        store_share_pages(session->others[i], session->loaded->others[i]);
-    if (ok)
-        store_share_pages(session->store, session->loaded->store);
-    if (!ok)
-        drop_executors(session); /* to be made again by the next call */
-    return ok;
+    session->step = step;
+    if (new_stores(session))
+        return true;
+    drop_executors(session); /* to be made again by the next call */
+    return false;
 }
 
 const TfcProgram *session_program(TfcSession *session, TfcFunction function)
@@ -160,7 +204,9 @@ bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program)
 {
     pthread_mutex_lock(&loaded->mutex);
     bool ok = loaded->trains;
-    if (!ok && store_own(loaded->store) && store_add_program(loaded->store, program)) {
+    if (!ok && store_need_all(loaded->store) && store_own(loaded->store) &&
+        store_add_program(loaded->store, program) && store_need_all(loaded->store)) {
+        store_changed(loaded->store); /* panels inside are not lent any more */
         loaded->generation++;
         ok = loaded->trains = true;
     }
@@ -226,7 +272,7 @@ static int run_train_step(TfcSession *session, TfcFunction function, const TfcWo
     if (status)
         return status;
     pthread_mutex_lock(&loaded->mutex);
-    loaded->training.step = step;
+    loaded->training.step = session->step = step;
     loaded->training.seed = in[0].seed;
     pthread_mutex_unlock(&loaded->mutex);
     return TFC_OK;

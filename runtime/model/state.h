@@ -19,6 +19,7 @@ typedef struct TfcLoaded {
     Store *store;              /* params of the first member, shared by the sessions */
     Store **others;            /* the same of an ensemble's other members, n_others of them */
     int64_t n_others;
+    StoreSource *sources;  /* of the stores, where weights are inside */
     pthread_mutex_t mutex; /* protects the fields from trains to target, and adding to the store */
     bool trains;           /* the params are writable, the optimizer's state is there */
     int64_t generation;    /* changes when the params get other addresses */
@@ -37,9 +38,11 @@ typedef struct TfcLoaded {
 
 typedef struct TfcSession {
     TfcLoaded *loaded;
-    Store *store;   /* of the first member: its tensors are borrowed from the model's store */
-    Store **others; /* the same of an ensemble's other members */
+    Store *store;         /* of the first member: its tensors are borrowed from the model's store */
+    Store **others;       /* the same of an ensemble's other members */
+    StoreSource *sources; /* of these stores: the model's stores */
     int64_t generation;
+    int64_t step; /* TrainState.step of the params that its executors have seen */
     Exec *execs[TFC_N_FUNCTIONS];
     int32_t *next; /* for each target token the one after it */
     int64_t next_room;

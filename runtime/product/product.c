@@ -19,6 +19,10 @@
 enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
 enum { NEAR_BYTES = 32 << 10 };
 
+/* The most rows of a for which tiles read panels of pairs and widen them themselves: each panel of
+ * a widens them anew. With AVX2 this is faster for 16 rows and not for 32, with AVX-512 for 64. */
+enum { WIDENED_TO = 24 };
+
 /* A product at work. Sizes are in elements or terms, pitches in bytes. */
 typedef struct Work {
     const TfcForm *form;
@@ -28,6 +32,7 @@ typedef struct Work {
     int64_t half;
     bool packs_b, few, low; /* low: wide tiles first */
     bool kept;              /* b's panels are for of_kept */
+    bool widens;            /* they are widened block by block, and then as packed from b */
     bool by_columns;        /* run_columns */
     bool along, packs_a;    /* a's rows lie along k; others are packed */
     int64_t c_bytes;        /* of an element of c */
@@ -263,6 +268,15 @@ static void finish(const Work *w, int64_t row, int64_t rows, int64_t column, int
 
 /* ---- blocks ---- */
 
+/* The block's part of panels that were packed beforehand, each of all terms. */
+static const char *kept_panels(const Work *w)
+{
+    const TfcFormSizes *f = w->f;
+    const int64_t pitch = pack_kept_elements(f, w->p->k) * f->element;
+    return (const char *)w->p->panels + (w->p->column + w->column) * pitch +
+           pack_kept_elements(f, w->from) * f->columns * f->element;
+}
+
 /* All columns, or those of the last panel, if that is to be packed. */
 static void pack_block(const Work *w)
 {
@@ -270,22 +284,23 @@ static void pack_block(const Work *w)
     const TfcProduct *p = w->p;
     int64_t begin = w->packs_b ? 0 : w->columns / f->columns * f->columns;
     int64_t columns = w->columns - begin;
-    if (!p->panels && columns > 0 && packs_panel(w, columns))
+    if (w->widens)
+        widen_panels(w->form, w->k, kept_panels(w), columns, pack_kept_elements(f, p->k),
+                     (char *)w->panels, w->panel_pitch);
+    else if (!p->panels && columns > 0 && packs_panel(w, columns))
         pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row, p->b_column,
                      columns, (char *)w->panels + begin * w->panel_pitch, w->panel_pitch);
 }
 
-/* Where the block's panels are. Of what was packed beforehand each has all terms. */
 static void find_panels(Work *w)
 {
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
     w->panels = w->block_room;
     w->panel_pitch = w->elements * f->element;
-    if (p->panels) {
+    if (p->panels && !w->widens) {
         w->panel_pitch = pack_kept_elements(f, p->k) * f->element;
-        w->panels = (const char *)p->panels + (p->column + w->column) * w->panel_pitch +
-                    pack_kept_elements(f, w->from) * f->columns * f->element;
+        w->panels = kept_panels(w);
     }
 }
 
@@ -378,6 +393,7 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
     bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
     bool direct = p->m <= f->rows || (few && near);
     bool packs_b = !f->strided || !direct || across || p->panels;
+    bool pairs = p->panels && f->kept != f->joined;
     Work w = {.form = form,
               .f = f,
               .p = p,
@@ -386,7 +402,8 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
               .half = f->together * (f->depth / f->joined * f->element + TFC_PANEL_GAP),
               .packs_b = packs_b,
               .few = few,
-              .kept = p->panels && f->kept != f->joined,
+              .kept = pairs && p->m <= WIDENED_TO,
+              .widens = pairs && p->m > WIDENED_TO,
               .low = !packs_b && p->m <= f->low,
               .along = along,
               .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),

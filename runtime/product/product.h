@@ -57,13 +57,4 @@ enum { TFC_GEMM_WORKSPACE = 1 << 20 };
  * aligned, which no other thread uses meanwhile. */
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
-/* The most rows of a for which a product reads panels that product_pack made; with more rows it
- * packs b itself. Panels whose pairs are widened at each reading are faster only for few rows: with
- * AVX2 for 16 and not for 32, with AVX-512 for 64. */
-static inline int64_t product_panels_to(const TfcForm *form)
-{
-    enum { WIDENED = 24 };
-    return form->sizes.kept == form->sizes.joined ? INT64_MAX : WIDENED;
-}
-
 #endif

@@ -98,6 +98,28 @@ void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, co
              (char *)panels + begin * pitch, pitch);
 }
 
+/* Of pairs the odd terms, then the even ones. */
+static void widen_pairs(int64_t n, const uint32_t *restrict pairs, uint32_t *restrict odd,
+                        uint32_t *restrict even)
+{
+    for (int64_t j = 0; j < n; j++) {
+        odd[j] = pairs[j] & 0xFFFF0000u;
+        even[j] = pairs[j] << 16;
+    }
+}
+
+void widen_panels(const TfcForm *form, int64_t k, const void *kept, int64_t columns,
+                  int64_t kept_pitch, void *panels, int64_t pitch)
+{
+    const int64_t width = form->sizes.columns;
+    for (int64_t j = 0; j < columns; j += width) {
+        const uint32_t *pairs = (const uint32_t *)kept + j * kept_pitch;
+        uint32_t *out = (uint32_t *)((char *)panels + j * pitch);
+        for (int64_t l = 0; l < k; l += 2, pairs += width, out += 2 * width)
+            widen_pairs(width, pairs, out, out + width);
+    }
+}
+
 /* ---- rows of a ---- */
 
 /* Terms joined: as they are, filled up with zeros. */

@@ -25,6 +25,11 @@ int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
 void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
                   int64_t columns, void *panels, int64_t pitch);
 
+/* Panels that pack_columns would make of bf16, widened, made of `kept` ones that product_pack made
+ * of pairs: of k terms, in panels that are `kept_pitch` elements from column to column. */
+void widen_panels(const TfcForm *form, int64_t k, const void *kept, int64_t columns,
+                  int64_t kept_pitch, void *panels, int64_t pitch);
+
 /* Packs rows of a that are contiguous along k as rows `pitch` bytes apart. */
 void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
                      void *out, int64_t pitch);

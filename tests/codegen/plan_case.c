@@ -36,7 +36,7 @@ static const char *declare_params(Arena *arena, const char *body)
     return text;
 }
 
-void open_case(Case *c, const char *body)
+static void open_with(Case *c, const char *body, const TargetOptions *options)
 {
     *c = (Case){.arena = arena_new()};
     diag_init(&c->diags, c->arena);
@@ -47,8 +47,7 @@ void open_case(Case *c, const char *body)
     if (!c->module || !ir_verify(c->module, &c->diags))
         fail_with(c);
     c->function = c->module->functions.data[0];
-    TargetOptions options = {.opt_level = 2};
-    c->jit = jit_new(&options, &c->diags);
+    c->jit = jit_new(options, &c->diags);
     if (c->jit)
         jit_use_cache(c->jit, NULL);
     c->program = c->jit ? jit_compile(c->jit, c->function, NULL, &c->diags) : NULL;
@@ -57,6 +56,13 @@ void open_case(Case *c, const char *body)
     c->store = store_new();
     assert_true(store_add_program(c->store, c->program));
     c->exec = exec_new(c->program, c->store);
+}
+
+void open_case(Case *c, const char *body) { open_with(c, body, &(TargetOptions){.opt_level = 2}); }
+
+void open_native_case(Case *c, const char *body)
+{
+    open_with(c, body, &(TargetOptions){.opt_level = 2, .gemm = GEMM_NATIVE});
 }
 
 void close_case(Case *c)

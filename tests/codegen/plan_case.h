@@ -32,6 +32,7 @@ typedef struct Case {
 
 /* `body`: the ops of a function, whose params need no declaration. Any fault fails the test. */
 void open_case(Case *c, const char *body);
+void open_native_case(Case *c, const char *body); /* with native products */
 void close_case(Case *c);
 
 /* The function in f64 and in f32 over all shapes. `kernels`, `gemms`: how many steps

@@ -15,6 +15,7 @@
 #include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
 #include "tests/codegen/tile_loops.h"
+#include "tests/codegen/written_panels.h"
 
 #include <float.h>
 #include <math.h>
@@ -157,6 +158,8 @@ static void compare(Shape s, const char *how, int transposed, int64_t count, con
                      (long long)i, (double)get(c, i, store), (double)want[i]);
 }
 
+static float value_at(const void *b, int64_t i) { return bf16_to_float(((const uint16_t *)b)[i]); }
+
 static void check(const TfcProducts *products, Shape s, int transposed, int64_t room,
                   TfcStore store, Range range)
 {
@@ -193,10 +196,14 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     int64_t terms = (s.k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
     float *packed = malloc((size_t)(panels * terms + 1) * sizeof *packed);
     product_pack(native, s.k, 0, s.n, b, b_row, b_column, packed);
-    product.panels = packed;
-    product.c = before;
-    product_run(native, &product, workspace_here());
-    compare(s, "packed", transposed, count, before, want, store);
+    void *written = written_panels(native, true, s.k, s.n, b, b_row, b_column, value_at);
+    for (int i = 0; i < 2; i++) {
+        memcpy(c, before, (size_t)count * sizeof *c);
+        product.panels = i ? written : packed;
+        product_run(native, &product, workspace_here());
+        compare(s, i ? "written" : "packed", transposed, count, c, want, store);
+    }
+    free(written);
     free(packed);
     free(before);
     free(a);

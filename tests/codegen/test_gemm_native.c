@@ -11,6 +11,7 @@
 #include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
 #include "tests/codegen/tile_loops.h"
+#include "tests/codegen/written_panels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,6 +51,8 @@ static double get(TfcType type, const void *data, int64_t i)
 {
     return type == TFC_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
 }
+
+static float value_at(const void *b, int64_t i) { return ((const float *)b)[i]; }
 
 static void *random_data(TfcType type, int64_t count)
 {
@@ -152,6 +155,16 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
                                 (size_t)(s.n - first) * bytes);
     }
     free(packed);
+    if (type == TFC_F32) {
+        memcpy(rows, before, (size_t)count * bytes);
+        TfcProduct written = whole;
+        void *panels_of_b = written_panels(form, false, s.k, s.n, b, b_row, b_column, value_at);
+        written.panels = panels_of_b;
+        written.c = rows;
+        product_run(form, &written, workspace_here());
+        assert_memory_equal(rows, c, (size_t)count * bytes);
+        free(panels_of_b);
+    }
     memcpy(rows, c, (size_t)count * bytes);
     TfcKernelArgs args = {.buffers = (void *[]){c}, .ints = (int64_t[]){c_row, type}};
     TfcEpilogue epilogue = {add_mark, &args, FIRST_ROW, FIRST_COLUMN};

@@ -373,7 +373,13 @@ static void test_params_from_a_source(void **state)
     const double *want = exec_output(c.exec, "out5");
     const size_t bytes = (size_t)exec_output_count(c.exec, "out5") * sizeof *want;
     Elsewhere e = {.whole = c.store, .fails = true};
-    const StoreSource source = {&e, fill_from, lend_from, note_read, find_kept, keep_it, release_found};
+    const StoreSource source = {.context = &e,
+                                .fill = fill_from,
+                                .lend = lend_from,
+                                .read = note_read,
+                                .find = find_kept,
+                                .keep = keep_it,
+                                .release = release_found};
 
     /* The first process reads all and keeps what it prepared; a value that cannot be had fails a
      * run, and no more. */

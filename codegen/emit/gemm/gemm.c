@@ -93,6 +93,13 @@ static void choose_form(GemmEmit *g, const CodeTarget *target, TfcType type)
     choose_reading(g);
 }
 
+TfcFormSizes gemm_sizes(const CodeTarget *target, TfcType type)
+{
+    GemmEmit g = {0};
+    choose_form(&g, target, type);
+    return g.form;
+}
+
 /* ---- the record ---- */
 
 typedef struct GemmParts {

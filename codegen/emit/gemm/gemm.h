@@ -130,6 +130,8 @@ static inline LoValue gemm_plus(GemmEmit *g, LoValue a, int64_t more)
     return more == 0 ? a : gemm_add(g, a, lo_i64_of(&g->lo, more));
 }
 
+/* The sizes of the TfcForm for products of operands of this type. */
+TfcFormSizes gemm_sizes(const CodeTarget *target, TfcType type);
 /* Writes the TfcForm for products of operands of this type, a record of this name, and its
  * functions. */
 void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name);

@@ -1,0 +1,79 @@
+/* The places of a matrix's elements in panels. */
+#include "runtime/exec/panels.h"
+
+#include "base/bf16.h"
+
+#include <string.h>
+
+static int64_t rounded_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+bool panels_agree(const TfcPanels *a, const TfcPanels *b)
+{
+    return !strcmp(a->name, b->name) && a->is_rounded == b->is_rounded && a->k == b->k &&
+           a->n == b->n && a->is_transposed == b->is_transposed &&
+           !memcmp(&a->layout, &b->layout, sizeof a->layout);
+}
+
+int64_t panels_bytes(const TfcPanels *p)
+{
+    const int64_t bytes = p->is_rounded ? sizeof(uint16_t) : sizeof(float);
+    return rounded_up(p->n, TFC_PANEL_COLUMNS) * rounded_up(p->k, p->layout.whole) * bytes;
+}
+
+/* Moves a value to its place in panels, or from there. */
+typedef void Move(void *panels, int64_t place, float *value);
+
+static void write_f32(void *panels, int64_t place, float *value)
+{
+    ((float *)panels)[place] = *value;
+}
+
+static void write_bf16(void *panels, int64_t place, float *value)
+{
+    ((uint16_t *)panels)[place] = bf16_from_float(*value);
+}
+
+static void read_f32(void *panels, int64_t place, float *value)
+{
+    *value = ((const float *)panels)[place];
+}
+
+static void read_bf16(void *panels, int64_t place, float *value)
+{
+    *value = bf16_to_float(((const uint16_t *)panels)[place]);
+}
+
+/* Every element, in the order of the panels. */
+static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, const void *panels,
+                                                           const float *values, Move *move)
+{
+    const int64_t columns = p->layout.columns, kept = p->layout.kept;
+    const int64_t k = rounded_up(p->k, p->layout.whole);
+    const int64_t along_k = p->is_transposed ? 1 : p->n, along_n = p->is_transposed ? p->k : 1;
+    for (int64_t first = 0; first < p->n; first += columns)
+        for (int64_t l = 0; l < p->k; l += kept)
+            for (int64_t j = first; j < smaller_of(p->n, first + columns); j++)
+                for (int64_t i = 0; i < smaller_of(kept, p->k - l); i++)
+                    move((void *)(uintptr_t)panels,
+                         first * k + l * columns + (j - first) * kept + i,
+                         (float *)(uintptr_t)values + (l + i) * along_k + j * along_n);
+}
+
+void panels_write(const TfcPanels *p, const float *values, void *out)
+{
+    memset(out, 0, (size_t)panels_bytes(p));
+    if (p->is_rounded)
+        move_all(p, out, values, write_bf16);
+    else
+        move_all(p, out, values, write_f32);
+}
+
+void panels_read(const TfcPanels *p, float *values)
+{
+    if (p->is_rounded)
+        move_all(p, p->data, values, read_bf16);
+    else
+        move_all(p, p->data, values, read_f32);
+}
