@@ -34,13 +34,35 @@ typedef union BlockHeader {
 
 static const char magic[8] = "TFCBLK1";
 
-static uint64_t sample_of(const char *memory, int64_t bytes)
+/* A block in memory, or, while memory is NULL, behind the header of a file: what is only sampled is
+ * read and not mapped, since around a page that is touched the system maps many others. */
+typedef struct SampledBytes {
+    const char *memory;
+    int file;
+} SampledBytes;
+
+/* `n` bytes at most a page; NULL: they cannot be read. */
+static const char *part_of(const SampledBytes *block, int64_t at, int64_t n, char page[PAGE])
 {
-    uint64_t hash = (uint64_t)bytes;
-    int64_t pages = bytes / PAGE, n = pages < SAMPLES ? pages : SAMPLES;
-    for (int64_t i = 0; i < n; i++)
-        hash = xxh64(memory + i * pages / n * PAGE, PAGE, hash);
-    return xxh64(memory + pages * PAGE, (size_t)(bytes - pages * PAGE), hash);
+    if (block->memory)
+        return block->memory + at;
+    return pread(block->file, page, (size_t)n, PAGE + at) == n ? page : NULL;
+}
+
+static bool sample_of(const SampledBytes *block, int64_t bytes, uint64_t *hash)
+{
+    char page[PAGE];
+    const int64_t pages = bytes / PAGE, n = pages < SAMPLES ? pages : SAMPLES;
+    *hash = (uint64_t)bytes;
+    for (int64_t i = 0; i <= n; i++) { /* and what is left of a page at the end */
+        const int64_t at = (i < n ? i * pages / n : pages) * PAGE, rest = bytes - pages * PAGE;
+        const int64_t size = i < n ? PAGE : rest;
+        const char *part = part_of(block, at, size, page);
+        if (!part)
+            return false;
+        *hash = xxh64(part, (size_t)size, *hash);
+    }
+    return true;
 }
 
 static bool is_of_this_start(const struct stat *info)
@@ -49,12 +71,14 @@ static bool is_of_this_start(const struct stat *info)
     return !clock_gettime(CLOCK_BOOTTIME, &up) && info->st_mtim.tv_sec > time(NULL) - up.tv_sec;
 }
 
-static bool fits(const char *map, const ProgramKey *key, int64_t bytes, bool in_whole)
+static bool fits(int file, const char *map, const ProgramKey *key, int64_t bytes, bool in_whole)
 {
     const BlockHeader *header = (const void *)map;
+    const SampledBytes block = {.file = file};
+    uint64_t sample;
     return !memcmp(header->magic, magic, sizeof magic) && header->bytes == bytes &&
-           !memcmp(header->key, key->hash, sizeof key->hash) &&
-           header->sample == sample_of(map + PAGE, bytes) &&
+           !memcmp(header->key, key->hash, sizeof key->hash) && sample_of(&block, bytes, &sample) &&
+           header->sample == sample &&
            (!in_whole || header->whole == xxh64(map + PAGE, (size_t)bytes, 0));
 }
 
@@ -68,7 +92,7 @@ void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes)
     if (!fstat(file, &info) && S_ISREG(info.st_mode) && cache_is_private(&info) &&
         info.st_size == bytes + PAGE)
         map = mmap(NULL, (size_t)bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
-    if (map != MAP_FAILED && !fits(map, key, bytes, !is_of_this_start(&info))) {
+    if (map != MAP_FAILED && !fits(file, map, key, bytes, !is_of_this_start(&info))) {
         munmap(map, (size_t)bytes + PAGE);
         map = MAP_FAILED;
     }
@@ -92,9 +116,9 @@ void cache_put_block(Cache *cache, const ProgramKey *key, const void *memory, in
         (uint64_t)bytes > (uint64_t)disk.f_bavail * disk.f_frsize / FREE_TIMES ||
         bytes > CACHE_BLOCK_BYTES)
         return;
-    BlockHeader header = {.bytes = bytes,
-                          .sample = sample_of(memory, bytes),
-                          .whole = xxh64(memory, (size_t)bytes, 0)};
+    const SampledBytes block = {.memory = memory};
+    BlockHeader header = {.bytes = bytes, .whole = xxh64(memory, (size_t)bytes, 0)};
+    sample_of(&block, bytes, &header.sample);
     memcpy(header.magic, magic, sizeof magic);
     memcpy(header.key, key->hash, sizeof key->hash);
     cache_name(key, SUFFIX, name);
