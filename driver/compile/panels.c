@@ -114,7 +114,7 @@ bool compile_choose_panels(Artifact *a)
 {
     PanelSearch search = {.a = a};
     map_init(&a->read_as_is, a->job->arena);
-    if (!a->weights || artifact_is_c(a) || artifact_is_script(a))
+    if (!a->weights || artifact_is_c(a)) /* codegen_panels does not tell of C's products */
         return true;
     if (!find_form(&search, TFC_F32) || !find_form(&search, TFC_BF16))
         return false;
