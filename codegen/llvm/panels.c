@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct Question {
     const TargetOptions *options;
@@ -25,15 +24,12 @@ static const char *tell_panels(const void *context, Arena *arena, Diagnostics *d
 bool codegen_panels(const TargetOptions *options, TfcType type, Arena *arena, TfcFormSizes *out,
                     Diagnostics *diags)
 {
-    TargetOptions settled = *options;
-    const bool is_here = !options->triple && (!options->cpu || !strcmp(options->cpu, "native"));
-    if (is_here && !target_settle(&settled, diags))
-        return false;
-    const ProgramKey key = key_of_text(arena_printf(arena, "panels %d %s %s scalar %d", (int)type,
-                                                    settled.triple ? settled.triple : "",
-                                                    settled.cpu ? settled.cpu : "", settled.scalar),
-                                       NULL);
-    const Question question = {&settled, type};
+    const ProgramKey key =
+        key_of_text(arena_printf(arena, "panels %d %s %s scalar %d", (int)type,
+                                 options->triple ? options->triple : "",
+                                 options->cpu ? options->cpu : "", options->scalar),
+                    NULL);
+    const Question question = {options, type};
     const char *text = cache_made_text(&key, tell_panels, &question, arena, diags);
     *out = (TfcFormSizes){0};
     return text && sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, &out->columns,

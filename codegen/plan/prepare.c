@@ -191,11 +191,14 @@ static int32_t cast_from(const Plan *plan, int32_t b)
 /* As TfcGemmStep.param. */
 static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
 {
-    const TfcBuffer *buffer = &plan->buffers.data[cast_from(plan, gemm->b.buffer)];
+    const int32_t from = cast_from(plan, gemm->b.buffer);
+    const TfcBuffer *buffer = &plan->buffers.data[from];
+    const TfcType type = from == gemm->b.buffer ? TFC_F32 : TFC_BF16;
     const TfcSize *n = &plan->sizes.data[gemm->n.size], *k = &plan->sizes.data[gemm->k.size];
     const TfcSize *row = &plan->sizes.data[gemm->b.row_stride],
                   *column = &plan->sizes.data[gemm->b.column_stride];
-    if (buffer->kind != TFC_BUFFER_TENSOR || buffer->type != TFC_F32 || gemm->b.offset ||
+    if (buffer->kind != TFC_BUFFER_TENSOR || buffer->type != TFC_F32 || gemm->type != type ||
+        gemm->b.offset ||
         !size_is(&plan->sizes.data[buffer->size], n->coefficient * k->coefficient))
         return 0;
     const bool is_whole =

@@ -76,7 +76,8 @@ static int64_t bytes_as_is(const Artifact *a)
 {
     int64_t bytes = 0;
     for (int64_t i = 0; i < store_count(a->weights); i++)
-        bytes += store_at(a->weights, i)->count * (int64_t)sizeof(float);
+        if (store_is_param(store_at(a->weights, i)))
+            bytes += store_at(a->weights, i)->count * (int64_t)sizeof(float);
     return bytes;
 }
 
@@ -84,7 +85,8 @@ static int64_t bytes_inside(const Artifact *a)
 {
     int64_t bytes = 0;
     for (int64_t i = 0; i < store_count(a->weights); i++)
-        if (!artifact_as_panels(a, store_at(a->weights, i)))
+        if (store_is_param(store_at(a->weights, i)) &&
+            !artifact_as_panels(a, store_at(a->weights, i)))
             bytes += store_at(a->weights, i)->count * (int64_t)sizeof(float);
     for (size_t i = 0; i < a->panels.count; i++)
         bytes += panels_bytes(&a->panels.data[i]);

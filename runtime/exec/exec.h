@@ -52,6 +52,8 @@ bool store_add_program(Store *store, const TfcProgram *program);
  * `find` returns NULL: the store allocates the data. */
 typedef void *(*StoreFind)(void *context, const TfcTensor *tensor);
 bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context);
+/* The same without slots of the optimizer and gradients. */
+bool store_add_params(Store *store, const TfcProgram *program, StoreFind find, void *context);
 /* Finds the mapped file in which borrowed params of 1 MiB or more lie, if any: store_leave then
  * gives back the memory of params in it. To be called after the params are added. A store that
  * borrows from another store takes that one's file, by store_share_pages. */

@@ -190,12 +190,16 @@ static void run_product(const GemmRun *run, const GemmTask *task,
     if (m <= 0 || n <= 0)
         return;
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
-    Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
+    const void *panels = packed_operand(bound, (GemmShape){m, n, p.k}, task->n_begin, run->buffers);
+    Operand b = {NULL, bound->b.row_stride,
+                 bound->b.column_stride}; /* not read beside its panels */
+    if (!panels)
+        b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
     TfcProduct product = product_of((GemmShape){m, n, p.k}, a, b, c);
-    product.panels = packed_operand(bound, (GemmShape){m, n, p.k}, task->n_begin, run->buffers);
+    product.panels = panels;
     product.column = task->n_begin;
-    assert(!product.panels || product.b == b.data);
+    assert(!panels || product.b == b.data);
     if (!run->epilogue) {
         multiply(bound, product);
         return;

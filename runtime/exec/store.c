@@ -112,14 +112,17 @@ static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
     return false;
 }
 
-bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context)
+static bool is_param(TfcRole role) { return role != TFC_SLOT && role != TFC_GRADIENT; }
+
+static bool add_tensors(Store *store, const TfcProgram *program, bool params_alone, StoreFind find,
+                        void *context)
 {
     if (!store)
         return false;
     arena_recover(store->arena);
     for (int32_t i = 0; i < program->n_tensors; i++) {
         const TfcTensor *tensor = &program->tensors[i];
-        if (tensor_is_cache(tensor))
+        if (tensor_is_cache(tensor) || (params_alone && !is_param(tensor->role)))
             continue;
         const StoreTensor *have = store_find(store, tensor->name);
         assert(!have || agrees(have, tensor));
@@ -155,6 +158,16 @@ void store_leave(const Store *store, const StoreTensor *tensor)
     if (store->pages && tensor->borrowed && data >= store->pages &&
         data + bytes <= store->pages_end)
         memory_leave_file(data, bytes);
+}
+
+bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context)
+{
+    return add_tensors(store, program, false, find, context);
+}
+
+bool store_add_params(Store *store, const TfcProgram *program, StoreFind find, void *context)
+{
+    return add_tensors(store, program, true, find, context);
 }
 
 bool store_add_program(Store *store, const TfcProgram *program)
@@ -196,20 +209,25 @@ const StoreSource *store_source(const Store *store)
     return store->source_version == store->version ? store->source : NULL;
 }
 
+/* New data; the source fills it before anybody sees it. */
+static void *make_data(const StoreSource *source, const StoreTensor *tensor)
+{
+    const int64_t bytes = tensor->count * type_bytes(tensor->type);
+    StoreTensor filled = *tensor;
+    filled.data = source ? memory_raw(bytes) : memory_new(bytes);
+    if (!filled.data || !source || source->fill(source->context, &filled))
+        return filled.data;
+    free(filled.data);
+    return NULL;
+}
+
 static bool give_data(const Store *store, StoreTensor *tensor)
 {
     const StoreSource *source = store_is_param(tensor) ? store->source : NULL;
-    tensor->data = source ? source->lend(source->context, tensor) : NULL;
-    tensor->borrowed = tensor->data != NULL;
-    if (tensor->borrowed)
-        return true;
-    void *data = (source ? memory_raw : memory_new)(tensor->count * type_bytes(tensor->type));
-    tensor->data = data;
-    if (!data || !source || source->fill(source->context, tensor))
-        return data != NULL;
-    free(data);
-    tensor->data = NULL;
-    return false;
+    void *data = source ? source->lend(source->context, tensor) : NULL;
+    tensor->borrowed = data != NULL;
+    tensor->data = data ? data : make_data(source, tensor);
+    return tensor->data != NULL;
 }
 
 bool store_need(Store *store, StoreTensor *tensor)
@@ -238,10 +256,7 @@ StoreTensor *store_at(Store *store, int64_t i) { return store->tensors.data[i]; 
 
 StoreTensor *store_find(Store *store, const char *name) { return map_get(&store->by_name, name); }
 
-bool store_is_param(const StoreTensor *tensor)
-{
-    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT;
-}
+bool store_is_param(const StoreTensor *tensor) { return is_param(tensor->role); }
 
 static int64_t count_bytes(const Store *store, bool borrowed)
 {

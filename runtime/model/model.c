@@ -102,15 +102,17 @@ static void *find_inside(void *context, const TfcTensor *tensor)
 
 /* ---- params inside as panels ---- */
 
+/* From panels as they are rather than from rounded ones. */
 static bool fill_from_panels(void *context, StoreTensor *tensor)
 {
     const TfcMember *member = context;
+    const TfcPanels *found = NULL;
     for (int64_t i = 0; i < member->n_panels; i++)
-        if (!strcmp(member->panels[i].name, tensor->name)) {
-            panels_read(&member->panels[i], tensor->data);
-            return true;
-        }
-    return false;
+        if (!strcmp(member->panels[i].name, tensor->name) && (!found || found->is_rounded))
+            found = &member->panels[i];
+    if (found)
+        panels_read(found, tensor->data);
+    return found != NULL;
 }
 
 static void *lend_nothing(void *context, const StoreTensor *tensor)
@@ -149,14 +151,10 @@ static bool add_params(const TfcVariant *variant, const TfcMember *member, Store
     bool ok = store != NULL;
     if (ok && member && member->n_panels)
         use_panels(store, member, source);
-    for (int f = 0; f < TFC_N_FUNCTIONS; f++) {
-        const TfcProgram *program = variant->programs[f];
-        bool alone = !variant->programs[TFC_FORWARD] && !variant->programs[TFC_LOSS] &&
-                     !variant->programs[TFC_DECODE_STEP];
-        if (program && (f != TFC_TRAIN_STEP || alone))
-            ok = ok && store_add_borrowing(store, program, member ? find_inside : NULL,
-                                           (void *)(uintptr_t)member);
-    }
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (variant->programs[f])
+            ok = ok && store_add_params(store, variant->programs[f], member ? find_inside : NULL,
+                                        (void *)(uintptr_t)member);
     return ok;
 }
 

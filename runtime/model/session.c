@@ -69,7 +69,7 @@ static bool fill_nothing(void *context, StoreTensor *tensor)
 {
     (void)context;
     (void)tensor;
-    return false; /* there was no memory to lend it */
+    return false; /* it could not be lent */
 }
 
 static void *lend_shared(void *context, const StoreTensor *tensor)
@@ -138,10 +138,11 @@ const TfcProgram *session_program(TfcSession *session, TfcFunction function)
     return program;
 }
 
+/* Slots of the optimizer; params are lent when they are needed. */
 static void *find_shared(void *context, const TfcTensor *tensor)
 {
     const StoreTensor *found = store_find(context, tensor->name);
-    return found ? found->data : NULL;
+    return found && !store_is_param(found) ? found->data : NULL;
 }
 
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params)

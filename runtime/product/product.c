@@ -343,7 +343,9 @@ static void run_block(Work *w, int64_t column, int64_t columns)
     const TfcProduct *p = w->p;
     w->column = column;
     w->columns = columns;
-    w->b = (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
+    w->b = p->panels
+               ? NULL
+               : (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
     find_panels(w);
     pack_block(w);
     for (int64_t row = 0; row < p->m; row += w->f->together)

@@ -46,4 +46,20 @@ $CC "$root/tests/model/panels.c" -o panels -I. -L. -lmulti30k_small
 ./panels good.safetensors inside.safetensors beside.safetensors fresh.safetensors || fail "panels"
 cmp inside.safetensors beside.safetensors || fail "other params were trained"
 cmp good.safetensors fresh.safetensors || fail "other params were saved"
+
+# A param that only the loss has.
+sed -e '/^loss = /s/$/ + 0.01 * mean(extra * extra)/' -e 's/^dim B, S, T$/&\nparam extra : [64, 3] = normal(0, 1)/' \
+    "$root/models/lib/transformer.tfg" >extra.tfg
+sed -i '1i model multi30k_small' extra.tfg
+export TFC_LIBRARY="$root/models/lib"
+model=extra.tfg
+compile -o libmulti30k_small.so
+$CC "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small
+./initial good.safetensors logits
+grep -q '"extra"' good.safetensors || fail "a param of the loss alone is not saved"
+compile -o libmulti30k_small.so --weights good.safetensors --function decode_step,train_step
+$CC "$root/tests/model/panels.c" -o panels -I. -L. -lmulti30k_small
+./panels good.safetensors inside.safetensors beside.safetensors fresh.safetensors || fail "a param of the loss alone"
+cmp inside.safetensors beside.safetensors || fail "other params were trained, with one of the loss alone"
+grep -q '"extra"' fresh.safetensors || fail "a param of the loss alone is lost"
 echo "all is well"

@@ -40,4 +40,14 @@ compile watched --gemm native
 for threads in 1 2; do
     watched/threads $threads || fail "$threads threads, $flags"
 done
+
+# Params that are inside as panels (panels.sh says why the model is wider).
+wide="--set vocab=64 --set layers=1 --set d_model=64 --set d_ff=128 --set heads=2"
+compiled() { "$tfc" compile "$root/models/multi30k_small.tfg" -o libmulti30k_small.so --gemm native $wide "$@"; }
+compiled
+$CC "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small -Wl,-rpath,"$work"
+./initial good.safetensors logits
+compiled --function decode_step,train_step --weights good.safetensors
+$CC "$root/tests/model/panels_threads.c" -o panels_threads -I. -L. -lmulti30k_small -Wl,-rpath,"$work" -pthread
+./panels_threads saved.safetensors || fail "params are saved while sessions begin to decode"
 echo "all is well"
