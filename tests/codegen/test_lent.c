@@ -68,45 +68,62 @@ static void same(Exec *a, Exec *b, int32_t tokens, const float *x)
     assert_memory_equal(run(b, tokens, x), y, sizeof *y * (size_t)tokens * COLUMNS);
 }
 
-static void check_lent(const char *body, bool is_rounded)
-{
-    static float x[64 * TERMS];
+/* A program over its own params, and over a store without data that is lent their panels. */
+typedef struct Pair {
     Case c;
-    open_native_case(&c, body);
-    float *w = store_find(c.store, "w")->data;
-    for (int i = 0; i < TERMS * COLUMNS; i++)
-        w[i] = (float)random_value();
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        x[i] = (float)random_value();
-    store_changed(c.store);
-    Lender s = {.whole = c.store, .form = c.program->products.native[TFC_F32]};
-    const StoreSource source = {
-        .context = &s, .fill = fill_from, .lend = lend_nothing, .panels = find_panels};
-    Store *store = store_new();
-    store_defer(store);
-    assert_true(store_add_program(store, c.program));
-    store_set_source(store, &source);
-    Exec *exec = exec_new(c.program, store);
-    same(c.exec, exec, 3, x);
-    assert_int_equal(s.lent, 1);
-    assert_int_equal(s.filled, 0);
-    same(c.exec, exec, 64, x); /* panels whose pairs are widened are for few rows */
-    assert_true(s.filled == 0 || is_rounded);
-    same(c.exec, exec, 5, x);
+    Lender lender;
+    StoreSource source;
+    Store *store;
+    Exec *exec;
+    float *w, x[64 * TERMS];
+} Pair;
 
-    assert_true(store_need_all(store));
-    ((float *)store_find(store, "w")->data)[7] += 1;
-    w[7] += 1;
-    store_changed(store);
-    store_changed(c.store);
-    const int lent = s.lent;
-    same(c.exec, exec, 5, x);
-    same(c.exec, exec, 3, x);
-    assert_int_equal(s.lent, lent);
-    exec_free(exec);
-    store_free(store);
-    free(s.panels);
-    close_case(&c);
+static void open_pair(Pair *p, const char *body)
+{
+    open_native_case(&p->c, body);
+    p->w = store_find(p->c.store, "w")->data;
+    for (int i = 0; i < TERMS * COLUMNS; i++)
+        p->w[i] = (float)random_value();
+    for (size_t i = 0; i < sizeof p->x / sizeof *p->x; i++)
+        p->x[i] = (float)random_value();
+    store_changed(p->c.store);
+    p->lender = (Lender){.whole = p->c.store, .form = p->c.program->products.native[TFC_F32]};
+    p->source = (StoreSource){
+        .context = &p->lender, .fill = fill_from, .lend = lend_nothing, .panels = find_panels};
+    p->store = store_new();
+    store_defer(p->store);
+    assert_true(store_add_program(p->store, p->c.program));
+    store_set_source(p->store, &p->source);
+    p->exec = exec_new(p->c.program, p->store);
+}
+
+static void close_pair(Pair *p)
+{
+    exec_free(p->exec);
+    store_free(p->store);
+    free(p->lender.panels);
+    close_case(&p->c);
+}
+
+static void check_lent(const char *body)
+{
+    static Pair p;
+    open_pair(&p, body);
+    same(p.c.exec, p.exec, 3, p.x);
+    same(p.c.exec, p.exec, 64, p.x); /* where pairs are widened, otherwise than for few rows */
+    same(p.c.exec, p.exec, 5, p.x);
+    assert_int_equal(p.lender.lent, 1);
+    assert_int_equal(p.lender.filled, 0);
+
+    assert_true(store_need_all(p.store));
+    ((float *)store_find(p.store, "w")->data)[7] += 1;
+    p.w[7] += 1;
+    store_changed(p.store);
+    store_changed(p.c.store);
+    same(p.c.exec, p.exec, 5, p.x);
+    same(p.c.exec, p.exec, 3, p.x);
+    assert_int_equal(p.lender.lent, 1);
+    close_pair(&p);
 }
 
 #define INPUT "%0 = input {name = \"x\"} : f32[B, S~, 37]\n"
@@ -117,12 +134,10 @@ static void test_f32(void **state)
     (void)state;
     check_lent(INPUT "%1 = param {name = \"w\"} : f32[37, 70]\n"
                      "%2 = dot %0, %1 {" DOT ", contract_b = [0]} : f32[B, S~, 70]\n"
-                     "output %2 {name = \"y\"}\n",
-               false);
+                     "output %2 {name = \"y\"}\n");
     check_lent(INPUT "%1 = param {name = \"w\"} : f32[70, 37]\n"
                      "%2 = dot %0, %1 {" DOT ", contract_b = [1]} : f32[B, S~, 70]\n"
-                     "output %2 {name = \"y\"}\n",
-               false);
+                     "output %2 {name = \"y\"}\n");
 }
 
 static void test_rounded(void **state)
@@ -132,42 +147,22 @@ static void test_rounded(void **state)
                      "%2 = cast %0 {dtype = bf16} : bf16[B, S~, 37]\n"
                      "%3 = cast %1 {dtype = bf16} : bf16[37, 70]\n"
                      "%4 = dot %2, %3 {" DOT ", contract_b = [0]} : bf16[B, S~, 70]\n"
-                     "%5 = cast %4 {dtype = f32} : f32[B, S~, 70]\noutput %5 {name = \"y\"}\n",
-               true);
+                     "%5 = cast %4 {dtype = f32} : f32[B, S~, 70]\noutput %5 {name = \"y\"}\n");
 }
 
 /* A param that something else reads is asked for, and what is made of it in another way is made. */
 static void test_read_besides(void **state)
 {
     (void)state;
-    static float x[3 * TERMS];
-    Case c;
-    open_native_case(&c,
-                     INPUT "%1 = param {name = \"w\"} : f32[37, 70]\n%2 = exp %1 : f32[37, 70]\n"
-                           "%3 = dot %0, %1 {" DOT ", contract_b = [0]} : f32[B, S~, 70]\n"
-                           "%4 = dot %0, %2 {" DOT ", contract_b = [0]} : f32[B, S~, 70]\n"
-                           "%5 = add %3, %4 : f32[B, S~, 70]\noutput %5 {name = \"y\"}\n");
-    float *w = store_find(c.store, "w")->data;
-    for (int i = 0; i < TERMS * COLUMNS; i++)
-        w[i] = (float)random_value();
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        x[i] = (float)random_value();
-    store_changed(c.store);
-    Lender s = {.whole = c.store, .form = c.program->products.native[TFC_F32]};
-    const StoreSource source = {
-        .context = &s, .fill = fill_from, .lend = lend_nothing, .panels = find_panels};
-    Store *store = store_new();
-    store_defer(store);
-    assert_true(store_add_program(store, c.program));
-    store_set_source(store, &source);
-    Exec *exec = exec_new(c.program, store);
-    same(c.exec, exec, 3, x);
-    assert_int_equal(s.lent, 1);
-    assert_int_equal(s.filled, 1);
-    exec_free(exec);
-    store_free(store);
-    free(s.panels);
-    close_case(&c);
+    static Pair p;
+    open_pair(&p, INPUT "%1 = param {name = \"w\"} : f32[37, 70]\n%2 = exp %1 : f32[37, 70]\n"
+                        "%3 = dot %0, %1 {" DOT ", contract_b = [0]} : f32[B, S~, 70]\n"
+                        "%4 = dot %0, %2 {" DOT ", contract_b = [0]} : f32[B, S~, 70]\n"
+                        "%5 = add %3, %4 : f32[B, S~, 70]\noutput %5 {name = \"y\"}\n");
+    same(p.c.exec, p.exec, 3, p.x);
+    assert_int_equal(p.lender.lent, 1);
+    assert_int_equal(p.lender.filled, 1);
+    close_pair(&p);
 }
 
 int main(void)
