@@ -117,7 +117,7 @@ static void drop_mark(LineBuffer *b)
         b->begin = b->searched = b->begin + 3;
 }
 
-/* Whether the next result can be told from what has been read. */
+/* Whether what has been read decides the next result: a line, or the end. */
 static bool is_decided(LineBuffer *b)
 {
     drop_mark(b);

@@ -71,14 +71,15 @@ bool store_own(Store *store);
  *   lend     returns a param's values in the source's own memory, which is read-only; NULL: fill
  *            writes them instead
  *   panels   returns the data of a param's panels that agree with those `wanted`, which have none;
- *            NULL: there are none. May be NULL
+ *            NULL: there are none
  *   read     called if a program that keeps prepared data also reads this param itself
  *   find     returns what another process gave to `keep` for this program and layout, in writable
- *            memory, to be given back by `release`; NULL: there is none. `find` itself NULL: the
- *            source keeps nothing, and `read`, `keep` and `release` are not called
+ *            memory, to be given back by `release`; NULL: there is none
  *   keep     gets what the program's first steps (n_prepared) made of the params: `bytes` at
  *            `memory`; `layout` is a hash of where each buffer lies in it
- * The store calls one of them at a time. */
+ * Any of `fill`, `lend` and `panels` may be NULL: the source cannot do it. `find` NULL: the source
+ * keeps nothing, and `read`, `keep` and `release` are not called. The store calls one of them at a
+ * time. */
 typedef struct StoreSource {
     void *context;
     bool (*fill)(void *context, StoreTensor *tensor);

@@ -224,10 +224,12 @@ static void *make_data(const StoreSource *source, const StoreTensor *tensor)
 static bool give_data(const Store *store, StoreTensor *tensor)
 {
     const StoreSource *source = store_is_param(tensor) ? store->source : NULL;
-    void *data = source ? source->lend(source->context, tensor) : NULL;
+    void *data = source && source->lend ? source->lend(source->context, tensor) : NULL;
     tensor->borrowed = data != NULL;
-    tensor->data = data ? data : make_data(source, tensor);
-    return tensor->data != NULL;
+    if (!data && (!source || source->fill))
+        data = make_data(source, tensor);
+    tensor->data = data;
+    return data != NULL;
 }
 
 bool store_need(Store *store, StoreTensor *tensor)

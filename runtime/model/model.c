@@ -115,13 +115,6 @@ static bool fill_from_panels(void *context, StoreTensor *tensor)
     return found != NULL;
 }
 
-static void *lend_nothing(void *context, const StoreTensor *tensor)
-{
-    (void)context;
-    (void)tensor;
-    return NULL;
-}
-
 static const void *panels_inside(void *context, const TfcPanels *wanted)
 {
     const TfcMember *member = context;
@@ -135,10 +128,8 @@ static const void *panels_inside(void *context, const TfcPanels *wanted)
  * written from the member's panels. */
 static void use_panels(Store *store, const TfcMember *member, StoreSource *source)
 {
-    *source = (StoreSource){.context = (void *)(uintptr_t)member,
-                            .fill = fill_from_panels,
-                            .lend = lend_nothing,
-                            .panels = panels_inside};
+    *source = (StoreSource){
+        .context = (void *)(uintptr_t)member, .fill = fill_from_panels, .panels = panels_inside};
     store_defer(store);
     store_set_source(store, source);
 }

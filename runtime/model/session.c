@@ -65,13 +65,6 @@ int tfc_model_session_new(TfcModelHandle *handle, TfcSessionHandle **out)
 
 /* ---- the model's params, shared ---- */
 
-static bool fill_nothing(void *context, StoreTensor *tensor)
-{
-    (void)context;
-    (void)tensor;
-    return false; /* it could not be lent */
-}
-
 static void *lend_shared(void *context, const StoreTensor *tensor)
 {
     StoreTensor *shared = store_find(context, tensor->name);
@@ -88,8 +81,7 @@ static Store *new_store(Store *shared, StoreSource *source)
     Store *store = store_new();
     if (!store)
         return NULL;
-    *source = (StoreSource){
-        .context = shared, .fill = fill_nothing, .lend = lend_shared, .panels = panels_shared};
+    *source = (StoreSource){.context = shared, .lend = lend_shared, .panels = panels_shared};
     store_defer(store);
     store_set_source(store, source);
     store_share_pages(store, shared);

@@ -29,8 +29,6 @@ static bool fill_from(void *context, StoreTensor *tensor)
     return true;
 }
 
-static void *lend_nothing(void *context, const StoreTensor *tensor) { return NULL; }
-
 static float value_at(const void *b, int64_t i) { return ((const float *)b)[i]; }
 
 static const void *find_panels(void *context, const TfcPanels *wanted)
@@ -88,8 +86,7 @@ static void open_pair(Pair *p, const char *body)
         p->x[i] = (float)random_value();
     store_changed(p->c.store);
     p->lender = (Lender){.whole = p->c.store, .form = p->c.program->products.native[TFC_F32]};
-    p->source = (StoreSource){
-        .context = &p->lender, .fill = fill_from, .lend = lend_nothing, .panels = find_panels};
+    p->source = (StoreSource){.context = &p->lender, .fill = fill_from, .panels = find_panels};
     p->store = store_new();
     store_defer(p->store);
     assert_true(store_add_program(p->store, p->c.program));
