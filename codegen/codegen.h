@@ -76,8 +76,8 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
 /* Of the form that a target's products of a type have: columns, kept, joined and whole, which say
  * how product_pack makes panels; other fields are 0. From the user's cache or else from LLVM. False
  * after errors. */
-bool codegen_panels(const TargetOptions *options, TfcType type, Arena *arena, TfcFormSizes *out,
-                    Diagnostics *diags);
+bool codegen_panels(const TargetOptions *options, TfcProductType type, Arena *arena,
+                    TfcFormSizes *out, Diagnostics *diags);
 /* LLVM's version, such as "19.1.7"; in the arena, from the user's cache or else from LLVM. NULL
  * after errors. */
 const char *codegen_llvm(Arena *arena, Diagnostics *diags);

@@ -11,6 +11,13 @@ typedef enum TargetPairs {
     TARGET_PAIRS_AMX      /* tdpbf16ps */
 } TargetPairs;
 
+/* TargetQuads: how integers of 8 bits are multiplied. */
+typedef enum TargetQuads {
+    TARGET_QUADS_WIDENED, /* as i32 */
+    TARGET_QUADS_WORDS,   /* pairs of i16 at once: pmaddwd and its like */
+    TARGET_QUADS_DOTS     /* four at once: vpdpbusd */
+} TargetQuads;
+
 /* A row of targets.def, which explains the columns. */
 typedef struct Processor {
     const char *name, *arch;
@@ -19,6 +26,7 @@ typedef struct Processor {
     int vector_bits, registers;
     bool fused, masks_are_free, scales_at_once;
     TargetPairs pairs;
+    TargetQuads quads;
     int line, ahead, second_level; /* bytes */
 } Processor;
 

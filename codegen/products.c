@@ -1,26 +1,27 @@
 /* Which programs multiply what; see products.h. */
 #include "codegen/products.h"
 
-const char *const product_names[TFC_PRODUCT_TYPES] = {"gemm.f32", "gemm.f64", "gemm.bf16"};
+const char *const product_names[TFC_PRODUCT_TYPES] = {"gemm.f32", "gemm.f64", "gemm.bf16",
+                                                      "gemm.int8"};
 
-bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm)
+bool program_has_product(const TfcProgram *program, TfcProductType type, GemmChoice gemm)
 {
     if (gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES)
         return false;
     for (int32_t s = 0; s < program->n_steps; s++)
-        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.type == type)
+        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.product == type)
             return true;
     return false;
 }
 
 int products_needed(const TfcProgram *const *programs, int n, GemmChoice gemm,
-                    TfcType types[TFC_PRODUCT_TYPES])
+                    TfcProductType types[TFC_PRODUCT_TYPES])
 {
     int found = 0;
     for (int type = 0; type < TFC_PRODUCT_TYPES; type++)
         for (int p = 0; p < n; p++)
-            if (program_has_product(programs[p], (TfcType)type, gemm)) {
-                types[found++] = (TfcType)type;
+            if (program_has_product(programs[p], (TfcProductType)type, gemm)) {
+                types[found++] = (TfcProductType)type;
                 break;
             }
     return found;

@@ -51,10 +51,14 @@ typedef struct MemoryBudget {
     int n_dims;
 } MemoryBudget;
 
+/* In what products are computed: in their operands' type, or in less (passes `precision` and
+ * `quantize`). */
+typedef enum ProductPrecision { PRODUCTS_AS_TYPED, PRODUCTS_BF16, PRODUCTS_INT8 } ProductPrecision;
+
 typedef struct PassContext {
     Diagnostics *diags;
-    Report *report;             /* may be NULL */
-    DType compute;              /* DT_BF16: products become bf16; else they stay as they are */
+    Report *report; /* may be NULL */
+    ProductPrecision precision;
     const MemoryBudget *budget; /* NULL: memory is not limited */
 } PassContext;
 
@@ -75,7 +79,8 @@ typedef struct PipelineOptions {
     const char *passes;
     const char *after; /* stop after this pass, or at its place if it is left out; NULL: run all */
 
-    DType compute;              /* as in PassContext; DT_BF16, too, if `passes` names `precision` */
+    /* as in PassContext; if `passes` names `precision` or `quantize`, what that pass is for */
+    ProductPrecision precision;
     const MemoryBudget *budget; /* as in PassContext */
     Report *report;
     /* Called after each pass that ran, with the function as the pass left it; may be NULL. */

@@ -146,9 +146,11 @@ static bool needs_are_met(const PassInfo *pass, const Function *function, Diagno
 
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags)
 {
-    PassContext context = {diags, options->report, options->compute, options->budget};
+    PassContext context = {diags, options->report, options->precision, options->budget};
     if (listed(options->passes, "precision") == LISTED)
-        context.compute = DT_BF16;
+        context.precision = PRODUCTS_BF16;
+    if (listed(options->passes, "quantize") == LISTED)
+        context.precision = PRODUCTS_INT8;
     if (!pipeline_check(options->passes, diags) || !pipeline_check(options->after, diags))
         return false;
     for (int i = 0; i < pass_count; i++) {

@@ -268,7 +268,7 @@ static void read_halves(Precision *p)
 
 bool pass_precision(Function *function, PassContext *context)
 {
-    if (context->compute != DT_BF16)
+    if (context->precision != PRODUCTS_BF16)
         return true;
     Arena *arena = function->module->arena;
     Precision p = {function, context, arena, side_new(arena)};

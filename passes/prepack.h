@@ -5,6 +5,8 @@
 #include "ir/side.h"
 #include "passes/pass.h"
 
+/* Of a param: whether it is a decoding step's cache. */
+bool is_cache(const Value *param);
 /* A number for each op of the body: 1 for a param, except a decoding step's cache, and for an op
  * with operands that are all results of ops with a 1; else 0. In the module's arena. */
 SideTable find_made_of_params(const Function *function);

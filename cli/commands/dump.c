@@ -191,7 +191,7 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
         snapshots_take(snapshots, "derived", "the function before any pass", function);
     PipelineOptions pipeline = {.opt_level = session->options.opt_level,
                                 .passes = session->job->passes,
-                                .compute = session->options.compute,
+                                .precision = session->options.precision,
                                 .report = &session->report,
                                 .observe = take_snapshot,
                                 .observer = snapshots};

@@ -246,7 +246,7 @@ static const Option options[] = {
      "stop after M minutes of training; with --resume, after M more minutes"},
     {"seed", "S", FIELD(TrainCommand, o.seed), 0, "1",
      "seed of initial values, dropout and the order of the data"},
-    OPTION_PRODUCTS(TrainCommand),
+    OPTION_TRAIN_PRODUCTS(TrainCommand),
     OPTION_MEMORY(TrainCommand),
     OPTION_THREADS(TrainCommand),
     OPTION_RANK_TIMEOUT(TrainCommand),

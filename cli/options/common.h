@@ -47,13 +47,17 @@ typedef struct Common {
     {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}
 
 #define OPTION_DTYPE(record)                                                                       \
-    {"dtype", "f32|bf16|f64", FIELD(record, common.dtype), 0, "f32",                               \
-     "type of all floats; bf16: of products alone, other floats are f32"}
+    {"dtype", "f32|bf16|int8|f64", FIELD(record, common.dtype), 0, "f32",                          \
+     "type of all floats; bf16, int8: of products alone, other floats are f32"}
 
-/* For commands whose floats are f32 by default. */
-#define OPTION_PRODUCTS(record)                                                                    \
+/* For commands that train; for those that do not. */
+#define OPTION_TRAIN_PRODUCTS(record)                                                              \
     {"dtype", "f32|bf16", FIELD(record, common.dtype), 0, "f32",                                   \
      "type of the products; params stay f32"}
+
+#define OPTION_PRODUCTS(record)                                                                    \
+    {"dtype", "f32|bf16|int8", FIELD(record, common.dtype), 0, "f32",                              \
+     "type of the products by weights: int8 rounds rows and weights to integers of 8 bits"}
 
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \

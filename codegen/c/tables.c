@@ -156,7 +156,7 @@ static void put_products(Tables *t)
 {
     text_add(t->out, ".products = {.native = {");
     for (int type = 0; type < TFC_PRODUCT_TYPES; type++)
-        if (program_has_product(t->program, (TfcType)type, t->gemm))
+        if (program_has_product(t->program, (TfcProductType)type, t->gemm))
             text_add(
                 t->out, "[%d] = (const TfcForm *)&%s, ", type,
                 c_name(t->arena, arena_printf(t->arena, "%s%s", t->prefix, product_names[type])));

@@ -69,13 +69,14 @@ static CodeTarget in_c(const CodeTarget *target, Arena *arena)
     Processor *processor = arena_copy(arena, target->processor, sizeof *processor);
     processor->scales_at_once = processor->masks_are_free = false;
     processor->pairs = TARGET_PAIRS_WIDENED;
+    processor->quads = TARGET_QUADS_WIDENED;
     return (CodeTarget){.processor = processor, .mxcsr = target->mxcsr};
 }
 
 static void emit_products(LoModule *loops, const CodeTarget *target, const ObjectSet *set,
                           GemmChoice gemm, const char *prefix, Arena *arena)
 {
-    TfcType types[TFC_PRODUCT_TYPES];
+    TfcProductType types[TFC_PRODUCT_TYPES];
     int n = products_needed(set->programs, set->n_programs, gemm, types);
     for (int i = 0; i < n; i++)
         emit_gemm(loops, target, types[i],

@@ -35,8 +35,8 @@ static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const
     LoModule *loops = lo_module_new(arena);
     emit_kernels(loops, set, 0, (int)set->list.count, "", &target->code);
     for (int type = 0; program && type < TFC_PRODUCT_TYPES; type++)
-        if (program_has_product(program, (TfcType)type, target->gemm))
-            emit_gemm(loops, &target->code, (TfcType)type, product_names[type]);
+        if (program_has_product(program, (TfcProductType)type, target->gemm))
+            emit_gemm(loops, &target->code, (TfcProductType)type, product_names[type]);
     return loops;
 }
 

@@ -63,9 +63,9 @@ static LoModule *emit_loops(const ObjectJob *job, int file, const LlvmTarget *ta
             n = (int)job->set->list.count;
         emit_kernels(loops, job->set, begin, end < n ? end : n, job->prefix, &target->code);
     } else {
-        TfcType types[TFC_PRODUCT_TYPES];
+        TfcProductType types[TFC_PRODUCT_TYPES];
         products_needed(job->programs, job->n_programs, target->gemm, types);
-        TfcType type = types[file - first_product(job)];
+        TfcProductType type = types[file - first_product(job)];
         emit_gemm(loops, &target->code, type,
                   arena_printf(arena, "%s%s", job->prefix, product_names[type]));
     }
@@ -219,7 +219,7 @@ static bool check_target(const TargetOptions *options, Diagnostics *diags)
 
 static int count_files(const ObjectJob *job, GemmChoice gemm)
 {
-    TfcType types[TFC_PRODUCT_TYPES];
+    TfcProductType types[TFC_PRODUCT_TYPES];
     return first_product(job) + products_needed(job->programs, job->n_programs, gemm, types);
 }
 

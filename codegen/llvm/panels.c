@@ -7,7 +7,7 @@
 
 typedef struct Question {
     const TargetOptions *options;
-    TfcType type;
+    TfcProductType type;
 } Question;
 
 static const char *tell_panels(const void *context, Arena *arena, Diagnostics *diags)
@@ -21,8 +21,8 @@ static const char *tell_panels(const void *context, Arena *arena, Diagnostics *d
                         f.joined, f.whole);
 }
 
-bool codegen_panels(const TargetOptions *options, TfcType type, Arena *arena, TfcFormSizes *out,
-                    Diagnostics *diags)
+bool codegen_panels(const TargetOptions *options, TfcProductType type, Arena *arena,
+                    TfcFormSizes *out, Diagnostics *diags)
 {
     const ProgramKey key =
         key_of_text(arena_printf(arena, "panels %d %s %s scalar %d", (int)type,

@@ -105,6 +105,41 @@ static LlValue render_pair_dot(Render *r, const LoOp *op)
                             (LlValue[]){render_arg(r, op, 0), a, b});
 }
 
+/* The value itself. LLVM does not see that, and so does not form sums of sums in another order, for
+ * which a tile has no registers: its loop would keep values in memory. */
+static LlValue render_opaque(Render *r, LlValue x)
+{
+    static char none[] = "", same[] = "=v,0";
+    LlType type = LLVMTypeOf(x), function = LLVMFunctionType(type, &type, 1, false);
+    LlValue code = LLVMGetInlineAsm(function, none, 0, same, sizeof same - 1, false, false,
+                                    LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(r->builder, function, code, &x, 1, "");
+}
+
+static LlValue render_word_dot(Render *r, const LoOp *op)
+{
+    const bool wasm = strstr(LLVMGetTarget(r->module), "wasm");
+    const unsigned lanes = (unsigned)lo_lanes(op->type);
+    const char *name = wasm         ? "llvm.wasm.dot"
+                       : lanes == 4 ? "llvm.x86.sse2.pmadd.wd"
+                       : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                    : "llvm.x86.avx512.pmaddw.d.512";
+    LlType words = LLVMVectorType(LLVMInt16TypeInContext(r->context), 2 * lanes);
+    LlValue a = LLVMBuildBitCast(r->builder, render_arg(r, op, 1), words, "");
+    LlValue b = LLVMBuildBitCast(r->builder, render_arg(r, op, 2), words, "");
+    LlValue pair = render_intrinsic(r, name, 0, NULL, 2, (LlValue[]){a, b});
+    LlValue sum = LLVMBuildAdd(r->builder, render_arg(r, op, 0), pair, "");
+    return wasm ? sum : render_opaque(r, sum);
+}
+
+static LlValue render_byte_dot(Render *r, const LoOp *op)
+{
+    const char *name =
+        lo_lanes(op->type) == 8 ? "llvm.x86.avx512.vpdpbusd.256" : "llvm.x86.avx512.vpdpbusd.512";
+    LlValue args[] = {render_arg(r, op, 0), render_arg(r, op, 1), render_arg(r, op, 2)};
+    return render_intrinsic(r, name, 0, NULL, 3, args);
+}
+
 /* ---- types and lanes ---- */
 
 static const LLVMOpcode casts[LO_KINDS] = {
@@ -338,6 +373,8 @@ LlValue render_op(Render *r, const LoOp *op)
     case LO_muladd: return overloaded(r, op, "llvm.fmuladd");
     case LO_scale2: return render_scale2(r, op);
     case LO_pair_dot: return render_pair_dot(r, op);
+    case LO_word_dot: return render_word_dot(r, op);
+    case LO_byte_dot: return render_byte_dot(r, op);
     case LO_math: return render_math(r, op);
     case LO_select:
         return LLVMBuildSelect(r->builder, render_arg(r, op, 0), render_arg(r, op, 1),

@@ -88,7 +88,7 @@ static void point_products(Tables *t, Pointers *out)
     for (int i = 0; i < TFC_BLAS_TYPES + TFC_PRODUCT_TYPES; i++) {
         int native = i - TFC_BLAS_TYPES;
         LlValue product = NULL;
-        if (native >= 0 && program_has_product(t->program, (TfcType)native, t->gemm))
+        if (native >= 0 && program_has_product(t->program, (TfcProductType)native, t->gemm))
             product = hidden_data(t, product_names[native]);
         else if (native < 0 && t->program->products.blas[i])
             product = external(t, blas[i], "p");

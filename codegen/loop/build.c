@@ -234,6 +234,16 @@ LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
     return lo_append(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
 }
 
+LoValue lo_word_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
+{
+    return lo_append(lo, (LoOp){.kind = LO_word_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
+}
+
+LoValue lo_byte_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
+{
+    return lo_append(lo, (LoOp){.kind = LO_byte_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
+}
+
 LoValue lo_not(Lo *lo, LoValue a) { return lo_xor(lo, a, lo_int(lo, a->type, -1)); }
 
 LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b)

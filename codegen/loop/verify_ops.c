@@ -127,6 +127,12 @@ static bool check_pair_dot(LoVerifier *v, const LoOp *op)
            has_type(v, op, 2, pairs);
 }
 
+static bool check_integer_dot(LoVerifier *v, const LoOp *op)
+{
+    LoType words = lo_like(op->args[0]->type, lo_i32);
+    return has_type(v, op, 0, words) && has_type(v, op, 1, words) && has_type(v, op, 2, words);
+}
+
 /* ---- memory ---- */
 
 static bool stands_in_loop(const LoOp *op)
@@ -335,6 +341,8 @@ static const Rule rules[LO_KINDS] = {
     [LO_extract] = check_extract,
     [LO_shuffle] = check_shuffle,
     [LO_pair_dot] = check_pair_dot,
+    [LO_word_dot] = check_integer_dot,
+    [LO_byte_dot] = check_integer_dot,
     [LO_scratch] = check_scratch,
     [LO_at] = check_at,
     [LO_load] = check_load,

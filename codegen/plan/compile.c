@@ -162,7 +162,7 @@ static void name_blas(TfcProgram *program, GemmChoice gemm)
 {
     static TfcGemm *const blas[TFC_BLAS_TYPES] = {tfc_blas_f32, tfc_blas_f64};
     for (int type = 0; type < TFC_BLAS_TYPES; type++)
-        if (program_has_product(program, (TfcType)type, GEMM_NATIVE) &&
+        if (program_has_product(program, (TfcProductType)type, GEMM_NATIVE) &&
             (gemm == GEMM_BLAS || (gemm == GEMM_AUTO && program->choice.blas[type])))
             program->products.blas[type] = blas[type];
 }

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+static_assert((int)MAX_BITS_TERMS == (int)TFC_INT8_K, "one limit, in the graph and at run time");
+
 /* ---- tables ---- */
 
 static TfcExtent extent_of(Plan *plan, const DotForm *form, int label)
@@ -65,6 +67,8 @@ static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *
 {
     *gemm = (TfcGemmStep){
         .type = (TfcType)op->args[0]->type.dtype,
+        .product =
+            op_attr(op, ATTR_bits) ? TFC_PRODUCT_INT8 : (TfcProductType)op->args[0]->type.dtype,
         .result = (TfcType)op->results[0].type.dtype,
         .a = matrix_of(plan, form, DOT_A, form->m, form->k),
         .b = matrix_of(plan, form, DOT_B, form->k, form->n_side),

@@ -134,8 +134,10 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     int64_t n = plan->sizes.data[gemm->n.size].coefficient;
     int64_t k = plan->sizes.data[gemm->k.size].coefficient;
     n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
-    if (gemm->type == TFC_BF16)
+    if (gemm->product == TFC_PRODUCT_BF16)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
+    if (gemm->product == TFC_PRODUCT_INT8) /* four terms as large as a float, and the trailer */
+        k = (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + INTEGERS_TRAILER;
     Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
@@ -214,10 +216,18 @@ static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
         if (plan->steps.data[s].kind == TFC_STEP_PACK && other->b.buffer == gemm->b.buffer &&
             other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
             other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
-            other->b.column_stride == gemm->b.column_stride && other->type == gemm->type)
+            other->b.column_stride == gemm->b.column_stride && other->product == gemm->product)
             return other->panels;
     }
     return 0;
+}
+
+/* A product of integers that packs b itself takes only so many terms. */
+static void widen_long(const Plan *plan, TfcStep *step)
+{
+    if (step->kind == TFC_STEP_GEMM && step->gemm.product == TFC_PRODUCT_INT8 &&
+        plan->sizes.data[step->gemm.k.size].coefficient > TFC_INT8_PACKED_K)
+        step->gemm.product = (TfcProductType)step->gemm.type;
 }
 
 static void pack_weights(Plan *plan, const bool *constant)
@@ -225,8 +235,10 @@ static void pack_weights(Plan *plan, const bool *constant)
     for (size_t s = 0, n = plan->steps.count; s < n; s++) {
         TfcStep step = plan->steps.data[s];
         bool asked = step.kind == TFC_STEP_GEMM && op_attr(plan->origins.data[s], ATTR_panels);
-        if (!asked || !constant[step.gemm.b.buffer] || !may_have_panels(plan, &step.gemm))
+        if (!asked || !constant[step.gemm.b.buffer] || !may_have_panels(plan, &step.gemm)) {
+            widen_long(plan, &plan->steps.data[s]);
             continue;
+        }
         step.gemm.panels = find_panels(plan, &step.gemm);
         if (!step.gemm.panels) {
             step.gemm.panels = 1 + panels_buffer(plan, &step.gemm);

@@ -46,8 +46,9 @@ static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
 bool compile_narrow(const Artifact *a, const Session *session, const Incremental *incremental,
                     const char *logits)
 {
-    return !a->shortlist || derive_shortlist(session->model->module, incremental, logits,
-                                             session->options.compute == DT_BF16, &a->job->diags);
+    return !a->shortlist ||
+           derive_shortlist(session->model->module, incremental, logits,
+                            session->options.precision == PRODUCTS_BF16, &a->job->diags);
 }
 
 /* encode and decode_step are halves of one derivation and go together. */

@@ -181,9 +181,10 @@ static void put_panels(const Artifact *a, const char *name, int64_t at, Text *ou
         const TfcPanels *p = &a->panels.data[i];
         text_add(out,
                  "    {%s, %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", {%" PRId64
-                 ", %" PRId64 ", %" PRId64 "}, %s_%s_inside + %" PRId64 "},\n",
-                 c_string(a->job->arena, p->name), p->is_rounded, p->k, p->n, p->is_transposed,
-                 p->layout.columns, p->layout.kept, p->layout.whole, a->name, name, at);
+                 ", %" PRId64 ", %" PRId64 ", %" PRId64 "}, %s_%s_inside + %" PRId64 "},\n",
+                 c_string(a->job->arena, p->name), p->product, p->k, p->n, p->is_transposed,
+                 p->layout.columns, p->layout.joined, p->layout.kept, p->layout.whole, a->name,
+                 name, at);
         at += padded(panels_bytes(p));
     }
     text_add(out, "};\n");
@@ -401,8 +402,8 @@ static const char runtime_types[] =
     "#include <stddef.h>\n"
     "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
     "typedef struct TfcPanels {\n"
-    "    const char *name; long long is_rounded, k, n, is_transposed;\n"
-    "    struct { long long columns, kept, whole; } layout; const void *data;\n"
+    "    const char *name; long long product, k, n, is_transposed;\n"
+    "    struct { long long columns, joined, kept, whole; } layout; const void *data;\n"
     "} TfcPanels;\n"
     "typedef struct TfcMember {\n"
     "    long long n; const TfcWeight *weights; long long n_panels; const TfcPanels *panels;\n"

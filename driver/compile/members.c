@@ -23,7 +23,7 @@ static bool has_same_programs(Artifact *a, const RunFolder *first, RunFolder *me
     Incremental incremental;
     const char *target, *logits;
     member->session.options.opt_level = a->session.options.opt_level;
-    member->session.options.compute = a->session.options.compute;
+    member->session.options.precision = a->session.options.precision;
     if (!session_incremental(&member->session, &incremental, &target, &logits) ||
         !compile_narrow(a, &member->session, &incremental, logits))
         return false;

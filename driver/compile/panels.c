@@ -16,7 +16,7 @@ typedef struct PanelSearch {
 } PanelSearch;
 
 /* False after errors. */
-static bool find_form(PanelSearch *search, TfcType type)
+static bool find_form(PanelSearch *search, TfcProductType type)
 {
     Artifact *a = search->a;
     for (int c = 0; c < a->n_cpus; c++) {
@@ -118,9 +118,10 @@ bool compile_choose_panels(Artifact *a)
     map_init(&a->read_as_is, a->job->arena);
     if (!a->weights || artifact_is_c(a)) /* codegen_panels does not tell of C's products */
         return true;
-    if (!find_form(&search, TFC_F32) || !find_form(&search, TFC_BF16))
+    if (!find_form(&search, TFC_PRODUCT_F32) || !find_form(&search, TFC_PRODUCT_BF16) ||
+        !find_form(&search, TFC_PRODUCT_INT8))
         return false;
-    const bool rounds = a->session.options.compute == DT_BF16;
+    const bool rounds = a->session.options.precision == PRODUCTS_BF16;
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && (f != TFC_TRAIN_STEP || rounds))
             search_program(&search, a->programs[f]);

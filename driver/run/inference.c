@@ -223,7 +223,7 @@ static bool prepare_programs(Inference *inference)
     if (inference->shortlist) {
         programs->shortlist = inference->shortlist;
         if (!derive_shortlist(inference->session->model->module, &incremental, programs->logits,
-                              inference->session->options.compute == DT_BF16,
+                              inference->session->options.precision == PRODUCTS_BF16,
                               &inference->job->diags))
             return false;
     }

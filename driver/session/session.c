@@ -19,7 +19,9 @@ SessionOptions session_defaults(const char *path)
 void session_set_dtype(SessionOptions *options, const char *dtype)
 {
     options->float_type = !strcmp(dtype, "f64") ? DT_F64 : DT_F32;
-    options->compute = !strcmp(dtype, "bf16") ? DT_BF16 : DT_F32;
+    options->precision = !strcmp(dtype, "bf16")   ? PRODUCTS_BF16
+                         : !strcmp(dtype, "int8") ? PRODUCTS_INT8
+                                                  : PRODUCTS_AS_TYPED;
 }
 
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n)
@@ -114,7 +116,7 @@ bool session_lower(Session *session, Function *function, const char *after)
     PipelineOptions options = {.opt_level = session->options.opt_level,
                                .passes = session->job->passes,
                                .after = after,
-                               .compute = session->options.compute,
+                               .precision = session->options.precision,
                                .report = &session->report};
     return pipeline_run(function, &options, &session->job->diags) &&
            (after ||
@@ -168,8 +170,8 @@ const TfcProgram *session_compile(Session *session, Function *function)
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
         const char *pipeline = arena_printf(
-            session->job->arena, "level %d %s passes %s%s", session->options.opt_level,
-            dtype_name(session->options.compute), session->job->passes ? session->job->passes : "",
+            session->job->arena, "level %d precision %d passes %s%s", session->options.opt_level,
+            (int)session->options.precision, session->job->passes ? session->job->passes : "",
             memory_text(session->job->arena, &session->options.memory));
         ProgramKey key = jit_key(session->jit, function, pipeline);
         program = jit_recall(session->jit, &key);

@@ -19,7 +19,7 @@ typedef struct SessionOptions {
     TextList settings; /* "NAME=VALUE" */
     int n_sizes;       /* the last n_sizes settings are vocabulary sizes, not from --set */
     DType float_type;
-    DType compute; /* of products: DT_F32 (as float_type) or DT_BF16 */
+    ProductPrecision precision;
     int opt_level; /* 0 or 2 */
     bool scalar;   /* the reference kernels */
     bool merges;   /* the outputs are the model's merges (frontend.h) */
@@ -38,7 +38,7 @@ typedef struct Session {
 } Session;
 
 SessionOptions session_defaults(const char *path);
-/* Sets float_type and compute as --dtype says: "f32", "bf16" or "f64". */
+/* Sets float_type and precision as --dtype says: "f32", "bf16", "int8" or "f64". */
 void session_set_dtype(SessionOptions *options, const char *dtype);
 /* Adds a setting: the model's const `name` is the size of a vocabulary. */
 void session_set_size(Job *job, SessionOptions *options, const char *name, int64_t size);

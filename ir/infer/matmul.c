@@ -27,6 +27,23 @@ static bool result_fits(DType operand, DType result)
     return operand == result || (operand == DT_BF16 && result == DT_F32);
 }
 
+/* Integers are of a row of a, and of a column of a matrix b. */
+static bool check_bits(const Infer *in)
+{
+    const Attr *bits = op_attr(in->op, ATTR_bits), *contract = op_attr(in->op, ATTR_contract_a);
+    const Type *y = infer_arg(in, 1);
+    if (!bits)
+        return true;
+    if (bits->i != 8)
+        return infer_fail(in, "products are of 8 bits, not of %lld", (long long)bits->i);
+    return (y->dtype == DT_F32 && y->rank == 2 && contract->n == 1 &&
+            y->dims[op_attr(in->op, ATTR_contract_b)->ints[0]].size <= MAX_BITS_TERMS) ||
+           infer_fail(
+               in,
+               "8 bits take an f32 matrix, of which one axis of at most 65536 terms is summed over, not %s",
+               infer_text(in, y));
+}
+
 bool infer_dot(const Infer *in, Type *type)
 {
     const Type *x = infer_arg(in, 0), *y = infer_arg(in, 1);
@@ -43,6 +60,8 @@ bool infer_dot(const Infer *in, Type *type)
         return false;
     if (x->rank + y->rank - ba->n - 2 * ca->n > MAX_RANK)
         return infer_fail(in, "the result would have more than %d dimensions", MAX_RANK);
+    if (!check_bits(in))
+        return false;
     *type = (Type){.dtype = x->dtype};
     const Attr *dtype = op_attr(in->op, ATTR_dtype);
     if (dtype && !result_fits(x->dtype, (DType)dtype->i))

@@ -123,11 +123,13 @@ static Operand transposed(Operand x) { return (Operand){x.data, x.column_stride,
 /* The form that multiplies, or NULL: OpenBLAS does. */
 static const TfcForm *form_for(const BoundGemm *bound, GemmShape p)
 {
-    TfcType type = bound->step->type;
-    const TfcForm *native = bound->products->native[type];
-    bool blas = (int)type < TFC_BLAS_TYPES && bound->products->blas[type];
+    TfcProductType product = bound->step->product;
+    const TfcForm *native = bound->products->native[product];
+    bool blas = (int)product < TFC_BLAS_TYPES && bound->products->blas[product];
     assert(blas || native);
-    return blas && native && choice_is_blas(bound->choice, type, p.m, p.n, p.k) ? NULL : native;
+    return blas && native && choice_is_blas(bound->choice, bound->step->type, p.m, p.n, p.k)
+               ? NULL
+               : native;
 }
 
 /* b as it was packed, if that is there; or NULL. */
@@ -150,7 +152,7 @@ static void multiply(const BoundGemm *bound, TfcProduct p)
     if (form)
         product_run(form, &p, workspace_here());
     else
-        bound->products->blas[bound->step->type](&p);
+        bound->products->blas[bound->step->product](&p);
 }
 
 /* c = a b; or, where c's columns are contiguous, c' = b' a'. */
@@ -243,14 +245,14 @@ static void pack_some_columns(const void *context, int64_t task)
     const int64_t index[TFC_MAX_LOOPS] = {0};
     int64_t begin = task * PACK_COLUMNS, end = begin + PACK_COLUMNS;
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, 0);
-    product_pack(bound->products->native[bound->step->type], bound->k, begin,
+    product_pack(bound->products->native[bound->step->product], bound->k, begin,
                  end < bound->n ? end : bound->n, b.data, b.row_stride, b.column_stride,
                  run->buffers[bound->step->panels - 1]);
 }
 
 int64_t gemm_pack_tasks(const BoundGemm *bound)
 {
-    bool native = bound->products->native[bound->step->type];
+    bool native = bound->products->native[bound->step->product];
     return native ? (bound->n + PACK_COLUMNS - 1) / PACK_COLUMNS : 0;
 }
 

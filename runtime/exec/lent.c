@@ -10,11 +10,12 @@
 static bool describe(const TfcProgram *program, const TfcStep *step, TfcPanels *out)
 {
     const TfcGemmStep *gemm = &step->gemm;
-    const TfcForm *form = step->kind == TFC_STEP_PACK ? program->products.native[gemm->type] : NULL;
+    const TfcForm *form =
+        step->kind == TFC_STEP_PACK ? program->products.native[gemm->product] : NULL;
     if (!form || !gemm->param)
         return false;
     *out = (TfcPanels){.name = program->tensors[gemm->param - 1].name,
-                       .is_rounded = gemm->type == TFC_BF16,
+                       .product = (int64_t)gemm->product,
                        .k = program->sizes[gemm->k.size].coefficient,
                        .n = program->sizes[gemm->n.size].coefficient,
                        .is_transposed = program->sizes[gemm->b.column_stride].coefficient != 1,

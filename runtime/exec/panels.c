@@ -2,6 +2,7 @@
 #include "runtime/exec/panels.h"
 
 #include "base/bf16.h"
+#include "runtime/product/integers.h"
 
 #include <string.h>
 
@@ -9,17 +10,36 @@ static int64_t rounded_up(int64_t n, int64_t unit) { return (n + unit - 1) / uni
 
 static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* What integers.h reads of a form. */
+static TfcFormSizes integers_form(const TfcPanels *p)
+{
+    return (TfcFormSizes){.integers = 1,
+                          .columns = p->layout.columns,
+                          .joined = p->layout.joined,
+                          .kept = p->layout.kept,
+                          .whole = p->layout.whole};
+}
+
 bool panels_agree(const TfcPanels *a, const TfcPanels *b)
 {
-    return !strcmp(a->name, b->name) && a->is_rounded == b->is_rounded && a->k == b->k &&
-           a->n == b->n && a->is_transposed == b->is_transposed &&
+    return !strcmp(a->name, b->name) && a->product == b->product && a->k == b->k && a->n == b->n &&
+           a->is_transposed == b->is_transposed &&
            !memcmp(&a->layout, &b->layout, sizeof a->layout);
+}
+
+/* Bytes of one column. */
+static int64_t pitch_of(const TfcPanels *p)
+{
+    const int64_t k = rounded_up(p->k, p->layout.whole);
+    const TfcFormSizes f = integers_form(p);
+    return p->product == TFC_PRODUCT_INT8   ? k + integers_trailer(&f) * (int64_t)sizeof(float)
+           : p->product == TFC_PRODUCT_BF16 ? k * (int64_t)sizeof(uint16_t)
+                                            : k * (int64_t)sizeof(float);
 }
 
 int64_t panels_bytes(const TfcPanels *p)
 {
-    const int64_t bytes = p->is_rounded ? sizeof(uint16_t) : sizeof(float);
-    return rounded_up(p->n, TFC_PANEL_COLUMNS) * rounded_up(p->k, p->layout.whole) * bytes;
+    return rounded_up(p->n, TFC_PANEL_COLUMNS) * pitch_of(p);
 }
 
 /* Moves a value to its place in panels, or from there. */
@@ -63,8 +83,12 @@ static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, c
 
 void panels_write(const TfcPanels *p, const float *values, void *out)
 {
+    const TfcFormSizes integers = integers_form(p);
+    const int64_t k_step = p->is_transposed ? 1 : p->n, n_step = p->is_transposed ? p->k : 1;
     memset(out, 0, (size_t)panels_bytes(p));
-    if (p->is_rounded)
+    if (p->product == TFC_PRODUCT_INT8)
+        integers_pack_columns(&integers, p->k, values, k_step, n_step, p->n, out, pitch_of(p));
+    else if (p->product == TFC_PRODUCT_BF16)
         move_all(p, out, values, write_bf16);
     else
         move_all(p, out, values, write_f32);
@@ -72,7 +96,12 @@ void panels_write(const TfcPanels *p, const float *values, void *out)
 
 void panels_read(const TfcPanels *p, float *values)
 {
-    if (p->is_rounded)
+    const TfcFormSizes integers = integers_form(p);
+    const int64_t k_step = p->is_transposed ? 1 : p->n, n_step = p->is_transposed ? p->k : 1;
+    if (p->product == TFC_PRODUCT_INT8)
+        integers_unpack_columns(&integers, p->k, p->data, pitch_of(p), values, k_step, n_step,
+                                p->n);
+    else if (p->product == TFC_PRODUCT_BF16)
         move_all(p, p->data, values, read_bf16);
     else
         move_all(p, p->data, values, read_f32);

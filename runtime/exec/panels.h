@@ -8,13 +8,14 @@
 
 /* What TfcFormSizes says of panels that product_pack makes. */
 typedef struct TfcPanelLayout {
-    int64_t columns, kept, whole;
+    int64_t columns, joined, kept, whole;
 } TfcPanelLayout;
 
 /* TfcPanels: panels of a param of f32. */
 typedef struct TfcPanels {
-    const char *name;   /* of the param */
-    int64_t is_rounded; /* to bf16; else the elements are f32 */
+    const char *name; /* of the param */
+    int64_t product;  /* TfcProductType that reads them: the elements are f32 or bf16, or integers
+                           with scales */
     int64_t k, n;
     int64_t is_transposed; /* b[l, j] is element j × k + l of the param; else l × n + j */
     TfcPanelLayout layout;
@@ -23,7 +24,7 @@ typedef struct TfcPanels {
 
 static inline TfcPanelLayout panel_layout(const TfcFormSizes *f)
 {
-    return (TfcPanelLayout){f->columns, f->kept, f->whole};
+    return (TfcPanelLayout){f->columns, f->joined, f->kept, f->whole};
 }
 
 /* Whether `data` of one can stand for the other's. */

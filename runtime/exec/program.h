@@ -25,6 +25,9 @@ typedef enum TfcType {
 #define TYPE(NAME, ...) TFC_##NAME,
 #include "base/types.def"
 } TfcType;
+static_assert((int)TFC_PRODUCT_F32 == (int)TFC_F32 && (int)TFC_PRODUCT_F64 == (int)TFC_F64 &&
+                  (int)TFC_PRODUCT_BF16 == (int)TFC_BF16,
+              "products of operands as they are have the numbers of these");
 
 /* A factor of a size (TfcSize). */
 typedef enum TfcQuantity {

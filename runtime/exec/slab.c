@@ -71,8 +71,8 @@ int64_t slab_plan(SlabItem *items, int32_t n)
 /* Whether the product reads the panels of b in place of b. */
 static bool reads_panels(const TfcProgram *program, const TfcGemmStep *gemm)
 {
-    const bool blas = (int)gemm->type < TFC_BLAS_TYPES && program->products.blas[gemm->type];
-    return gemm->panels && program->products.native[gemm->type] && !blas;
+    const bool blas = (int)gemm->product < TFC_BLAS_TYPES && program->products.blas[gemm->product];
+    return gemm->panels && program->products.native[gemm->product] && !blas;
 }
 
 int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i)

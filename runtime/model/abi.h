@@ -9,7 +9,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 9 };
+enum { TFC_MODEL_ABI = 10 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {

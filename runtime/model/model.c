@@ -102,13 +102,14 @@ static void *find_inside(void *context, const TfcTensor *tensor)
 
 /* ---- params inside as panels ---- */
 
-/* From panels as they are rather than from rounded ones. */
+/* From panels of f32 rather than from rounded ones. */
 static bool fill_from_panels(void *context, StoreTensor *tensor)
 {
     const TfcMember *member = context;
     const TfcPanels *found = NULL;
     for (int64_t i = 0; i < member->n_panels; i++)
-        if (!strcmp(member->panels[i].name, tensor->name) && (!found || found->is_rounded))
+        if (!strcmp(member->panels[i].name, tensor->name) &&
+            (!found || found->product != TFC_PRODUCT_F32))
             found = &member->panels[i];
     if (found)
         panels_read(found, tensor->data);

@@ -1,4 +1,4 @@
-/* Forms: what the code of products of one element type needs on one processor: sizes of blocks and
+/* Forms: what the code of products of one type needs on one processor: sizes of blocks and
  * tiles, and functions that codegen/emit/gemm/gemm.h generates. */
 #ifndef RUNTIME_PRODUCT_FORM_H
 #define RUNTIME_PRODUCT_FORM_H
@@ -15,6 +15,21 @@ typedef enum TfcStore {
 enum { TFC_ROUNDED_K = 512 };
 
 enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
+
+/* A product of integers of 8 bits takes at most TFC_INT8_K terms, whose sum an i32 holds, and
+ * TFC_INT8_PACKED_K where it packs b itself. An element of its panels has INTEGERS_TERMS terms; a
+ * column has at most INTEGERS_TRAILER elements behind them (integers.h). */
+enum { TFC_INT8_K = 65536, TFC_INT8_PACKED_K = 8176, INTEGERS_TERMS = 4, INTEGERS_TRAILER = 2 };
+
+/* TfcProductType: what a product multiplies: operands as they are (f32, f64, bf16: the numbers are
+ * those of TfcType), or integers of 8 bits, to which it rounds operands of f32 (integers.h). */
+typedef enum TfcProductType {
+    TFC_PRODUCT_F32,
+    TFC_PRODUCT_F64,
+    TFC_PRODUCT_BF16,
+    TFC_PRODUCT_INT8,
+    TFC_PRODUCT_TYPES
+} TfcProductType;
 
 /* Layout of a tile's operands; a tile does not read strides that follow from it.
  *   STRIDED  a and b by strides of any size
@@ -46,6 +61,9 @@ typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_side,
 typedef void TfcTransposeRows(int64_t k, const void *x, int64_t x_k, int64_t rows, void *out,
                               int64_t pitch);
 
+/* Writes a row of k terms, x_k elements apart, as integers, with its scale (integers.h). */
+typedef void TfcRoundRow(int64_t k, const void *x, int64_t x_k, void *out);
+
 enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
 /* Bytes between packed rows or panels of a: room for the vector that reaches past the end of
  * one. */
@@ -72,6 +90,8 @@ enum { TFC_PANEL_GAP = 64 };
  *   any_rows                   tiles take fewer rows than their height
  *   registers                  tiles hold their sums in registers of AMX, which are set up around a
  *                              product
+ *   integers                   operands are rounded to integers of 8 bits as they are packed
+ *                              (integers.h); tiles are of_kept
  *   flush                      denormals are flushed to zero during a product, as the instructions
  *                              for pairs of bf16 do
  *   block                      bytes of b that are packed at once, for the second-level cache
@@ -80,26 +100,29 @@ enum { TFC_PANEL_GAP = 64 };
  *                              none */
 typedef struct TfcFormSizes {
     int64_t source, element, joined, kept, whole, depth, columns, rows, together, low;
-    int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, flush;
+    int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, integers,
+        flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
-/* TfcForm: sizes and functions of products of one element type on one processor. A function that is
- * not needed is NULL.
+/* TfcForm: sizes and functions of products of one type on one processor. A function that is not
+ * needed is NULL.
  *   tiles           by height and width; the greatest width only for low heights
  *   highest         the highest tile as wide as a panel, for each layout of operands
- *   of_kept         tiles for panels that product_pack made, if joined and kept differ; none of the
- *                   greatest height
+ * of_kept tiles for panels that product_pack made, if joined and kept differ, of bf16 none
+ *                   of the greatest height; of integers the tiles for all panels
  *   pack_panel      packs panels of b
  *   pack_kept       the same for product_pack
  *   pack_rows       packs panels of a, from adjacent rows
- *   transpose_rows  packs rows of a along k, from adjacent rows */
+ *   transpose_rows  packs rows of a along k, from adjacent rows
+ *   round_row       packs a row of a as integers */
 typedef struct TfcForm {
     TfcFormSizes sizes;
     TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LAYOUTS];
     TfcTile *of_kept[TFC_HEIGHTS][TFC_WIDTHS];
     TfcPackPanel *pack_panel, *pack_kept, *pack_rows;
     TfcTransposeRows *transpose_rows;
+    TfcRoundRow *round_row;
 } TfcForm;
 
 #endif

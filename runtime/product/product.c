@@ -29,14 +29,14 @@ typedef struct Work {
     const TfcFormSizes *f;
     const TfcProduct *p;
     char *block_room, *rows_room; /* of the workspace; of rows two halves */
-    int64_t half;
-    bool packs_b, few, low; /* low: wide tiles first */
-    bool kept;              /* b's panels are for of_kept */
-    bool widens;            /* they are widened block by block, and then as packed from b */
-    bool by_columns;        /* run_columns */
-    bool along, packs_a;    /* a's rows lie along k; others are packed */
-    int64_t c_bytes;        /* of an element of c */
-    unsigned mxcsr;         /* outside */
+    int64_t half, together;       /* together: rows of a that are packed together */
+    bool packs_b, few, low;       /* low: wide tiles first */
+    bool kept;                    /* b's panels are for of_kept */
+    bool widens;                  /* they are widened block by block, and then as packed from b */
+    bool by_columns;              /* run_columns */
+    bool along, packs_a;          /* a's rows lie along k; others are packed */
+    int64_t c_bytes;              /* of an element of c */
+    unsigned mxcsr;               /* outside */
 
     /* of a pass */
     int64_t from, k, elements, row_pitch;
@@ -151,8 +151,8 @@ static const char *rows_at(const Work *w, int64_t row)
 static Group group_at(const Work *w, int64_t row)
 {
     const TfcFormSizes *f = w->f;
-    int64_t rows = least(w->p->m - row, f->together), turn = row / f->together & 1;
-    int64_t next_rows = least(w->p->m - row - rows, f->together);
+    int64_t rows = least(w->p->m - row, w->together), turn = row / w->together & 1;
+    int64_t next_rows = least(w->p->m - row - rows, w->together);
     Group g = {.row = row,
                .rows = rows,
                .a = rows_at(w, row),
@@ -274,7 +274,7 @@ static const char *kept_panels(const Work *w)
     const TfcFormSizes *f = w->f;
     const int64_t pitch = pack_kept_elements(f, w->p->k) * f->element;
     return (const char *)w->p->panels + (w->p->column + w->column) * pitch +
-           pack_kept_elements(f, w->from) * f->columns * f->element;
+           (w->from ? pack_kept_elements(f, w->from) * f->columns * f->element : 0);
 }
 
 /* All columns, or those of the last panel, if that is to be packed. */
@@ -297,7 +297,7 @@ static void find_panels(Work *w)
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
     w->panels = w->block_room;
-    w->panel_pitch = w->elements * f->element;
+    w->panel_pitch = (f->integers ? pack_kept_elements(f, p->k) : w->elements) * f->element;
     if (p->panels && !w->widens) {
         w->panel_pitch = pack_kept_elements(f, p->k) * f->element;
         w->panels = kept_panels(w);
@@ -307,7 +307,7 @@ static void find_panels(Work *w)
 static void run_group(const Work *w, int64_t row)
 {
     Group g = group_at(w, row);
-    bool single = w->p->m <= w->f->together, ready = single && w->column > 0;
+    bool single = w->p->m <= w->together, ready = single && w->column > 0;
     bool ahead = row > 0 && packs_ahead(w);
     if (g.packed && !ready && !ahead)
         pack_group(w, &g, (char *)g.packed);
@@ -317,6 +317,15 @@ static void run_group(const Work *w, int64_t row)
         finish(w, row, g.rows, w->column, w->columns);
 }
 
+/* As many rows of a as the form says, or whole panels, or some rows: what half of the room
+ * holds. */
+static int64_t rows_together(const Work *w)
+{
+    const TfcFormSizes *f = w->f;
+    int64_t rows = least(f->together, w->half / w->row_pitch);
+    return rows > f->rows ? rows / f->rows * f->rows : rows;
+}
+
 static void set_pass(Work *w, int64_t from)
 {
     const TfcFormSizes *f = w->f;
@@ -324,7 +333,8 @@ static void set_pass(Work *w, int64_t from)
     w->from = from;
     w->k = least(p->k - from, f->depth);
     w->elements = pack_elements(f, w->k);
-    w->row_pitch = w->elements * f->element + TFC_PANEL_GAP;
+    w->row_pitch = w->elements * f->element + TFC_PANEL_GAP; /* the gap holds a scale */
+    w->together = rows_together(w);
     w->last = from + w->k >= p->k;
     w->store = from > 0 ? TFC_STORE_ADD : p->store;
 }
@@ -332,9 +342,11 @@ static void set_pass(Work *w, int64_t from)
 static int64_t block_columns(const Work *w)
 {
     const TfcFormSizes *f = w->f;
+    int64_t elements = f->integers ? pack_kept_elements(f, w->k) : w->elements;
+    int64_t columns = f->block / f->element / (elements > 1 ? elements : 1);
     if (w->few)
-        return FEW_COLUMNS;
-    return f->block / f->element / (w->elements > 1 ? w->elements : 1) / f->columns * f->columns;
+        columns = least(columns, FEW_COLUMNS);
+    return columns > f->columns ? columns / f->columns * f->columns : f->columns;
 }
 
 /* These columns of this pass. */
@@ -348,7 +360,7 @@ static void run_block(Work *w, int64_t column, int64_t columns)
                : (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
     find_panels(w);
     pack_block(w);
-    for (int64_t row = 0; row < p->m; row += w->f->together)
+    for (int64_t row = 0; row < p->m; row += w->together)
         run_group(w, row);
 }
 
@@ -395,16 +407,16 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
     bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
     bool direct = p->m <= f->rows || (few && near);
     bool packs_b = !f->strided || !direct || across || p->panels;
-    bool pairs = p->panels && f->kept != f->joined;
+    bool pairs = p->panels && f->kept != f->joined && !f->integers;
     Work w = {.form = form,
               .f = f,
               .p = p,
               .block_room = workspace,
               .rows_room = (char *)workspace + f->block,
-              .half = f->together * (f->depth / f->joined * f->element + TFC_PANEL_GAP),
+              .half = (TFC_GEMM_WORKSPACE - f->block) / 2,
               .packs_b = packs_b,
               .few = few,
-              .kept = pairs && p->m <= WIDENED_TO,
+              .kept = f->integers || (pairs && p->m <= WIDENED_TO),
               .widens = pairs && p->m > WIDENED_TO,
               .low = !packs_b && p->m <= f->low,
               .along = along,

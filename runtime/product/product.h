@@ -41,10 +41,10 @@ TfcGemm tfc_blas_f32, tfc_blas_f64;
 /* The library's version and the processor that its kernels are for: "0.3.21 SkylakeX". */
 void tfc_blas_name(char *name, size_t size);
 
-/* TfcProducts: what multiplies, by element type of the operands (f32, f64, bf16; OpenBLAS lacks
- * bf16): OpenBLAS, the program's own form, or, where both are given, one of them for each shape, as
- * TfcChoice says. NULL: not given. */
-enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
+/* TfcProducts: what multiplies, by TfcProductType (OpenBLAS has the first two): OpenBLAS, the
+ * program's own form, or, where both are given, one of them for each shape, as TfcChoice says.
+ * NULL: not given. */
+enum { TFC_BLAS_TYPES = 2 };
 typedef struct TfcProducts {
     TfcGemm *blas[TFC_BLAS_TYPES];
     const TfcForm *native[TFC_PRODUCT_TYPES];

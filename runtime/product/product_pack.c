@@ -1,6 +1,8 @@
 /* Packing: what is read side by side becomes panels, which tiles read in one stream. */
 #include "runtime/product/product_pack.h"
 
+#include "runtime/product/integers.h"
+
 #include <string.h>
 
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -13,7 +15,7 @@ static int64_t elements_along(const TfcFormSizes *f, int64_t k, int64_t joined)
 int64_t pack_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->joined); }
 int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k)
 {
-    return elements_along(f, k, f->kept);
+    return elements_along(f, k, f->kept) + (f->integers ? integers_trailer(f) : 0);
 }
 
 /* ---- columns of b ---- */
@@ -85,6 +87,10 @@ void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, in
                   int64_t columns, void *panels, int64_t pitch)
 {
     const Way way = {&form->sizes, form->pack_panel, form->sizes.joined};
+    if (form->sizes.integers) {
+        integers_pack_columns(&form->sizes, k, x, x_k, x_column, columns, panels, pitch);
+        return;
+    }
     pack_all(&way, k, x, x_k, x_column, columns, panels, pitch);
 }
 
@@ -94,8 +100,12 @@ void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, co
     const TfcFormSizes *f = &form->sizes;
     const Way way = {f, form->pack_kept, f->kept};
     int64_t pitch = pack_kept_elements(f, k) * f->element;
-    pack_all(&way, k, (const char *)b + begin * b_column * f->source, b_row, b_column, end - begin,
-             (char *)panels + begin * pitch, pitch);
+    const char *from = (const char *)b + begin * b_column * f->source;
+    char *to = (char *)panels + begin * pitch;
+    if (f->integers)
+        integers_pack_columns(f, k, (const float *)from, b_row, b_column, end - begin, to, pitch);
+    else
+        pack_all(&way, k, from, b_row, b_column, end - begin, to, pitch);
 }
 
 /* Of pairs the odd terms, then the even ones. */
@@ -145,10 +155,21 @@ static void widen_row(int64_t k, const void *x, void *out)
     }
 }
 
+static void round_rows(const TfcForm *form, int64_t k, const float *x, int64_t x_k, int64_t x_row,
+                       int64_t rows, char *out, int64_t pitch)
+{
+    for (int64_t i = 0; i < rows; i++)
+        form->round_row(k, x + i * x_row, x_k, out + i * pitch);
+}
+
 void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
                      void *out, int64_t pitch)
 {
     const TfcFormSizes *f = &form->sizes;
+    if (f->integers) {
+        round_rows(form, k, x, 1, x_row, rows, out, pitch);
+        return;
+    }
     for (int64_t i = 0; i < rows; i++) {
         const char *from = (const char *)x + i * x_row * f->source;
         if (f->joined > 1)
@@ -162,6 +183,10 @@ void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const voi
                       int64_t rows, void *out, int64_t pitch)
 {
     const TfcFormSizes *f = &form->sizes;
+    if (f->integers) { /* rows are packed whole: begin is 0 */
+        round_rows(form, end, x, x_k, 1, rows, out, pitch);
+        return;
+    }
     bool panels = f->beside == TFC_LAYOUT_PANELS;
     int64_t element = (panels ? f->rows : 1) * f->element;
     for (int64_t l = begin, terms; l < end; l += terms) {

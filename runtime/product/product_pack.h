@@ -7,8 +7,8 @@
 
 /* Packs columns [begin, end) of b[k, n] into panels; `begin` is a multiple of TFC_PANEL_COLUMNS.
  * `b` and `panels` point to the whole matrix and to the room for all of it: n rounded up to a
- * multiple of TFC_PANEL_COLUMNS columns, each of k elements of b's type; for bf16, k is rounded up
- * to TFC_PAIRS_K. Strides are in elements. */
+ * multiple of TFC_PANEL_COLUMNS columns, each of k elements of b's type, for bf16 rounded up to
+ * TFC_PAIRS_K; for integers as product_packed_bytes says. Strides are in elements. */
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels);
 
@@ -16,7 +16,8 @@ void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, co
  * `whole`. */
 enum { PACK_K = 32 };
 
-/* Elements along k of a panel with k terms; of a panel that product_pack makes. */
+/* Elements along k of a row of a with k terms; of a panel that product_pack makes, its trailer
+ * included. */
 int64_t pack_elements(const TfcFormSizes *f, int64_t k);
 int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
 

@@ -196,7 +196,8 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     int64_t terms = (s.k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
     float *packed = malloc((size_t)(panels * terms + 1) * sizeof *packed);
     product_pack(native, s.k, 0, s.n, b, b_row, b_column, packed);
-    void *written = written_panels(native, true, s.k, s.n, b, b_row, b_column, value_at);
+    void *written =
+        written_panels(native, TFC_PRODUCT_BF16, s.k, s.n, b, b_row, b_column, value_at);
     for (int i = 0; i < 2; i++) {
         memcpy(c, before, (size_t)count * sizeof *c);
         product.panels = i ? written : packed;
@@ -316,7 +317,7 @@ static void test_tiles_stay_in_registers(void **state)
         open_case(&c);
         TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
         assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least);
+        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least, false);
         text_free(&assembly);
         arena_free(c.arena);
     }

@@ -158,7 +158,8 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
     if (type == TFC_F32) {
         memcpy(rows, before, (size_t)count * bytes);
         TfcProduct written = whole;
-        void *panels_of_b = written_panels(form, false, s.k, s.n, b, b_row, b_column, value_at);
+        void *panels_of_b =
+            written_panels(form, TFC_PRODUCT_F32, s.k, s.n, b, b_row, b_column, value_at);
         written.panels = panels_of_b;
         written.c = rows;
         product_run(form, &written, workspace_here());
@@ -256,7 +257,7 @@ static void test_tiles_stay_in_registers(void **state)
             open_case(&c, (TfcType)type);
             TargetOptions options = {.cpu = cpus[i], .opt_level = 2, .gemm = GEMM_NATIVE};
             assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-            check_tile_loops(assembly.data, cpus[i], i == 0 ? "mulp" : "vfmadd", 8);
+            check_tile_loops(assembly.data, cpus[i], i == 0 ? "mulp" : "vfmadd", 8, false);
             text_free(&assembly);
             arena_free(c.arena);
         }

@@ -40,14 +40,14 @@ static const void *find_panels(void *context, const TfcPanels *wanted)
     assert_int_equal(wanted->n, COLUMNS);
     free(s->panels);
     s->panels = NULL;
-    if (wanted->is_rounded) { /* written_panels wants to read what it wrote */
+    if (wanted->product != TFC_PRODUCT_F32) { /* written_panels wants to read what it wrote */
         TfcPanels panels = *wanted;
         s->panels = aligned_alloc(64, (size_t)(panels_bytes(&panels) + 63) / 64 * 64);
         panels_write(&panels, w, s->panels);
     } else
-        s->panels =
-            written_panels(s->form, false, TERMS, COLUMNS, w, wanted->is_transposed ? 1 : COLUMNS,
-                           wanted->is_transposed ? TERMS : 1, value_at);
+        s->panels = written_panels(s->form, TFC_PRODUCT_F32, TERMS, COLUMNS, w,
+                                   wanted->is_transposed ? 1 : COLUMNS,
+                                   wanted->is_transposed ? TERMS : 1, value_at);
     s->lent++;
     return s->panels;
 }

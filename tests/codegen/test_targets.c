@@ -89,7 +89,8 @@ static void test_x86(void **state)
     check(triple, "x86-64-v4", "avx512", false);
     check(triple, "znver3", "avx2", false);
     check(triple, "znver4", "avx512_bf16", false);
-    check(triple, "icelake-server", "avx512", false);
+    check(triple, "icelake-server", "avx512_vnni", false);
+    check(triple, "alderlake", "avx2_vnni", false);
     check(triple, "sapphirerapids", "amx", false);
     check(triple, "x86-64-v4", "scalar", true);
 }

@@ -12,12 +12,16 @@
 #include <string.h>
 
 /* %rbp is a register like others, unless the function makes it its frame's. */
-static bool is_on_stack(const char *line, bool framed)
+static bool is_on_stack(const char *line, bool framed, bool constants)
 {
-    return strstr(line, "(%rsp") || (framed && strstr(line, "(%rbp"));
+    const char *at = strstr(line, "(%rsp");
+    if (!at && framed)
+        at = strstr(line, "(%rbp");
+    return at && !(constants && strchr(strchr(at, ')'), ',')); /* the last operand is written */
 }
 
-void check_tile_loops(const char *assembly, const char *cpu, const char *instruction, int least)
+void check_tile_loops(const char *assembly, const char *cpu, const char *instruction, int least,
+                      bool constants)
 {
     int loops = 0, multiplies = 0;
     bool in_tile = false, framed = false;
@@ -37,7 +41,7 @@ void check_tile_loops(const char *assembly, const char *cpu, const char *instruc
         }
         multiplies += strstr(line, instruction) != NULL;
         framed |= strstr(line, "%rsp, %rbp") != NULL;
-        if (is_on_stack(line, framed))
+        if (is_on_stack(line, framed, constants))
             snprintf(kept, sizeof kept, "%s", line);
         if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' &&
             strstr(line, label)) {

@@ -8,11 +8,12 @@
 
 /* The panels of b[k, n], whose element (l, j) is `at(b, l × row + j × column)`, for this form;
  * freed by the caller. Asserts that they are read back. */
-static void *written_panels(const TfcForm *form, bool rounds, int64_t k, int64_t n, const void *b,
-                            int64_t row, int64_t column, float (*at)(const void *b, int64_t i))
+static void *written_panels(const TfcForm *form, TfcProductType product, int64_t k, int64_t n,
+                            const void *b, int64_t row, int64_t column,
+                            float (*at)(const void *b, int64_t i))
 {
     const TfcPanels panels = {.name = "b",
-                              .is_rounded = rounds,
+                              .product = product,
                               .k = k,
                               .n = n,
                               .is_transposed = row == 1 && n > 1,

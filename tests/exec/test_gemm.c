@@ -213,6 +213,7 @@ static void check_plain(TfcType type, int64_t m, int64_t n, int64_t k, int trans
 {
     TfcGemmStep step = {
         .type = type,
+        .product = (TfcProductType)type,
         .result = type,
         .accumulate = accumulate,
         .a = plain(A, m, k, transposed & 1, room),

@@ -133,7 +133,7 @@ static void run_pipeline(Arena *arena, Module *module, uint32_t rest, Diagnostic
     snprintf(passes, sizeof passes, forms[form % 2], pass);
     PipelineOptions options = {.opt_level = choose(&rest, 4) ? 2 : 0,
                                .passes = form < 2 ? passes : NULL,
-                               .compute = choose(&rest, 4) ? DT_F32 : DT_BF16,
+                               .precision = (ProductPrecision)(choose(&rest, 4) % 3),
                                .observe = verify_after,
                                .observer = diags};
     Function *function = pick_function(module, &rest);

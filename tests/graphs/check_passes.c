@@ -69,7 +69,7 @@ static void after_pass(void *observer, const PassInfo *pass, Function *function)
     Watch *w = observer;
     if (w->out.result != RESULT_OK)
         return;
-    if (!strcmp(pass->name, "precision") && w->run->compute == DT_BF16)
+    if (!strcmp(pass->name, "precision") && w->run->precision == PRODUCTS_BF16)
         w->in_half = true;
     uint64_t text = text_hash(function);
     if (text == w->text)
@@ -87,6 +87,8 @@ static void after_pass(void *observer, const PassInfo *pass, Function *function)
             w->out = outcome_of_diags(RESULT_INVALID, &w->opened->diags, pass->name);
             return;
         }
+        if (!strcmp(pass->name, "quantize")) /* the integers of the function from here on */
+            w->exact[i] = now;
         if (!compare(w, pass->name, &want->outputs, &now.outputs) ||
             !compare(w, pass->name, &want->assigned, &now.assigned))
             return;
@@ -122,7 +124,7 @@ static bool begin(Watch *w)
         const Batch *batch = &w->c->batches[i];
         w->given[i] = give_leaves(w->opened, w->c, batch);
         ok = oracle_of(w->opened, w->c, batch, &w->given[i], 1, DT_F64, &w->exact[i]);
-        if (ok && w->run->compute == DT_BF16)
+        if (ok && w->run->precision == PRODUCTS_BF16)
             ok = oracle_of(w->opened, w->c, batch, &w->given[i], 1, DT_BF16, &w->rounded[i]);
     }
     return ok;

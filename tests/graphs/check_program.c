@@ -44,18 +44,28 @@ static bool changes_params(const Function *function)
     return function_has(function, OP_assign) || function_has(function, OP_append);
 }
 
+/* What integers are made of is the oracle's business, too: it gets the function that has them. */
+static bool round_plain(Opened *plain, const Run *run)
+{
+    PipelineOptions options = run_pipeline(run);
+    options.after = "quantize";
+    return run->precision != PRODUCTS_INT8 ||
+           pipeline_run(plain->function, &options, &plain->diags);
+}
+
 /* Steps: params that change are those of the program at each. */
 Outcome check_program(const Case *c, const Run *run, Build build, Seen *seen)
 {
     Opened opened, plain; /* one is lowered and run, the other is the oracle's */
     Program program = {0};
     Outcome out = outcome_ok();
-    bool ok = case_open(&opened, c, run), ok_plain = case_open(&plain, c, run);
+    bool ok = case_open(&opened, c, run),
+         ok_plain = case_open(&plain, c, run) && round_plain(&plain, run);
     if (!ok || !ok_plain)
         out = outcome_of_diags(RESULT_INVALID, ok ? &plain.diags : &opened.diags, "open");
     else
         out = program_make(&program, &opened, c, run, build, seen);
-    DType compute = run->compute == DT_BF16 ? DT_BF16 : DT_F64;
+    DType compute = run->precision == PRODUCTS_BF16 ? DT_BF16 : DT_F64;
     int step = 0, steps = out.result == RESULT_OK && changes_params(plain.function) ? 2 : 1;
     bool given_once = false;
     for (int b = 0; b < c->n_batches && out.result == RESULT_OK; b++) {

@@ -36,8 +36,9 @@ static const char *some_passes(Arena *arena, Rng *rng)
     }
     const char *list = "";
     for (int i = 0; i < pass_count; i++)
-        if ((pass_info[i].at_O0 && strcmp(pass_info[i].name, "precision")) ||
-            (&pass_info[i] == pass))
+        if (strcmp(pass_info[i].name, "quantize") &&
+            ((pass_info[i].at_O0 && strcmp(pass_info[i].name, "precision")) ||
+             &pass_info[i] == pass))
             list = arena_printf(arena, "%s%s%s", list, *list ? "," : "", pass_info[i].name);
     return list;
 }
@@ -50,15 +51,17 @@ static const char *some_cpu(Rng *rng)
     return most < 1 || rng_chance(rng, 50) ? NULL : levels[rng_below(rng, most > 3 ? 3 : most)];
 }
 
-static void set_types(Run *run, Rng *rng, bool precise)
+static void set_types(Run *run, Rng *rng, bool precise, bool trains)
 {
     int kind = rng_below(rng, 100);
     run->real = kind < 40 && !precise ? DT_F32 : DT_F64;
     if (kind < 16 && !precise)
-        run->compute = DT_BF16;
+        run->precision = PRODUCTS_BF16;
+    if (kind >= 16 && kind < 32 && !precise && !trains)
+        run->precision = PRODUCTS_INT8;
     if (run->passes && strstr(run->passes, "precision") && *run->passes != '-') {
         run->real = DT_F32; /* naming it asks for it */
-        run->compute = DT_BF16;
+        run->precision = PRODUCTS_BF16;
     }
 }
 
@@ -72,6 +75,13 @@ static void set_target(Run *run, Rng *rng)
         run->threads = 3;
 }
 
+/* Functions that train take no integers. */
+static bool trains(const Case *c, const char *function)
+{
+    return model_has(c, "  assign ") ||
+           (strcmp(function, "model") && strcmp(function, "forward") && strcmp(function, "loss"));
+}
+
 static Run some_run(Arena *arena, const Case *c, Rng *rng, bool precise)
 {
     Run run = run_defaults();
@@ -79,7 +89,7 @@ static Run some_run(Arena *arena, const Case *c, Rng *rng, bool precise)
     run.opt_level = rng_chance(rng, 20) ? 0 : 2;
     if (rng_chance(rng, 30) && run.opt_level)
         run.passes = some_passes(arena, rng);
-    set_types(&run, rng, precise);
+    set_types(&run, rng, precise, trains(c, run.function));
     if (rng_chance(rng, 10))
         run.budget = rng_chance(rng, 50) ? 0 : rng_below(rng, 20000);
     return run;
@@ -146,13 +156,16 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
 
 static void add_programs(Arena *arena, Tasks *out, const char *function)
 {
-    static const DType types[][2] = {{DT_F64, DT_F32}, {DT_F32, DT_F32}, {DT_F32, DT_BF16}};
+    static const struct {
+        DType real;
+        ProductPrecision precision;
+    } types[] = {{DT_F64, PRODUCTS_AS_TYPED}, {DT_F32, PRODUCTS_AS_TYPED}, {DT_F32, PRODUCTS_BF16}};
     Run run = run_defaults();
     run.function = function;
     for (int t = 0; t < 3; t++)
         for (int level = 0; level <= 2; level += 2) {
-            run.real = types[t][0];
-            run.compute = types[t][1];
+            run.real = types[t].real;
+            run.precision = types[t].precision;
             run.opt_level = level;
             add(arena, out, CHECK_PASSES, run);
             add(arena, out, CHECK_PROGRAM, run);

@@ -77,7 +77,7 @@ double load_value(DType dtype, const void *data, int64_t i);
 typedef struct Run {
     const char *function; /* "model", or one to derive: forward, loss, gradient, train_step, … */
     DType real;           /* what f64 of the text is read as: f64 or f32 */
-    DType compute;        /* DT_BF16: passes make products bf16 */
+    ProductPrecision precision;
     int opt_level;
     bool scalar;
     const char *passes; /* as PipelineOptions */

@@ -11,7 +11,6 @@ Run run_defaults(void)
 {
     return (Run){.function = "model",
                  .real = DT_F64,
-                 .compute = DT_F32,
                  .opt_level = 2,
                  .gemm = GEMM_AUTO,
                  .threads = 1,
@@ -22,12 +21,13 @@ static bool same(const char *a, const char *b) { return a == b || (a && b && !st
 
 bool run_equal(const Run *a, const Run *b)
 {
-    return same(a->function, b->function) && a->real == b->real && a->compute == b->compute &&
+    return same(a->function, b->function) && a->real == b->real && a->precision == b->precision &&
            a->opt_level == b->opt_level && a->scalar == b->scalar && same(a->passes, b->passes) &&
            same(a->cpu, b->cpu) && a->gemm == b->gemm && a->threads == b->threads &&
            a->budget == b->budget;
 }
 
+static const char *const precision_names[] = {"typed", "bf16", "int8"};
 static const char *const gemm_names[] = {"blas", "native", "auto"};
 
 void run_print(const Run *run, Text *out)
@@ -35,8 +35,8 @@ void run_print(const Run *run, Text *out)
     text_add(out, "function=%s", run->function);
     if (run->real != DT_F64)
         text_add(out, " real=%s", dtype_name(run->real));
-    if (run->compute != DT_F32)
-        text_add(out, " compute=%s", dtype_name(run->compute));
+    if (run->precision != PRODUCTS_AS_TYPED)
+        text_add(out, " compute=%s", precision_names[run->precision]);
     if (run->opt_level != 2)
         text_add(out, " opt=%d", run->opt_level);
     if (run->scalar)
@@ -61,7 +61,9 @@ static bool set_field(Run *run, const char *key, const char *value)
     else if (!strcmp(key, "real"))
         return dtype_parse(value, &run->real);
     else if (!strcmp(key, "compute"))
-        return dtype_parse(value, &run->compute);
+        run->precision = !strcmp(value, "int8")   ? PRODUCTS_INT8
+                         : !strcmp(value, "bf16") ? PRODUCTS_BF16
+                                                  : PRODUCTS_AS_TYPED;
     else if (!strcmp(key, "opt"))
         run->opt_level = (int)number;
     else if (!strcmp(key, "scalar"))
@@ -101,7 +103,7 @@ bool run_parse(Arena *arena, const char *text, Run *out)
 PipelineOptions run_pipeline(const Run *run)
 {
     return (PipelineOptions){
-        .opt_level = run->opt_level, .passes = run->passes, .compute = run->compute};
+        .opt_level = run->opt_level, .passes = run->passes, .precision = run->precision};
 }
 
 /* With both products, some shapes of either. */

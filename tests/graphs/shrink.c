@@ -108,8 +108,8 @@ static void shrink_run(Shrink *s)
         case 4: run.scalar = false; break;
         case 5: run.passes = NULL; break;
         case 6: run.opt_level = 2; break;
-        case 7: run.compute = DT_F32; break;
-        default: run.real = DT_F64; run.compute = DT_F32;
+        case 7: run.precision = PRODUCTS_AS_TYPED; break;
+        default: run.real = DT_F64; run.precision = PRODUCTS_AS_TYPED;
         }
         if (!run_equal(&run, &s->run))
             try_it(s, &s->best, &run);

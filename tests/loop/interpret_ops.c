@@ -22,6 +22,22 @@ static uint64_t pair_dot(uint64_t sum, uint64_t a, uint64_t b)
     return lo_bits_of_f32(lo_add_pair(odd, (uint32_t)a, (uint32_t)b, false));
 }
 
+/* ---- integers, several a lane ---- */
+
+static uint64_t word_dot(uint64_t sum, uint64_t a, uint64_t b)
+{
+    for (int i = 0; i < 32; i += 16)
+        sum += (uint64_t)((int64_t)(int16_t)(a >> i) * (int16_t)(b >> i));
+    return (uint32_t)sum;
+}
+
+static uint64_t byte_dot(uint64_t sum, uint64_t a, uint64_t b)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += (uint64_t)((int64_t)(uint8_t)(a >> i) * (int8_t)(b >> i));
+    return (uint32_t)sum;
+}
+
 /* ---- floats ---- */
 
 /* a · 2^b; an f64 holds every step of an f32, so that one rounding is left. */
@@ -277,6 +293,8 @@ static bool compute_lane(LoFrame *f, const LoOp *op, const uint64_t x[3], uint64
     switch (op->kind) {
     case LO_select: *out = x[0] ? x[1] : x[2]; return true;
     case LO_pair_dot: *out = pair_dot(x[0], x[1], x[2]); return true;
+    case LO_word_dot: *out = word_dot(x[0], x[1], x[2]); return true;
+    case LO_byte_dot: *out = byte_dot(x[0], x[1], x[2]); return true;
     case LO_at: *out = address(op, x[0], x[1]); return true;
     case LO_splat: *out = x[0]; return true;
     case LO_trunc:

@@ -10,33 +10,43 @@
 enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
 enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
 #define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales, \
-                  pairs, line, ahead, second_level)                                            \
+                  pairs, quads, line, ahead, second_level)                                     \
     static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                   \
                   "the workspace holds both");
 #define CPU(...)
 #include "codegen/targets.def"
+static_assert((TFC_INT8_PACKED_K / INTEGERS_TERMS + INTEGERS_TRAILER) * TFC_PANEL_COLUMNS *
+                      INTEGERS_TERMS <=
+                  BLOCK_BYTES(1 << 20),
+              "the block holds a panel");
 static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* ---- shapes ---- */
 
-/* A tile of 6 × 4 vectors leaves, of 32 registers, those for the operands, and reads least
- * memory for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16 registers
- * 6 × 2 leave four. Shorter tiles are for what is left over below; low ones are as wide as the
- * highest of them allows. AMX has one or two registers of rows and of columns. */
+/* A tile of 6 × 4 vectors leaves, of 32 registers, those for the operands, and reads least memory
+ * for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16 registers 6 × 2 leave
+ * four. Shorter tiles are for what is left over below; low ones are as wide as the highest of them
+ * allows. Products of words take a register more, and another one of b's where an instruction gives
+ * its result in place of an operand. AMX has one or two registers of rows and of columns. */
 typedef struct TileShapes {
     int vectors[TFC_WIDTHS], heights[TFC_HEIGHTS], panels;
 } TileShapes;
 
 static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 8},
                         few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 8},
+                        words_many = {{1, 2, 4, 8}, {4, 2, 1}, 12},
+                        words_few = {{1, 1, 2, 4}, {4, 2, 1}, 12},
                         tile_registers = {{1, 2, 4}, {2 * AMX_LINES, AMX_LINES}, 3};
 
 static void choose_shapes(GemmEmit *g, const Processor *processor)
 {
     enum { LOW_ROWS = 2 };
-    const TileShapes *shapes = g->amx                                        ? &tile_registers
-                               : processor->registers >= GEMM_MANY_REGISTERS ? &many_registers
-                                                                             : &few_registers;
+    const bool many = processor->registers >= GEMM_MANY_REGISTERS;
+    const bool words = g->form.integers && g->quads != TARGET_QUADS_DOTS;
+    const TileShapes *shapes = g->amx ? &tile_registers
+                               : many ? (words ? &words_many : &many_registers)
+                               : words && !processor->fused ? &words_few
+                                                            : &few_registers;
     TfcFormSizes *f = &g->form;
     g->lanes = processor->vector_bits ? processor->vector_bits / (8 * gemm_bytes(g)) : 1;
     memcpy(g->vectors, shapes->vectors, sizeof g->vectors);
@@ -50,7 +60,7 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
     f->columns = gemm_columns(g);
     f->rows = f->heights[0];
     f->together = f->rows * shapes->panels;
-    f->low = g->pairs ? 0 : LOW_ROWS;
+    f->low = g->pairs || f->integers ? 0 : LOW_ROWS;
     assert(TFC_PANEL_COLUMNS % f->columns == 0 && f->together <= MOST_ROWS);
 }
 
@@ -61,39 +71,61 @@ static void choose_reading(GemmEmit *g)
 {
     enum { CROWDED = 2048 };
     TfcFormSizes *f = &g->form;
-    bool widened = g->pairs && !gemm_joined(g);
-    f->in_place_rows = widened ? 0 : g->amx ? AMX_LINES : 1;
+    bool packed = f->integers || (g->pairs && !gemm_joined(g));
+    f->in_place_rows = packed ? 0 : g->amx ? AMX_LINES : 1;
     f->in_place_k = f->whole;
     f->crowded = g->amx ? CROWDED : 0;
-    f->beside = g->amx ? TFC_LAYOUT_ROWS : TFC_LAYOUT_PANELS;
-    f->strided = !g->pairs;
+    f->beside = g->amx || f->integers ? TFC_LAYOUT_ROWS : TFC_LAYOUT_PANELS;
+    f->strided = !g->pairs && !f->integers;
     f->any_rows = g->amx;
     f->registers = g->amx;
 }
 
-static void choose_form(GemmEmit *g, const CodeTarget *target, TfcType type)
+static void choose_integers(GemmEmit *g, const Processor *processor)
+{
+    TfcFormSizes *f = &g->form;
+    g->quads = processor->quads;
+    f->integers = 1;
+    f->kept = f->whole = INTEGERS_TERMS;
+    f->joined = g->quads == TARGET_QUADS_DOTS ? f->kept : f->kept / 2;
+    f->depth = TFC_INT8_K;
+    f->element = f->source = sizeof(float);
+    g->sum = g->source = g->element = lo_i32;
+}
+
+static void choose_floats(GemmEmit *g, const CodeTarget *target, TfcProductType type)
 {
     TfcFormSizes *f = &g->form;
     const Processor *processor = target->processor;
-    g->pairs = type == TFC_BF16;
+    g->pairs = type == TFC_PRODUCT_BF16;
     g->amx = g->pairs && processor->pairs == TARGET_PAIRS_AMX;
     f->joined = g->pairs && processor->pairs != TARGET_PAIRS_WIDENED ? 2 : 1;
     f->kept = g->pairs ? 2 : 1;
     f->whole = g->amx ? TFC_PAIRS_K : g->pairs ? 2 : 1;
-    f->element = type == TFC_F64 ? sizeof(double) : sizeof(float);
+    f->element = type == TFC_PRODUCT_F64 ? sizeof(double) : sizeof(float);
     f->source = g->pairs ? (int64_t)sizeof(uint16_t) : f->element;
-    g->sum = type == TFC_F64 ? lo_f64 : lo_f32;
+    g->sum = type == TFC_PRODUCT_F64 ? lo_f64 : lo_f32;
     g->source = g->pairs ? lo_i16 : g->sum;
     g->element = gemm_joined(g) ? lo_i32 : g->sum;
     f->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / f->element;
     f->flush = g->pairs && target->mxcsr;
+}
+
+static void choose_form(GemmEmit *g, const CodeTarget *target, TfcProductType type)
+{
+    TfcFormSizes *f = &g->form;
+    const Processor *processor = target->processor;
+    if (type == TFC_PRODUCT_INT8)
+        choose_integers(g, processor);
+    else
+        choose_floats(g, target, type);
     f->block = BLOCK_BYTES(processor->second_level);
     f->line = processor->line;
     choose_shapes(g, processor);
     choose_reading(g);
 }
 
-TfcFormSizes gemm_sizes(const CodeTarget *target, TfcType type)
+TfcFormSizes gemm_sizes(const CodeTarget *target, TfcProductType type)
 {
     GemmEmit g = {0};
     choose_form(&g, target, type);
@@ -106,11 +138,16 @@ typedef struct GemmParts {
     GemmTiles tiles;
     LoFunction *highest[TFC_LAYOUTS];
     GemmTiles of_kept;
-    LoFunction *pack_panel, *pack_kept, *pack_rows, *transpose_rows;
+    LoFunction *pack_panel, *pack_kept, *pack_rows, *transpose_rows, *round_row;
 } GemmParts;
 
 static void write_parts(GemmEmit *g, GemmParts *p)
 {
+    if (g->form.integers) {
+        gemm_kept_tiles(g, p->of_kept);
+        p->round_row = gemm_round_row(g);
+        return;
+    }
     p->pack_panel = p->pack_kept = gemm_pack(g, "pack_b", gemm_columns(g), false);
     if (g->amx) {
         p->transpose_rows = gemm_amx_transpose_rows(g);
@@ -146,10 +183,11 @@ static void write_record(GemmEmit *g, const GemmParts *p)
     PART(pack_kept);
     PART(pack_rows);
     PART(transpose_rows);
+    PART(round_row);
 #undef PART
 }
 
-void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name)
+void emit_gemm(LoModule *module, const CodeTarget *target, TfcProductType type, const char *name)
 {
     GemmEmit g = {.name = name, .module = module};
     GemmParts parts = {0};

@@ -6,6 +6,7 @@
  *   gemm.c      the form: shapes of tiles, which parts, the record
  *   tile.c      tiles
  *   pack.c      panels
+ *   integers.c  rows of a as integers
  *   amx.c       tiles and rows of a for AMX
  *   words.c     helpers of these
  *
@@ -20,6 +21,11 @@
  * Kept (prepacked) panels contain pairs on every processor. Where other panels are widened, kept
  * panels have tiles of their own, which widen the pairs as they read them: products of few rows are
  * bound by reading panels.
+ *
+ * Products of integers of 8 bits (runtime/product/integers.h) have panels of quads, four terms an
+ * i32, and tiles of sums in i32, which become f32 as they are stored. Where the processor has an
+ * instruction for quads, rows of a are quads, too; elsewhere they are pairs of i16, and tiles widen
+ * the even or odd bytes of the quads they read. Panels are packed in C.
  *
  * AMX sums 16 pairs at a time, the even terms and the odd terms apart, from zero and by fused
  * multiply-add, and adds both sums to c: with fewer roundings in a row, so the last bits differ. */
@@ -49,6 +55,7 @@ typedef struct GemmEmit {
     LoType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LoType sum;
     bool pairs; /* bf16 */
+    TargetQuads quads;
     bool keeps; /* the function being written packs kept (prepacked) panels */
     bool amx;
     int lanes;               /* of a vector */
@@ -76,8 +83,8 @@ LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLayout layout);
  * panel's, and for low heights of the greatest width, too. NULL: there is no such tile. */
 typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
-/* The same for kept panels of pairs, where other panels are widened to f32; the greatest height has
- * no tile. */
+/* The same for kept panels: of pairs, where other panels are widened to f32, without tiles of the
+ * greatest height; of quads. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
 /* Writes the tiles that use AMX; tiles[h][w] has form.heights[h] rows, and is w + 1 tile registers
  * wide. */
@@ -97,6 +104,8 @@ LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width);
 /* Writes a TfcPackPanel for rows of a that are adjacent in memory (x_side is 1): it does not
  * transpose. */
 LoFunction *gemm_pack_rows(GemmEmit *g);
+/* Writes a TfcRoundRow. */
+LoFunction *gemm_round_row(GemmEmit *g);
 /* Writes a TfcTransposeRows, into rows of pairs. */
 LoFunction *gemm_amx_transpose_rows(GemmEmit *g);
 
@@ -130,10 +139,9 @@ static inline LoValue gemm_plus(GemmEmit *g, LoValue a, int64_t more)
     return more == 0 ? a : gemm_add(g, a, lo_i64_of(&g->lo, more));
 }
 
-/* The sizes of the TfcForm for products of operands of this type. */
-TfcFormSizes gemm_sizes(const CodeTarget *target, TfcType type);
-/* Writes the TfcForm for products of operands of this type, a record of this name, and its
- * functions. */
-void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name);
+/* The sizes of the TfcForm for products of this type. */
+TfcFormSizes gemm_sizes(const CodeTarget *target, TfcProductType type);
+/* Writes the TfcForm for products of this type, a record of this name, and its functions. */
+void emit_gemm(LoModule *module, const CodeTarget *target, TfcProductType type, const char *name);
 
 #endif

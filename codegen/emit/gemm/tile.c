@@ -34,7 +34,7 @@ static void find_strides(GemmEmit *g, Tile *t)
     int bytes = gemm_bytes(g);
     if (t->layout != TFC_LAYOUT_STRIDED)
         t->x[ARG_B_K] = lo_i64_of(lo, (int64_t)gemm_columns(g) * bytes);
-    if (t->layout == TFC_LAYOUT_PANELS || t->layout == TFC_LAYOUT_ROWS)
+    if (t->layout == TFC_LAYOUT_PANELS || t->layout == TFC_LAYOUT_ROWS || g->form.integers)
         t->x[ARG_A_K] = lo_i64_of(lo, bytes * (t->layout == TFC_LAYOUT_PANELS ? g->form.rows : 1));
     if (t->layout == TFC_LAYOUT_PANELS)
         t->x[ARG_A_ROW] = lo_i64_of(lo, bytes);
@@ -50,13 +50,41 @@ static LoValue half_of_pairs(GemmEmit *g, LoValue pairs, bool odd)
     return lo_bitcast(lo, bits, lo_like(words, lo_f32));
 }
 
-/* A term of b's column; of pairs that are kept its odd or even half. */
+/* The bytes of quads that are odd, or even, as words. */
+static LoValue half_of_quads(GemmEmit *g, LoValue quads, bool odd)
+{
+    Lo *lo = &g->lo;
+    LoType words = lo_type(quads);
+    LoValue bytes = odd ? lo_lshr(lo, quads, lo_int(lo, words, 8)) : quads;
+    return lo_and(lo, bytes, lo_int(lo, words, 0x00FF00FF));
+}
+
+/* Whether a turn of the loop takes half of what it reads of b. */
+static bool halves(const GemmEmit *g, const Tile *t)
+{
+    return t->layout == TFC_LAYOUT_KEPT && gemm_widens(g);
+}
+
+/* A term of b's column; of what is widened its odd or even half. */
 static LoValue load_right(GemmEmit *g, const Tile *t, bool odd)
 {
-    bool kept = t->layout == TFC_LAYOUT_KEPT;
+    bool half = halves(g, t);
     LoValue at = gemm_at(g, t->x[ARG_B], t->column);
-    LoValue x = lo_load(&g->lo, kept ? lo_i32 : g->element, at, (unsigned)g->form.source);
-    return kept ? half_of_pairs(g, x, odd) : x;
+    LoValue x = lo_load(&g->lo, half ? lo_i32 : g->element, at, (unsigned)g->form.source);
+    return !half ? x : g->form.integers ? half_of_quads(g, x, odd) : half_of_pairs(g, x, odd);
+}
+
+/* The sum and the products of the words of two lanes. */
+static LoValue add_words(GemmEmit *g, LoValue sum, LoValue left, LoValue right)
+{
+    enum { WORD = 16 };
+    Lo *lo = &g->lo;
+    LoValue by = lo_int(lo, lo_i32, WORD), low = lo_int(lo, lo_i32, 0xFFFF);
+    if (g->quads == TARGET_QUADS_WORDS)
+        return lo_word_dot(lo, sum, left, right);
+    LoValue first = lo_ashr(lo, lo_shl(lo, left, by), by), second = lo_ashr(lo, left, by);
+    sum = lo_add(lo, sum, lo_mul(lo, first, lo_and(lo, right, low)));
+    return lo_add(lo, sum, lo_mul(lo, second, lo_lshr(lo, right, by)));
 }
 
 /* The sum and one term more; `odd`: of a pair. */
@@ -66,6 +94,9 @@ static LoValue add_term(GemmEmit *g, const Tile *t, LoValue sum, bool odd)
     LoValue right = load_right(g, t, odd);
     LoValue left =
         lo_load(lo, g->element, gemm_byte(g, t->x[ARG_A], t->left), (unsigned)g->form.source);
+    if (g->form.integers)
+        return g->quads == TARGET_QUADS_DOTS ? lo_byte_dot(lo, sum, left, right)
+                                             : add_words(g, sum, left, right);
     return gemm_joined(g) ? lo_pair_dot(lo, sum, left, right) : lo_muladd(lo, left, right, sum);
 }
 
@@ -92,19 +123,34 @@ static void prefetch_b(GemmEmit *g, const Tile *t)
         lo_prefetch(&g->lo, gemm_byte(g, at, lo_i64_of(&g->lo, i)));
 }
 
-/* All terms: a turn takes one, or of pairs that are kept two. */
+/* The sum of integers, less what the offset of one side added, times both scales. */
+static LoValue scaled_sum(GemmEmit *g, const Tile *t, LoValue sum)
+{
+    enum { BYTES = 4 };
+    Lo *lo = &g->lo;
+    LoValue row = gemm_byte(g, t->x[ARG_A], t->left);
+    LoValue column = gemm_at(g, t->x[ARG_B], t->column);
+    LoValue left = lo_load(lo, lo_f32, row, BYTES), right = lo_load(lo, lo_f32, column, BYTES);
+    LoValue offset = g->quads == TARGET_QUADS_DOTS ? gemm_byte(g, column, t->x[ARG_B_K])
+                                                   : gemm_byte(g, row, lo_i64_of(lo, BYTES));
+    sum = lo_sub(lo, sum, lo_load(lo, lo_i32, offset, BYTES));
+    return lo_mul(lo, lo_from_int(lo, sum, lo_f32), lo_mul(lo, left, right));
+}
+
+/* All terms: a turn takes one, or two where it widens halves. */
 static LoValue sum_terms(GemmEmit *g, Tile *t)
 {
     Lo *lo = &g->lo;
-    bool kept = t->layout == TFC_LAYOUT_KEPT;
-    int steps = kept ? 2 : 1;
+    bool half = halves(g, t);
+    int steps = half ? 2 : 1;
     LoValue step = lo_i64_of(lo, steps), terms = t->x[ARG_K], sum = lo_zero(lo, g->sum);
     LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
     lo_while_open(lo, &loop, &terms, step);
     if (t->layout != TFC_LAYOUT_STRIDED && g->unrolled > steps)
         loop.op->unroll = g->unrolled / steps;
     for (int i = 0; i < steps; i++) {
-        bool odd = kept && i == 0, whole = !odd; /* whole: b's row has given all */
+        bool whole = i + 1 == steps; /* b's row has given all */
+        bool odd = half && (i == 0) == !g->form.integers;
         sum = add_term(g, t, sum, odd);
         if (t->ahead && whole)
             prefetch_b(g, t);
@@ -114,7 +160,7 @@ static LoValue sum_terms(GemmEmit *g, Tile *t)
     }
     terms = gemm_sub(g, terms, step);
     lo_while_close(lo, &loop);
-    return sum;
+    return g->form.integers ? scaled_sum(g, t, sum) : sum;
 }
 
 /* ---- sums into c ---- */
@@ -147,7 +193,7 @@ static LoIf open_if_asked(GemmEmit *g, const Tile *t, TfcStore store)
 static void store_sum(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored,
                       LoValue loaded)
 {
-    LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : g->sum;
+    LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : lo_element(lo_type(sum));
     gemm_store(g, sum, lo_at(&g->lo, unit, t->c, t->column), store, stored, loaded);
 }
 
@@ -233,10 +279,10 @@ LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLayout layout)
 }
 
 /* Of all heights; of kept pairs without the greatest, since both halves of b's row take
- * registers. */
+ * registers. Tiles of integers read b once and again. */
 static void write_tiles(GemmEmit *g, TfcLayout layout, GemmTiles tiles)
 {
-    for (int h = layout == TFC_LAYOUT_KEPT; h < TFC_HEIGHTS && g->form.heights[h]; h++)
+    for (int h = layout == TFC_LAYOUT_KEPT && g->pairs; h < TFC_HEIGHTS && g->form.heights[h]; h++)
         for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE); w++)
             tiles[h][w] = w > 0 && g->vectors[w] == g->vectors[w - 1] /* two widths may be one */
                               ? tiles[h][w - 1]

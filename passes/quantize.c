@@ -1,0 +1,60 @@
+/* quantize: products by weights in 8 bits (where int8 is asked for).
+ *
+ *   %3 = dot %x, %w {…}      ⇒      %3 = dot %x, %w {…, bits = 8}
+ *
+ * where %w is made of params alone. What such a product computes is in docs/ir.md: rows of %x and
+ * columns of %w become integers with a scale each, whose sums are exact. %w is rounded when it is
+ * packed as panels (pass prepack), rows of %x while the product runs. All other ops, and products
+ * of two activations, stay f32. Functions that train are refused: rounding has no gradient. */
+#include "passes/prepack.h"
+
+#include <string.h>
+
+bool pass_quantize(Function *function, PassContext *context);
+
+/* A gradient is given, or a param is written that is no cache. */
+static bool trains(const Function *function)
+{
+    bool found = false;
+    FOR_OPS (op, &function->body) {
+        found |= op->kind == OP_keep || (op->kind == OP_assign && !is_cache(op->args[0]));
+        found |= op->kind == OP_output && !strncmp(op_string(op, ATTR_name), "grad.", 5);
+    }
+    return found;
+}
+
+/* Why the product stays f32; MISS_NONE: it does not. */
+static Miss why_not(const Op *dot)
+{
+    const Type *b = &dot->args[1]->type;
+    const Attr *contract = op_attr(dot, ATTR_contract_b);
+    if (b->rank != 2 || contract->n != 1)
+        return MISS_QUANTIZE_MATRIX;
+    return b->dims[contract->ints[0]].size > MAX_BITS_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
+}
+
+bool pass_quantize(Function *function, PassContext *context)
+{
+    if (context->precision != PRODUCTS_INT8)
+        return true;
+    if (trains(function)) {
+        diag_error(context->diags, (Loc){0},
+                   "%s trains, and products of 8 bits have no gradient: use f32 or bf16",
+                   function->name);
+        return false;
+    }
+    SideTable made = find_made_of_params(function);
+    FOR_OPS (op, &function->body) {
+        if (op->kind != OP_dot || side_number(&made, op) ||
+            !side_number(&made, op->args[1]->op) || op->args[0]->type.dtype != DT_F32)
+            continue;
+        const Miss why = why_not(op);
+        if (why != MISS_NONE) {
+            report_miss(context->report, op, why, "dot in 8 bits");
+            continue;
+        }
+        op_set_attr(function, op, (Attr){.name = ATTR_bits, .i = 8});
+        report_op(context->report, op, "8 bits: rows and weights of dot");
+    }
+    return true;
+}

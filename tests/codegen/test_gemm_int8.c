@@ -1,0 +1,305 @@
+/* Products of integers of 8 bits: every bit against the definition in docs/ir.md, written down
+ * here, on every CPU level that runs here; panels that are written without the form; the values
+ * that panels give back; and the code of the tiles. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cpu.h"
+#include "codegen/codegen.h"
+#include "ir/text.h"
+#include "runtime/exec/panels.h"
+#include "runtime/exec/per_thread.h"
+#include "runtime/product/product_pack.h"
+#include "tests/codegen/tile_loops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char text[] =
+    "module \"test\"\n"
+    "func f {\n"
+    "  %0 = input {name = \"a\"} : f32[2, 3]\n"
+    "  %1 = input {name = \"b\"} : f32[3, 4]\n"
+    "  %2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], bits = 8} : f32[2, 4]\n"
+    "  output %2 {name = \"c\"}\n"
+    "}\n";
+
+typedef struct Case {
+    Arena *arena;
+    Diagnostics diags;
+    const Function *function;
+} Case;
+
+static void open_case(Case *c)
+{
+    *c = (Case){.arena = arena_new()};
+    diag_init(&c->diags, c->arena);
+    Module *module =
+        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
+    assert_non_null(module);
+    assert_true(ir_verify(module, &c->diags));
+    c->function = module->functions.data[0];
+}
+
+/* ---- the definition ---- */
+
+/* k terms as integers, `step` apart; returns their scale. */
+static float round_terms(const float *x, int64_t k, int64_t step, int32_t *out)
+{
+    float g = 0;
+    for (int64_t l = 0; l < k; l++)
+        g = isnan(x[l * step]) || fabsf(x[l * step]) > g ? fabsf(x[l * step]) : g;
+    const bool is_zero = g <= 0x1p-100f;
+    const float inverse = is_zero ? 0 : 127 / g;
+    for (int64_t l = 0; l < k; l++) {
+        const volatile float scaled = x[l * step] * inverse;
+        out[l] = isnan(scaled) ? 0 : (int32_t)rintf(scaled);
+    }
+    return is_zero ? 0 : g / 127;
+}
+
+static float expected(const float *a, int64_t a_k, const float *b, int64_t b_k, int64_t k)
+{
+    int32_t *q = malloc((size_t)(2 * k + 1) * sizeof *q), sum = 0;
+    const float left = round_terms(a, k, a_k, q), right = round_terms(b, k, b_k, q + k);
+    for (int64_t l = 0; l < k; l++)
+        sum += q[l] * q[k + l];
+    free(q);
+    const volatile float scale = left * right;
+    return (float)sum * scale;
+}
+
+/* ---- data ---- */
+
+static uint32_t next(void)
+{
+    static uint32_t seed = 1;
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+}
+
+/* Kinds of data: between -1 and 1; all of one magnitude, so that every integer is 127 or -127, and
+ * sums are the greatest there are; rows of zeros, and of numbers that count as zeros; on the border
+ * between two integers. */
+typedef enum Kind { ORDINARY, GREATEST, ZEROS, TIES, KINDS } Kind;
+
+static float value(Kind kind, int64_t i)
+{
+    const float x = (float)next() / (1 << 23) - 1;
+    switch (kind) {
+    case GREATEST: return (i / 7 % 3 ? 1 : -1) * 3.25f;
+    case ZEROS: return i % 5 ? 0 : i % 2 ? 0x1p-101f : 0x1p-140f;
+    case TIES: return i % 3 ? (float)(int)(x * 253) / 254 : 1;
+    default: return x;
+    }
+}
+
+static float *data_of(int64_t count, Kind kind)
+{
+    float *data = malloc((size_t)(count + 1) * sizeof *data);
+    for (int64_t i = 0; i < count; i++)
+        data[i] = value(kind, i);
+    return data;
+}
+
+typedef struct Shape {
+    int64_t m, n, k;
+} Shape;
+
+static void compare(Shape s, Kind kind, const char *how, int transposed, int64_t count,
+                    const float *c, const float *want)
+{
+    for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
+        if (memcmp(&c[i], &want[i], sizeof c[i]) && !(isnan(c[i]) && isnan(want[i])))
+            fail_msg("%lld x %lld x %lld, data %d, %s, transposed %d: element %lld is %a, not %a",
+                     (long long)s.m, (long long)s.n, (long long)s.k, kind, how, transposed,
+                     (long long)i, (double)c[i], (double)want[i]);
+}
+
+/* Panels that panels_write makes are those of product_pack, and give back the rounded values. */
+static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, int64_t column)
+{
+    TfcPanels panels = {.name = "b",
+                        .product = TFC_PRODUCT_INT8,
+                        .k = s.k,
+                        .n = s.n,
+                        .is_transposed = row == 1 && s.n > 1,
+                        .layout = panel_layout(&form->sizes)};
+    float *values = malloc((size_t)(2 * s.k * s.n + 1) * sizeof *values), *back = values + s.k * s.n;
+    int32_t *q = malloc((size_t)(s.k + 1) * sizeof *q);
+    for (int64_t l = 0; l < s.k; l++)
+        for (int64_t j = 0; j < s.n; j++)
+            values[panels.is_transposed ? j * s.k + l : l * s.n + j] = b[l * row + j * column];
+    void *out = aligned_alloc(64, (size_t)(panels_bytes(&panels) + 127) / 64 * 64);
+    panels_write(&panels, values, out);
+    panels.data = out;
+    panels_read(&panels, back);
+    const int64_t k_step = panels.is_transposed ? 1 : s.n, n_step = panels.is_transposed ? s.k : 1;
+    for (int64_t j = 0; j < s.n; j++) {
+        const float scale = round_terms(values + j * n_step, s.k, k_step, q);
+        for (int64_t l = 0; l < s.k; l++)
+            assert_true(back[l * k_step + j * n_step] == scale * (float)q[l]);
+    }
+    free(q);
+    free(values);
+    return out;
+}
+
+static void check(const TfcForm *form, Shape s, int transposed, int64_t room, Kind kind)
+{
+    int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
+    int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
+    int64_t c_row = s.n + room, count = s.m * c_row;
+    float *a = data_of((s.m + room) * (s.k + room), kind);
+    float *b = data_of((s.k + room) * (s.n + room), kind == ZEROS ? ORDINARY : kind);
+    float *c = data_of(count, ORDINARY), *want = malloc((size_t)(count + 1) * sizeof *want);
+    float *before = malloc((size_t)(count + 1) * sizeof *before);
+    memcpy(before, c, (size_t)count * sizeof *c);
+    memcpy(want, c, (size_t)count * sizeof *c);
+    for (int64_t i = 0; i < s.m; i++)
+        for (int64_t j = 0; j < s.n; j++)
+            want[i * c_row + j] = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k);
+    /* clang-format off */
+    TfcProduct product = {.m = s.m, .n = s.n, .k = s.k,
+                          .a = a, .a_row = a_row, .a_column = a_column,
+                          .b = b, .b_row = b_row, .b_column = b_column,
+                          .c = c, .c_row = c_row};
+    /* clang-format on */
+    product_run(form, &product, workspace_here());
+    compare(s, kind, "in place", transposed, count, c, want);
+    int64_t panels = (s.n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
+    int64_t elements = (s.k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + INTEGERS_TRAILER;
+    float *packed = malloc((size_t)(panels * elements + 1) * sizeof *packed);
+    product_pack(form, s.k, 0, s.n, b, b_row, b_column, packed);
+    void *by_hand = written(form, s, b, b_row, b_column);
+    for (int i = 0; i < 2; i++) {
+        memcpy(c, before, (size_t)count * sizeof *c);
+        product.panels = i ? by_hand : packed;
+        product_run(form, &product, workspace_here());
+        compare(s, kind, i ? "written" : "packed", transposed, count, c, want);
+    }
+    free(by_hand);
+    free(packed);
+    free(before);
+    free(a);
+    free(b);
+    free(c);
+    free(want);
+}
+
+/* Around every edge: of tiles, vectors, panels, quads, groups of rows, what a row may have. */
+static const Shape shapes[] = {
+    {1, 1, 1},    {3, 5, 7},     {1, 9, 4},      {9, 1, 4},   {16, 16, 1},   {13, 31, 15},
+    {14, 32, 16}, {15, 33, 17},  {14, 14, 32},   {45, 65, 33}, {6, 8, 131},  {48, 129, 16},
+    {2, 70, 66},  {64, 64, 1030}, {100, 20, 601}, {29, 2100, 40}, {5, 200, 8176}, {0, 4, 4},
+    {4, 0, 4},    {4, 4, 0},     {50, 100, 0},
+};
+
+static void check_long(const TfcForm *form)
+{
+    enum { M = 7, N = 3, K = TFC_INT8_K };
+    float *a = data_of(M * K, GREATEST), *b = data_of(K * N, GREATEST), c[M * N];
+    int64_t elements = K / INTEGERS_TERMS + INTEGERS_TRAILER;
+    float *packed = malloc((size_t)(TFC_PANEL_COLUMNS * elements) * sizeof *packed);
+    product_pack(form, K, 0, N, b, N, 1, packed);
+    /* clang-format off */
+    TfcProduct product = {.m = M, .n = N, .k = K, .a = a, .a_row = K, .a_column = 1,
+                          .b_row = N, .b_column = 1, .c = c, .c_row = N, .panels = packed};
+    /* clang-format on */
+    product_run(form, &product, workspace_here());
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++)
+            assert_true(c[i * N + j] == expected(a + i * K, 1, b + j, N, K));
+    free(packed);
+    free(a);
+    free(b);
+}
+
+/* A row with a NaN, and one with an infinity, give no number. */
+static void check_not_finite(const TfcForm *form)
+{
+    enum { M = 3, N = 20, K = 37 };
+    float *a = data_of(M * K, ORDINARY), *b = data_of(K * N, ORDINARY), c[M * N];
+    a[5] = NAN;
+    a[K + 36] = INFINITY;
+    /* clang-format off */
+    TfcProduct product = {.m = M, .n = N, .k = K, .a = a, .a_row = K, .a_column = 1,
+                          .b = b, .b_row = N, .b_column = 1, .c = c, .c_row = N};
+    /* clang-format on */
+    product_run(form, &product, workspace_here());
+    for (int j = 0; j < M * N; j++)
+        assert_int_equal(isfinite(c[j]) != 0, j >= 2 * N);
+    free(a);
+    free(b);
+}
+
+static void check_cpu(const char *cpu, bool scalar)
+{
+    Case c;
+    open_case(&c);
+    TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
+    Jit *jit = jit_new(&options, &c.diags);
+    if (jit) { /* else this machine cannot run code for it */
+        const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
+        assert_non_null(program);
+        const TfcForm *form = program->products.native[TFC_PRODUCT_INT8];
+        assert_non_null(form);
+        assert_null(program->products.native[TFC_PRODUCT_F32]);
+        for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+            for (int variant = 0; variant < 8; variant++)
+                check(form, shapes[s], variant & 3, variant & 4 ? 3 : 0, (Kind)((s + variant) % KINDS));
+        check_long(form);
+        check_not_finite(form);
+        jit_free(jit);
+    } else if (!cpu)
+        fail_msg("no code for this machine");
+    arena_free(c.arena);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    check_cpu(NULL, false);
+    check_cpu("x86-64-v2", false);
+    check_cpu("x86-64-v3", false);
+    check_cpu("x86-64-v4", false);
+    check_cpu(NULL, true);
+}
+
+/* ---- the tiles' code ---- */
+
+static void test_tiles_stay_in_registers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cpu, *instruction;
+        int least;
+    } cpus[] = {
+        {"x86-64-v2", "pmaddwd", 6},  {"x86-64-v3", "vpmaddwd", 6}, {"x86-64-v4", "vpmaddwd", 8},
+        {"alderlake", "vpdpbusd", 8}, {"icelake-server", "vpdpbusd", 8},
+        {"znver4", "vpdpbusd", 8},    {"sapphirerapids", "vpdpbusd", 8},
+    };
+    for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
+        Case c;
+        Text assembly = {0};
+        open_case(&c);
+        TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
+        assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
+        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least, true);
+        text_free(&assembly);
+        arena_free(c.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_tiles_stay_in_registers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
