@@ -30,7 +30,8 @@ static Miss why_not(const Op *dot)
     const Attr *contract = op_attr(dot, ATTR_contract_b);
     if (b->rank != 2 || contract->n != 1)
         return MISS_QUANTIZE_MATRIX;
-    return b->dims[contract->ints[0]].size > MAX_BITS_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
+    const Dim terms = b->dims[contract->ints[0]]; /* of what is made of params all are constant */
+    return terms.size > MAX_BITS_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
 }
 
 bool pass_quantize(Function *function, PassContext *context)

@@ -28,6 +28,12 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
     bool ok = true;
     for (size_t k = 0; k < set->list.count; k++)
         ok &= check_kernel(&set->list.data[k], diags);
+    for (int32_t s = 0; s < program->n_steps; s++)
+        if (program->steps[s].kind == TFC_STEP_GEMM &&
+            program->steps[s].gemm.product == TFC_PRODUCT_INT8) {
+            diag_error(diags, (Loc){0}, "products of 8 bits have no kernel for an OpenCL device yet");
+            return false;
+        }
     if (program->n_loops) {
         diag_error(
             diags, (Loc){0},

@@ -82,6 +82,15 @@ static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *
 
 /* ---- lowering ---- */
 
+/* Integers are of all terms of a row: their sum is no loop of sums. */
+static bool sums_fit(const Op *op, const DotForm *form)
+{
+    int sums = 0;
+    for (int l = 0; l < form->n; l++)
+        sums += form->labels[l].role == ROLE_CONTRACT;
+    return !op_attr(op, ATTR_bits) || sums == (form->k != NO_LABEL);
+}
+
 /* A form in which each matrix has a contiguous side, with as few operands copied as
  * will do: bit 0 of *copies: a, bit 1: b. NULL, or why there is none. */
 static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form,
@@ -95,7 +104,7 @@ static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENS
         const char *problem = label_dot(plan, op, used, form);
         if (problem)
             return problem;
-        if (choose_sides(form))
+        if (choose_sides(form) && sums_fit(op, form))
             return NULL;
     }
     return "no side of a matrix is contiguous";

@@ -30,18 +30,19 @@ static bool result_fits(DType operand, DType result)
 /* Integers are of a row of a, and of a column of a matrix b. */
 static bool check_bits(const Infer *in)
 {
-    const Attr *bits = op_attr(in->op, ATTR_bits), *contract = op_attr(in->op, ATTR_contract_a);
+    const Attr *bits = op_attr(in->op, ATTR_bits), *contract = op_attr(in->op, ATTR_contract_b);
     const Type *y = infer_arg(in, 1);
     if (!bits)
         return true;
     if (bits->i != 8)
         return infer_fail(in, "products are of 8 bits, not of %lld", (long long)bits->i);
-    return (y->dtype == DT_F32 && y->rank == 2 && contract->n == 1 &&
-            y->dims[op_attr(in->op, ATTR_contract_b)->ints[0]].size <= MAX_BITS_TERMS) ||
-           infer_fail(
-               in,
-               "8 bits take an f32 matrix, of which one axis of at most 65536 terms is summed over, not %s",
-               infer_text(in, y));
+    if (y->dtype != DT_F32 || y->rank != 2 || contract->n != 1)
+        return infer_fail(in, "8 bits take an f32 matrix, of which one axis is summed over, not %s",
+                          infer_text(in, y));
+    const Dim terms = y->dims[contract->ints[0]];
+    return (dim_is_const(terms) && terms.size <= MAX_BITS_TERMS) ||
+           infer_fail(in, "8 bits take sums of at most %d terms, not of %s", MAX_BITS_TERMS,
+                      infer_dim_text(in, terms));
 }
 
 bool infer_dot(const Infer *in, Type *type)

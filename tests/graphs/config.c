@@ -12,7 +12,7 @@ static bool model_has(const Case *c, const char *text) { return strstr(c->text, 
 static bool has_slopes(const Case *c)
 {
     return !model_has(c, " stop_gradient ") && !model_has(c, "dtype = f32}") &&
-           !model_has(c, "bf16");
+           !model_has(c, "bf16") && !model_has(c, "bits = ");
 }
 
 static const char *some_function(const Case *c, Rng *rng)
@@ -147,7 +147,8 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run = some_run(arena, c, rng, false);
         run.passes = OPENCL_PASSES;
         run.budget = -1;
-        if (!model_has(c, " = append"))
+        if (!model_has(c, " = append") && !model_has(c, "bits = ") &&
+            run.precision != PRODUCTS_INT8)
             add(arena, out, CHECK_OPENCL, run);
     }
 }

@@ -80,6 +80,31 @@ static Item *half_product(Grow *g, Item *x, Item *y, const Axes *a)
     return add_item(g, value, -most, most);
 }
 
+/* Of integers of 8 bits: by a matrix, along a constant axis of x; NULL: there is none. */
+static Item *integer_product(Grow *g, Item *x)
+{
+    const Type *a = &x->value->type;
+    const int axis = rng_below(&g->rng, a->rank), turned = rng_below(&g->rng, 2);
+    if (!dim_is_const(a->dims[axis]))
+        return NULL;
+    Type b = type_scalar(DT_F32);
+    b.rank = 2;
+    b.dims[turned] = a->dims[axis];
+    b.dims[1 - turned] = rng_chance(&g->rng, 70) ? dim_const(some_size(g)) : some_dim(g);
+    Item *y = type_fits(g, &b) ? tamed(g, found_or_leaf(g, b), 50) : NULL;
+    if (!y || a->rank == MAX_RANK)
+        return NULL;
+    Attr attrs[] = {attr_ints(ATTR_batch_a, 0, NULL), attr_ints(ATTR_batch_b, 0, NULL),
+                    attr_ints(ATTR_contract_a, 1, &axis), attr_ints(ATTR_contract_b, 1, &turned),
+                    attr_int(ATTR_bits, 8)};
+    Value *value = build(&g->b, OP_dot, 2, (Value *[]){x->value, y->value}, 5, attrs);
+    const int64_t terms = a->dims[axis].size;
+    if (!value || type_elements(g, &value->type) * (terms ? terms : 1) > 40 * g->most)
+        return NULL;
+    const double most = reach(x) * reach(y) * (double)terms;
+    return add_item(g, value, -most, most);
+}
+
 /* Scaled, where it is not of bf16; NULL where the operands do not fit. */
 static Item *some_product(Grow *g, Item *x, Item *y)
 {
@@ -100,6 +125,8 @@ Item *grow_product(Grow *g)
     Item *y = x && rng_chance(&g->rng, 40) ? pick(g, is_factor) : NULL;
     if (!x)
         return NULL;
+    if (x->value->type.dtype == DT_F32 && rng_chance(&g->rng, 70))
+        return integer_product(g, x);
     if (!y || y->value->type.dtype != x->value->type.dtype)
         y = other_factor(g, &x->value->type);
     y = tamed(g, y, 50);
