@@ -116,10 +116,15 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
 {
     if (!list) {
         bool decodes = ports_predict(&a->ports);
-        bool trains = a->session.model->has_loss && !alone;
+        bool has_loss = a->session.model->has_loss && !alone;
+        bool trains = has_loss && a->session.options.precision != PRODUCTS_INT8;
+        if (has_loss && !trains)
+            diag_note(&a->job->diags, (Loc){0},
+                      "train_step is left out: products of 8 bits have no gradient");
         return (alone || add_function(a, TFC_FORWARD)) &&
                (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
-               (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
+               (!has_loss || add_function(a, TFC_LOSS)) &&
+               (!trains || add_function(a, TFC_TRAIN_STEP));
     }
     char *names = arena_strdup(a->job->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))

@@ -28,12 +28,14 @@ whole=$bytes
 inside decoding.o --function decode_step
 [ "$lists" = 1 ] || fail "no panels"
 [ "$bytes" -le $((whole + whole / 20)) ] || fail "$bytes bytes of weights, $whole as they are"
+inside integers.o --function decode_step --dtype int8
+[ "$lists" = 1 ] && [ $((bytes * 2)) -lt "$whole" ] || fail "$bytes bytes of weights as integers, $whole as they are"
 inside levels.o --function decode_step --cpu x86-64-v3,x86-64-v2
 [ "$lists" = 0 ] || fail "the two have panels of their own"
 inside blas.o --function decode_step --gemm blas
 [ "$lists" = 0 ] || fail "OpenBLAS reads no panels"
 
-for dtype in f32 bf16; do # bf16 has panels inside where the processor multiplies pairs
+for dtype in f32 bf16 int8; do
     compile --weights good.safetensors --dtype $dtype -o program
     printf '3 4 5\n7 8\n9 10 11 12 13\n' >lines
     ./program --bos 1 --eos 2 --max-tokens 9 <lines >answers

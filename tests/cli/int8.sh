@@ -1,0 +1,57 @@
+#!/bin/sh
+# Products in integers of 8 bits: losses, scores and texts near those in f32, and the same for other processors but where
+# an argmax is close, in programs, and under Node; what they are refused for.
+# Usage: int8.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+shared_runs
+export TFC_CACHE="$work/cache"
+awk 'BEGIN { srand(11); for (i = 0; i < 400; i++) { line = ""; for (n = 2 + int(rand() * 9); n > 0; n--) line = line substr("abcdefgh", 1 + int(rand() * 8), 1) " "; print substr(line, 1, length(line) - 1) } }' >lines
+differ() { diff "$1" "$2" | grep -c '^<' || true; }
+
+# The loss, within 0.01 nats; it is another number, so integers are multiplied.
+awk '{ line = $NF; for (i = NF - 1; i > 0; i--) line = line " " $i; print line }' lines >backwards
+losses() {
+    for dtype in f32 int8; do
+        "$tfc" eval "$@" --dtype $dtype --json | sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' | head -n 1
+    done | paste -sd ' ' -
+}
+found="$(losses "$runs/translator" --source lines --target backwards)"
+echo "$found" | awk '{ d = $1 - $2; if (NF != 2 || d == 0 || d > 0.01 || d < -0.01) exit 1 }' ||
+    fail "losses in f32 and int8: $found"
+
+# Texts: few differ from those in f32; of other levels of processors still fewer.
+translate() { "$tfc" translate "$runs/translator" --input lines --beam 2 "$@"; }
+translate >wide
+translate --dtype int8 >here
+[ "$(wc -l <here)" = 400 ] && [ "$(differ wide here)" -le 40 ] || fail "$(differ wide here) of 400 texts are others"
+for cpu in x86-64-v2 x86-64-v3; do
+    translate --dtype int8 --cpu $cpu >level 2>err || continue # a machine that is no such one
+    [ "$(differ here level)" -le 2 ] || fail "$cpu: $(differ here level) of 400 texts are others"
+done
+
+# Programs and WebAssembly: the same texts.
+"$tfc" compile "$runs/translator" --dtype int8 -o program
+./program --beam 2 <lines | cmp - here || fail "a program writes other texts"
+"$tfc" compile "$runs/translator" --dtype int8 --emit c -o translator.c 2>note
+grep -q "train_step is left out: products of 8 bits have no gradient" note || fail "no word on train_step"
+"$tfc" compile "$runs/translator" --dtype int8 --emit js -o package
+cat >texts.mjs <<'EOF'
+import {readFileSync} from "node:fs"
+import {load} from "./package/index.js"
+const model = await load()
+for (const line of readFileSync("lines", "utf8").split("\n").slice(0, 100)) console.log(model.nbest(line, 1, {beam: 2})[0].text)
+EOF
+node texts.mjs >texts
+head -n 100 here >first
+[ "$(differ first texts)" -le 1 ] || fail "WebAssembly: $(differ first texts) of 100 texts are others"
+
+"$tfc" dump "$root/models/multi30k_tiny.tfg" --function decode_step --dtype int8 --stage fused | grep -q 'bits = 8' ||
+    fail "the graph does not show 8 bits"
+"$tfc" dump "$root/models/multi30k_tiny.tfg" --function decode_step --dtype int8 --stage plan | grep -q ', int8, panels' ||
+    fail "the plan does not show 8 bits"
+refuses 1 'train_step trains, and products of 8 bits have no gradient: use f32 or bf16' \
+    "$tfc" bench "$root/models/multi30k_tiny.tfg" --dtype int8 --steps 1
+refuses 2 "dtype is 'int8'; expected f32|bf16" "$tfc" train "$root/models/multi30k_tiny.tfg" --dtype int8
+echo "all is well"
