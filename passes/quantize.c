@@ -46,8 +46,8 @@ bool pass_quantize(Function *function, PassContext *context)
     }
     SideTable made = find_made_of_params(function);
     FOR_OPS (op, &function->body) {
-        if (op->kind != OP_dot || side_number(&made, op) ||
-            !side_number(&made, op->args[1]->op) || op->args[0]->type.dtype != DT_F32)
+        if (op->kind != OP_dot || side_number(&made, op) || !side_number(&made, op->args[1]->op) ||
+            op->args[0]->type.dtype != DT_F32)
             continue;
         const Miss why = why_not(op);
         if (why != MISS_NONE) {

@@ -31,7 +31,8 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
     for (int32_t s = 0; s < program->n_steps; s++)
         if (program->steps[s].kind == TFC_STEP_GEMM &&
             program->steps[s].gemm.product == TFC_PRODUCT_INT8) {
-            diag_error(diags, (Loc){0}, "products of 8 bits have no kernel for an OpenCL device yet");
+            diag_error(diags, (Loc){0},
+                       "products of 8 bits have no kernel for an OpenCL device yet");
             return false;
         }
     if (program->n_loops) {

@@ -8,7 +8,7 @@
  * the integer. */
 #define ROUND 0x1.8p23f
 #define LEAST 0x1p-100f /* rows whose greatest magnitude is not above this are zero */
-enum { MAGNITUDE = 0x7FFFFFFF, GROUP = 64 /* the most columns of a panel */ };
+enum { MAGNITUDE = 0x7FFFFFFF, GROUP = TFC_PANEL_COLUMNS };
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -53,56 +53,111 @@ static int64_t quads_of(int64_t k) { return (k + INTEGERS_TERMS - 1) / INTEGERS_
 
 static bool multiplies_bytes(const TfcFormSizes *f) { return f->joined == INTEGERS_TERMS; }
 
-/* The byte of term i of an element. */
-static int64_t byte_of_term(const TfcFormSizes *f, int64_t i)
+/* The term of an element that its byte i has, and the other way round. */
+static int64_t term_of_byte(const TfcFormSizes *f, int64_t i)
 {
     return multiplies_bytes(f) ? i : (i & 1) * 2 + (i >> 1);
 }
 
-static void find_greatest(int64_t k, const float *restrict x, int64_t x_k, int64_t x_column,
-                          int64_t columns, int32_t *restrict greatest)
+/* Up to GROUP columns beside each other, of panels that may be narrower: so the page that a row of
+ * b lies in is found once. */
+typedef struct RoundedColumns {
+    const float *x;
+    int64_t k, x_k, x_column, n;
+    int32_t greatest[GROUP], sums[GROUP];
+    float inverse[GROUP], scale[GROUP];
+} RoundedColumns;
+
+static inline __attribute__((always_inline)) void find_greatest(RoundedColumns *c, int64_t step)
 {
-    memset(greatest, 0, GROUP * sizeof *greatest);
-    for (int64_t l = 0; l < k; l++)
-        for (int64_t j = 0; j < columns; j++)
-            greatest[j] = greater_magnitude(greatest[j], x[l * x_k + j * x_column]);
+    for (int64_t l = 0; l < c->k; l++)
+        for (int64_t j = 0; j < c->n; j++)
+            c->greatest[j] = greater_magnitude(c->greatest[j], c->x[l * c->x_k + j * step]);
 }
 
-static void round_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
-                       int64_t x_column, int64_t columns, int8_t *out)
+/* Elements of four terms in the order of their bytes. Adds the bits of the integers to sums. */
+static inline __attribute__((always_inline)) void
+round_quad(RoundedColumns *c, const float *const terms[INTEGERS_TERMS], const int64_t step,
+           const uint32_t offset, uint32_t *restrict out)
 {
-    const int64_t width = f->columns, quads = quads_of(k);
-    int32_t greatest[GROUP], sums[GROUP] = {0};
-    float inverse[GROUP], scale[GROUP] = {0};
-    const int32_t offset = multiplies_bytes(f) ? 0 : INTEGERS_OFFSET;
-    memset(out, offset, (size_t)(quads * width * INTEGERS_TERMS));
-    if (x_column == 1)
-        find_greatest(k, x, x_k, 1, columns, greatest);
-    else
-        find_greatest(k, x, x_k, x_column, columns, greatest);
-    for (int64_t j = 0; j < columns; j++)
-        scale[j] = scale_of(greatest[j], &inverse[j]);
-    for (int64_t l = 0; l < k; l++) {
-        int8_t *row = out + l / INTEGERS_TERMS * width * INTEGERS_TERMS +
-                      byte_of_term(f, l % INTEGERS_TERMS);
-        for (int64_t j = 0; j < columns; j++) {
-            const int8_t q = (int8_t)integer_of(x[l * x_k + j * x_column], inverse[j]);
-            row[j * INTEGERS_TERMS] = (int8_t)(q + offset);
-            sums[j] += q * INTEGERS_OFFSET;
+    for (int64_t j = 0; j < c->n; j++) {
+        uint32_t element = 0;
+        for (int i = 0; i < INTEGERS_TERMS; i++) {
+            const int32_t bits = integer_of(terms[i][j * step], c->inverse[j]);
+            c->sums[j] = (int32_t)((uint32_t)c->sums[j] + (uint32_t)bits);
+            element |= (((uint32_t)bits + offset) & 0xFF) << 8 * i;
         }
+        out[j] = element;
     }
-    int8_t *trailer = out + quads * width * INTEGERS_TERMS;
-    memcpy(trailer, scale, (size_t)width * sizeof *scale);
+}
+
+/* Element p of the columns; terms past the end are zero. */
+static void round_element(const TfcFormSizes *f, RoundedColumns *c, int64_t p, uint32_t *out)
+{
+    static const float zeros[GROUP];
+    const float *terms[INTEGERS_TERMS];
+    const uint32_t offset = multiplies_bytes(f) ? 0 : INTEGERS_OFFSET;
+    bool is_whole = true;
+    for (int64_t i = 0; i < INTEGERS_TERMS; i++) {
+        const int64_t l = p * INTEGERS_TERMS + term_of_byte(f, i);
+        is_whole &= l < c->k;
+        terms[i] = l < c->k ? c->x + l * c->x_k : zeros;
+    }
+    if (c->x_column == 1) {
+        round_quad(c, terms, 1, offset, out);
+        return;
+    }
+    float apart[INTEGERS_TERMS][GROUP] = {{0}};
+    for (int64_t i = 0; !is_whole && i < INTEGERS_TERMS; i++) {
+        for (int64_t j = 0; terms[i] != zeros && j < c->n; j++)
+            apart[i][j] = terms[i][j * c->x_column];
+        terms[i] = apart[i];
+    }
+    round_quad(c, terms, is_whole ? c->x_column : 1, offset, out);
+}
+
+/* RoundedColumns [first, first + width) of the group as a panel's. */
+static void put_trailer(const TfcFormSizes *f, const RoundedColumns *c, int64_t first, char *out)
+{
+    const size_t bytes = (size_t)f->columns * sizeof(float);
+    memcpy(out, c->scale + first, bytes);
     if (multiplies_bytes(f))
-        memcpy(trailer + (size_t)width * sizeof *scale, sums, (size_t)width * sizeof *sums);
+        memcpy(out + bytes, c->sums + first, bytes);
+}
+
+static void round_columns(const TfcFormSizes *f, RoundedColumns *c, char *panels, int64_t pitch)
+{
+    const int64_t quads = quads_of(c->k), row = f->columns * INTEGERS_TERMS;
+    const uint32_t rounds = (uint32_t)bits_of(ROUND) * (uint32_t)(quads * INTEGERS_TERMS);
+    uint32_t element[GROUP] = {0};
+    if (c->x_column == 1)
+        find_greatest(c, 1);
+    else
+        find_greatest(c, c->x_column);
+    for (int64_t j = 0; j < c->n; j++)
+        c->scale[j] = scale_of(c->greatest[j], &c->inverse[j]);
+    for (int64_t p = 0; p < quads; p++) {
+        round_element(f, c, p, element);
+        for (int64_t j = 0; j < c->n; j += f->columns)
+            memcpy(panels + j * pitch + p * row, element + j, (size_t)row);
+    }
+    for (int64_t j = 0; j < c->n; j++)
+        c->sums[j] = (int32_t)((uint32_t)c->sums[j] - rounds) * INTEGERS_OFFSET;
+    for (int64_t j = 0; j < c->n; j += f->columns)
+        put_trailer(f, c, j, panels + j * pitch + quads * row);
 }
 
 void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
                            int64_t x_column, int64_t columns, void *panels, int64_t pitch)
 {
-    for (int64_t j = 0; j < columns; j += f->columns)
-        round_columns(f, k, x + j * x_column, x_k, x_column, lesser(columns - j, f->columns),
-                   (int8_t *)panels + j * pitch);
+    for (int64_t j = 0; j < columns; j += GROUP) {
+        RoundedColumns c = {.x = x + j * x_column,
+                            .k = k,
+                            .x_k = x_k,
+                            .x_column = x_column,
+                            .n = lesser(columns - j, GROUP)};
+        round_columns(f, &c, (char *)panels + j * pitch, pitch);
+    }
 }
 
 void integers_unpack_columns(const TfcFormSizes *f, int64_t k, const void *panels, int64_t pitch,
@@ -116,7 +171,8 @@ void integers_unpack_columns(const TfcFormSizes *f, int64_t k, const void *panel
         float scale;
         memcpy(&scale, terms + quads_of(k) * row, sizeof scale);
         for (int64_t l = 0; l < k; l++) {
-            const uint8_t byte = terms[l / INTEGERS_TERMS * row + byte_of_term(f, l % INTEGERS_TERMS)];
+            const uint8_t byte =
+                terms[l / INTEGERS_TERMS * row + term_of_byte(f, l % INTEGERS_TERMS)];
             x[l * x_k + j * x_column] = scale * (int8_t)(byte - turn);
         }
     }

@@ -2,8 +2,8 @@
  * have them. A row of a, or a column of b, is a scale times integers from -127 to 127.
  *
  * An element of a panel of b has 4 terms of a column, a byte each. One side has its integers plus
- * 128, without sign, and the other side the sum of its integers, times 128, which is subtracted from
- * the sum of products:
+ * 128, without sign, and the other side the sum of its integers, times 128, which is subtracted
+ * from the sum of products:
  *
  *   joined = 4   the processor multiplies bytes without sign by bytes with one: an element of a row
  *                of a has 4 terms plus 128; b's terms have a sign, and their sums are there
@@ -13,8 +13,7 @@
  *
  * Missing terms of either side count as zero. Behind the terms a row of a has its scale, f32, and,
  * if joined is 2, its sum, i32; a panel of b has an element of each column that is its scale, and,
- * if joined is 4, one that is its sum.
- */
+ * if joined is 4, one that is its sum. / */
 #ifndef RUNTIME_PRODUCT_INTEGERS_H
 #define RUNTIME_PRODUCT_INTEGERS_H
 

@@ -129,7 +129,8 @@ static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, 
                         .n = s.n,
                         .is_transposed = row == 1 && s.n > 1,
                         .layout = panel_layout(&form->sizes)};
-    float *values = malloc((size_t)(2 * s.k * s.n + 1) * sizeof *values), *back = values + s.k * s.n;
+    float *values = malloc((size_t)(2 * s.k * s.n + 1) * sizeof *values),
+          *back = values + s.k * s.n;
     int32_t *q = malloc((size_t)(s.k + 1) * sizeof *q);
     for (int64_t l = 0; l < s.k; l++)
         for (int64_t j = 0; j < s.n; j++)
@@ -193,10 +194,10 @@ static void check(const TfcForm *form, Shape s, int transposed, int64_t room, Ki
 
 /* Around every edge: of tiles, vectors, panels, quads, groups of rows, what a row may have. */
 static const Shape shapes[] = {
-    {1, 1, 1},    {3, 5, 7},     {1, 9, 4},      {9, 1, 4},   {16, 16, 1},   {13, 31, 15},
-    {14, 32, 16}, {15, 33, 17},  {14, 14, 32},   {45, 65, 33}, {6, 8, 131},  {48, 129, 16},
+    {1, 1, 1},    {3, 5, 7},      {1, 9, 4},      {9, 1, 4},      {16, 16, 1},    {13, 31, 15},
+    {14, 32, 16}, {15, 33, 17},   {14, 14, 32},   {45, 65, 33},   {6, 8, 131},    {48, 129, 16},
     {2, 70, 66},  {64, 64, 1030}, {100, 20, 601}, {29, 2100, 40}, {5, 200, 8176}, {0, 4, 4},
-    {4, 0, 4},    {4, 4, 0},     {50, 100, 0},
+    {4, 0, 4},    {4, 4, 0},      {50, 100, 0},
 };
 
 static void check_long(const TfcForm *form)
@@ -251,7 +252,8 @@ static void check_cpu(const char *cpu, bool scalar)
         assert_null(program->products.native[TFC_PRODUCT_F32]);
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
             for (int variant = 0; variant < 8; variant++)
-                check(form, shapes[s], variant & 3, variant & 4 ? 3 : 0, (Kind)((s + variant) % KINDS));
+                check(form, shapes[s], variant & 3, variant & 4 ? 3 : 0,
+                      (Kind)((s + variant) % KINDS));
         check_long(form);
         check_not_finite(form);
         jit_free(jit);
@@ -279,9 +281,10 @@ static void test_tiles_stay_in_registers(void **state)
         const char *cpu, *instruction;
         int least;
     } cpus[] = {
-        {"x86-64-v2", "pmaddwd", 6},  {"x86-64-v3", "vpmaddwd", 6}, {"x86-64-v4", "vpmaddwd", 8},
-        {"alderlake", "vpdpbusd", 8}, {"icelake-server", "vpdpbusd", 8},
-        {"znver4", "vpdpbusd", 8},    {"sapphirerapids", "vpdpbusd", 8},
+        {"x86-64-v2", "pmaddwd", 6},       {"x86-64-v3", "vpmaddwd", 6},
+        {"x86-64-v4", "vpmaddwd", 8},      {"alderlake", "vpdpbusd", 8},
+        {"icelake-server", "vpdpbusd", 8}, {"znver4", "vpdpbusd", 8},
+        {"sapphirerapids", "vpdpbusd", 8},
     };
     for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
         Case c;

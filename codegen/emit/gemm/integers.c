@@ -1,5 +1,5 @@
-/* IntegerRow of rows of a to integers of 8 bits (runtime/product/integers.h): the greatest magnitude
- * first, then the terms.
+/* IntegerRow of rows of a to integers of 8 bits (runtime/product/integers.h): the greatest
+ * magnitude first, then the terms.
  *
  *   greatest = max |x[l]|, as bits: those of magnitudes are in their order, NaN last
  *   out[l]   = the low bits of x[l] · (127 / greatest) + 1.5 · 2^23, which rounds half to even */
