@@ -105,12 +105,14 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op
     double times = 1;
     for (int32_t i = 0; i < gemm->n_loops; i++)
         times *= (double)program_size(s->program, gemm->loops[i], s->dims);
-    return (StepCost){.flops = product_flops(&s->sizes, op),
-                      .bytes = times * ((m * k + k * n) * (double)type_bytes(gemm->type) +
-                                        m * n * (double)type_bytes(gemm->result)),
-                      .shape =
-                          arena_printf(arena, "%g × %g × %g%s", m, n, k,
-                                       times > 1 ? arena_printf(arena, ", %g times", times) : "")};
+    return (StepCost){
+        .flops = product_flops(&s->sizes, op),
+        .bytes = times *
+                 (m * k * (double)type_bytes(gemm->type) +
+                  k * n * (double)(gemm->product == TFC_PRODUCT_INT8 ? 1 : type_bytes(gemm->type)) +
+                  m * n * (double)type_bytes(gemm->result)),
+        .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
+                              times > 1 ? arena_printf(arena, ", %g times", times) : "")};
 }
 
 /* The buffer that a product, a packing or a copy writes. */

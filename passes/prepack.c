@@ -2,11 +2,10 @@
  *
  *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, panels = 1}
  *
- * where %w is made of params alone; in other functions, too, if the product is of 8 bits (pass
- * quantize). The program then packs the matrix, the way its products read it, once for many runs,
- * or takes it from the file of a compiled model. That pays for products of some hundred rows at
- * most, as a decoding step's hypotheses and a sentence's tokens are; of the thousands that other
- * functions multiply, packing takes a percent. */
+ * where %w is made of params alone. The program then packs the matrix, the way its products read
+ * it, once for many runs, or takes it from the file of a compiled model. That pays for products of
+ * some hundred rows at most, as a decoding step's hypotheses and a sentence's tokens are; of the
+ * thousands that other functions multiply, packing takes a percent. */
 #include "passes/prepack.h"
 
 #include "base/functions.h"
@@ -45,10 +44,11 @@ bool reads_panels(const Function *function)
 
 bool pass_prepack(Function *function, PassContext *context)
 {
-    const bool all = reads_panels(function);
+    if (!reads_panels(function))
+        return true;
     SideTable made = find_made_of_params(function);
     FOR_OPS (op, &function->body) {
-        if (op->kind != OP_dot || (!all && !op_attr(op, ATTR_bits)) || side_number(&made, op) ||
+        if (op->kind != OP_dot || op_attr(op, ATTR_panels) || side_number(&made, op) ||
             !side_number(&made, op->args[1]->op))
             continue;
         op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});

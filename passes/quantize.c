@@ -1,10 +1,10 @@
 /* quantize: products by weights in 8 bits (where int8 is asked for).
  *
- *   %3 = dot %x, %w {…}      ⇒      %3 = dot %x, %w {…, bits = 8}
+ *   %3 = dot %x, %w {…}      ⇒      %3 = dot %x, %w {…, bits = 8, panels = 1}
  *
  * where %w is made of params alone. What such a product computes is in docs/ir.md: rows of %x and
  * columns of %w become integers with a scale each, whose sums are exact. %w is rounded when it is
- * packed as panels (pass prepack), rows of %x while the product runs. All other ops, and products
+ * packed as panels, rows of %x while the product runs. All other ops, and products
  * of two activations, stay f32. Functions that train are refused: rounding has no gradient. */
 #include "passes/prepack.h"
 
@@ -28,10 +28,21 @@ static Miss why_not(const Op *dot)
 {
     const Type *b = &dot->args[1]->type;
     const Attr *contract = op_attr(dot, ATTR_contract_b);
-    if (b->rank != 2 || contract->n != 1)
+    if (b->rank != 2 || contract->n != 1 || !dim_is_const(b->dims[contract->ints[0]]))
         return MISS_QUANTIZE_MATRIX;
-    const Dim terms = b->dims[contract->ints[0]]; /* of what is made of params all are constant */
-    return terms.size > MAX_BITS_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
+    return b->dims[contract->ints[0]].size > MAX_BITS_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
+}
+
+static void quantize(Function *function, PassContext *context, const SideTable *made, Op *dot)
+{
+    const Miss why = side_number(made, dot->args[1]->op) ? why_not(dot) : MISS_QUANTIZE_LEFT;
+    if (why != MISS_NONE) {
+        report_miss(context->report, dot, why, "dot in 8 bits");
+        return;
+    }
+    op_set_attr(function, dot, (Attr){.name = ATTR_bits, .i = 8});
+    op_set_attr(function, dot, (Attr){.name = ATTR_panels, .i = 1});
+    report_op(context->report, dot, "8 bits: rows and weights of dot, packed once");
 }
 
 bool pass_quantize(Function *function, PassContext *context)
@@ -45,17 +56,9 @@ bool pass_quantize(Function *function, PassContext *context)
         return false;
     }
     SideTable made = find_made_of_params(function);
-    FOR_OPS (op, &function->body) {
-        if (op->kind != OP_dot || side_number(&made, op) || !side_number(&made, op->args[1]->op) ||
-            op->args[0]->type.dtype != DT_F32)
-            continue;
-        const Miss why = why_not(op);
-        if (why != MISS_NONE) {
-            report_miss(context->report, op, why, "dot in 8 bits");
-            continue;
-        }
-        op_set_attr(function, op, (Attr){.name = ATTR_bits, .i = 8});
-        report_op(context->report, op, "8 bits: rows and weights of dot");
-    }
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_dot && op->args[0]->type.dtype == DT_F32 && !side_number(&made, op) &&
+            (side_number(&made, op->args[0]->op) || side_number(&made, op->args[1]->op)))
+            quantize(function, context, &made, op);
     return true;
 }

@@ -153,7 +153,7 @@ static void print_json(const Session *session, const Bench *o, const Scaling *s)
     JsonWriter json = {.out = &out};
     json_open(&json, NULL, '{');
     json_put_text(&json, "model", session->model->module->name);
-    json_put_text(&json, "dtype", o->common.dtype);
+    json_put_text(&json, "dtype", session_dtype(&session->options));
     json_put_integer(&json, "threads", exec_threads());
     json_put_integer(&json, "params", (int64_t)(s->bytes / 4));
     json_put_integer(&json, "bytes_given", (int64_t)s->given);
@@ -177,14 +177,15 @@ static void print_json(const Session *session, const Bench *o, const Scaling *s)
     text_free(&out);
 }
 
-static void print_text(const Bench *o, const Scaling *s, bool measured)
+static void print_text(const Session *session, const Bench *o, const Scaling *s, bool measured)
 {
     double one = scaling_rate(s, SCALING_HALVING, 1);
     printf("network    %.3g Gbit/s each way, %.3g µs until a message arrives, %s\n",
            s->speed * 8 / 1e9, s->delay * 1e6, measured ? "measured" : "as --network says");
     printf("step       %.3g ms for 1,000 tokens and %.3g ms for the update; %s of params, ",
            1e6 * s->token, 1e3 * s->rest, bytes_text((int64_t)s->bytes));
-    printf("%s go to other ranks, %s\n", bytes_text((int64_t)s->given), o->common.dtype);
+    printf("%s go to other ranks, %s\n", bytes_text((int64_t)s->given),
+           session_dtype(&session->options));
     printf(
         "then       tokens a second of all, and their share of N times one; %.0f a rank and step\n\n",
         s->tokens);
@@ -219,6 +220,6 @@ bool bench_ranks(Session *session, const Bench *o)
     if (o->json)
         print_json(session, o, &s);
     else
-        print_text(o, &s, measured);
+        print_text(session, o, &s, measured);
     return true;
 }

@@ -134,7 +134,7 @@ static void print_json(const Session *session, const Bench *o, const BenchMeasur
     json_open(&json, NULL, '{');
     json_put_text(&json, "model", session->model->module->name);
     json_put_text(&json, "mode", o->mode);
-    json_put_text(&json, "dtype", o->common.dtype);
+    json_put_text(&json, "dtype", session_dtype(&session->options));
     json_put_integer(&json, "threads", exec_threads());
     json_put_integer(&json, "workers", o->common.workers ? o->common.workers : 1);
     json_put_integer(&json, "batch", o->batch);

@@ -57,13 +57,20 @@ static void limit_memory(Session *session, const Dump *dump)
         (MemoryLimit){.bytes = dump->common.memory, .dims = dims, .n_dims = n_dims};
 }
 
+/* What a page and a report are about. */
+static const char *usual_function(const Session *session)
+{
+    const bool trains = session->model->has_loss && session->options.precision != PRODUCTS_INT8;
+    return trains ? "train_step" : "forward";
+}
+
 static const char *default_function(const Dump *dump, const Session *session)
 {
     if (!strcmp(dump->stage, "grad"))
         return "gradient";
     if (!strcmp(dump->stage, "graph") && !dump->after)
         return "model";
-    return session->model->has_loss ? "train_step" : "forward";
+    return usual_function(session);
 }
 
 /* The function alone, as a whole module that tfc opt reads, or for dot. */
@@ -182,8 +189,8 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
 {
     Arena *arena = session->job->arena;
     Diagnostics *diags = &session->job->diags;
-    const char *usual = session->model->has_loss ? "train_step" : "forward";
-    Function *function = session_function(session, dump->function ? dump->function : usual);
+    Function *function =
+        session_function(session, dump->function ? dump->function : usual_function(session));
     if (!function)
         return false;
     Snapshots *snapshots = strcmp(dump->format, "html") ? NULL : snapshots_new(arena);

@@ -119,6 +119,8 @@ static bool info_run(Job *job, const char *path)
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n",
                    text_visible_name(job->arena, run.session.options.settings.data[i]));
+        if (run.session.options.precision == PRODUCTS_INT8)
+            printf("quantised: matrices are int8, in " RUN_WEIGHTS "/model.safetensors\n");
         bool last = print_checkpoint(job, path, "last", ""),
              best = print_checkpoint(job, path, "best", best_text(job, path));
         ok = print_checkpoint(job, path, "average", "") && last && best;
@@ -184,7 +186,7 @@ static bool info_tensors(Job *job, const char *path)
                    text_visible_name(job->arena, file->meta_values[i]));
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
-        printf("  %-48s %s[", text_visible_name(job->arena, tensor->name),
+        printf("  %-48s %s[", text_visible_name(job->arena, tensor->stored),
                element_info(tensor->type)->name);
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);

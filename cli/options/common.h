@@ -56,8 +56,9 @@ typedef struct Common {
      "type of the products; params stay f32"}
 
 #define OPTION_PRODUCTS(record)                                                                    \
-    {"dtype", "f32|bf16|int8", FIELD(record, common.dtype), 0, "f32",                              \
-     "type of the products by weights: int8 rounds rows and weights to integers of 8 bits"}
+    {"dtype", "f32|bf16|int8", FIELD(record, common.dtype), 0, NULL,                               \
+     "type of the products by weights: int8 rounds rows and weights to integers of 8 bits (f32;\n" \
+     "of a quantized run int8)"}
 
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \

@@ -292,6 +292,13 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     RunRecord *record = ARENA_NEW(job->arena, RunRecord);
     if (!run_record_read(job, now.out, record))
         return EXIT_INPUT;
+    if (record->quantised) {
+        job_error(job,
+                  "%s is quantised (%s) and cannot be resumed: resume the run it was made of, "
+                  "or train from its weights by --weights %s",
+                  now.out, record->quantised, now.out);
+        return EXIT_INPUT;
+    }
     bool goes_on = run_can_resume(job, now.out);
     int n, status = job->diags.errors ? EXIT_INPUT : goes_on ? check_kept(&now, record) : 0;
     if (status)

@@ -331,7 +331,14 @@ static const char *render_accumulate(CRender *r, const LoOp *op)
     const LoOp *accumulator = op->args[0];
     const char *sum = c_value(r, accumulator).text;
     Expr x = c_arg(r, op, 1);
-    if (lo_join_of(accumulator) == LO_JOIN_ADD)
+    const bool adds = lo_join_of(accumulator) == LO_JOIN_ADD;
+    if (adds && !lo_is_float(accumulator->type)) { /* integers wrap */
+        const char *plain = c_integers(r, accumulator->type, false);
+        return arena_printf(r->arena, "%s = (%s)((%s)%s + (%s)%s)", sum,
+                            c_type(r, accumulator->type), plain, sum, plain,
+                            c_wrap(r, x, TIGHT_UNARY));
+    }
+    if (adds)
         return arena_printf(r->arena, "%s = %s + %s", sum, sum, c_wrap(r, x, TIGHT_PRODUCT));
     if (!lo_is_vector(accumulator->type))
         return arena_printf(r->arena, "%s = %s > %s ? %s : %s", sum, sum, x.text, sum, x.text);

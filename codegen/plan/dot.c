@@ -82,15 +82,6 @@ static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *
 
 /* ---- lowering ---- */
 
-/* Integers are of all terms of a row: their sum is no loop of sums. */
-static bool sums_fit(const Op *op, const DotForm *form)
-{
-    int sums = 0;
-    for (int l = 0; l < form->n; l++)
-        sums += form->labels[l].role == ROLE_CONTRACT;
-    return !op_attr(op, ATTR_bits) || sums == (form->k != NO_LABEL);
-}
-
 /* A form in which each matrix has a contiguous side, with as few operands copied as
  * will do: bit 0 of *copies: a, bit 1: b. NULL, or why there is none. */
 static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form,
@@ -104,7 +95,7 @@ static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENS
         const char *problem = label_dot(plan, op, used, form);
         if (problem)
             return problem;
-        if (choose_sides(form) && sums_fit(op, form))
+        if (choose_sides(form))
             return NULL;
     }
     return "no side of a matrix is contiguous";
@@ -181,6 +172,7 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
         }
     if (!gemm_of(plan, op, form, &gemm))
         return fail(plan, op, "it would need too many loops");
+    assert(gemm.product != TFC_PRODUCT_INT8 || !gemm.accumulate);
     View placed = placement(plan, &op->results[0])->view;
     Type type = op->results[0].type;
     if (is_rounded_apart(plan, &gemm))

@@ -223,11 +223,14 @@ static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
 }
 
 /* A product of integers that packs b itself takes only so many terms. */
-static void widen_long(const Plan *plan, TfcStep *step)
+static void widen_long(Plan *plan)
 {
-    if (step->kind == TFC_STEP_GEMM && step->gemm.product == TFC_PRODUCT_INT8 &&
-        plan->sizes.data[step->gemm.k.size].coefficient > TFC_INT8_PACKED_K)
-        step->gemm.product = (TfcProductType)step->gemm.type;
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        TfcGemmStep *gemm = &plan->steps.data[s].gemm;
+        if (plan->steps.data[s].kind == TFC_STEP_GEMM && gemm->product == TFC_PRODUCT_INT8 &&
+            !gemm->panels && plan->sizes.data[gemm->k.size].coefficient > TFC_INT8_PACKED_K)
+            gemm->product = (TfcProductType)gemm->type;
+    }
 }
 
 static void pack_weights(Plan *plan, const bool *constant)
@@ -235,10 +238,8 @@ static void pack_weights(Plan *plan, const bool *constant)
     for (size_t s = 0, n = plan->steps.count; s < n; s++) {
         TfcStep step = plan->steps.data[s];
         bool asked = step.kind == TFC_STEP_GEMM && op_attr(plan->origins.data[s], ATTR_panels);
-        if (!asked || !constant[step.gemm.b.buffer] || !may_have_panels(plan, &step.gemm)) {
-            widen_long(plan, &plan->steps.data[s]);
+        if (!asked || !constant[step.gemm.b.buffer] || !may_have_panels(plan, &step.gemm))
             continue;
-        }
         step.gemm.panels = find_panels(plan, &step.gemm);
         if (!step.gemm.panels) {
             step.gemm.panels = 1 + panels_buffer(plan, &step.gemm);
@@ -383,5 +384,6 @@ void prepare_constants(Plan *plan)
         for (size_t s = n; s < plan->steps.count; s++)
             c.step[s] = true;
     }
+    widen_long(plan);
     put_first(plan, c.step);
 }

@@ -52,6 +52,12 @@ static void put_pragmas(Text *out)
 {
     text_add(out, "%s",
              "\n"
+             "/* A product and a sum are rounded each by itself. */\n"
+             "#if defined(__clang__)\n"
+             "#pragma STDC FP_CONTRACT OFF\n"
+             "#else\n"
+             "#pragma GCC optimize(\"fp-contract=off\")\n"
+             "#endif\n"
              "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
              "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n"
              "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n"

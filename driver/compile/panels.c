@@ -1,8 +1,8 @@
 /* Params that are put inside as panels, in the order in which decoding reads them, so that a
  * program maps them and packs nothing (runtime/exec/panels.h). A param that a function reads
  * otherwise, too, is inside as it is; as panels besides, if the file is not larger than with params
- * alone: where panels are of bf16. train_step does not count in f32: it makes its params of the
- * panels. */
+ * alone: where panels are of bf16 or integers. train_step does not count in f32: it makes its
+ * params of the panels. */
 #include "driver/compile/artifact.h"
 
 #include "runtime/exec/lent.h"

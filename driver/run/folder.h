@@ -7,8 +7,9 @@
  *   run.json (record.h), written last: a folder without it is incomplete
  *   step-N.safetensors; last.safetensors and best.safetensors, hard links to such files (copies
  *              where the file system has no links); average.safetensors
- *   weights    of a run that tfc import made: a folder, or a link to one, with safetensors that
- *              the model's weights block maps to params; used if there is no checkpoint
+ *   weights    of a run that tfc import or tfc quantize made: a folder, or a link to one, with
+ *              safetensors that the model's weights block maps to params; used if there is no
+ *              checkpoint
  *   published  of an imported run: what tfc export --format hf writes beside the params
  *              (published.h)
  *   log.jsonl; log-before.jsonl, the log before a training was begun anew

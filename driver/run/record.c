@@ -122,6 +122,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     record->version = json_member_text(json, "tfc");
     record->model = json_member_text(json, "model");
     record->processor = json_member_text(json, "processor");
+    record->quantised = json_member_text(json, "quantised");
     record->is_import = json_member(json, "unused") != NULL;
     bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) &&
               json_member(json, "settings") && get_list(job, json, "settings", &record->settings) &&
@@ -223,6 +224,7 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     put_list(&json, "command", &record->command);
     put_list(&json, "arguments", &record->arguments);
     put_text(&json, "processor", record->processor);
+    put_text(&json, "quantised", record->quantised);
     put_facts(&json, "decides", &record->facts);
     prepared_put_texts(&json, "data", record->texts.data, record->texts.count);
     if (record->files.count)

@@ -11,6 +11,7 @@
  *   data               the texts: option, file, bytes, lines, sha256
  *   files              name → checksum of the files beside run.json that never change: model,
  *                      libraries, vocabularies
+ *   quantised          of a run of tfc quantize: "int8"
  *   unused             of an imported run: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
@@ -29,7 +30,7 @@ typedef VEC(RunFact) RunFacts;
 typedef PreparedText RunText;
 
 typedef struct RunRecord {
-    const char *version, *model, *processor;
+    const char *version, *model, *processor, *quantised; /* NULL: not quantised */
     CorpusKind kind;
     TextList settings, tokens, command, arguments;
     RunFacts facts, files; /* facts: `decides` */

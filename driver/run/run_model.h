@@ -11,7 +11,8 @@ const char *run_model_place(Job *job, const Model *model, const Source *file);
 /* The path of a file of the run's model that is no longer what was recorded; NULL: there is
  * none. */
 const char *run_model_changed(Job *job, const Model *model, const RunRecord *record);
-/* The options of session_open for the run's model, with its settings, which `more` overrides.
+/* The options of session_open for the run's model, with its settings, which `more` overrides; of a
+ * quantised run with its precision.
  * session_open then checks that the checkpoint run_params fits the model as it is now: each tensor
  * but an optimizer's is a param of the same shape; params may be missing. Of RUN_WEIGHTS it checks
  * only that each tensor is taken by a param, or was left unused by the import. An error lists the

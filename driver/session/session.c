@@ -24,6 +24,13 @@ void session_set_dtype(SessionOptions *options, const char *dtype)
                                                   : PRODUCTS_AS_TYPED;
 }
 
+const char *session_dtype(const SessionOptions *options)
+{
+    static const char *const names[] = {
+        [PRODUCTS_AS_TYPED] = "f32", [PRODUCTS_BF16] = "bf16", [PRODUCTS_INT8] = "int8"};
+    return options->float_type == DT_F64 ? "f64" : names[options->precision];
+}
+
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n)
 {
     *settings = ARENA_ARRAY(job->arena, Setting, list->count + 1);

@@ -40,6 +40,7 @@ typedef struct Session {
 SessionOptions session_defaults(const char *path);
 /* Sets float_type and precision as --dtype says: "f32", "bf16", "int8" or "f64". */
 void session_set_dtype(SessionOptions *options, const char *dtype);
+const char *session_dtype(const SessionOptions *options); /* such a name */
 /* Adds a setting: the model's const `name` is the size of a vocabulary. */
 void session_set_size(Job *job, SessionOptions *options, const char *name, int64_t size);
 /* Loads the model; false after errors. */

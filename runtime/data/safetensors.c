@@ -123,7 +123,7 @@ static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tens
 
 static bool read_tensor(HeaderReader *r, const char *name, const JsonValue *entry, StTensor *tensor)
 {
-    tensor->name = arena_strdup(r->arena, name);
+    tensor->name = tensor->stored = arena_strdup(r->arena, name);
     if (!tensor->name)
         return refuse(r, NULL, NULL);
     if (entry->kind != JV_OBJECT)
@@ -189,6 +189,48 @@ static bool check_cover(HeaderReader *r)
     return true;
 }
 
+/* Sets the scales if the tensor of this name fits as such. */
+static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name)
+{
+    StTensor *scale = map_get(&r->file->index, arena_printf(r->arena, "%s.scale", name));
+    bool fits = scale && scale->type == ST_F32 && scale->rank == tensor->rank;
+    tensor->scales = (StScales){.n = 1, .inner = 1};
+    for (int d = tensor->rank - 1, axes = 0; fits && d >= 0; d--) {
+        axes += scale->dims[d] != 1;
+        fits = scale->dims[d] == 1 || (scale->dims[d] == tensor->dims[d] && axes == 1);
+        tensor->scales.n *= scale->dims[d];
+        tensor->scales.inner *= axes ? 1 : tensor->dims[d];
+    }
+    if (!fits || (tensor->count && !scale->count))
+        return refuse(r, tensor->stored, "its scales are missing, or do not fit it");
+    tensor->scales.data = scale->data;
+    scale->is_scale = true;
+    return true;
+}
+
+/* Tensors NAME.int8 become NAME. */
+static bool join_scales(HeaderReader *r)
+{
+    static const char ending[] = ".int8";
+    StFile *file = r->file;
+    for (int64_t i = 0; st_meta(file, ST_QUANTISED) && i < file->n; i++) {
+        StTensor *tensor = &file->tensors[i];
+        const size_t length = strlen(tensor->stored), end = sizeof ending - 1;
+        if (tensor->type != ST_I8 || length <= end || strcmp(tensor->stored + length - end, ending))
+            continue;
+        const char *name = arena_strndup(r->arena, tensor->stored, length - end);
+        if (!name)
+            return refuse(r, NULL, NULL);
+        if (map_has(&file->index, name))
+            return refuse(r, tensor->stored, "the file has its tensor as it is, too");
+        if (!find_scales(r, tensor, name))
+            return false;
+        tensor->name = name;
+        map_set(&file->index, name, tensor);
+    }
+    return !arena_failed(r->arena) || refuse(r, NULL, NULL);
+}
+
 static bool read_entries(HeaderReader *r, const JsonValue *header)
 {
     StFile *file = r->file;
@@ -210,7 +252,7 @@ static bool read_entries(HeaderReader *r, const JsonValue *header)
         map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
     if (arena_failed(r->arena))
         return refuse(r, NULL, NULL);
-    return check_cover(r);
+    return check_cover(r) && join_scales(r);
 }
 
 static bool read_file(HeaderReader *r, const unsigned char *bytes, uint64_t size)

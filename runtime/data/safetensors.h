@@ -22,14 +22,30 @@ typedef enum StType {
     ST_COUNT
 } StType;
 
+/* StScales: those of a quantised tensor, f32, perhaps unaligned: element i is its integer times
+ * scale (first + i) / inner % n, where `first` is the tensor's own. `data` NULL: elements are as
+ * they are. */
+typedef struct StScales {
+    const void *data;
+    int64_t n, inner;
+} StScales;
+
+/* A quantised tensor NAME is, in a file with the metadata "quantised", the i8 tensor "NAME.int8"
+ * and the f32 tensor "NAME.scale", whose dimensions are 1, or for one axis the tensor's. Reading
+ * gives it as a tensor NAME of i8 with scales. */
+#define ST_QUANTISED "quantised"
 typedef struct StTensor {
     const char *name;
+    const char *stored; /* its name in the file; NULL: not of a file */
     StType type;
     int rank;
     int64_t dims[ST_MAX_RANK];
     int64_t count;    /* elements */
     const void *data; /* into the mapping, or the caller's when writing; may be unaligned */
     uint64_t bytes;
+    StScales scales;
+    int64_t first; /* of a part of a quantised tensor: the number of its first element */
+    bool is_scale; /* it is the scales of another one */
 } StTensor;
 
 typedef struct StFile {

@@ -73,7 +73,8 @@ static uint64_t add_meta(uint64_t sum, const Form *form, const char *key, const 
 static uint64_t add_shape(uint64_t sum, const StTensor *tensor)
 {
     const char *type = element_info(tensor->type)->stored;
-    sum = xxh64(tensor->name, strlen(tensor->name), sum);
+    const char *name = tensor->stored ? tensor->stored : tensor->name;
+    sum = xxh64(name, strlen(name), sum);
     sum = xxh64(type, strlen(type), sum);
     return xxh64(tensor->dims, sizeof(int64_t) * (size_t)tensor->rank, sum);
 }

@@ -24,7 +24,21 @@ float st_from_f16(uint16_t bits)
         return result;                                                                    \
     }
 
-static bool is_integer(StType type) { return !element_info(type)->is_float; }
+static bool is_integer(const StTensor *tensor)
+{
+    return !element_info(tensor->type)->is_float && !tensor->scales.data;
+}
+
+/* Element i of a quantised tensor. */
+static float scaled_at(const StTensor *tensor, int64_t i)
+{
+    const StScales *s = &tensor->scales;
+    float scale;
+    int8_t integer;
+    memcpy(&scale, (const char *)s->data + (tensor->first + i) / s->inner % s->n * 4, sizeof scale);
+    memcpy(&integer, (const char *)tensor->data + i, sizeof integer);
+    return scale * (float)integer;
+}
 
 static int64_t integer_at(const StTensor *tensor, int64_t i)
 {
@@ -41,6 +55,8 @@ static int64_t integer_at(const StTensor *tensor, int64_t i)
 
 double st_value(const StTensor *tensor, int64_t i)
 {
+    if (tensor->scales.data)
+        return (double)scaled_at(tensor, i);
     switch (tensor->type) {
         READ_CASE(ST_F32, float, item)
         READ_CASE(ST_F64, double, item)
@@ -79,8 +95,11 @@ bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
             out[k] = st_from_f16(item);
         }
         return true;
-    default: return false;
+    default: break;
     }
+    for (int64_t k = 0; tensor->scales.data && k < n; k++)
+        out[k] = scaled_at(tensor, i + k);
+    return tensor->scales.data != NULL;
 }
 
 bool st_to_f32(const StTensor *tensor, float *out)
@@ -88,7 +107,7 @@ bool st_to_f32(const StTensor *tensor, float *out)
     if (st_floats(tensor, 0, tensor->count, out))
         return true;
     for (int64_t i = 0; i < tensor->count; i++) {
-        if (is_integer(tensor->type) && !is_exact(integer_at(tensor, i), 24))
+        if (is_integer(tensor) && !is_exact(integer_at(tensor, i), 24))
             return false;
         double value = st_value(tensor, i);
         out[i] = (float)value;
@@ -101,7 +120,7 @@ bool st_to_f32(const StTensor *tensor, float *out)
 bool st_to_f64(const StTensor *tensor, double *out)
 {
     for (int64_t i = 0; i < tensor->count; i++) {
-        if (is_integer(tensor->type) && !is_exact(integer_at(tensor, i), 53))
+        if (is_integer(tensor) && !is_exact(integer_at(tensor, i), 53))
             return false;
         out[i] = st_value(tensor, i);
     }
@@ -111,7 +130,7 @@ bool st_to_f64(const StTensor *tensor, double *out)
 bool st_to_i32(const StTensor *tensor, int32_t *out)
 {
     for (int64_t i = 0; i < tensor->count; i++) {
-        if (is_integer(tensor->type)) {
+        if (is_integer(tensor)) {
             int64_t value = integer_at(tensor, i);
             if (value < INT32_MIN || value > INT32_MAX)
                 return false;

@@ -24,6 +24,8 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const cha
     vec_push(arena, shards->files, file);
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
+        if (tensor->is_scale)
+            continue;
         Shard *shard = ARENA_NEW(arena, Shard);
         *shard = (Shard){file, tensor};
         if (map_has(&shards->index, tensor->name))

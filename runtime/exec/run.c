@@ -106,7 +106,9 @@ static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const Bound
     record->flops = cost.flops;
     record->bytes =
         touched_bytes(exec, step->a.buffer, cost.elements[0]) +
-        touched_bytes(exec, step->b.buffer, cost.elements[1]) +
+        (step->product == TFC_PRODUCT_INT8
+             ? cost.elements[1]
+             : touched_bytes(exec, step->b.buffer, cost.elements[1])) +
         touched_bytes(exec, step->c.buffer, cost.elements[2]) * (bound->accumulate ? 2 : 1);
 }
 

@@ -142,7 +142,7 @@ static void round_columns(const TfcFormSizes *f, RoundedColumns *c, char *panels
             memcpy(panels + j * pitch + p * row, element + j, (size_t)row);
     }
     for (int64_t j = 0; j < c->n; j++)
-        c->sums[j] = (int32_t)((uint32_t)c->sums[j] - rounds) * INTEGERS_OFFSET;
+        c->sums[j] = (int32_t)(((uint32_t)c->sums[j] - rounds) * INTEGERS_OFFSET);
     for (int64_t j = 0; j < c->n; j += f->columns)
         put_trailer(f, c, j, panels + j * pitch + quads * row);
 }

@@ -13,7 +13,7 @@
  *
  * Missing terms of either side count as zero. Behind the terms a row of a has its scale, f32, and,
  * if joined is 2, its sum, i32; a panel of b has an element of each column that is its scale, and,
- * if joined is 4, one that is its sum. / */
+ * if joined is 4, one that is its sum. */
 #ifndef RUNTIME_PRODUCT_INTEGERS_H
 #define RUNTIME_PRODUCT_INTEGERS_H
 

@@ -11,6 +11,7 @@
 #include "runtime/product/product_pack.h"
 #include "runtime/product/product_state.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 /* A that no more tiles than this read is read where it lies, if the form can. So is b where one
@@ -403,6 +404,7 @@ static void run_columns(Work *w)
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
 {
     const TfcFormSizes *f = &form->sizes;
+    assert(!f->integers || p->k <= (p->panels ? TFC_INT8_K : TFC_INT8_PACKED_K));
     bool along = p->a_column == 1 || p->k <= 1, across = p->b_column != 1;
     bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
     bool direct = p->m <= f->rows || (few && near);

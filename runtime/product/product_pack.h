@@ -8,7 +8,8 @@
 /* Packs columns [begin, end) of b[k, n] into panels; `begin` is a multiple of TFC_PANEL_COLUMNS.
  * `b` and `panels` point to the whole matrix and to the room for all of it: n rounded up to a
  * multiple of TFC_PANEL_COLUMNS columns, each of k elements of b's type, for bf16 rounded up to
- * TFC_PAIRS_K; for integers as product_packed_bytes says. Strides are in elements. */
+ * TFC_PAIRS_K; for integers as panels_bytes (runtime/exec/panels.h) says. Strides are in
+ * elements. */
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels);
 

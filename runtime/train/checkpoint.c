@@ -357,6 +357,7 @@ static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file,
         return false;
     const size_t size = element_info(found->type)->bytes;
     StTensor slice = *found;
+    slice.first = part->from;
     slice.data = (const char *)found->data + (size_t)part->from * size;
     slice.count = part->count;
     slice.bytes = (uint64_t)part->count * size;
@@ -379,7 +380,7 @@ static void count_dropped(Arena *arena, const StFile *file, Store *store,
 {
     for (int64_t i = 0; i < file->n; i++) {
         const char *name = file->tensors[i].name;
-        bool wanted = store_find(store, name) != NULL;
+        bool wanted = file->tensors[i].is_scale || store_find(store, name) != NULL;
         for (int64_t p = 0; !wanted && parts && p < parts->n; p++)
             wanted = !strcmp(parts->list[p].name, name);
         if (!wanted && !slots->dropped++)

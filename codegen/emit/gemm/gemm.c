@@ -9,16 +9,17 @@
 #define BLOCK_BYTES(second_level) ((second_level) / 2)
 enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
 enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
+enum {
+    INT8_PANEL =
+        (TFC_INT8_PACKED_K / INTEGERS_TERMS + INTEGERS_TRAILER) * TFC_PANEL_COLUMNS * INTEGERS_TERMS
+};
 #define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales, \
                   pairs, quads, line, ahead, second_level)                                     \
-    static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                   \
-                  "the workspace holds both");
+    static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE &&                 \
+                      INT8_PANEL <= BLOCK_BYTES(second_level),                                 \
+                  "the workspace holds both, and the block a panel");
 #define CPU(...)
 #include "codegen/targets.def"
-static_assert((TFC_INT8_PACKED_K / INTEGERS_TERMS + INTEGERS_TRAILER) * TFC_PANEL_COLUMNS *
-                      INTEGERS_TERMS <=
-                  BLOCK_BYTES(1 << 20),
-              "the block holds a panel");
 static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* ---- shapes ---- */

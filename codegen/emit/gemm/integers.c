@@ -1,4 +1,4 @@
-/* IntegerRow of rows of a to integers of 8 bits (runtime/product/integers.h): the greatest
+/* Rounding of rows of a to integers of 8 bits (runtime/product/integers.h): the greatest
  * magnitude first, then the terms.
  *
  *   greatest = max |x[l]|, as bits: those of magnitudes are in their order, NaN last

@@ -1,0 +1,32 @@
+/* Quantising a run: another run whose matrices are integers of 8 bits with a scale for each output
+ * channel (of a table in which rows are looked up, for each row), as products in int8 round them
+ * (docs/quantised.md). Its params are in the file weights/model.safetensors; its record says that
+ * it is quantised, so that commands compute in int8 unless told otherwise. */
+#ifndef DRIVER_RUN_QUANTISE_H
+#define DRIVER_RUN_QUANTISE_H
+
+#include "driver/run/record.h"
+
+/* QuantisedParam: what became of a param.
+ *   stays   why it stays f32; NULL: it is quantised
+ *   error   the root of the mean square of what rounding changed, as a share of that of the
+ *           param's elements */
+typedef struct QuantisedParam {
+    const char *name, *stays;
+    int64_t before, bytes;
+    double error;
+} QuantisedParam;
+typedef VEC(QuantisedParam) QuantisedParams;
+
+/* QuantiseOptions: the run's folder, a checkpoint as run_checkpoint takes it or NULL, the new
+ * folder, patterns (patterns.h) of params that stay f32, and the command as it was typed. */
+typedef struct QuantiseOptions {
+    const char *run, *checkpoint, *out;
+    TextList keep, command;
+} QuantiseOptions;
+
+/* Writes the folder, and lists all params. Holds one param in f32 at a time, and all of them
+ * quantised. False after errors; then nothing is written. */
+bool quantise_run(Job *job, const QuantiseOptions *options, QuantisedParams *params);
+
+#endif
