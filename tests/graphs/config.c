@@ -126,6 +126,8 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run.threads = 1;
         run.budget = rng_chance(rng, 50) ? 0 : rng_below(rng, 20000);
         run.function = loss ? "gradient" : run.function;
+        if (loss && run.precision == PRODUCTS_INT8)
+            run.precision = PRODUCTS_AS_TYPED;
         add(arena, out, CHECK_BUDGET, run);
     }
     if (rng_chance(rng, 1)) {
