@@ -33,9 +33,11 @@ static void print_help(FILE *out)
 /* The exit status of what has written to standard output. */
 static int end_output(int status)
 {
-    const int error = fflush(stdout) ? errno : 0;
+    int error = fflush(stdout) ? errno : 0;
     if (!error && !ferror(stdout))
         return status;
+    if (!error && fputc('\n', stdout) != EOF && fflush(stdout)) /* an earlier write failed: why */
+        error = errno;
     fprintf(stderr, "error: cannot write the results%s%s\n", error ? ": " : "",
             error ? strerror(error) : "");
     return EXIT_INPUT;

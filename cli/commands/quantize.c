@@ -97,7 +97,7 @@ static const Option options[] = {
      "leave the params whose names match PATTERN in f32, such as '**.output'"},
     OPTION_CHECKPOINT(Quantize),
     {"json", NULL, FIELD(Quantize, json), 0, NULL,
-     "print a JSON object for each param: bytes, bytes before, error"},
+     "print a JSON list with an object for each param: bytes, bytes before, error"},
 };
 
 const Command command_quantize = {
