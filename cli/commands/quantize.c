@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct Quantize {
     Common common;
@@ -80,6 +81,9 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
     vec_push(job->arena, options.command, "tfc");
     for (int i = 0; i < arguments->argc; i++)
         vec_push(job->arena, options.command, arguments->argv[i]);
+    if (strcmp(o->dtype, "int8"))
+        return cli_usage_error("--dtype is '%s'; expected int8: other widths are not there yet",
+                               o->dtype);
     if (!o->out)
         return cli_usage_error("-o names the folder of the new run");
     const bool ok = quantise_run(job, &options, &params);

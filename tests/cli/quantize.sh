@@ -56,6 +56,7 @@ refuses 1 'small is quantised already (int8)' "$tfc" quantize small -o more
 refuses 1 "keep nothing meets no param" "$tfc" quantize "$run" -o more --keep nothing
 [ ! -e more ] || fail "a folder is left"
 refuses 2 'names the folder of the new run' "$tfc" quantize "$run"
+refuses 2 "dtype is 'int4'; expected int8" "$tfc" quantize "$run" -o more --dtype int4
 refuses 1 'is a model that is not trained' "$tfc" quantize "$root/models/llama.tfg" -o more
 refuses 1 'small is quantised (int8) and cannot be resumed: resume the run it was made of' "$tfc" train --out small --resume
 [ -f small/weights/model.safetensors ] && [ ! -e small/last.safetensors ] || fail "a quantised run was trained"
