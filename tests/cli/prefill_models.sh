@@ -7,7 +7,7 @@ set -eu
 . tests/common.sh
 enter_work
 export TFC_CACHE="$work/cache"
-models=20
+models=12
 [ -z "$short" ] || models=3
 awk 'BEGIN { for (i = 0; i < 40; i++) print "w" i }' | cat - >words.txt
 printf '<unk>\n<s>\n</s>\n' | cat - words.txt >vocab.txt
