@@ -105,7 +105,7 @@ grows_not() {
     [ "$peak" -lt $((before + room)) ] || fail "$*: $before kB for $few lines, $peak kB for $many"
 }
 if [ -z "$short" ] && ! sanitized; then
-    grows_not 10000 100000 8000 score lm --text -
+    grows_not 50000 150000 8000 score lm --text -
     grows_not 1000 7000 3000 translate run --beam 1 --batch-tokens 32 --workers 1
 fi
 
