@@ -229,20 +229,15 @@ LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c)
     return lo_append(lo, (LoOp){.kind = LO_muladd, .type = a->type}, 3, (LoValue[]){a, b, c});
 }
 
-LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
-{
-    return lo_append(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
-}
-
-LoValue lo_word_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
-{
-    return lo_append(lo, (LoOp){.kind = LO_word_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
-}
-
-LoValue lo_byte_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
-{
-    return lo_append(lo, (LoOp){.kind = LO_byte_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
-}
+#define DOT(name)                                                \
+    LoValue lo_##name(Lo *lo, LoValue sum, LoValue a, LoValue b) \
+    {                                                            \
+        const LoOp op = {.kind = LO_##name, .type = sum->type};  \
+        return lo_append(lo, op, 3, (LoValue[]){sum, a, b});     \
+    }
+DOT(pair_dot)
+DOT(word_dot)
+DOT(byte_dot)
 
 LoValue lo_not(Lo *lo, LoValue a) { return lo_xor(lo, a, lo_int(lo, a->type, -1)); }
 

@@ -7,12 +7,13 @@
 #include "driver/run/new_folder.h"
 #include "driver/run/weights.h"
 #include "passes/pass.h"
+#include "runtime/product/integers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 127, UNKNOWN = 0, SEVERAL = -1 };
+enum { UNKNOWN = 0, SEVERAL = -1 };
 
 /* ---- the axis that is summed over ---- */
 
@@ -80,17 +81,10 @@ static void add_tensor(Tensors *t, const char *name, StType type, int rank, cons
 /* n elements, `step` apart, as integers; adds squares of what is lost and of all to sums. */
 static float round_channel(const float *x, int64_t n, int64_t step, int8_t *out, double sums[2])
 {
-    const float least = 0x1p-100f;
-    float g = 0;
-    for (int64_t i = 0; i < n; i++)
-        g = fabsf(x[i * step]) > g ? fabsf(x[i * step]) : g;
-    const float inverse = g <= least ? 0 : MOST / g, scale = g <= least ? 0 : g / MOST;
+    const float scale = integers_round(n, x, step, out);
     for (int64_t i = 0; i < n; i++) {
-        const float scaled = x[i * step] * inverse;
-        const float q = rintf(scaled);
-        const double lost = (double)x[i * step] - (double)(q * scale);
-        out[i * step] = isfinite(q) ? (int8_t)q : 0;
-        sums[0] += isfinite(x[i * step]) ? lost * lost : NAN;
+        const double lost = (double)x[i * step] - (double)(scale * (float)out[i * step]);
+        sums[0] += lost * lost;
         sums[1] += (double)x[i * step] * (double)x[i * step];
     }
     return scale;

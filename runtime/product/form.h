@@ -21,6 +21,14 @@ enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
  * column has at most INTEGERS_TRAILER elements behind them (integers.h). */
 enum { TFC_INT8_K = 65536, TFC_INT8_PACKED_K = 8176, INTEGERS_TERMS = 4, INTEGERS_TRAILER = 2 };
 
+/* Integers are from -INTEGERS_MOST to INTEGERS_MOST; one side has INTEGERS_OFFSET added. Rows whose
+ * greatest magnitude is not above INTEGERS_LEAST are zero. Numbers of a magnitude below 2^22 plus
+ * INTEGERS_ROUND are rounded to whole ones, half to even, in their low bits. INTEGERS_MAGNITUDE:
+ * the bits of an f32 without its sign, which are in the order of magnitudes, NaN last. */
+enum { INTEGERS_MOST = 127, INTEGERS_OFFSET = 128, INTEGERS_MAGNITUDE = 0x7FFFFFFF };
+#define INTEGERS_LEAST 0x1p-100f
+#define INTEGERS_ROUND 0x1.8p23f
+
 /* TfcProductType: what a product multiplies: operands as they are (f32, f64, bf16: the numbers are
  * those of TfcType), or integers of 8 bits, to which it rounds operands of f32 (integers.h). */
 typedef enum TfcProductType {

@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-/* Numbers from -2^22 to 2^22 plus ROUND are rounded to whole ones, half to even; the low bits are
- * the integer. */
-#define ROUND 0x1.8p23f
-#define LEAST 0x1p-100f /* rows whose greatest magnitude is not above this are zero */
-enum { MAGNITUDE = 0x7FFFFFFF, GROUP = TFC_PANEL_COLUMNS };
+enum { GROUP = TFC_PANEL_COLUMNS };
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -30,23 +26,35 @@ static float float_of(int32_t bits)
 static inline int32_t integer_of(float x, float inverse)
 {
     float scaled = x * inverse;
-    scaled += ROUND;
+    scaled += INTEGERS_ROUND;
     return bits_of(scaled);
 }
 
-/* Of the bits of a magnitude, which are in the order of magnitudes, NaN last. */
+/* Of the bits of the greatest magnitude. */
 static float scale_of(int32_t greatest, float *inverse)
 {
     const float g = float_of(greatest);
-    const bool is_zero = g <= LEAST;
+    const bool is_zero = g <= INTEGERS_LEAST;
     *inverse = is_zero ? 0 : INTEGERS_MOST / g;
     return is_zero ? 0 : g / INTEGERS_MOST;
 }
 
 static int32_t greater_magnitude(int32_t greatest, float x)
 {
-    const int32_t bits = bits_of(x) & MAGNITUDE;
+    const int32_t bits = bits_of(x) & INTEGERS_MAGNITUDE;
     return bits > greatest ? bits : greatest;
+}
+
+float integers_round(int64_t n, const float *x, int64_t step, int8_t *out)
+{
+    int32_t greatest = 0;
+    float inverse;
+    for (int64_t i = 0; i < n; i++)
+        greatest = greater_magnitude(greatest, x[i * step]);
+    const float scale = scale_of(greatest, &inverse);
+    for (int64_t i = 0; i < n; i++)
+        out[i * step] = (int8_t)integer_of(x[i * step], inverse);
+    return scale;
 }
 
 static int64_t quads_of(int64_t k) { return (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS; }
@@ -128,7 +136,7 @@ static void put_trailer(const TfcFormSizes *f, const RoundedColumns *c, int64_t 
 static void round_columns(const TfcFormSizes *f, RoundedColumns *c, char *panels, int64_t pitch)
 {
     const int64_t quads = quads_of(c->k), row = f->columns * INTEGERS_TERMS;
-    const uint32_t rounds = (uint32_t)bits_of(ROUND) * (uint32_t)(quads * INTEGERS_TERMS);
+    const uint32_t rounds = (uint32_t)bits_of(INTEGERS_ROUND) * (uint32_t)(quads * INTEGERS_TERMS);
     uint32_t element[GROUP] = {0};
     if (c->x_column == 1)
         find_greatest(c, 1);

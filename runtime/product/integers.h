@@ -19,14 +19,15 @@
 
 #include "runtime/product/form.h"
 
-enum { INTEGERS_MOST = 127, INTEGERS_OFFSET = 128 };
-
 /* Elements of a column behind its terms. */
 static inline int64_t integers_trailer(const TfcFormSizes *f)
 {
     return f->joined == INTEGERS_TERMS ? INTEGERS_TRAILER : 1;
 }
 
+/* Rounds n terms of x, `step` elements apart, to integers in the same places of out; returns their
+ * scale, which is not finite if a term is not. */
+float integers_round(int64_t n, const float *x, int64_t step, int8_t *out);
 /* Packs columns of b[k, columns] as panels, `pitch` bytes from column to column. */
 void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
                            int64_t x_column, int64_t columns, void *panels, int64_t pitch);

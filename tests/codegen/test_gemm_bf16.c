@@ -11,9 +11,9 @@
 #include "base/bf16.h"
 #include "base/cpu.h"
 #include "codegen/codegen.h"
-#include "ir/text.h"
 #include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
+#include "tests/codegen/product_case.h"
 #include "tests/codegen/tile_loops.h"
 #include "tests/codegen/written_panels.h"
 
@@ -31,23 +31,6 @@ static const char text[] =
     "  %2 = dot %0, %1 {dtype = f32, batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f32[2, 4]\n"
     "  output %2 {name = \"c\"}\n"
     "}\n";
-
-typedef struct Case {
-    Arena *arena;
-    Diagnostics diags;
-    const Function *function;
-} Case;
-
-static void open_case(Case *c)
-{
-    *c = (Case){.arena = arena_new()};
-    diag_init(&c->diags, c->arena);
-    Module *module =
-        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
-    assert_non_null(module);
-    assert_true(ir_verify(module, &c->diags));
-    c->function = module->functions.data[0];
-}
 
 /* ---- the sum, written down ---- */
 
@@ -110,13 +93,6 @@ static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t
 
 /* ---- data ---- */
 
-static uint32_t next(void)
-{
-    static uint32_t seed = 1;
-    seed = seed * 1664525u + 1013904223u;
-    return seed >> 8;
-}
-
 typedef enum Range { ORDINARY, TINY } Range;
 
 /* Between -1 and 1; or around the smallest normal numbers, denormals among them. */
@@ -130,10 +106,6 @@ static uint16_t *random_data(int64_t count, Range range)
     }
     return data;
 }
-
-typedef struct Shape {
-    int64_t m, n, k;
-} Shape;
 
 static uint32_t bits_of(float x)
 {
@@ -239,7 +211,7 @@ static void check_cpu(const char *cpu, bool scalar, bool fma)
     bool amx = !cpu && !scalar && cpu_allows_amx();
     form.sum = amx ? sum_of_tile : sum_of_pairs;
     form.terms = amx ? TFC_PAIRS_K : 2;
-    open_case(&c);
+    open_case(&c, text);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
     Jit *jit = jit_new(&options, &c.diags);
     if (jit) { /* else this machine cannot run code for it */
@@ -270,7 +242,7 @@ static void test_against_doubles(void **state)
     (void)state;
     enum { M = 33, N = 65, K = 2048 };
     Case c;
-    open_case(&c);
+    open_case(&c, text);
     Jit *jit = jit_new(&(TargetOptions){.opt_level = 2}, &c.diags);
     const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
     uint16_t *a = random_data(M * K, ORDINARY), *b = random_data(K * N, ORDINARY);
@@ -314,7 +286,7 @@ static void test_tiles_stay_in_registers(void **state)
     for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
         Case c;
         Text assembly = {0};
-        open_case(&c);
+        open_case(&c, text);
         TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
         assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
         check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least, false);

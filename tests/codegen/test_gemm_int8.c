@@ -9,10 +9,10 @@
 
 #include "base/cpu.h"
 #include "codegen/codegen.h"
-#include "ir/text.h"
 #include "runtime/exec/panels.h"
 #include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
+#include "tests/codegen/product_case.h"
 #include "tests/codegen/tile_loops.h"
 
 #include <math.h>
@@ -27,23 +27,6 @@ static const char text[] =
     "  %2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], bits = 8} : f32[2, 4]\n"
     "  output %2 {name = \"c\"}\n"
     "}\n";
-
-typedef struct Case {
-    Arena *arena;
-    Diagnostics diags;
-    const Function *function;
-} Case;
-
-static void open_case(Case *c)
-{
-    *c = (Case){.arena = arena_new()};
-    diag_init(&c->diags, c->arena);
-    Module *module =
-        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
-    assert_non_null(module);
-    assert_true(ir_verify(module, &c->diags));
-    c->function = module->functions.data[0];
-}
 
 /* ---- the definition ---- */
 
@@ -75,13 +58,6 @@ static float expected(const float *a, int64_t a_k, const float *b, int64_t b_k, 
 
 /* ---- data ---- */
 
-static uint32_t next(void)
-{
-    static uint32_t seed = 1;
-    seed = seed * 1664525u + 1013904223u;
-    return seed >> 8;
-}
-
 /* Kinds of data: between -1 and 1; all of one magnitude, so that every integer is 127 or -127, and
  * sums are the greatest there are; rows of zeros, and of numbers that count as zeros; on the border
  * between two integers. */
@@ -105,10 +81,6 @@ static float *data_of(int64_t count, Kind kind)
         data[i] = value(kind, i);
     return data;
 }
-
-typedef struct Shape {
-    int64_t m, n, k;
-} Shape;
 
 static void compare(Shape s, Kind kind, const char *how, int transposed, int64_t count,
                     const float *c, const float *want)
@@ -243,7 +215,7 @@ static void check_not_finite(const TfcForm *form)
 static void check_cpu(const char *cpu, bool scalar)
 {
     Case c;
-    open_case(&c);
+    open_case(&c, text);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
     Jit *jit = jit_new(&options, &c.diags);
     if (jit) { /* else this machine cannot run code for it */
@@ -291,7 +263,7 @@ static void test_tiles_stay_in_registers(void **state)
     for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
         Case c;
         Text assembly = {0};
-        open_case(&c);
+        open_case(&c, text);
         TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
         assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
         check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least, true);

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "codegen/codegen.h"
-#include "ir/text.h"
 #include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
+#include "tests/codegen/product_case.h"
 #include "tests/codegen/tile_loops.h"
 #include "tests/codegen/written_panels.h"
 
@@ -27,22 +27,13 @@ static const char text[] =
     "  output %%2 {name = \"c\"}\n"
     "}\n";
 
-typedef struct Case {
-    Arena *arena;
-    Diagnostics diags;
-    const Function *function;
-} Case;
-
-static void open_case(Case *c, TfcType type)
+/* The function's product is of this type. */
+static void open_product(Case *c, TfcType type)
 {
     const char *name = type == TFC_F32 ? "f32" : "f64";
-    *c = (Case){.arena = arena_new()};
-    diag_init(&c->diags, c->arena);
-    const char *source = arena_printf(c->arena, text, name, name, name);
-    Module *module =
-        ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", source, strlen(source)));
-    assert_non_null(module);
-    c->function = module->functions.data[0];
+    char source[sizeof text + 16];
+    snprintf(source, sizeof source, text, name, name, name);
+    open_case(c, source);
 }
 
 /* ---- products ---- */
@@ -56,11 +47,9 @@ static float value_at(const void *b, int64_t i) { return ((const float *)b)[i]; 
 
 static void *random_data(TfcType type, int64_t count)
 {
-    static uint32_t seed = 1;
     void *data = malloc((size_t)(count + 1) * 8);
     for (int64_t i = 0; i < count; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        double value = (double)(seed >> 8) / (1 << 23) - 1;
+        double value = (double)next() / (1 << 23) - 1;
         if (type == TFC_F32)
             ((float *)data)[i] = (float)value;
         else
@@ -68,10 +57,6 @@ static void *random_data(TfcType type, int64_t count)
     }
     return data;
 }
-
-typedef struct Shape {
-    int64_t m, n, k;
-} Shape;
 
 /* An epilogue: each element once, when it is whole. */
 enum { FIRST_ROW = 5, FIRST_COLUMN = 7, MARK = 1000 };
@@ -196,7 +181,7 @@ static const Shape shapes[] = {
 static void check_cpu(const char *cpu, bool scalar, TfcType type)
 {
     Case c;
-    open_case(&c, type);
+    open_product(&c, type);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_NATIVE};
     Jit *jit = jit_new(&options, &c.diags);
     if (jit) { /* else this machine cannot run code for it */
@@ -232,7 +217,7 @@ static void test_choices(void **state)
     (void)state;
     for (GemmChoice gemm = GEMM_BLAS; gemm <= GEMM_AUTO; gemm++) {
         Case c;
-        open_case(&c, TFC_F32);
+        open_product(&c, TFC_F32);
         TargetOptions options = {.opt_level = 2, .gemm = gemm};
         Jit *jit = jit_new(&options, &c.diags);
         const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
@@ -254,7 +239,7 @@ static void test_tiles_stay_in_registers(void **state)
         for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
             Case c;
             Text assembly = {0};
-            open_case(&c, (TfcType)type);
+            open_product(&c, (TfcType)type);
             TargetOptions options = {.cpu = cpus[i], .opt_level = 2, .gemm = GEMM_NATIVE};
             assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
             check_tile_loops(assembly.data, cpus[i], i == 0 ? "mulp" : "vfmadd", 8, false);

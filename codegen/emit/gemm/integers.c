@@ -6,9 +6,7 @@
 #include "codegen/emit/gemm/gemm.h"
 
 enum { K, X, X_K, OUT, PARAMS }; /* of a TfcRoundRow */
-enum { MAGNITUDE = 0x7FFFFFFF, MOST = 127, OFFSET = 128, BYTES = 4, VECTORS = 2 };
-#define ROUND 0x1.8p23
-#define LEAST 0x1p-100
+enum { BYTES = 4, VECTORS = 2 };
 
 typedef struct IntegerRow {
     GemmEmit *g;
@@ -43,7 +41,7 @@ static LoValue greatest_of(const IntegerRow *r)
     LoValue greatest = lo_accumulator(lo, LO_JOIN_MAX, lo_int(lo, lo_i32, 0));
     LoLoop loop = open_terms(r, "greatest");
     LoValue bits = lo_bitcast(lo, load_term(r, loop.index), lo_i32);
-    lo_accumulate(lo, greatest, lo_and(lo, bits, lo_int(lo, lo_i32, MAGNITUDE)));
+    lo_accumulate(lo, greatest, lo_and(lo, bits, lo_int(lo, lo_i32, INTEGERS_MAGNITUDE)));
     lo_for_close(lo, &loop);
     return lo_bitcast(lo, lo_total(lo, greatest), lo_f32);
 }
@@ -63,10 +61,11 @@ static LoValue round_terms(const IntegerRow *r)
     LoValue sum = lo_accumulator(lo, LO_JOIN_ADD, lo_int(lo, lo_i32, 0));
     LoLoop loop = open_terms(r, "round");
     LoValue scaled = lo_mul(lo, load_term(r, loop.index), r->inverse);
-    LoValue integer = lo_bitcast(lo, lo_add(lo, scaled, lo_real(lo, lo_f32, ROUND)), lo_i32);
+    LoValue integer =
+        lo_bitcast(lo, lo_add(lo, scaled, lo_real(lo, lo_f32, INTEGERS_ROUND)), lo_i32);
     lo_accumulate(lo, sum, integer);
     if (integer_type(r->g) == lo_i8)
-        integer = lo_add(lo, integer, lo_int(lo, lo_i32, OFFSET));
+        integer = lo_add(lo, integer, lo_int(lo, lo_i32, INTEGERS_OFFSET));
     store_integer(r, integer, loop.index);
     lo_for_close(lo, &loop);
     return lo_total(lo, sum);
@@ -74,7 +73,7 @@ static LoValue round_terms(const IntegerRow *r)
 
 static void store_trailer(const IntegerRow *r, LoValue scale, LoValue bits)
 {
-    enum { ROUND_BITS = 0x4B400000 };
+    enum { ROUND_BITS = 0x4B400000 }; /* of INTEGERS_ROUND */
     GemmEmit *g = r->g;
     Lo *lo = &g->lo;
     LoValue four = lo_i64_of(lo, -INTEGERS_TERMS), zero = lo_int(lo, lo_i32, 0);
@@ -87,7 +86,7 @@ static void store_trailer(const IntegerRow *r, LoValue scale, LoValue bits)
     if (integer_type(g) == lo_i8)
         return;
     LoValue offsets = lo_mul(lo, lo_trunc(lo, r->x[K], lo_i32), lo_int(lo, lo_i32, ROUND_BITS));
-    LoValue sum = lo_mul(lo, lo_sub(lo, bits, offsets), lo_int(lo, lo_i32, OFFSET));
+    LoValue sum = lo_mul(lo, lo_sub(lo, bits, offsets), lo_int(lo, lo_i32, INTEGERS_OFFSET));
     lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
 }
 
@@ -95,8 +94,8 @@ static void round_row(IntegerRow *r)
 {
     Lo *lo = &r->g->lo;
     LoValue greatest = greatest_of(r), zero = lo_real(lo, lo_f32, 0),
-            most = lo_real(lo, lo_f32, MOST);
-    LoValue is_zero = lo_le(lo, greatest, lo_real(lo, lo_f32, LEAST));
+            most = lo_real(lo, lo_f32, INTEGERS_MOST);
+    LoValue is_zero = lo_le(lo, greatest, lo_real(lo, lo_f32, INTEGERS_LEAST));
     r->inverse = lo_select(lo, is_zero, zero, lo_div(lo, most, greatest));
     LoValue scale = lo_select(lo, is_zero, zero, lo_div(lo, greatest, most));
     store_trailer(r, scale, round_terms(r));
