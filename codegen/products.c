@@ -2,7 +2,7 @@
 #include "codegen/products.h"
 
 const char *const product_names[TFC_PRODUCT_TYPES] = {"gemm.f32", "gemm.f64", "gemm.bf16",
-                                                      "gemm.int8"};
+                                                      "gemm.int8", "gemm.int4"};
 
 bool program_has_product(const TfcProgram *program, TfcProductType type, GemmChoice gemm)
 {

@@ -98,6 +98,13 @@ static double extent_value(const Sizing *s, const TfcExtent *extent)
                : (double)program_size(s->program, extent->size, s->dims);
 }
 
+/* Of an element of b. */
+static double weight_bytes(const TfcGemmStep *gemm)
+{
+    const int64_t bits = product_bits(gemm->product);
+    return bits ? (double)bits / 8 : (double)type_bytes(gemm->type);
+}
+
 static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op, Arena *arena)
 {
     double m = extent_value(s, &gemm->m), n = extent_value(s, &gemm->n),
@@ -107,10 +114,8 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op
         times *= (double)program_size(s->program, gemm->loops[i], s->dims);
     return (StepCost){
         .flops = product_flops(&s->sizes, op),
-        .bytes = times *
-                 (m * k * (double)type_bytes(gemm->type) +
-                  k * n * (double)(gemm->product == TFC_PRODUCT_INT8 ? 1 : type_bytes(gemm->type)) +
-                  m * n * (double)type_bytes(gemm->result)),
+        .bytes = times * (m * k * (double)type_bytes(gemm->type) + k * n * weight_bytes(gemm) +
+                          m * n * (double)type_bytes(gemm->result)),
         .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
                               times > 1 ? arena_printf(arena, ", %g times", times) : "")};
 }

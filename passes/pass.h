@@ -53,7 +53,18 @@ typedef struct MemoryBudget {
 
 /* In what products are computed: in their operands' type, or in less (passes `precision` and
  * `quantize`). */
-typedef enum ProductPrecision { PRODUCTS_AS_TYPED, PRODUCTS_BF16, PRODUCTS_INT8 } ProductPrecision;
+typedef enum ProductPrecision {
+    PRODUCTS_AS_TYPED,
+    PRODUCTS_BF16,
+    PRODUCTS_INT8,
+    PRODUCTS_INT4
+} ProductPrecision;
+
+/* Of the integers to which weights are rounded; 0: they are not. */
+static inline int precision_bits(ProductPrecision precision)
+{
+    return precision == PRODUCTS_INT8 ? 8 : precision == PRODUCTS_INT4 ? 4 : 0;
+}
 
 typedef struct PassContext {
     Diagnostics *diags;

@@ -1,11 +1,12 @@
-/* quantize: products by weights in 8 bits (where int8 is asked for).
+/* quantize: products by weights in 8 bits, or in 4 (where int8 or int4 is asked for).
  *
  *   %3 = dot %x, %w {…}      ⇒      %3 = dot %x, %w {…, bits = 8, panels = 1}
  *
  * where %w is made of params alone. What such a product computes is in docs/ir.md: rows of %x and
- * columns of %w become integers with a scale each, whose sums are exact. %w is rounded when it is
- * packed as panels, rows of %x while the product runs. All other ops, and products
- * of two activations, stay f32. Functions that train are refused: rounding has no gradient. */
+ * columns of %w become integers with a scale each, or of 4 bits one for each 32 terms. %w is
+ * rounded when it is packed as panels, rows of %x while the product runs. All other ops, and
+ * products of two activations, stay f32. Functions that train are refused: rounding has no
+ * gradient. */
 #include "passes/prepack.h"
 
 #include <string.h>
@@ -35,24 +36,25 @@ static Miss why_not(const Op *dot)
 
 static void quantize(Function *function, PassContext *context, const SideTable *made, Op *dot)
 {
+    const int bits = precision_bits(context->precision);
     const Miss why = side_number(made, dot->args[1]->op) ? why_not(dot) : MISS_QUANTIZE_LEFT;
     if (why != MISS_NONE) {
-        report_miss(context->report, dot, why, "dot in 8 bits");
+        report_miss(context->report, dot, why, bits == 8 ? "dot in 8 bits" : "dot in 4 bits");
         return;
     }
-    op_set_attr(function, dot, (Attr){.name = ATTR_bits, .i = 8});
+    op_set_attr(function, dot, (Attr){.name = ATTR_bits, .i = bits});
     op_set_attr(function, dot, (Attr){.name = ATTR_panels, .i = 1});
-    report_op(context->report, dot, "8 bits: rows and weights of dot, packed once");
+    report_op(context->report, dot, "%d bits: weights of dot, packed once, by rows of 8", bits);
 }
 
 bool pass_quantize(Function *function, PassContext *context)
 {
-    if (context->precision != PRODUCTS_INT8)
+    if (!precision_bits(context->precision))
         return true;
     if (trains(function)) {
         diag_error(context->diags, (Loc){0},
-                   "%s trains, and products of 8 bits have no gradient: use f32 or bf16",
-                   function->name);
+                   "%s trains, and products of %d bits have no gradient: use f32 or bf16",
+                   function->name, precision_bits(context->precision));
         return false;
     }
     SideTable made = find_made_of_params(function);

@@ -119,8 +119,9 @@ static bool info_run(Job *job, const char *path)
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n",
                    text_visible_name(job->arena, run.session.options.settings.data[i]));
-        if (run.session.options.precision == PRODUCTS_INT8)
-            printf("quantised: matrices are int8, in " RUN_WEIGHTS "/model.safetensors\n");
+        if (precision_bits(run.session.options.precision))
+            printf("quantised: matrices are %s, in " RUN_WEIGHTS "/model.safetensors\n",
+                   session_dtype(&run.session.options));
         bool last = print_checkpoint(job, path, "last", ""),
              best = print_checkpoint(job, path, "best", best_text(job, path));
         ok = print_checkpoint(job, path, "average", "") && last && best;
@@ -189,7 +190,7 @@ static bool info_tensors(Job *job, const char *path)
         printf("  %-48s %s[", text_visible_name(job->arena, tensor->stored),
                element_info(tensor->type)->name);
         for (int d = 0; d < tensor->rank; d++)
-            printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);
+            printf("%s%" PRId64, d ? ", " : "", st_stored_dim(tensor, d));
         printf("]\n");
         bytes += tensor->bytes;
     }

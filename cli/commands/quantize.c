@@ -1,4 +1,4 @@
-/* tfc quantize: another run, with matrices in integers of 8 bits. */
+/* tfc quantize: another run, with matrices in integers of 8 or 4 bits. */
 #include "base/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
@@ -46,7 +46,7 @@ static void print_json(const QuantisedParams *params)
 }
 
 /* The params that lose most, and large ones that are left as they are. */
-static void print_table(Job *job, const char *out, QuantisedParams *params)
+static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
 {
     enum { SHOWN = 5, LARGE = 1 << 20 };
     int64_t before = 0, bytes = 0, quantised = 0;
@@ -64,10 +64,10 @@ static void print_table(Job *job, const char *out, QuantisedParams *params)
         if (params->data[i].stays && params->data[i].bytes >= LARGE)
             printf("  %-46s stays f32: %s\n", text_visible_name(job->arena, params->data[i].name),
                    params->data[i].stays);
-    printf("%" PRId64 " of %zu params in 8 bits: ", quantised, params->count);
+    printf("%" PRId64 " of %zu params in %s: ", quantised, params->count, o->dtype);
     printf("%s in place of ", bytes_text(bytes));
     printf("%s, %.2f times smaller\n", bytes_text(before), (double)before / (double)bytes);
-    printf("compare: tfc eval on %s and on the run it was made of\n", out);
+    printf("compare: tfc eval on %s and on the run it was made of\n", o->out);
 }
 
 static int run_quantize(Job *job, void *record, const Arguments *arguments)
@@ -77,26 +77,24 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
     QuantiseOptions options = {.run = arguments->words[0],
                                .checkpoint = o->common.checkpoint,
                                .out = o->out,
+                               .dtype = o->dtype,
                                .keep = o->keep};
     vec_push(job->arena, options.command, "tfc");
     for (int i = 0; i < arguments->argc; i++)
         vec_push(job->arena, options.command, arguments->argv[i]);
-    if (strcmp(o->dtype, "int8"))
-        return cli_usage_error("--dtype is '%s'; expected int8: other widths are not there yet",
-                               o->dtype);
     if (!o->out)
         return cli_usage_error("-o names the folder of the new run");
     const bool ok = quantise_run(job, &options, &params);
     if (ok && o->json)
         print_json(&params);
     else if (ok)
-        print_table(job, o->out, &params);
+        print_table(job, o, &params);
     return cli_finish(job, ok);
 }
 
 static const Option options[] = {
     {"-o", "FOLDER", OUTPUT(Quantize, out), 0, NULL, "the new run"},
-    {"dtype", "int8", FIELD(Quantize, dtype), 0, "int8", "integers of 8 bits"},
+    {"dtype", "int8|int4", FIELD(Quantize, dtype), 0, "int8", "integers of 8 bits, or of 4"},
     {"keep", "PATTERN", FIELD(Quantize, keep), 0, NULL,
      "leave the params whose names match PATTERN in f32, such as '**.output'"},
     OPTION_CHECKPOINT(Quantize),
@@ -106,15 +104,15 @@ static const Option options[] = {
 
 const Command command_quantize = {
     .name = "quantize",
-    .summary = "make a run with matrices in 8 bits, a quarter as large",
+    .summary = "make a run with matrices in 8 or 4 bits, a quarter or a seventh as large",
     .arguments = "RUN",
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Makes another run of a run's checkpoint, whose matrices are integers of 8 bits with a\n"
-        "scale for each output channel. Commands compute in int8 with it, unless --dtype says\n"
-        "otherwise. Prints the params that lose most: the root mean square of the change, as a\n"
-        "share of that of the param.",
+        "Makes another run of a run's checkpoint, whose matrices are integers: of 8 bits with a\n"
+        "scale for each output channel, of 4 with one for each 32 terms of a channel. Commands\n"
+        "compute in that type with it, unless --dtype says otherwise. Prints the params that lose\n"
+        "most: the root mean square of the change, as a share of that of the param.",
     COMMAND_OPTIONS(Quantize, options),
     .run = run_quantize,
 };

@@ -30,9 +30,9 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
         ok &= check_kernel(&set->list.data[k], diags);
     for (int32_t s = 0; s < program->n_steps; s++)
         if (program->steps[s].kind == TFC_STEP_GEMM &&
-            program->steps[s].gemm.product == TFC_PRODUCT_INT8) {
+            product_bits(program->steps[s].gemm.product)) {
             diag_error(diags, (Loc){0},
-                       "products of 8 bits have no kernel for an OpenCL device yet");
+                       "products of integers have no kernel for an OpenCL device yet");
             return false;
         }
     if (program->n_loops) {

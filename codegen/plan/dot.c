@@ -63,12 +63,19 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
     return true;
 }
 
+static TfcProductType product_of(const Op *op)
+{
+    const Attr *bits = op_attr(op, ATTR_bits);
+    return !bits          ? (TfcProductType)op->args[0]->type.dtype
+           : bits->i == 8 ? TFC_PRODUCT_INT8
+                          : TFC_PRODUCT_INT4;
+}
+
 static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *gemm)
 {
     *gemm = (TfcGemmStep){
         .type = (TfcType)op->args[0]->type.dtype,
-        .product =
-            op_attr(op, ATTR_bits) ? TFC_PRODUCT_INT8 : (TfcProductType)op->args[0]->type.dtype,
+        .product = product_of(op),
         .result = (TfcType)op->results[0].type.dtype,
         .a = matrix_of(plan, form, DOT_A, form->m, form->k),
         .b = matrix_of(plan, form, DOT_B, form->k, form->n_side),
@@ -172,7 +179,7 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
         }
     if (!gemm_of(plan, op, form, &gemm))
         return fail(plan, op, "it would need too many loops");
-    assert(gemm.product != TFC_PRODUCT_INT8 || !gemm.accumulate);
+    assert(!product_bits(gemm.product) || !gemm.accumulate);
     View placed = placement(plan, &op->results[0])->view;
     Type type = op->results[0].type;
     if (is_rounded_apart(plan, &gemm))

@@ -138,6 +138,8 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
     if (gemm->product == TFC_PRODUCT_INT8) /* four terms as large as a float, and the trailer */
         k = (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + INTEGERS_TRAILER;
+    if (gemm->product == TFC_PRODUCT_INT4)
+        k = (k + NIBBLES_TURN - 1) / NIBBLES_TURN * NIBBLES_ROWS;
     Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
@@ -227,7 +229,7 @@ static void widen_long(Plan *plan)
 {
     for (size_t s = 0; s < plan->steps.count; s++) {
         TfcGemmStep *gemm = &plan->steps.data[s].gemm;
-        if (plan->steps.data[s].kind == TFC_STEP_GEMM && gemm->product == TFC_PRODUCT_INT8 &&
+        if (plan->steps.data[s].kind == TFC_STEP_GEMM && product_bits(gemm->product) &&
             !gemm->panels && plan->sizes.data[gemm->k.size].coefficient > TFC_INT8_PACKED_K)
             gemm->product = (TfcProductType)gemm->type;
     }

@@ -117,10 +117,11 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
     if (!list) {
         bool decodes = ports_predict(&a->ports);
         bool has_loss = a->session.model->has_loss && !alone;
-        bool trains = has_loss && a->session.options.precision != PRODUCTS_INT8;
+        bool trains = has_loss && !precision_bits(a->session.options.precision);
         if (has_loss && !trains)
             diag_note(&a->job->diags, (Loc){0},
-                      "train_step is left out: products of 8 bits have no gradient");
+                      "train_step is left out: products of %d bits have no gradient",
+                      precision_bits(a->session.options.precision));
         return (alone || add_function(a, TFC_FORWARD)) &&
                (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
                (!has_loss || add_function(a, TFC_LOSS)) &&

@@ -119,7 +119,7 @@ bool compile_choose_panels(Artifact *a)
     if (!a->weights || artifact_is_c(a)) /* codegen_panels does not tell of C's products */
         return true;
     if (!find_form(&search, TFC_PRODUCT_F32) || !find_form(&search, TFC_PRODUCT_BF16) ||
-        !find_form(&search, TFC_PRODUCT_INT8))
+        !find_form(&search, TFC_PRODUCT_INT8) || !find_form(&search, TFC_PRODUCT_INT4))
         return false;
     const bool rounds = a->session.options.precision == PRODUCTS_BF16;
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)

@@ -2,12 +2,14 @@
 #include "driver/run/quantise.h"
 
 #include "base/file.h"
+#include "base/half.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/weights.h"
 #include "passes/pass.h"
 #include "runtime/product/integers.h"
+#include "runtime/product/nibbles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,6 +69,7 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
 
 typedef struct Tensors {
     Job *job;
+    bool of_4; /* bits; else 8 */
     VEC(StTensor) list;
 } Tensors;
 
@@ -78,16 +81,43 @@ static void add_tensor(Tensors *t, const char *name, StType type, int rank, cons
     vec_push(t->job->arena, t->list, tensor);
 }
 
-/* n elements, `step` apart, as integers; adds squares of what is lost and of all to sums. */
-static float round_channel(const float *x, int64_t n, int64_t step, int8_t *out, double sums[2])
+/* A matrix as integers: runs of `run` elements along the summed axis, which are `step` apart in
+ * both, with a scale each; squares of what is lost and of all. */
+typedef struct Rounded {
+    int64_t run, step;
+    int8_t *integers;
+    void *scales; /* f32, of 4 bits f16; as many along the axis as it has runs */
+    double lost, all;
+} Rounded;
+
+static void round_run(Rounded *r, const float *x, int64_t n, int64_t first, int64_t at, bool of_4)
 {
-    const float scale = integers_round(n, x, step, out);
-    for (int64_t i = 0; i < n; i++) {
-        const double lost = (double)x[i * step] - (double)(scale * (float)out[i * step]);
-        sums[0] += lost * lost;
-        sums[1] += (double)x[i * step] * (double)x[i * step];
+    int8_t *out = r->integers + first;
+    float scale;
+    if (of_4) {
+        const uint16_t half = nibbles_round(n, x + first, r->step, out);
+        scale = half_to_float(half);
+        ((uint16_t *)r->scales)[at] = half;
+    } else {
+        scale = integers_round(n, x + first, r->step, out);
+        ((float *)r->scales)[at] = scale;
     }
-    return scale;
+    for (int64_t i = 0; i < n * r->step; i += r->step) {
+        const double value = (double)x[first + i];
+        const double lost = value - (double)(scale * (float)out[i]);
+        r->lost += lost * lost;
+        r->all += value * value;
+    }
+}
+
+/* Pairs of integers that are `step` apart as bytes, the first in the lower half; in place. */
+static void join_nibbles(int8_t *integers, int64_t count, int64_t step)
+{
+    for (int64_t i = 0, to = 0; i < count; i += 2 * step)
+        for (int64_t j = i; j < i + step; j++)
+            integers[to++] =
+                (int8_t)(uint8_t)((integers[j] + NIBBLES_OFFSET) |
+                                  (integers[j + step] + NIBBLES_OFFSET) << NIBBLES_BITS);
 }
 
 /* `axis`: the one that is summed over. */
@@ -95,22 +125,32 @@ static void add_quantised(Tensors *t, const StoreTensor *param, int axis, Quanti
 {
     Arena *arena = t->job->arena;
     const int64_t channels = param->dims[1 - axis], n = param->dims[axis];
-    const int64_t channel = axis == 0 ? 1 : n, step = axis == 0 ? channels : 1;
-    int8_t *integers = ARENA_ARRAY(arena, int8_t, param->count + 1);
-    float *scales = ARENA_ARRAY(arena, float, channels + 1);
-    double sums[2] = {0, 0};
+    const int64_t channel = axis == 0 ? 1 : n, run = t->of_4 ? NIBBLES_GROUP : n;
+    const int64_t runs = run ? n / run : 1;
+    Rounded r = {.run = run, .step = axis == 0 ? channels : 1};
+    r.integers = ARENA_ARRAY(arena, int8_t, param->count + 1);
+    r.scales = ARENA_ARRAY(arena, float, channels *runs + 1);
     for (int64_t c = 0; c < channels; c++)
-        scales[c] = round_channel((const float *)param->data + c * channel, n, step,
-                                  integers + c * channel, sums);
-    const int64_t dims[] = {axis == 0 ? 1 : channels, axis == 0 ? channels : 1};
-    add_tensor(t, arena_printf(arena, "%s.int8", param->name), ST_I8, 2, param->dims, integers);
-    add_tensor(t, arena_printf(arena, "%s.scale", param->name), ST_F32, 2, dims, scales);
-    about->bytes = param->count + channels * (int64_t)sizeof(float);
-    about->error = sums[1] == 0 ? 0 : sqrt(sums[0] / sums[1]); /* NaN: one is not finite */
+        for (int64_t i = 0; i < runs; i++)
+            round_run(&r, param->data, run, c * channel + i * run * r.step,
+                      axis == 0 ? i * channels + c : c * runs + i, t->of_4);
+    int64_t dims[] = {param->dims[0], param->dims[1]};
+    if (t->of_4) {
+        join_nibbles(r.integers, param->count, r.step);
+        dims[axis] /= 2;
+    }
+    add_tensor(t, arena_printf(arena, "%s.%s", param->name, t->of_4 ? "int4" : "int8"),
+               t->of_4 ? ST_U8 : ST_I8, 2, dims, r.integers);
+    dims[axis] = runs;
+    add_tensor(t, arena_printf(arena, "%s.scale", param->name), t->of_4 ? ST_F16 : ST_F32, 2, dims,
+               r.scales);
+    about->bytes = param->count / (t->of_4 ? 2 : 1) +
+                   channels * runs * (int64_t)(t->of_4 ? sizeof(uint16_t) : sizeof(float));
+    about->error = r.all == 0 ? 0 : sqrt(r.lost / r.all); /* NaN: one is not finite */
 }
 
 /* Why a param stays as it is; NULL: it does not. */
-static const char *why_stays(const Channels *channels, const QuantiseOptions *o,
+static const char *why_stays(const Tensors *t, const Channels *channels, const QuantiseOptions *o,
                              const ParamInfo *param)
 {
     const intptr_t axis = (intptr_t)map_get(&channels->axis, param->name);
@@ -119,7 +159,9 @@ static const char *why_stays(const Channels *channels, const QuantiseOptions *o,
            : param->type.rank != 2              ? "no matrix"
            : axis == UNKNOWN                    ? "no product by it, and no lookup in it"
            : axis == SEVERAL                    ? "products sum over both of its axes"
-                                                : NULL;
+           : t->of_4 && param->type.dims[axis - 1].size % NIBBLES_GROUP
+               ? "its terms are no multiple of 32"
+               : NULL;
 }
 
 static StoreTensor tensor_of(const ParamInfo *info)
@@ -138,7 +180,7 @@ static bool add_param(Tensors *t, const WeightsFile *file, const Channels *chann
                       const QuantiseOptions *o, const ParamInfo *info, QuantisedParams *params)
 {
     StoreTensor param = tensor_of(info);
-    QuantisedParam about = {.name = info->name, .stays = why_stays(channels, o, info)};
+    QuantisedParam about = {.name = info->name, .stays = why_stays(t, channels, o, info)};
     const size_t bytes = (size_t)param.count * element_info((StType)param.type)->bytes;
     void *data = about.stays ? arena_array(t->job->arena, bytes + 1, 1) : malloc(bytes + 1);
     param.data = data;
@@ -152,9 +194,9 @@ static bool add_param(Tensors *t, const WeightsFile *file, const Channels *chann
         add_quantised(t, &param, (int)(intptr_t)map_get(&channels->axis, info->name) - 1, &about);
     if (!about.stays)
         free(data);
-    if (ok && isnan(about.error))
-        ok = job_error(t->job, "%s: '%s' has an element that is not finite", file->shards->path,
-                       info->name);
+    if (ok && !isfinite(about.error))
+        ok = job_error(t->job, "%s: '%s' has an element that is not finite%s", file->shards->path,
+                       info->name, t->of_4 ? ", or too large for a scale in f16" : "");
     vec_push(t->job->arena, *params, about);
     return ok;
 }
@@ -164,10 +206,10 @@ static bool add_param(Tensors *t, const WeightsFile *file, const Channels *chann
 static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
                          const char *checkpoint, const char *folder, QuantisedParams *params)
 {
-    static const StMeta meta = {ST_QUANTISED, "int8"};
+    const StMeta meta = {ST_QUANTISED, o->dtype};
     Channels channels;
     WeightsFile file;
-    Tensors tensors = {.job = job};
+    Tensors tensors = {.job = job, .of_4 = !strcmp(o->dtype, "int4")};
     if (!patterns_check(job, "keep", &o->keep, session->model->module) ||
         !find_channels(job, session, &channels))
         return false;
@@ -191,7 +233,7 @@ static bool write_run(Job *job, RunFolder *run, RunRecord *record, const Quantis
     const char *checkpoint = run_checkpoint(job, o->run, o->checkpoint);
     if (!checkpoint || !new_folder_begin(job, o->out, &new))
         return false;
-    record->quantised = "int8";
+    record->quantised = o->dtype;
     record->command = o->command;
     return new_folder_end(&new,
                           write_params(job, &run->session, o, checkpoint, new.made, params) &&

@@ -1,7 +1,8 @@
-/* Quantising a run: another run whose matrices are integers of 8 bits with a scale for each output
- * channel (of a table in which rows are looked up, for each row), as products in int8 round them
- * (docs/quantised.md). Its params are in the file weights/model.safetensors; its record says that
- * it is quantised, so that commands compute in int8 unless told otherwise. */
+/* Quantising a run: another run whose matrices are integers as products in int8 or int4 round them
+ * (docs/quantised.md): of 8 bits with a scale for each output channel (of a table in which rows are
+ * looked up, for each row), of 4 with one for each 32 of its terms. Its params are in the file
+ * weights/model.safetensors; its record says that it is quantised, so that commands compute in that
+ * type unless told otherwise. */
 #ifndef DRIVER_RUN_QUANTISE_H
 #define DRIVER_RUN_QUANTISE_H
 
@@ -19,9 +20,10 @@ typedef struct QuantisedParam {
 typedef VEC(QuantisedParam) QuantisedParams;
 
 /* QuantiseOptions: the run's folder, a checkpoint as run_checkpoint takes it or NULL, the new
- * folder, patterns (patterns.h) of params that stay f32, and the command as it was typed. */
+ * folder, "int8" or "int4", patterns (patterns.h) of params that stay f32, and the command as it
+ * was typed. */
 typedef struct QuantiseOptions {
-    const char *run, *checkpoint, *out;
+    const char *run, *checkpoint, *out, *dtype;
     TextList keep, command;
 } QuantiseOptions;
 

@@ -21,13 +21,16 @@ void session_set_dtype(SessionOptions *options, const char *dtype)
     options->float_type = !strcmp(dtype, "f64") ? DT_F64 : DT_F32;
     options->precision = !strcmp(dtype, "bf16")   ? PRODUCTS_BF16
                          : !strcmp(dtype, "int8") ? PRODUCTS_INT8
+                         : !strcmp(dtype, "int4") ? PRODUCTS_INT4
                                                   : PRODUCTS_AS_TYPED;
 }
 
 const char *session_dtype(const SessionOptions *options)
 {
-    static const char *const names[] = {
-        [PRODUCTS_AS_TYPED] = "f32", [PRODUCTS_BF16] = "bf16", [PRODUCTS_INT8] = "int8"};
+    static const char *const names[] = {[PRODUCTS_AS_TYPED] = "f32",
+                                        [PRODUCTS_BF16] = "bf16",
+                                        [PRODUCTS_INT8] = "int8",
+                                        [PRODUCTS_INT4] = "int4"};
     return options->float_type == DT_F64 ? "f64" : names[options->precision];
 }
 

@@ -34,14 +34,14 @@ static bool check_bits(const Infer *in)
     const Type *y = infer_arg(in, 1);
     if (!bits)
         return true;
-    if (bits->i != 8)
-        return infer_fail(in, "products are of 8 bits, not of %lld", (long long)bits->i);
+    if (bits->i != 8 && bits->i != 4)
+        return infer_fail(in, "products are of 8 or 4 bits, not of %lld", (long long)bits->i);
     if (y->dtype != DT_F32 || y->rank != 2 || contract->n != 1)
-        return infer_fail(in, "8 bits take an f32 matrix, of which one axis is summed over, not %s",
+        return infer_fail(in, "bits take an f32 matrix, of which one axis is summed over, not %s",
                           infer_text(in, y));
     const Dim terms = y->dims[contract->ints[0]];
     return (dim_is_const(terms) && terms.size <= MAX_BITS_TERMS) ||
-           infer_fail(in, "8 bits take sums of at most %d terms, not of %s", MAX_BITS_TERMS,
+           infer_fail(in, "bits take sums of at most %d terms, not of %s", MAX_BITS_TERMS,
                       infer_dim_text(in, terms));
 }
 

@@ -189,41 +189,79 @@ static bool check_cover(HeaderReader *r)
     return true;
 }
 
-/* Sets the scales if the tensor of this name fits as such. */
-static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name)
+/* The axis along which the scales have other dimensions than the integers; the last, where they
+ * have the same. -1: several. */
+static int summed_axis(const StTensor *tensor, const StTensor *scale)
 {
-    StTensor *scale = map_get(&r->file->index, arena_printf(r->arena, "%s.scale", name));
-    bool fits = scale && scale->type == ST_F32 && scale->rank == tensor->rank;
-    tensor->scales = (StScales){.n = 1, .inner = 1};
-    for (int d = tensor->rank - 1, axes = 0; fits && d >= 0; d--) {
-        axes += scale->dims[d] != 1;
-        fits = scale->dims[d] == 1 || (scale->dims[d] == tensor->dims[d] && axes == 1);
-        tensor->scales.n *= scale->dims[d];
-        tensor->scales.inner *= axes ? 1 : tensor->dims[d];
-    }
-    if (!fits || (tensor->count && !scale->count))
-        return refuse(r, tensor->stored, "its scales are missing, or do not fit it");
-    tensor->scales.data = scale->data;
-    scale->is_scale = true;
-    return true;
+    int axis = tensor->rank - 1, found = 0;
+    for (int d = 0; d < tensor->rank; d++)
+        if (scale->dims[d] != tensor->dims[d]) {
+            axis = d;
+            found++;
+        }
+    return found > 1 ? -1 : axis;
 }
 
-/* Tensors NAME.int8 become NAME. */
+/* Sets the scales if the tensor of this name fits as such. */
+static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int bits)
+{
+    StTensor *scale = map_get(&r->file->index, arena_printf(r->arena, "%s.scale", name));
+    const bool may_fit = scale && (scale->type == ST_F32 || scale->type == ST_F16) &&
+                         scale->rank == tensor->rank && tensor->rank > 0;
+    const int axis = may_fit ? summed_axis(tensor, scale) : -1;
+    bool fits = axis >= 0;
+    if (fits) {
+        StScales s = {scale->data, scale->type == ST_F16, bits, axis, tensor->dims[axis], 1, 0};
+        s.n *= bits == 4 ? 2 : 1;
+        for (int d = axis + 1; d < tensor->rank; d++)
+            s.inner *= tensor->dims[d];
+        s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
+        fits = scale->dims[axis] == (s.run ? s.n / s.run + (s.n % s.run != 0) : 1) &&
+               (bits == 8 || s.n % ST_RUN == 0);
+        tensor->dims[axis] = s.n;
+        tensor->count *= bits == 4 ? 2 : 1;
+        tensor->scales = s;
+        scale->is_scale = true;
+    }
+    return fits || refuse(r, tensor->stored, "its scales are missing, or do not fit it");
+}
+
+/* The bits of a tensor of integers by its name and type, and its name without the ending; 0: it has
+ * none. */
+static int quantised_bits(const StTensor *tensor, size_t *length)
+{
+    static const struct {
+        const char *ending;
+        StType type;
+        int bits;
+    } kinds[] = {{".int8", ST_I8, 8}, {".int4", ST_U8, 4}};
+    const size_t all = strlen(tensor->stored);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const size_t end = strlen(kinds[i].ending);
+        *length = all > end ? all - end : 0;
+        if (*length && tensor->type == kinds[i].type &&
+            !strcmp(tensor->stored + *length, kinds[i].ending))
+            return kinds[i].bits;
+    }
+    return 0;
+}
+
+/* Tensors NAME.int8 and NAME.int4 become NAME. */
 static bool join_scales(HeaderReader *r)
 {
-    static const char ending[] = ".int8";
     StFile *file = r->file;
     for (int64_t i = 0; st_meta(file, ST_QUANTISED) && i < file->n; i++) {
         StTensor *tensor = &file->tensors[i];
-        const size_t length = strlen(tensor->stored), end = sizeof ending - 1;
-        if (tensor->type != ST_I8 || length <= end || strcmp(tensor->stored + length - end, ending))
+        size_t length;
+        const int bits = quantised_bits(tensor, &length);
+        if (!bits)
             continue;
-        const char *name = arena_strndup(r->arena, tensor->stored, length - end);
+        const char *name = arena_strndup(r->arena, tensor->stored, length);
         if (!name)
             return refuse(r, NULL, NULL);
         if (map_has(&file->index, name))
             return refuse(r, tensor->stored, "the file has its tensor as it is, too");
-        if (!find_scales(r, tensor, name))
+        if (!find_scales(r, tensor, name, bits))
             return false;
         tensor->name = name;
         map_set(&file->index, name, tensor);

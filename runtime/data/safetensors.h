@@ -22,18 +22,26 @@ typedef enum StType {
     ST_COUNT
 } StType;
 
-/* StScales: those of a quantised tensor, f32, perhaps unaligned: element i is its integer times
- * scale (first + i) / inner % n, where `first` is the tensor's own. `data` NULL: elements are as
- * they are. */
+/* StScales: those of a quantised tensor, f32 or f16, perhaps unaligned: along one axis each run of
+ * elements has a scale, by which its integers are multiplied.
+ *   axis      which one
+ *   n, inner  elements along it; from one of them to the next
+ *   run       elements of a run; the last of an axis may be shorter
+ *   bits      of an integer: 8 with a sign; 4, two of the axis a byte, the lower half first, plus 8
+ *   data      NULL: elements are as they are */
 typedef struct StScales {
     const void *data;
-    int64_t n, inner;
+    bool is_half;
+    int bits, axis;
+    int64_t n, inner, run;
 } StScales;
 
-/* A quantised tensor NAME is, in a file with the metadata "quantised", the i8 tensor "NAME.int8"
- * and the f32 tensor "NAME.scale", whose dimensions are 1, or for one axis the tensor's. Reading
- * gives it as a tensor NAME of i8 with scales. */
+/* A quantised tensor NAME is, in a file with the metadata "quantised", two tensors: "NAME.int8", i8
+ * in its shape, or "NAME.int4", u8, whose summed axis is half as long; and "NAME.scale", f32 or
+ * f16, whose summed axis has a scale for all elements or for each ST_RUN. Reading gives it as a
+ * tensor NAME, in its shape, of i8 or u8 with scales. */
 #define ST_QUANTISED "quantised"
+enum { ST_RUN = 32 };
 typedef struct StTensor {
     const char *name;
     const char *stored; /* its name in the file; NULL: not of a file */
@@ -44,7 +52,8 @@ typedef struct StTensor {
     const void *data; /* into the mapping, or the caller's when writing; may be unaligned */
     uint64_t bytes;
     StScales scales;
-    int64_t first; /* of a part of a quantised tensor: the number of its first element */
+    int64_t first; /* of a part of a quantised tensor, whose data is the whole one's: the number of
+                      its first element */
     bool is_scale; /* it is the scales of another one */
 } StTensor;
 
@@ -65,6 +74,13 @@ StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
 StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                  uint64_t size);
 void st_close(StFile *file);
+/* Dimension d as the file has it: of 4 bits the summed axis is half as long. */
+static inline int64_t st_stored_dim(const StTensor *tensor, int d)
+{
+    const StScales *s = &tensor->scales;
+    return s->data && s->bits == 4 && d == s->axis ? tensor->dims[d] / 2 : tensor->dims[d];
+}
+
 const StTensor *st_find(const StFile *file, const char *name); /* NULL if absent */
 const char *st_meta(const StFile *file, const char *key);      /* NULL if absent */
 /* Element i, of any type, as a double. */
@@ -78,7 +94,6 @@ bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out);
 bool st_to_f32(const StTensor *tensor, float *out);
 bool st_to_f64(const StTensor *tensor, double *out);
 bool st_to_i32(const StTensor *tensor, int32_t *out);
-float st_from_f16(uint16_t bits);
 
 typedef struct StMeta {
     const char *key, *value;

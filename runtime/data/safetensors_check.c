@@ -76,7 +76,10 @@ static uint64_t add_shape(uint64_t sum, const StTensor *tensor)
     const char *name = tensor->stored ? tensor->stored : tensor->name;
     sum = xxh64(name, strlen(name), sum);
     sum = xxh64(type, strlen(type), sum);
-    return xxh64(tensor->dims, sizeof(int64_t) * (size_t)tensor->rank, sum);
+    int64_t dims[ST_MAX_RANK];
+    for (int d = 0; d < tensor->rank; d++)
+        dims[d] = st_stored_dim(tensor, d);
+    return xxh64(dims, sizeof(int64_t) * (size_t)tensor->rank, sum);
 }
 
 static void put_digits(char *to, uint64_t sum)

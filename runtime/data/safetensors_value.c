@@ -3,18 +3,10 @@
 #include "runtime/data/safetensors.h"
 
 #include "base/bf16.h"
+#include "base/half.h"
 
 #include <assert.h>
 #include <math.h>
-
-float st_from_f16(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    float magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                      : exponent     ? ldexpf((float)(1024 + fraction), exponent - 25)
-                                     : ldexpf((float)fraction, -24);
-    return bits >> 15 ? -magnitude : magnitude;
-}
 
 /* A case of a switch over tensor->type: element i, read as `item`, gives `result`. */
 #define READ_CASE(kind, T, result)                                                        \
@@ -29,15 +21,54 @@ static bool is_integer(const StTensor *tensor)
     return !element_info(tensor->type)->is_float && !tensor->scales.data;
 }
 
-/* Element i of a quantised tensor. */
-static float scaled_at(const StTensor *tensor, int64_t i)
+static float scale_at(const StScales *s, int64_t i)
+{
+    float scale;
+    uint16_t half;
+    if (!s->is_half) {
+        memcpy(&scale, (const char *)s->data + i * (int64_t)sizeof scale, sizeof scale);
+        return scale;
+    }
+    memcpy(&half, (const char *)s->data + i * (int64_t)sizeof half, sizeof half);
+    return half_to_float(half);
+}
+
+/* The integer in a byte; of 4 bits in the upper half, or in the lower. */
+static float integer_in(const StScales *s, uint8_t byte, bool upper)
+{
+    return s->bits == 4 ? (float)((byte >> (upper ? 4 : 0) & 15) - 8) : (float)(int8_t)byte;
+}
+
+/* n elements of a quantised tensor from the i-th on: of a run, which lie beside each other; where
+ * runs do, of one place of the axis. */
+static void scaled_values(const StTensor *tensor, int64_t i, int64_t n, float *out)
 {
     const StScales *s = &tensor->scales;
-    float scale;
-    int8_t integer;
-    memcpy(&scale, (const char *)s->data + (tensor->first + i) / s->inner % s->n * 4, sizeof scale);
-    memcpy(&integer, (const char *)tensor->data + i, sizeof integer);
-    return scale * (float)integer;
+    const uint8_t *data = tensor->data;
+    const int64_t runs = s->n / s->run + (s->n % s->run != 0), halves = s->bits == 4 ? 2 : 1;
+    for (int64_t k = 0, count; k < n; k += count) {
+        const int64_t e = tensor->first + i + k, r = e % s->inner;
+        const int64_t at = e / s->inner % s->n, outer = e / s->inner / s->n;
+        const int64_t scale = (outer * runs + at / s->run) * s->inner + r;
+        const int64_t byte = (outer * (s->n / halves) + at / halves) * s->inner + r;
+        const int64_t of_run = s->run - at % s->run, of_axis = s->n - at;
+        const int64_t most = s->inner > 1 ? s->inner - r : of_run < of_axis ? of_run : of_axis;
+        count = n - k < most ? n - k : most;
+        if (s->inner > 1)
+            for (int64_t j = 0; j < count; j++)
+                out[k + j] = scale_at(s, scale + j) * integer_in(s, data[byte + j], at % 2);
+        else
+            for (int64_t j = 0; j < count; j++)
+                out[k + j] =
+                    scale_at(s, scale) * integer_in(s, data[(e + j) / halves], (e + j) % 2);
+    }
+}
+
+static float scaled_at(const StTensor *tensor, int64_t i)
+{
+    float value;
+    scaled_values(tensor, i, 1, &value);
+    return value;
 }
 
 static int64_t integer_at(const StTensor *tensor, int64_t i)
@@ -60,7 +91,7 @@ double st_value(const StTensor *tensor, int64_t i)
     switch (tensor->type) {
         READ_CASE(ST_F32, float, item)
         READ_CASE(ST_F64, double, item)
-        READ_CASE(ST_F16, uint16_t, st_from_f16(item))
+        READ_CASE(ST_F16, uint16_t, half_to_float(item))
         READ_CASE(ST_BF16, uint16_t, bf16_to_float(item))
     default: return (double)integer_at(tensor, i);
     }
@@ -92,13 +123,13 @@ bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
         for (int64_t k = 0; k < n; k++) {
             uint16_t item;
             memcpy(&item, from + (size_t)k * sizeof item, sizeof item);
-            out[k] = st_from_f16(item);
+            out[k] = half_to_float(item);
         }
         return true;
     default: break;
     }
-    for (int64_t k = 0; tensor->scales.data && k < n; k++)
-        out[k] = scaled_at(tensor, i + k);
+    if (tensor->scales.data)
+        scaled_values(tensor, i, n, out);
     return tensor->scales.data != NULL;
 }
 

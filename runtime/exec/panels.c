@@ -3,6 +3,7 @@
 
 #include "base/bf16.h"
 #include "runtime/product/integers.h"
+#include "runtime/product/product_pack.h"
 
 #include <string.h>
 
@@ -10,14 +11,15 @@ static int64_t rounded_up(int64_t n, int64_t unit) { return (n + unit - 1) / uni
 
 static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* What integers.h reads of a form. */
-static TfcFormSizes integers_form(const TfcPanels *p)
+/* What packing reads of a form. */
+static TfcFormSizes panels_form(const TfcPanels *p)
 {
-    return (TfcFormSizes){.integers = 1,
+    return (TfcFormSizes){.integers = product_bits(p->product),
                           .columns = p->layout.columns,
                           .joined = p->layout.joined,
                           .kept = p->layout.kept,
-                          .whole = p->layout.whole};
+                          .whole = p->layout.whole,
+                          .element = sizeof(float)};
 }
 
 bool panels_agree(const TfcPanels *a, const TfcPanels *b)
@@ -27,14 +29,10 @@ bool panels_agree(const TfcPanels *a, const TfcPanels *b)
            !memcmp(&a->layout, &b->layout, sizeof a->layout);
 }
 
-/* Bytes of one column. */
 static int64_t pitch_of(const TfcPanels *p)
 {
-    const int64_t k = rounded_up(p->k, p->layout.whole);
-    const TfcFormSizes f = integers_form(p);
-    return p->product == TFC_PRODUCT_INT8   ? k + integers_trailer(&f) * (int64_t)sizeof(float)
-           : p->product == TFC_PRODUCT_BF16 ? k * (int64_t)sizeof(uint16_t)
-                                            : k * (int64_t)sizeof(float);
+    const TfcFormSizes f = panels_form(p);
+    return pack_kept_bytes(&f, p->k);
 }
 
 int64_t panels_bytes(const TfcPanels *p)
@@ -83,11 +81,11 @@ static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, c
 
 void panels_write(const TfcPanels *p, const float *values, void *out)
 {
-    const TfcFormSizes integers = integers_form(p);
+    const TfcFormSizes f = panels_form(p);
     const int64_t k_step = p->is_transposed ? 1 : p->n, n_step = p->is_transposed ? p->k : 1;
     memset(out, 0, (size_t)panels_bytes(p));
-    if (p->product == TFC_PRODUCT_INT8)
-        integers_pack_columns(&integers, p->k, values, k_step, n_step, p->n, out, pitch_of(p));
+    if (f.integers)
+        integers_pack_columns(&f, p->k, values, k_step, n_step, p->n, out, pitch_of(p));
     else if (p->product == TFC_PRODUCT_BF16)
         move_all(p, out, values, write_bf16);
     else
@@ -96,11 +94,10 @@ void panels_write(const TfcPanels *p, const float *values, void *out)
 
 void panels_read(const TfcPanels *p, float *values)
 {
-    const TfcFormSizes integers = integers_form(p);
+    const TfcFormSizes f = panels_form(p);
     const int64_t k_step = p->is_transposed ? 1 : p->n, n_step = p->is_transposed ? p->k : 1;
-    if (p->product == TFC_PRODUCT_INT8)
-        integers_unpack_columns(&integers, p->k, p->data, pitch_of(p), values, k_step, n_step,
-                                p->n);
+    if (f.integers)
+        integers_unpack_columns(&f, p->k, p->data, pitch_of(p), values, k_step, n_step, p->n);
     else if (p->product == TFC_PRODUCT_BF16)
         move_all(p, p->data, values, read_bf16);
     else

@@ -16,9 +16,9 @@ enum { TFC_ROUNDED_K = 512 };
 
 enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
 
-/* A product of integers of 8 bits takes at most TFC_INT8_K terms, whose sum an i32 holds, and
- * TFC_INT8_PACKED_K where it packs b itself. An element of its panels has INTEGERS_TERMS terms; a
- * column has at most INTEGERS_TRAILER elements behind them (integers.h). */
+/* A product of integers takes at most TFC_INT8_K terms, whose sum of 8 bits an i32 holds, and
+ * TFC_INT8_PACKED_K where it packs b itself. An element of panels of 8 bits has INTEGERS_TERMS
+ * terms; a column has at most INTEGERS_TRAILER elements behind them (integers.h). */
 enum { TFC_INT8_K = 65536, TFC_INT8_PACKED_K = 8176, INTEGERS_TERMS = 4, INTEGERS_TRAILER = 2 };
 
 /* Integers are from -INTEGERS_MOST to INTEGERS_MOST; one side has INTEGERS_OFFSET added. Rows whose
@@ -29,15 +29,33 @@ enum { INTEGERS_MOST = 127, INTEGERS_OFFSET = 128, INTEGERS_MAGNITUDE = 0x7FFFFF
 #define INTEGERS_LEAST 0x1p-100f
 #define INTEGERS_ROUND 0x1.8p23f
 
+/* Of integers of 4 bits (nibbles.h): terms of a group, which have a scale; groups and terms of a
+ * turn of a tile; terms of an element of a panel, whose turns have NIBBLES_ROWS rows of elements;
+ * what is added so that an integer has no sign. */
+enum { NIBBLES_BITS = 4, NIBBLES_GROUP = 32, NIBBLES_GROUPS = 2, NIBBLES_TERMS = 8 };
+enum {
+    NIBBLES_TURN = NIBBLES_GROUPS * NIBBLES_GROUP,
+    NIBBLES_ROWS = NIBBLES_TURN / NIBBLES_TERMS + 1,
+    NIBBLES_OFFSET = 8
+};
+
 /* TfcProductType: what a product multiplies: operands as they are (f32, f64, bf16: the numbers are
- * those of TfcType), or integers of 8 bits, to which it rounds operands of f32 (integers.h). */
+ * those of TfcType), or integers, to which it rounds operands of f32: of 8 bits (integers.h), or of
+ * 8 by 4 (nibbles.h). */
 typedef enum TfcProductType {
     TFC_PRODUCT_F32,
     TFC_PRODUCT_F64,
     TFC_PRODUCT_BF16,
     TFC_PRODUCT_INT8,
+    TFC_PRODUCT_INT4,
     TFC_PRODUCT_TYPES
 } TfcProductType;
+
+/* The bits of b's integers; 0: operands are as they are. */
+static inline int64_t product_bits(int64_t type)
+{
+    return type == TFC_PRODUCT_INT8 ? 8 : type == TFC_PRODUCT_INT4 ? NIBBLES_BITS : 0;
+}
 
 /* Layout of a tile's operands; a tile does not read strides that follow from it.
  *   STRIDED  a and b by strides of any size
@@ -69,7 +87,7 @@ typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_side,
 typedef void TfcTransposeRows(int64_t k, const void *x, int64_t x_k, int64_t rows, void *out,
                               int64_t pitch);
 
-/* Writes a row of k terms, x_k elements apart, as integers, with its scale (integers.h). */
+/* Writes a row of k terms, x_k elements apart, as integers with scales (integers.h, nibbles.h). */
 typedef void TfcRoundRow(int64_t k, const void *x, int64_t x_k, void *out);
 
 enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
@@ -98,8 +116,8 @@ enum { TFC_PANEL_GAP = 64 };
  *   any_rows                   tiles take fewer rows than their height
  *   registers                  tiles hold their sums in registers of AMX, which are set up around a
  *                              product
- *   integers                   operands are rounded to integers of 8 bits as they are packed
- *                              (integers.h); tiles are of_kept
+ *   integers                   the bits (product_bits) to which b is rounded as it is packed, a to
+ *                              8 (integers.h); tiles are of_kept; 0: operands are as they are
  *   flush                      denormals are flushed to zero during a product, as the instructions
  *                              for pairs of bf16 do
  *   block                      bytes of b that are packed at once, for the second-level cache

@@ -1,6 +1,8 @@
-/* Rounding to integers; see integers.h. The loops are written so that compilers make vectors of
- * them; no multiplication and addition may be fused. */
+/* Rounding to integers of 8 bits; see integers.h. */
 #include "runtime/product/integers.h"
+
+#include "runtime/product/nibbles.h"
+#include "runtime/product/rounding.h"
 
 #include <string.h>
 
@@ -8,41 +10,13 @@ enum { GROUP = TFC_PANEL_COLUMNS };
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int32_t bits_of(float x)
-{
-    int32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(int32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* In its low bytes. */
-static inline int32_t integer_of(float x, float inverse)
-{
-    float scaled = x * inverse;
-    scaled += INTEGERS_ROUND;
-    return bits_of(scaled);
-}
-
 /* Of the bits of the greatest magnitude. */
 static float scale_of(int32_t greatest, float *inverse)
 {
-    const float g = float_of(greatest);
+    const float g = rounding_float(greatest);
     const bool is_zero = g <= INTEGERS_LEAST;
     *inverse = is_zero ? 0 : INTEGERS_MOST / g;
     return is_zero ? 0 : g / INTEGERS_MOST;
-}
-
-static int32_t greater_magnitude(int32_t greatest, float x)
-{
-    const int32_t bits = bits_of(x) & INTEGERS_MAGNITUDE;
-    return bits > greatest ? bits : greatest;
 }
 
 float integers_round(int64_t n, const float *x, int64_t step, int8_t *out)
@@ -50,21 +24,43 @@ float integers_round(int64_t n, const float *x, int64_t step, int8_t *out)
     int32_t greatest = 0;
     float inverse;
     for (int64_t i = 0; i < n; i++)
-        greatest = greater_magnitude(greatest, x[i * step]);
+        greatest = rounding_greater(greatest, x[i * step]);
     const float scale = scale_of(greatest, &inverse);
     for (int64_t i = 0; i < n; i++)
-        out[i * step] = (int8_t)integer_of(x[i * step], inverse);
+        out[i * step] = (int8_t)rounding_integer(x[i * step], inverse);
     return scale;
 }
 
-static int64_t quads_of(int64_t k) { return (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS; }
+static int64_t turns_of(int64_t k, int64_t terms) { return (k + terms - 1) / terms; }
+static int64_t quads_of(int64_t k) { return turns_of(k, INTEGERS_TERMS); }
 
-static bool multiplies_bytes(const TfcFormSizes *f) { return f->joined == INTEGERS_TERMS; }
+int64_t integers_turns(const TfcFormSizes *f, int64_t k)
+{
+    return f->integers == NIBBLES_BITS ? turns_of(k, NIBBLES_TURN)
+                                       : quads_of(k) * INTEGERS_TERMS / f->joined;
+}
+
+int64_t integers_row_bytes(const TfcFormSizes *f, int64_t k)
+{
+    enum { TRAILER = 8 };                            /* a scale and a sum */
+    const int64_t term = INTEGERS_TERMS / f->joined; /* bytes */
+    return f->integers == NIBBLES_BITS
+               ? turns_of(k, NIBBLES_TURN) * (NIBBLES_TURN * term + NIBBLES_GROUPS * TRAILER)
+               : quads_of(k) * INTEGERS_TERMS * term + TRAILER;
+}
+
+int64_t integers_column_bytes(const TfcFormSizes *f, int64_t k)
+{
+    return INTEGERS_TERMS *
+           (f->integers == NIBBLES_BITS
+                ? turns_of(k, NIBBLES_TURN) * NIBBLES_ROWS
+                : quads_of(k) + (integers_multiply_bytes(f) ? INTEGERS_TRAILER : 1));
+}
 
 /* The term of an element that its byte i has, and the other way round. */
 static int64_t term_of_byte(const TfcFormSizes *f, int64_t i)
 {
-    return multiplies_bytes(f) ? i : (i & 1) * 2 + (i >> 1);
+    return integers_multiply_bytes(f) ? i : (i & 1) * 2 + (i >> 1);
 }
 
 /* Up to GROUP columns beside each other, of panels that may be narrower: so the page that a row of
@@ -80,7 +76,7 @@ static inline __attribute__((always_inline)) void find_greatest(RoundedColumns *
 {
     for (int64_t l = 0; l < c->k; l++)
         for (int64_t j = 0; j < c->n; j++)
-            c->greatest[j] = greater_magnitude(c->greatest[j], c->x[l * c->x_k + j * step]);
+            c->greatest[j] = rounding_greater(c->greatest[j], c->x[l * c->x_k + j * step]);
 }
 
 /* Elements of four terms in the order of their bytes. Adds the bits of the integers to sums. */
@@ -91,7 +87,7 @@ round_quad(RoundedColumns *c, const float *const terms[INTEGERS_TERMS], const in
     for (int64_t j = 0; j < c->n; j++) {
         uint32_t element = 0;
         for (int i = 0; i < INTEGERS_TERMS; i++) {
-            const int32_t bits = integer_of(terms[i][j * step], c->inverse[j]);
+            const int32_t bits = rounding_integer(terms[i][j * step], c->inverse[j]);
             c->sums[j] = (int32_t)((uint32_t)c->sums[j] + (uint32_t)bits);
             element |= (((uint32_t)bits + offset) & 0xFF) << 8 * i;
         }
@@ -104,7 +100,7 @@ static void round_element(const TfcFormSizes *f, RoundedColumns *c, int64_t p, u
 {
     static const float zeros[GROUP];
     const float *terms[INTEGERS_TERMS];
-    const uint32_t offset = multiplies_bytes(f) ? 0 : INTEGERS_OFFSET;
+    const uint32_t offset = integers_multiply_bytes(f) ? 0 : INTEGERS_OFFSET;
     bool is_whole = true;
     for (int64_t i = 0; i < INTEGERS_TERMS; i++) {
         const int64_t l = p * INTEGERS_TERMS + term_of_byte(f, i);
@@ -129,14 +125,15 @@ static void put_trailer(const TfcFormSizes *f, const RoundedColumns *c, int64_t 
 {
     const size_t bytes = (size_t)f->columns * sizeof(float);
     memcpy(out, c->scale + first, bytes);
-    if (multiplies_bytes(f))
+    if (integers_multiply_bytes(f))
         memcpy(out + bytes, c->sums + first, bytes);
 }
 
 static void round_columns(const TfcFormSizes *f, RoundedColumns *c, char *panels, int64_t pitch)
 {
     const int64_t quads = quads_of(c->k), row = f->columns * INTEGERS_TERMS;
-    const uint32_t rounds = (uint32_t)bits_of(INTEGERS_ROUND) * (uint32_t)(quads * INTEGERS_TERMS);
+    const uint32_t rounds =
+        (uint32_t)rounding_bits(INTEGERS_ROUND) * (uint32_t)(quads * INTEGERS_TERMS);
     uint32_t element[GROUP] = {0};
     if (c->x_column == 1)
         find_greatest(c, 1);
@@ -158,6 +155,10 @@ static void round_columns(const TfcFormSizes *f, RoundedColumns *c, char *panels
 void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
                            int64_t x_column, int64_t columns, void *panels, int64_t pitch)
 {
+    if (f->integers == NIBBLES_BITS) {
+        nibbles_pack_columns(f, k, x, x_k, x_column, columns, panels, pitch);
+        return;
+    }
     for (int64_t j = 0; j < columns; j += GROUP) {
         RoundedColumns c = {.x = x + j * x_column,
                             .k = k,
@@ -171,8 +172,12 @@ void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int
 void integers_unpack_columns(const TfcFormSizes *f, int64_t k, const void *panels, int64_t pitch,
                              float *x, int64_t x_k, int64_t x_column, int64_t columns)
 {
+    if (f->integers == NIBBLES_BITS) {
+        nibbles_unpack_columns(f, k, panels, pitch, x, x_k, x_column, columns);
+        return;
+    }
     const int64_t width = f->columns, row = width * INTEGERS_TERMS;
-    const uint8_t turn = multiplies_bytes(f) ? 0 : INTEGERS_OFFSET;
+    const uint8_t turn = integers_multiply_bytes(f) ? 0 : INTEGERS_OFFSET;
     for (int64_t j = 0; j < columns; j++) {
         const uint8_t *panel = (const uint8_t *)panels + j / width * width * pitch;
         const uint8_t *terms = panel + j % width * INTEGERS_TERMS;

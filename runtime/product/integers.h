@@ -1,5 +1,6 @@
-/* Integers of 8 bits: how products with `bits` (docs/ir.md) round their operands and where panels
- * have them. A row of a, or a column of b, is a scale times integers from -127 to 127.
+/* Integers of 8 bits: how products with `bits` = 8 (docs/ir.md) round their operands and where
+ * panels have them (of 4 bits: nibbles.h). A row of a, or a column of b, is a scale times integers
+ * from -127 to 127.
  *
  * An element of a panel of b has 4 terms of a column, a byte each. One side has its integers plus
  * 128, without sign, and the other side the sum of its integers, times 128, which is subtracted
@@ -19,14 +20,14 @@
 
 #include "runtime/product/form.h"
 
-/* Elements of a column behind its terms. */
-static inline int64_t integers_trailer(const TfcFormSizes *f)
-{
-    return f->joined == INTEGERS_TERMS ? INTEGERS_TRAILER : 1;
-}
+/* Of forms with integers of any bits: what a tile counts along k; bytes of a row of a, and of a
+ * column of b in panels, with all that lies behind the terms. */
+int64_t integers_turns(const TfcFormSizes *f, int64_t k);
+int64_t integers_row_bytes(const TfcFormSizes *f, int64_t k);
+int64_t integers_column_bytes(const TfcFormSizes *f, int64_t k);
 
-/* Rounds n terms of x, `step` elements apart, to integers in the same places of out; returns their
- * scale, which is not finite if a term is not. */
+/* Rounds n terms of x, `step` elements apart, to integers of 8 bits in the same places of out;
+ * returns their scale, which is not finite if a term is not. */
 float integers_round(int64_t n, const float *x, int64_t step, int8_t *out);
 /* Packs columns of b[k, columns] as panels, `pitch` bytes from column to column. */
 void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,

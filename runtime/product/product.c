@@ -273,9 +273,8 @@ static void finish(const Work *w, int64_t row, int64_t rows, int64_t column, int
 static const char *kept_panels(const Work *w)
 {
     const TfcFormSizes *f = w->f;
-    const int64_t pitch = pack_kept_elements(f, w->p->k) * f->element;
-    return (const char *)w->p->panels + (w->p->column + w->column) * pitch +
-           (w->from ? pack_kept_elements(f, w->from) * f->columns * f->element : 0);
+    return (const char *)w->p->panels + (w->p->column + w->column) * pack_kept_bytes(f, w->p->k) +
+           (w->from ? pack_kept_bytes(f, w->from) * f->columns : 0);
 }
 
 /* All columns, or those of the last panel, if that is to be packed. */
@@ -286,7 +285,7 @@ static void pack_block(const Work *w)
     int64_t begin = w->packs_b ? 0 : w->columns / f->columns * f->columns;
     int64_t columns = w->columns - begin;
     if (w->widens)
-        widen_panels(w->form, w->k, kept_panels(w), columns, pack_kept_elements(f, p->k),
+        widen_panels(w->form, w->k, kept_panels(w), columns, pack_kept_bytes(f, p->k),
                      (char *)w->panels, w->panel_pitch);
     else if (!p->panels && columns > 0 && packs_panel(w, columns))
         pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row, p->b_column,
@@ -298,9 +297,9 @@ static void find_panels(Work *w)
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
     w->panels = w->block_room;
-    w->panel_pitch = (f->integers ? pack_kept_elements(f, p->k) : w->elements) * f->element;
+    w->panel_pitch = pack_column_bytes(f, w->k);
     if (p->panels && !w->widens) {
-        w->panel_pitch = pack_kept_elements(f, p->k) * f->element;
+        w->panel_pitch = pack_kept_bytes(f, p->k);
         w->panels = kept_panels(w);
     }
 }
@@ -334,7 +333,7 @@ static void set_pass(Work *w, int64_t from)
     w->from = from;
     w->k = least(p->k - from, f->depth);
     w->elements = pack_elements(f, w->k);
-    w->row_pitch = w->elements * f->element + TFC_PANEL_GAP; /* the gap holds a scale */
+    w->row_pitch = pack_row_bytes(f, w->k) + TFC_PANEL_GAP;
     w->together = rows_together(w);
     w->last = from + w->k >= p->k;
     w->store = from > 0 ? TFC_STORE_ADD : p->store;
@@ -343,8 +342,7 @@ static void set_pass(Work *w, int64_t from)
 static int64_t block_columns(const Work *w)
 {
     const TfcFormSizes *f = w->f;
-    int64_t elements = f->integers ? pack_kept_elements(f, w->k) : w->elements;
-    int64_t columns = f->block / f->element / (elements > 1 ? elements : 1);
+    int64_t bytes = pack_column_bytes(f, w->k), columns = f->block / (bytes ? bytes : f->element);
     if (w->few)
         columns = least(columns, FEW_COLUMNS);
     return columns > f->columns ? columns / f->columns * f->columns : f->columns;

@@ -12,10 +12,24 @@ static int64_t elements_along(const TfcFormSizes *f, int64_t k, int64_t joined)
     return f->whole == 1 ? k : (k + f->whole - 1) / f->whole * f->whole / joined;
 }
 
-int64_t pack_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->joined); }
-int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k)
+int64_t pack_elements(const TfcFormSizes *f, int64_t k)
 {
-    return elements_along(f, k, f->kept) + (f->integers ? integers_trailer(f) : 0);
+    return f->integers ? integers_turns(f, k) : elements_along(f, k, f->joined);
+}
+
+int64_t pack_row_bytes(const TfcFormSizes *f, int64_t k)
+{
+    return f->integers ? integers_row_bytes(f, k) : pack_elements(f, k) * f->element;
+}
+
+int64_t pack_column_bytes(const TfcFormSizes *f, int64_t k)
+{
+    return f->integers ? integers_column_bytes(f, k) : pack_elements(f, k) * f->element;
+}
+
+int64_t pack_kept_bytes(const TfcFormSizes *f, int64_t k)
+{
+    return f->integers ? integers_column_bytes(f, k) : elements_along(f, k, f->kept) * f->element;
 }
 
 /* ---- columns of b ---- */
@@ -99,7 +113,7 @@ void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, co
 {
     const TfcFormSizes *f = &form->sizes;
     const Way way = {f, form->pack_kept, f->kept};
-    int64_t pitch = pack_kept_elements(f, k) * f->element;
+    int64_t pitch = pack_kept_bytes(f, k);
     const char *from = (const char *)b + begin * b_column * f->source;
     char *to = (char *)panels + begin * pitch;
     if (f->integers)
@@ -123,7 +137,7 @@ void widen_panels(const TfcForm *form, int64_t k, const void *kept, int64_t colu
 {
     const int64_t width = form->sizes.columns;
     for (int64_t j = 0; j < columns; j += width) {
-        const uint32_t *pairs = (const uint32_t *)kept + j * kept_pitch;
+        const uint32_t *pairs = (const uint32_t *)((const char *)kept + j * kept_pitch);
         uint32_t *out = (uint32_t *)((char *)panels + j * pitch);
         for (int64_t l = 0; l < k; l += 2, pairs += width, out += 2 * width)
             widen_pairs(width, pairs, out, out + width);

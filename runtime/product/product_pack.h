@@ -17,10 +17,12 @@ void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, co
  * `whole`. */
 enum { PACK_K = 32 };
 
-/* Elements along k of a row of a with k terms; of a panel that product_pack makes, its trailer
- * included. */
+/* What a tile counts along k terms: elements; of integers integers_turns. Bytes of a packed row of
+ * a; of a column of panels; of one of panels that product_pack makes. */
 int64_t pack_elements(const TfcFormSizes *f, int64_t k);
-int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
+int64_t pack_row_bytes(const TfcFormSizes *f, int64_t k);
+int64_t pack_column_bytes(const TfcFormSizes *f, int64_t k);
+int64_t pack_kept_bytes(const TfcFormSizes *f, int64_t k);
 
 /* Packs columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in
  * elements, x points to the first term. */
@@ -28,7 +30,7 @@ void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, in
                   int64_t columns, void *panels, int64_t pitch);
 
 /* Panels that pack_columns would make of bf16, widened, made of `kept` ones that product_pack made
- * of pairs: of k terms, in panels that are `kept_pitch` elements from column to column. */
+ * of pairs: of k terms, in panels that are `kept_pitch` bytes from column to column. */
 void widen_panels(const TfcForm *form, int64_t k, const void *kept, int64_t columns,
                   int64_t kept_pitch, void *panels, int64_t pitch);
 

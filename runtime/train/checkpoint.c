@@ -358,7 +358,8 @@ static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file,
     const size_t size = element_info(found->type)->bytes;
     StTensor slice = *found;
     slice.first = part->from;
-    slice.data = (const char *)found->data + (size_t)part->from * size;
+    if (!found->scales.data)
+        slice.data = (const char *)found->data + (size_t)part->from * size;
     slice.count = part->count;
     slice.bytes = (uint64_t)part->count * size;
     return read_values(diags, file, &slice, part->type, part->data) &&

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Quantised runs: a quarter as large, they compute what --dtype int8 computes with the rounded params, in every command
-# that takes a run, and as programs; what is refused.
+# Quantised runs: a quarter as large, or a seventh, they compute what --dtype int8 or int4 computes with the rounded
+# params, in every command that takes a run, and as programs; what is refused.
 # Usage: quantize.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -11,41 +11,50 @@ head -n 60 valid.src >lines
 head -n 60 valid.tgt >answers
 run=$runs/translator
 
-"$tfc" quantize "$run" -o small >told
-cat told
-grep -q ' params in 8 bits: .* times smaller' told || fail "what became of the params is not told"
-grep -q '%$' told || fail "no tensor loses most"
-[ -f small/weights/model.safetensors ] || fail "no weights"
-params=$("$tfc" quantize "$run" -o again --json | tr '{' '\n' | awk -F'[:,]' '/"bytes_before"/ { n += $6 } END { print n }')
-cmp small/weights/model.safetensors again/weights/model.safetensors || fail "other bytes the second time"
-bytes=$(stat -c %s small/weights/model.safetensors)
-[ $((bytes * 2)) -lt "$params" ] || fail "$bytes bytes in place of $params"
-"$tfc" info small | grep -q '^quantised: matrices are int8' || fail "info does not say so"
-"$tfc" info small/weights/model.safetensors | grep -q 'checksums are right' || fail "no checksums"
+# check DTYPE TIMES TEXTS SCORE: a run in this type is TIMES smaller, of 60 texts at most TEXTS are others where embeddings
+# are f32, and scores differ by at most SCORE from those of the run.
+check() {
+    dtype=$1
+    rm -rf small again writer
+    "$tfc" quantize "$run" --dtype "$dtype" -o small >told
+    cat told
+    grep -q " params in $dtype: .* times smaller" told || fail "what became of the params is not told"
+    grep -q '%$' told || fail "no tensor loses most"
+    [ -f small/weights/model.safetensors ] || fail "no weights"
+    params=$("$tfc" quantize "$run" --dtype "$dtype" -o again --json | tr '{' '\n' | awk -F'[:,]' '/"bytes_before"/ { n += $6 } END { print n }')
+    cmp small/weights/model.safetensors again/weights/model.safetensors || fail "other bytes the second time"
+    bytes=$(stat -c %s small/weights/model.safetensors)
+    [ $((bytes * $2)) -lt "$params" ] || fail "$dtype: $bytes bytes in place of $params"
+    "$tfc" info small | grep -q "^quantised: matrices are $dtype" || fail "info does not say so"
+    "$tfc" info small/weights/model.safetensors | grep -q 'checksums are right' || fail "no checksums"
 
-# The same params as f32, computed with in int8.
-"$tfc" export small -o wide.safetensors
-alike="$run --weights wide.safetensors --dtype int8"
-"$tfc" translate $alike --input lines >want
-"$tfc" translate "$run" --dtype int8 --input lines | diff - want | grep -c '^<' >others || true
-[ "$(cat others)" -le 6 ] || fail "$(cat others) of 60 texts are others than with embeddings in f32"
-"$tfc" translate small --input lines | cmp - want || fail "a quantised run translates otherwise"
-"$tfc" translate small --input lines | cmp - want || fail "a quantised run translates otherwise, warm"
-TFC_CACHE=off "$tfc" translate small --input lines | cmp - want || fail "a quantised run translates otherwise, without a cache"
-"$tfc" translate small --dtype int8 --input lines --with small | cmp - want || fail "an ensemble of one run twice"
-"$tfc" eval $alike --source lines --target answers --json >want.eval
-"$tfc" eval small --source lines --target answers --json | cmp - want.eval || fail "another loss"
-"$tfc" score small --dtype f32 --source lines --target answers >scores
-"$tfc" score "$run" --source lines --target answers | paste - scores |
-    awk '{ d = $1 - $2; if (d > 0.3 || d < -0.3) exit 1; n += d != 0 } END { exit n < 30 }' || fail "scores in f32 of quantised weights"
-"$tfc" compile small -o program
-./program <lines | cmp - want || fail "a program translates otherwise"
-"$tfc" attend small --source lines --target answers -o attend.html >log 2>&1 || fail "attend: $(cat log)"
+    # The same params as f32, computed with in this type.
+    "$tfc" export small -o wide.safetensors
+    alike="$run --weights wide.safetensors --dtype $dtype"
+    "$tfc" translate $alike --input lines >want
+    "$tfc" translate "$run" --dtype "$dtype" --input lines | diff - want | grep -c '^<' >others || true
+    [ "$(cat others)" -le "$3" ] || fail "$(cat others) of 60 texts are others than with embeddings in f32"
+    "$tfc" translate small --input lines | cmp - want || fail "a quantised run translates otherwise"
+    "$tfc" translate small --input lines | cmp - want || fail "a quantised run translates otherwise, warm"
+    TFC_CACHE=off "$tfc" translate small --input lines | cmp - want || fail "a quantised run translates otherwise, without a cache"
+    "$tfc" translate small --dtype "$dtype" --input lines --with small | cmp - want || fail "an ensemble of one run twice"
+    "$tfc" eval $alike --source lines --target answers --json >want.eval
+    "$tfc" eval small --source lines --target answers --json | cmp - want.eval || fail "another loss"
+    "$tfc" score small --dtype f32 --source lines --target answers >scores
+    "$tfc" score "$run" --source lines --target answers | paste - scores |
+        awk -v most="$4" '{ d = $1 - $2; if (d > most || d < -most) exit 1; n += d != 0 } END { exit n < 30 }' ||
+        fail "scores in f32 of quantised weights"
+    "$tfc" compile small -o program
+    ./program <lines | cmp - want || fail "a program translates otherwise"
+    "$tfc" attend small --source lines --target answers -o attend.html >log 2>&1 || fail "attend: $(cat log)"
 
-"$tfc" quantize "$runs/generator" -o writer >/dev/null
-"$tfc" export writer -o wide.safetensors
-"$tfc" generate "$runs/generator" --weights wide.safetensors --dtype int8 --temperature 0 --tokens 8 --prompt "a b" >want
-"$tfc" generate writer --temperature 0 --tokens 8 --prompt "a b" | cmp - want || fail "a language model writes otherwise"
+    "$tfc" quantize "$runs/generator" --dtype "$dtype" -o writer >/dev/null
+    "$tfc" export writer -o wide.safetensors
+    "$tfc" generate "$runs/generator" --weights wide.safetensors --dtype "$dtype" --temperature 0 --tokens 8 --prompt "a b" >want
+    "$tfc" generate writer --temperature 0 --tokens 8 --prompt "a b" | cmp - want || fail "a language model writes otherwise"
+}
+check int4 3 30 3
+check int8 2 6 0.3
 
 "$tfc" quantize "$run" -o kept --keep 'decoder' --json | tr '{' '\n' | grep '"decoder' | grep -qv '"stays": *"kept"' && fail "what is kept is quantised"
 "$tfc" translate kept --input lines >/dev/null
@@ -56,7 +65,7 @@ refuses 1 'small is quantised already (int8)' "$tfc" quantize small -o more
 refuses 1 "keep nothing meets no param" "$tfc" quantize "$run" -o more --keep nothing
 [ ! -e more ] || fail "a folder is left"
 refuses 2 'names the folder of the new run' "$tfc" quantize "$run"
-refuses 2 "dtype is 'int4'; expected int8" "$tfc" quantize "$run" -o more --dtype int4
+refuses 2 "dtype is 'int3'; expected int8|int4" "$tfc" quantize "$run" -o more --dtype int3
 refuses 1 'is a model that is not trained' "$tfc" quantize "$root/models/llama.tfg" -o more
 refuses 1 'small is quantised (int8) and cannot be resumed: resume the run it was made of' "$tfc" train --out small --resume
 [ -f small/weights/model.safetensors ] && [ ! -e small/last.safetensors ] || fail "a quantised run was trained"

@@ -58,7 +58,7 @@ static void set_types(Run *run, Rng *rng, bool precise, bool trains)
     if (kind < 16 && !precise)
         run->precision = PRODUCTS_BF16;
     if (kind >= 16 && kind < 32 && !precise && !trains)
-        run->precision = PRODUCTS_INT8;
+        run->precision = kind < 24 ? PRODUCTS_INT8 : PRODUCTS_INT4;
     if (run->passes && strstr(run->passes, "precision") && *run->passes != '-') {
         run->real = DT_F32; /* naming it asks for it */
         run->precision = PRODUCTS_BF16;
@@ -126,7 +126,7 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run.threads = 1;
         run.budget = rng_chance(rng, 50) ? 0 : rng_below(rng, 20000);
         run.function = loss ? "gradient" : run.function;
-        if (loss && run.precision == PRODUCTS_INT8)
+        if (loss && precision_bits(run.precision))
             run.precision = PRODUCTS_AS_TYPED;
         add(arena, out, CHECK_BUDGET, run);
     }
@@ -150,7 +150,7 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run.passes = OPENCL_PASSES;
         run.budget = -1;
         if (!model_has(c, " = append") && !model_has(c, "bits = ") &&
-            run.precision != PRODUCTS_INT8)
+            !precision_bits(run.precision))
             add(arena, out, CHECK_OPENCL, run);
     }
 }

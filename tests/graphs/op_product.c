@@ -80,7 +80,7 @@ static Item *half_product(Grow *g, Item *x, Item *y, const Axes *a)
     return add_item(g, value, -most, most);
 }
 
-/* Of integers of 8 bits: by a matrix, along a constant axis of x; NULL: there is none. */
+/* Of integers of 8 or 4 bits: by a matrix, along a constant axis of x; NULL: there is none. */
 static Item *integer_product(Grow *g, Item *x)
 {
     const Type *a = &x->value->type;
@@ -96,7 +96,7 @@ static Item *integer_product(Grow *g, Item *x)
         return NULL;
     Attr attrs[] = {attr_ints(ATTR_batch_a, 0, NULL), attr_ints(ATTR_batch_b, 0, NULL),
                     attr_ints(ATTR_contract_a, 1, &axis), attr_ints(ATTR_contract_b, 1, &turned),
-                    attr_int(ATTR_bits, 8)};
+                    attr_int(ATTR_bits, rng_chance(&g->rng, 50) ? 8 : 4)};
     Value *value = build(&g->b, OP_dot, 2, (Value *[]){x->value, y->value}, 5, attrs);
     const int64_t terms = a->dims[axis].size;
     if (!value || type_elements(g, &value->type) * (terms ? terms : 1) > 40 * g->most)

@@ -28,7 +28,8 @@ static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed
  * for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16 registers 6 × 2 leave
  * four. Shorter tiles are for what is left over below; low ones are as wide as the highest of them
  * allows. Products of words take a register more, and another one of b's where an instruction gives
- * its result in place of an operand. AMX has one or two registers of rows and of columns. */
+ * its result in place of an operand. Integers of 4 bits have two sums at a time, one of a group in
+ * i32 and one of all in f32. AMX has one or two registers of rows and of columns. */
 typedef struct TileShapes {
     int vectors[TFC_WIDTHS], heights[TFC_HEIGHTS], panels;
 } TileShapes;
@@ -37,6 +38,9 @@ static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 8},
                         few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 8},
                         words_many = {{1, 2, 4, 8}, {4, 2, 1}, 12},
                         words_few = {{1, 1, 2, 4}, {4, 2, 1}, 12},
+                        nibbles_many = {{1, 2, 4, 8}, {2, 1}, 24},
+                        nibbles_few = {{1, 1, 2, 4}, {2, 1}, 24},
+                        nibbles_fewest = {{1, 1, 2, 4}, {1}, 48},
                         tile_registers = {{1, 2, 4}, {2 * AMX_LINES, AMX_LINES}, 3};
 
 static void choose_shapes(GemmEmit *g, const Processor *processor)
@@ -44,8 +48,12 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
     enum { LOW_ROWS = 2 };
     const bool many = processor->registers >= GEMM_MANY_REGISTERS;
     const bool words = g->form.integers && g->quads != TARGET_QUADS_DOTS;
-    const TileShapes *shapes = g->amx ? &tile_registers
-                               : many ? (words ? &words_many : &many_registers)
+    const bool nibbles = g->form.integers == NIBBLES_BITS;
+    const TileShapes *shapes = g->amx    ? &tile_registers
+                               : nibbles ? (many               ? &nibbles_many
+                                            : processor->fused ? &nibbles_few
+                                                               : &nibbles_fewest)
+                               : many    ? (words ? &words_many : &many_registers)
                                : words && !processor->fused ? &words_few
                                                             : &few_registers;
     TfcFormSizes *f = &g->form;
@@ -82,13 +90,15 @@ static void choose_reading(GemmEmit *g)
     f->registers = g->amx;
 }
 
-static void choose_integers(GemmEmit *g, const Processor *processor)
+static void choose_integers(GemmEmit *g, const Processor *processor, int64_t bits)
 {
     TfcFormSizes *f = &g->form;
+    const bool nibbles = bits == NIBBLES_BITS;
     g->quads = processor->quads;
-    f->integers = 1;
-    f->kept = f->whole = INTEGERS_TERMS;
-    f->joined = g->quads == TARGET_QUADS_DOTS ? f->kept : f->kept / 2;
+    f->integers = bits;
+    f->kept = nibbles ? NIBBLES_TERMS : INTEGERS_TERMS;
+    f->whole = nibbles ? NIBBLES_TURN : INTEGERS_TERMS;
+    f->joined = g->quads == TARGET_QUADS_DOTS ? INTEGERS_TERMS : INTEGERS_TERMS / 2;
     f->depth = TFC_INT8_K;
     f->element = f->source = sizeof(float);
     g->sum = g->source = g->element = lo_i32;
@@ -116,8 +126,8 @@ static void choose_form(GemmEmit *g, const CodeTarget *target, TfcProductType ty
 {
     TfcFormSizes *f = &g->form;
     const Processor *processor = target->processor;
-    if (type == TFC_PRODUCT_INT8)
-        choose_integers(g, processor);
+    if (product_bits(type))
+        choose_integers(g, processor, product_bits(type));
     else
         choose_floats(g, target, type);
     f->block = BLOCK_BYTES(processor->second_level);

@@ -1,5 +1,5 @@
-/* Rounding of rows of a to integers of 8 bits (runtime/product/integers.h): the greatest
- * magnitude first, then the terms.
+/* Rounding of rows of a to integers of 8 bits (runtime/product/integers.h, nibbles.h): a run of
+ * terms, all of the row or a group, has a scale. The greatest magnitude first, then the terms.
  *
  *   greatest = max |x[l]|, as bits: those of magnitudes are in their order, NaN last
  *   out[l]   = the low bits of x[l] · (127 / greatest) + 1.5 · 2^23, which rounds half to even */
@@ -8,34 +8,45 @@
 enum { K, X, X_K, OUT, PARAMS }; /* of a TfcRoundRow */
 enum { BYTES = 4, VECTORS = 2 };
 
-typedef struct IntegerRow {
+/* IntegerRun: terms with one scale.
+ *   n, end    how many there are; what is written: zeros after them
+ *   x, step   the first term; elements from one to the next
+ *   out       where integers go
+ *   beside    step is 1 */
+typedef struct IntegerRun {
     GemmEmit *g;
-    LoValue x[PARAMS], inverse;
-    bool beside; /* terms lie beside each other */
-} IntegerRow;
+    LoValue n, end, x, step, out, inverse;
+    bool beside;
+} IntegerRun;
 
 static LoType integer_type(const GemmEmit *g)
 {
     return g->quads == TARGET_QUADS_DOTS ? lo_i8 : lo_i16;
 }
 
+/* Whether integers have INTEGERS_OFFSET added: where bytes without sign meet b's of 8 bits. */
+static bool has_offset(const GemmEmit *g)
+{
+    return g->quads == TARGET_QUADS_DOTS && g->form.integers != NIBBLES_BITS;
+}
+
 /* A loop over terms, in vectors where they lie beside each other. */
-static LoLoop open_terms(const IntegerRow *r, const char *name)
+static LoLoop open_terms(const IntegerRun *r, const char *name)
 {
     LoVector vector = {.lanes = (uint8_t)(r->beside ? r->g->lanes : 1),
                        .jam = r->beside && r->g->lanes > 1 ? VECTORS : 1};
-    return lo_vector_open(&r->g->lo, lo_i64_of(&r->g->lo, 0), r->x[K], vector, name);
+    return lo_vector_open(&r->g->lo, lo_i64_of(&r->g->lo, 0), r->n, vector, name);
 }
 
-static LoValue load_term(const IntegerRow *r, LoValue index)
+static LoValue load_term(const IntegerRun *r, LoValue index)
 {
     Lo *lo = &r->g->lo;
     if (!r->beside)
-        index = gemm_mul(r->g, index, r->x[X_K]);
-    return lo_load(lo, lo_f32, lo_at(lo, lo_f32, r->x[X], index), BYTES);
+        index = gemm_mul(r->g, index, r->step);
+    return lo_load(lo, lo_f32, lo_at(lo, lo_f32, r->x, index), BYTES);
 }
 
-static LoValue greatest_of(const IntegerRow *r)
+static LoValue greatest_of(const IntegerRun *r)
 {
     Lo *lo = &r->g->lo;
     LoValue greatest = lo_accumulator(lo, LO_JOIN_MAX, lo_int(lo, lo_i32, 0));
@@ -46,16 +57,16 @@ static LoValue greatest_of(const IntegerRow *r)
     return lo_bitcast(lo, lo_total(lo, greatest), lo_f32);
 }
 
-static void store_integer(const IntegerRow *r, LoValue integer, LoValue index)
+static void store_integer(const IntegerRun *r, LoValue integer, LoValue index)
 {
     Lo *lo = &r->g->lo;
     LoType type = integer_type(r->g);
-    lo_store(lo, lo_trunc(lo, integer, type), lo_at(lo, type, r->x[OUT], index),
+    lo_store(lo, lo_trunc(lo, integer, type), lo_at(lo, type, r->out, index),
              type == lo_i8 ? 1 : 2);
 }
 
 /* Returns the sum of the bits of what was rounded. */
-static LoValue round_terms(const IntegerRow *r)
+static LoValue round_terms(const IntegerRun *r)
 {
     Lo *lo = &r->g->lo;
     LoValue sum = lo_accumulator(lo, LO_JOIN_ADD, lo_int(lo, lo_i32, 0));
@@ -64,54 +75,88 @@ static LoValue round_terms(const IntegerRow *r)
     LoValue integer =
         lo_bitcast(lo, lo_add(lo, scaled, lo_real(lo, lo_f32, INTEGERS_ROUND)), lo_i32);
     lo_accumulate(lo, sum, integer);
-    if (integer_type(r->g) == lo_i8)
+    if (has_offset(r->g))
         integer = lo_add(lo, integer, lo_int(lo, lo_i32, INTEGERS_OFFSET));
     store_integer(r, integer, loop.index);
     lo_for_close(lo, &loop);
     return lo_total(lo, sum);
 }
 
-static void store_trailer(const IntegerRow *r, LoValue scale, LoValue bits)
+/* Writes the integers; returns their scale, and their sum times `factor`. */
+static LoValue round_run(IntegerRun *r, int factor, LoValue *sum)
 {
     enum { ROUND_BITS = 0x4B400000 }; /* of INTEGERS_ROUND */
-    GemmEmit *g = r->g;
-    Lo *lo = &g->lo;
-    LoValue four = lo_i64_of(lo, -INTEGERS_TERMS), zero = lo_int(lo, lo_i32, 0);
-    LoValue end = lo_and(lo, gemm_plus(g, r->x[K], INTEGERS_TERMS - 1), four);
-    LoLoop rest = lo_for_open(lo, r->x[K], end, 1, "rest");
-    store_integer(r, zero, rest.index);
-    lo_for_close(lo, &rest);
-    LoValue trailer = lo_at(lo, integer_type(g), r->x[OUT], end);
-    lo_store(lo, scale, trailer, BYTES);
-    if (integer_type(g) == lo_i8)
-        return;
-    LoValue offsets = lo_mul(lo, lo_trunc(lo, r->x[K], lo_i32), lo_int(lo, lo_i32, ROUND_BITS));
-    LoValue sum = lo_mul(lo, lo_sub(lo, bits, offsets), lo_int(lo, lo_i32, INTEGERS_OFFSET));
-    lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
-}
-
-static void round_row(IntegerRow *r)
-{
     Lo *lo = &r->g->lo;
     LoValue greatest = greatest_of(r), zero = lo_real(lo, lo_f32, 0),
             most = lo_real(lo, lo_f32, INTEGERS_MOST);
     LoValue is_zero = lo_le(lo, greatest, lo_real(lo, lo_f32, INTEGERS_LEAST));
     r->inverse = lo_select(lo, is_zero, zero, lo_div(lo, most, greatest));
     LoValue scale = lo_select(lo, is_zero, zero, lo_div(lo, greatest, most));
-    store_trailer(r, scale, round_terms(r));
+    LoValue bits = round_terms(r);
+    LoLoop rest = lo_for_open(lo, r->n, r->end, 1, "rest");
+    store_integer(r, lo_int(lo, lo_i32, 0), rest.index);
+    lo_for_close(lo, &rest);
+    LoValue offsets = lo_mul(lo, lo_trunc(lo, r->n, lo_i32), lo_int(lo, lo_i32, ROUND_BITS));
+    *sum = lo_mul(lo, lo_sub(lo, bits, offsets), lo_int(lo, lo_i32, factor));
+    return scale;
+}
+
+/* Of 8 bits: the row is a run. Of bytes b's panels have the sums. */
+static void round_whole(GemmEmit *g, const LoValue *x, bool beside)
+{
+    Lo *lo = &g->lo;
+    LoValue end =
+                lo_and(lo, gemm_plus(g, x[K], INTEGERS_TERMS - 1), lo_i64_of(lo, -INTEGERS_TERMS)),
+            sum;
+    IntegerRun r = {
+        .g = g, .n = x[K], .end = end, .x = x[X], .step = x[X_K], .out = x[OUT], .beside = beside};
+    LoValue scale = round_run(&r, INTEGERS_OFFSET, &sum);
+    LoValue trailer = lo_at(lo, integer_type(g), x[OUT], end);
+    lo_store(lo, scale, trailer, BYTES);
+    if (!has_offset(g))
+        lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
+}
+
+/* Of 4 bits: a group is a run. The last turn may have groups without terms. */
+static void round_groups(GemmEmit *g, const LoValue *x, bool beside)
+{
+    enum { TRAILER = 2 * BYTES };
+    Lo *lo = &g->lo;
+    const int64_t integer = integer_type(g) == lo_i8 ? 1 : 2, terms = NIBBLES_TURN * integer;
+    LoLoop turns = lo_for_open(lo, lo_i64_of(lo, 0), x[K], NIBBLES_TURN, "turns");
+    LoValue turn = lo_udiv(lo, turns.index, lo_i64_of(lo, NIBBLES_TURN));
+    LoValue out = gemm_byte(g, x[OUT], gemm_times(g, turn, terms + NIBBLES_GROUPS * TRAILER));
+    for (int group = 0; group < NIBBLES_GROUPS; group++) {
+        LoValue first = gemm_plus(g, turns.index, group * NIBBLES_GROUP), sum,
+                zero = lo_i64_of(lo, 0), whole = lo_i64_of(lo, NIBBLES_GROUP);
+        LoValue left = gemm_sub(g, x[K], first);
+        left = lo_select(lo, lo_lt(lo, left, zero), zero, left);
+        IntegerRun r = {.g = g,
+                        .n = lo_select(lo, lo_lt(lo, left, whole), left, whole),
+                        .end = whole,
+                        .x = lo_at(lo, lo_f32, x[X], gemm_mul(g, first, x[X_K])),
+                        .step = x[X_K],
+                        .out = gemm_byte(g, out, lo_i64_of(lo, group * NIBBLES_GROUP * integer)),
+                        .beside = beside};
+        LoValue scale = round_run(&r, -NIBBLES_OFFSET, &sum);
+        LoValue trailer = gemm_byte(g, out, lo_i64_of(lo, terms + group * TRAILER));
+        lo_store(lo, scale, trailer, BYTES);
+        lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
+    }
+    lo_for_close(lo, &turns);
 }
 
 LoFunction *gemm_round_row(GemmEmit *g)
 {
     Lo *lo = &g->lo;
-    IntegerRow r = {.g = g};
-    LoFunction *function = gemm_open(g, "round_row", PARAMS, 1 << X | 1 << OUT, r.x);
-    LoIf beside = lo_if_open(lo, lo_eq(lo, r.x[X_K], lo_i64_of(lo, 1)));
-    r.beside = true;
-    round_row(&r);
+    LoValue x[PARAMS];
+    LoFunction *function = gemm_open(g, "round_row", PARAMS, 1 << X | 1 << OUT, x);
+    void (*round)(GemmEmit *, const LoValue *, bool) =
+        g->form.integers == NIBBLES_BITS ? round_groups : round_whole;
+    LoIf beside = lo_if_open(lo, lo_eq(lo, x[X_K], lo_i64_of(lo, 1)));
+    round(g, x, true);
     lo_else(lo, &beside);
-    r.beside = false;
-    round_row(&r);
+    round(g, x, false);
     lo_if_close(lo, &beside);
     gemm_return(g);
     return function;

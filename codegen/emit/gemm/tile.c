@@ -137,9 +137,111 @@ static LoValue scaled_sum(GemmEmit *g, const Tile *t, LoValue sum)
     return lo_mul(lo, lo_from_int(lo, sum, lo_f32), lo_mul(lo, left, right));
 }
 
-/* All terms: a turn takes one, or two where it widens halves. */
+/* ---- integers of 4 bits ---- */
+
+enum { ELEMENT = 4 }; /* bytes */
+
+/* Element i, from a place in the row of a. */
+static LoValue load_integers(GemmEmit *g, const Tile *t, LoValue a, LoType type, int64_t i)
+{
+    LoValue row = gemm_byte(g, a, t->left);
+    return lo_load(&g->lo, type, gemm_byte(g, row, lo_i64_of(&g->lo, i * ELEMENT)), ELEMENT);
+}
+
+/* The sum and the products of an element of b with elements of a. */
+static LoValue add_nibbles(GemmEmit *g, const Tile *t, LoValue sum)
+{
+    Lo *lo = &g->lo;
+    const bool dots = g->quads == TARGET_QUADS_DOTS;
+    LoValue mask = lo_int(lo, lo_i32, dots ? 0x0F0F0F0F : 0x000F000F);
+    LoValue nibbles = lo_load(lo, lo_i32, gemm_at(g, t->x[ARG_B], t->column), ELEMENT);
+    for (int i = 0; i < NIBBLES_TERMS / g->form.joined; i++) {
+        LoValue right =
+            lo_and(lo, lo_lshr(lo, nibbles, lo_int(lo, lo_i32, i * NIBBLES_BITS)), mask);
+        LoValue left = load_integers(g, t, t->x[ARG_A], lo_i32, i);
+        sum = dots ? lo_byte_dot(lo, sum, right, left) : add_words(g, sum, left, right);
+    }
+    return sum;
+}
+
+/* Goes on in b by a row of elements. */
+static void next_row(GemmEmit *g, Tile *t)
+{
+    if (t->ahead)
+        prefetch_b(g, t);
+    t->x[ARG_B] = gemm_byte(g, t->x[ARG_B], t->x[ARG_B_K]);
+}
+
+/* The sum and a group's products of integers. */
+static LoValue add_group(GemmEmit *g, Tile *t, LoValue sum)
+{
+    Lo *lo = &g->lo;
+    const int64_t step = NIBBLES_TERMS / g->form.joined * ELEMENT;
+    LoValue one = lo_i64_of(lo, 1), rows = lo_i64_of(lo, NIBBLES_GROUP / NIBBLES_TERMS);
+    LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
+    lo_while_open(lo, &loop, &rows, one);
+    sum = add_nibbles(g, t, sum);
+    next_row(g, t);
+    t->x[ARG_A] = gemm_byte(g, t->x[ARG_A], lo_i64_of(lo, step));
+    rows = gemm_sub(g, rows, one);
+    lo_while_close(lo, &loop);
+    return sum;
+}
+
+/* The f16 that half of each element is, as f32; NaN if it is not finite. */
+static LoValue half_value(GemmEmit *g, LoValue halves, bool upper)
+{
+    enum { HALF = 16, EXPONENTS = 3, FIELD = 0x0F800000, NOT_A_NUMBER = 0x7FC00000 };
+    Lo *lo = &g->lo;
+    LoValue bits = upper ? halves : lo_shl(lo, halves, lo_int(lo, lo_i32, HALF));
+    bits = lo_ashr(lo, bits, lo_int(lo, lo_i32, EXPONENTS)); /* an f32 has as many bits more */
+    bits = lo_and(lo, bits, lo_int(lo, lo_i32, (int32_t)0x8FFFE000));
+    LoValue field = lo_int(lo, lo_i32, FIELD);
+    bits = lo_select(lo, lo_eq(lo, lo_and(lo, bits, field), field),
+                     lo_int(lo, lo_i32, NOT_A_NUMBER), bits);
+    return lo_mul(lo, lo_bitcast(lo, bits, lo_f32), lo_real(lo, lo_f32, 0x1p112));
+}
+
+/* The sum and a turn's groups: each a sum of integers times both scales. */
+static LoValue add_groups(GemmEmit *g, Tile *t, LoValue sum)
+{
+    enum { TRAILER = 2 };
+    Lo *lo = &g->lo;
+    const int64_t trailer = NIBBLES_TURN / g->form.joined;
+    LoValue a = t->x[ARG_A];
+    LoValue scales = gemm_byte(g, t->x[ARG_B], gemm_times(g, t->x[ARG_B_K], NIBBLES_ROWS - 1));
+    for (int i = 0; i < NIBBLES_GROUPS; i++) {
+        const int64_t at = trailer + i * TRAILER;
+        LoValue integers = add_group(g, t, load_integers(g, t, a, lo_i32, at + 1));
+        LoValue halves = lo_load(lo, lo_i32, gemm_at(g, scales, t->column), ELEMENT);
+        LoValue scale =
+            lo_mul(lo, load_integers(g, t, a, lo_f32, at), half_value(g, halves, i == 1));
+        sum = lo_muladd(lo, lo_from_int(lo, integers, lo_f32), scale, sum);
+    }
+    next_row(g, t);
+    t->x[ARG_A] = gemm_byte(g, a, lo_i64_of(lo, (trailer + NIBBLES_GROUPS * TRAILER) * ELEMENT));
+    return sum;
+}
+
+static LoValue sum_groups(GemmEmit *g, Tile *t)
+{
+    Lo *lo = &g->lo;
+    LoValue one = lo_i64_of(lo, 1), turns = t->x[ARG_K], sum = lo_zero(lo, lo_f32);
+    LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
+    lo_while_open(lo, &loop, &turns, one);
+    sum = add_groups(g, t, sum);
+    turns = gemm_sub(g, turns, one);
+    lo_while_close(lo, &loop);
+    return sum;
+}
+
+/* ---- all terms ---- */
+
+/* A turn takes one, or two where it widens halves. */
 static LoValue sum_terms(GemmEmit *g, Tile *t)
 {
+    if (g->form.integers == NIBBLES_BITS)
+        return sum_groups(g, t);
     Lo *lo = &g->lo;
     bool half = halves(g, t);
     int steps = half ? 2 : 1;

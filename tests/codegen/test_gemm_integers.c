@@ -1,6 +1,7 @@
-/* Products of integers of 8 bits: every bit against the definition in docs/ir.md, written down
- * here, on every CPU level that runs here; panels that are written without the form; the values
- * that panels give back; and the code of the tiles. */
+/* Products of integers of 8 bits and of 4: against the definitions in docs/ir.md, written down here
+ * (of 8 bits every bit; of 4, whose groups are summed in f32, within its rounding), on every CPU
+ * level that runs here; panels that are written without the form; the values that panels give back;
+ * and the code of the tiles. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cpu.h"
+#include "base/half.h"
 #include "codegen/codegen.h"
 #include "runtime/exec/panels.h"
 #include "runtime/exec/per_thread.h"
@@ -19,14 +21,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char text[] =
+static const char texts[][512] = {
     "module \"test\"\n"
     "func f {\n"
     "  %0 = input {name = \"a\"} : f32[2, 3]\n"
     "  %1 = input {name = \"b\"} : f32[3, 4]\n"
     "  %2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], bits = 8} : f32[2, 4]\n"
     "  output %2 {name = \"c\"}\n"
-    "}\n";
+    "}\n",
+    "module \"test\"\n"
+    "func f {\n"
+    "  %0 = input {name = \"a\"} : f32[2, 3]\n"
+    "  %1 = input {name = \"b\"} : f32[3, 4]\n"
+    "  %2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], bits = 4} : f32[2, 4]\n"
+    "  output %2 {name = \"c\"}\n"
+    "}\n"};
 
 /* ---- the definition ---- */
 
@@ -45,8 +54,47 @@ static float round_terms(const float *x, int64_t k, int64_t step, int32_t *out)
     return is_zero ? 0 : g / 127;
 }
 
-static float expected(const float *a, int64_t a_k, const float *b, int64_t b_k, int64_t k)
+/* A group of at most 32 terms as integers from -8 to 7; returns their scale, an f16. */
+static float round_group(const float *x, int64_t k, int64_t step, int32_t *out)
 {
+    float m = 0;
+    for (int64_t l = 0; l < k; l++)
+        m = isnan(x[l * step]) || fabsf(x[l * step]) > fabsf(m) ? x[l * step] : m;
+    const float scale = half_to_float(half_from_float(m / -8));
+    for (int64_t l = 0; l < k; l++) {
+        const volatile float scaled = x[l * step] * (scale == 0 ? 0 : 1 / scale);
+        out[l] = isnan(scaled) ? 0 : (int32_t)fmin(7, fmax(-8, rintf(scaled)));
+    }
+    return scale;
+}
+
+/* What a product may be off: nothing, or what the sums of groups are rounded. */
+static double bound;
+
+static float expected_4(const float *a, int64_t a_k, const float *b, int64_t b_k, int64_t k)
+{
+    int32_t q[2][32];
+    double total = 0;
+    bound = 0;
+    for (int64_t l = 0; l < k; l += 32) {
+        const int64_t n = k - l < 32 ? k - l : 32;
+        const float left = round_terms(a + l * a_k, n, a_k, q[0]),
+                    right = round_group(b + l * b_k, n, b_k, q[1]);
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += q[0][i] * q[1][i];
+        total += sum * left * right;
+        bound += fabs(sum * left * right) * (double)(k / 32 + 4) * 0x1p-24;
+    }
+    return (float)total;
+}
+
+static float expected(int64_t bits, const float *a, int64_t a_k, const float *b, int64_t b_k,
+                      int64_t k)
+{
+    bound = 0;
+    if (bits == 4)
+        return expected_4(a, a_k, b, b_k, k);
     int32_t *q = malloc((size_t)(2 * k + 1) * sizeof *q), sum = 0;
     const float left = round_terms(a, k, a_k, q), right = round_terms(b, k, b_k, q + k);
     for (int64_t l = 0; l < k; l++)
@@ -83,20 +131,26 @@ static float *data_of(int64_t count, Kind kind)
 }
 
 static void compare(Shape s, Kind kind, const char *how, int transposed, int64_t count,
-                    const float *c, const float *want)
+                    const float *c, const float *want, const float *bounds)
 {
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
-        if (memcmp(&c[i], &want[i], sizeof c[i]) && !(isnan(c[i]) && isnan(want[i])))
+        if (memcmp(&c[i], &want[i], sizeof c[i]) && !(isnan(c[i]) && isnan(want[i])) &&
+            !(fabsf(c[i] - want[i]) <= bounds[i]))
             fail_msg("%lld x %lld x %lld, data %d, %s, transposed %d: element %lld is %a, not %a",
                      (long long)s.m, (long long)s.n, (long long)s.k, kind, how, transposed,
                      (long long)i, (double)c[i], (double)want[i]);
 }
 
 /* Panels that panels_write makes are those of product_pack, and give back the rounded values. */
+static TfcProductType product_of(const TfcForm *form)
+{
+    return form->sizes.integers == 8 ? TFC_PRODUCT_INT8 : TFC_PRODUCT_INT4;
+}
+
 static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, int64_t column)
 {
     TfcPanels panels = {.name = "b",
-                        .product = TFC_PRODUCT_INT8,
+                        .product = product_of(form),
                         .k = s.k,
                         .n = s.n,
                         .is_transposed = row == 1 && s.n > 1,
@@ -112,11 +166,15 @@ static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, 
     panels.data = out;
     panels_read(&panels, back);
     const int64_t k_step = panels.is_transposed ? 1 : s.n, n_step = panels.is_transposed ? s.k : 1;
-    for (int64_t j = 0; j < s.n; j++) {
-        const float scale = round_terms(values + j * n_step, s.k, k_step, q);
-        for (int64_t l = 0; l < s.k; l++)
-            assert_true(back[l * k_step + j * n_step] == scale * (float)q[l]);
-    }
+    const bool groups = form->sizes.integers == 4;
+    for (int64_t j = 0; j < s.n; j++)
+        for (int64_t l = 0, n; l < s.k; l += n) {
+            const float *x = values + j * n_step + l * k_step;
+            n = !groups || s.k - l < 32 ? s.k - l : 32;
+            const float scale = (groups ? round_group : round_terms)(x, n, k_step, q);
+            for (int64_t i = 0; i < n; i++)
+                assert_true(back[(l + i) * k_step + j * n_step] == scale * (float)q[i]);
+        }
     free(q);
     free(values);
     return out;
@@ -131,11 +189,15 @@ static void check(const TfcForm *form, Shape s, int transposed, int64_t room, Ki
     float *b = data_of((s.k + room) * (s.n + room), kind == ZEROS ? ORDINARY : kind);
     float *c = data_of(count, ORDINARY), *want = malloc((size_t)(count + 1) * sizeof *want);
     float *before = malloc((size_t)(count + 1) * sizeof *before);
+    float *bounds = calloc((size_t)(count + 1), sizeof *bounds);
     memcpy(before, c, (size_t)count * sizeof *c);
     memcpy(want, c, (size_t)count * sizeof *c);
     for (int64_t i = 0; i < s.m; i++)
-        for (int64_t j = 0; j < s.n; j++)
-            want[i * c_row + j] = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k);
+        for (int64_t j = 0; j < s.n; j++) {
+            want[i * c_row + j] = expected(form->sizes.integers, a + i * a_row, a_column,
+                                           b + j * b_column, b_row, s.k);
+            bounds[i * c_row + j] = (float)bound;
+        }
     /* clang-format off */
     TfcProduct product = {.m = s.m, .n = s.n, .k = s.k,
                           .a = a, .a_row = a_row, .a_column = a_column,
@@ -143,21 +205,21 @@ static void check(const TfcForm *form, Shape s, int transposed, int64_t room, Ki
                           .c = c, .c_row = c_row};
     /* clang-format on */
     product_run(form, &product, workspace_here());
-    compare(s, kind, "in place", transposed, count, c, want);
+    compare(s, kind, "in place", transposed, count, c, want, bounds);
     int64_t panels = (s.n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
-    int64_t elements = (s.k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + INTEGERS_TRAILER;
-    float *packed = malloc((size_t)(panels * elements + 1) * sizeof *packed);
+    void *packed = malloc((size_t)(panels * pack_kept_bytes(&form->sizes, s.k) + 1));
     product_pack(form, s.k, 0, s.n, b, b_row, b_column, packed);
     void *by_hand = written(form, s, b, b_row, b_column);
     for (int i = 0; i < 2; i++) {
         memcpy(c, before, (size_t)count * sizeof *c);
         product.panels = i ? by_hand : packed;
         product_run(form, &product, workspace_here());
-        compare(s, kind, i ? "written" : "packed", transposed, count, c, want);
+        compare(s, kind, i ? "written" : "packed", transposed, count, c, want, bounds);
     }
     free(by_hand);
     free(packed);
     free(before);
+    free(bounds);
     free(a);
     free(b);
     free(c);
@@ -176,8 +238,7 @@ static void check_long(const TfcForm *form)
 {
     enum { M = 7, N = 3, K = TFC_INT8_K };
     float *a = data_of(M * K, GREATEST), *b = data_of(K * N, GREATEST), c[M * N];
-    int64_t elements = K / INTEGERS_TERMS + INTEGERS_TRAILER;
-    float *packed = malloc((size_t)(TFC_PANEL_COLUMNS * elements) * sizeof *packed);
+    void *packed = malloc((size_t)(TFC_PANEL_COLUMNS * pack_kept_bytes(&form->sizes, K)));
     product_pack(form, K, 0, N, b, N, 1, packed);
     /* clang-format off */
     TfcProduct product = {.m = M, .n = N, .k = K, .a = a, .a_row = K, .a_column = 1,
@@ -185,8 +246,10 @@ static void check_long(const TfcForm *form)
     /* clang-format on */
     product_run(form, &product, workspace_here());
     for (int i = 0; i < M; i++)
-        for (int j = 0; j < N; j++)
-            assert_true(c[i * N + j] == expected(a + i * K, 1, b + j, N, K));
+        for (int j = 0; j < N; j++) {
+            const float want = expected(form->sizes.integers, a + i * K, 1, b + j, N, K);
+            assert_true(fabsf(c[i * N + j] - want) <= (float)bound);
+        }
     free(packed);
     free(a);
     free(b);
@@ -212,16 +275,16 @@ static void check_not_finite(const TfcForm *form)
     free(b);
 }
 
-static void check_cpu(const char *cpu, bool scalar)
+static void check_cpu(const char *cpu, bool scalar, TfcProductType product)
 {
     Case c;
-    open_case(&c, text);
+    open_case(&c, texts[product == TFC_PRODUCT_INT4]);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
     Jit *jit = jit_new(&options, &c.diags);
     if (jit) { /* else this machine cannot run code for it */
         const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
         assert_non_null(program);
-        const TfcForm *form = program->products.native[TFC_PRODUCT_INT8];
+        const TfcForm *form = program->products.native[product];
         assert_non_null(form);
         assert_null(program->products.native[TFC_PRODUCT_F32]);
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
@@ -236,14 +299,25 @@ static void check_cpu(const char *cpu, bool scalar)
     arena_free(c.arena);
 }
 
-static void test_products(void **state)
+static void check_cpus(TfcProductType product)
+{
+    check_cpu(NULL, false, product);
+    check_cpu("x86-64-v2", false, product);
+    check_cpu("x86-64-v3", false, product);
+    check_cpu("x86-64-v4", false, product);
+    check_cpu(NULL, true, product);
+}
+
+static void test_products_of_8(void **state)
 {
     (void)state;
-    check_cpu(NULL, false);
-    check_cpu("x86-64-v2", false);
-    check_cpu("x86-64-v3", false);
-    check_cpu("x86-64-v4", false);
-    check_cpu(NULL, true);
+    check_cpus(TFC_PRODUCT_INT8);
+}
+
+static void test_products_of_4(void **state)
+{
+    (void)state;
+    check_cpus(TFC_PRODUCT_INT4);
 }
 
 /* ---- the tiles' code ---- */
@@ -253,20 +327,24 @@ static void test_tiles_stay_in_registers(void **state)
     (void)state;
     static const struct {
         const char *cpu, *instruction;
-        int least;
+        int least, least_of_4;
     } cpus[] = {
-        {"x86-64-v2", "pmaddwd", 6},       {"x86-64-v3", "vpmaddwd", 6},
-        {"x86-64-v4", "vpmaddwd", 8},      {"alderlake", "vpdpbusd", 8},
-        {"icelake-server", "vpdpbusd", 8}, {"znver4", "vpdpbusd", 8},
-        {"sapphirerapids", "vpdpbusd", 8},
+        {"x86-64-v2", "pmaddwd", 6, 2},       {"x86-64-v3", "vpmaddwd", 6, 4},
+        {"x86-64-v4", "vpmaddwd", 8, 6},      {"alderlake", "vpdpbusd", 8, 4},
+        {"icelake-server", "vpdpbusd", 8, 6}, {"znver4", "vpdpbusd", 8, 6},
+        {"sapphirerapids", "vpdpbusd", 8, 6},
     };
-    for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
+    enum { CPUS = sizeof cpus / sizeof cpus[0] };
+    for (size_t i = 0; i < 2 * CPUS; i++) {
+        const bool of_4 = i >= CPUS;
+        const char *cpu = cpus[i % CPUS].cpu;
         Case c;
         Text assembly = {0};
-        open_case(&c, text);
-        TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
+        open_case(&c, texts[of_4]);
+        TargetOptions options = {.cpu = cpu, .opt_level = 2};
         assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least, true);
+        check_tile_loops(assembly.data, cpu, cpus[i % CPUS].instruction,
+                         of_4 ? cpus[i % CPUS].least_of_4 : cpus[i % CPUS].least, true);
         text_free(&assembly);
         arena_free(c.arena);
     }
@@ -275,7 +353,8 @@ static void test_tiles_stay_in_registers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_products_of_8),
+        cmocka_unit_test(test_products_of_4),
         cmocka_unit_test(test_tiles_stay_in_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* f16, IEEE 754's binary16: a sign, 5 bits of exponent, 10 of fraction. */
+#ifndef BASE_HALF_H
+#define BASE_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline float half_to_float(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = (uint32_t)(bits & 0x7FFF) << 13;
+    uint32_t wide = sign | rest | 0x7F800000; /* infinite, or NaN */
+    float value;
+    if (rest < (uint32_t)0x7C00 << 13) {
+        memcpy(&value, &rest, sizeof value);
+        value *= 0x1p112f; /* the difference of both exponents' offsets */
+        memcpy(&wide, &value, sizeof wide);
+        wide |= sign;
+    }
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+/* Rounds to nearest, ties to even; a value that is too large becomes infinite, NaN stays NaN. */
+static inline uint16_t half_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint32_t sign = bits >> 16 & 0x8000;
+    bits &= 0x7FFFFFFF;
+    if (bits > 0x7F800000)
+        return (uint16_t)(sign | 0x7E00);
+    if (bits >= 0x477FF000) /* half way from the greatest f16 to the next one */
+        return (uint16_t)(sign | 0x7C00);
+    if (bits < 0x38800000) { /* below 2^-14: a unit is 2^-24, as it is of floats from 0.5 on */
+        memcpy(&value, &bits, sizeof value);
+        value += 0.5f;
+        memcpy(&bits, &value, sizeof bits);
+        return (uint16_t)(sign | (bits - 0x3F000000));
+    }
+    return (uint16_t)(sign | (bits - 0x38000000 + 0xFFF + (bits >> 13 & 1)) >> 13);
+}
+
+#endif
