@@ -2,9 +2,11 @@
 #include "base/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
+#include "driver/run/evaluation.h"
 #include "driver/run/quantise.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +14,13 @@
 typedef struct Quantize {
     Common common;
     const char *out, *dtype;
+    TextFiles texts;
     TextList keep;
     bool json;
 } Quantize;
+
+/* Of the run, and of what is made of it. */
+enum { BEFORE, AFTER, SIDES };
 
 static int by_error(const void *a, const void *b)
 {
@@ -23,11 +29,37 @@ static int by_error(const void *a, const void *b)
                                 : (x->name > y->name) - (x->name < y->name);
 }
 
-static void print_json(const QuantisedParams *params)
+/* ---- the results ---- */
+
+static void put_sides(JsonWriter *json, const char *name, double before, double after)
+{
+    enum { DIGITS = 9 };
+    json_open(json, name, '{');
+    json_put_number(json, "before", before, DIGITS);
+    json_put_number(json, "after", after, DIGITS);
+    json_close(json, '}');
+}
+
+static void put_evaluations(JsonWriter *json, const Evaluation e[SIDES])
+{
+    put_sides(json, "loss", e[BEFORE].loss, e[AFTER].loss);
+    if (!e[BEFORE].decoded)
+        return;
+    put_sides(json, "bleu", e[BEFORE].judgement.bleu, e[AFTER].judgement.bleu);
+    put_sides(json, "accuracy", e[BEFORE].judgement.exact, e[AFTER].judgement.exact);
+    put_sides(json, "symbol_error_rate", e[BEFORE].judgement.symbol_error_rate,
+              e[AFTER].judgement.symbol_error_rate);
+}
+
+/* `e`: NULL: no texts were given. */
+static void print_json(const QuantisedParams *params, const Evaluation *e)
 {
     Text text = {0};
     JsonWriter json = {.out = &text};
-    json_open(&json, NULL, '[');
+    json_open(&json, NULL, '{');
+    if (e)
+        put_evaluations(&json, e);
+    json_open(&json, "params", '[');
     for (size_t i = 0; i < params->count; i++) {
         const QuantisedParam *p = &params->data[i];
         json_open(&json, NULL, '{');
@@ -41,7 +73,8 @@ static void print_json(const QuantisedParams *params)
         json_close(&json, '}');
     }
     json_close(&json, ']');
-    printf("%s\n", text.data ? text.data : "[]");
+    json_close(&json, '}');
+    puts(text.data);
     text_free(&text);
 }
 
@@ -67,14 +100,81 @@ static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
     printf("%" PRId64 " of %zu params in %s: ", quantised, params->count, o->dtype);
     printf("%s in place of ", bytes_text(bytes));
     printf("%s, %.2f times smaller\n", bytes_text(before), (double)before / (double)bytes);
-    printf("compare: tfc eval on %s and on the run it was made of\n", o->out);
+}
+
+static void print_sides(const char *what, double before, double after, int digits, const char *unit)
+{
+    printf("%-18s %.*f  %.*f (%+.*f)%s\n", what, digits, before, digits, after, digits,
+           after - before, unit);
+}
+
+static void print_evaluations(const Evaluation e[SIDES])
+{
+    enum { PERCENT = 100 };
+    const Judgement *before = &e[BEFORE].judgement, *after = &e[AFTER].judgement;
+    printf("%-18s before and after, of %" PRId64 " sentences\n", "on the given text",
+           e[BEFORE].sentences);
+    print_sides("loss", e[BEFORE].loss, e[AFTER].loss, 4, " nats a target token");
+    if (!e[BEFORE].decoded)
+        return;
+    print_sides("BLEU", before->bleu, after->bleu, 2, "");
+    print_sides("exactly right", PERCENT * before->exact, PERCENT * after->exact, 2, " %");
+    print_sides("symbol error rate", PERCENT * before->symbol_error_rate,
+                PERCENT * after->symbol_error_rate, 2, " %");
+}
+
+/* ---- the work ---- */
+
+/* The texts, read once, and what both runs make of them. */
+typedef struct Comparison {
+    Lines *source, *target; /* source NULL: not read yet */
+    Evaluation of[SIDES];
+} Comparison;
+
+static bool read_texts(Job *job, const Quantize *o, const RunFolder *run, Comparison *c)
+{
+    if (!c->source && common_check_texts(job, run, &o->texts))
+        c->source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &c->target);
+    return c->source != NULL;
+}
+
+static bool evaluate(Job *job, RunFolder *run, const char *checkpoint, const Comparison *c,
+                     Evaluation *out)
+{
+    Corpus *corpus = evaluation_corpus(job, run, c->source, c->target);
+    const DecodeSettings settings = inference_decode_settings(&run->inference);
+    bool ok = corpus && evaluation_prepare(job, run, checkpoint) &&
+              evaluation_loss(job, run, corpus, out) &&
+              (!evaluation_decodes(run) ||
+               evaluation_answers(job, run, corpus, c->target, &settings, NULL, out));
+    corpus_free(corpus);
+    return ok;
+}
+
+/* Of a run as its own record says that it computes; nothing, without texts. */
+static bool compare(Job *job, const Quantize *o, const char *path, const char *checkpoint,
+                    Comparison *c, int side)
+{
+    RunFolder run;
+    if (!text_files_given(&o->texts))
+        return true;
+    bool ok = run_folder_open(job, &(RunSource){.path = path, .keeps = true}, &run) &&
+              read_texts(job, o, &run, c) && evaluate(job, &run, checkpoint, c, &c->of[side]);
+    run_folder_close(&run);
+    return ok;
 }
 
 static int run_quantize(Job *job, void *record, const Arguments *arguments)
 {
     const Quantize *o = record;
+    const char *run = arguments->words[0],
+               *mistake =
+                   text_files_given(&o->texts)
+                       ? text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT)
+                       : NULL;
     QuantisedParams params = {0};
-    QuantiseOptions options = {.run = arguments->words[0],
+    Comparison c = {0};
+    QuantiseOptions options = {.run = run,
                                .checkpoint = o->common.checkpoint,
                                .out = o->out,
                                .dtype = o->dtype,
@@ -83,12 +183,21 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
     for (int i = 0; i < arguments->argc; i++)
         vec_push(job->arena, options.command, arguments->argv[i]);
     if (!o->out)
-        return cli_usage_error("-o names the folder of the new run");
-    const bool ok = quantise_run(job, &options, &params);
+        mistake = "-o names the folder of the new run";
+    if (mistake)
+        return cli_usage_error("%s", mistake);
+    const bool ok =
+        quantise_check(job, &options) && compare(job, o, run, o->common.checkpoint, &c, BEFORE) &&
+        quantise_run(job, &options, &params) && compare(job, o, o->out, NULL, &c, AFTER);
     if (ok && o->json)
-        print_json(&params);
+        print_json(&params, text_files_given(&o->texts) ? c.of : NULL);
     else if (ok)
         print_table(job, o, &params);
+    if (ok && !o->json && text_files_given(&o->texts))
+        print_evaluations(c.of);
+    else if (ok && !o->json)
+        printf("compare: tfc eval on %s and on the run it was made of, or --source and --target\n",
+               o->out);
     return cli_finish(job, ok);
 }
 
@@ -97,9 +206,17 @@ static const Option options[] = {
     {"dtype", "int8|int4", FIELD(Quantize, dtype), 0, "int8", "integers of 8 bits, or of 4"},
     {"keep", "PATTERN", FIELD(Quantize, keep), 0, NULL,
      "leave the params whose names match PATTERN in f32, such as '**.output'"},
+    {"source", "FILE", FIELD(Quantize, texts.source), 0, NULL,
+     "source text, one sentence a line: losses and answers are compared on it"},
+    {"target", "FILE", FIELD(Quantize, texts.target), 0, NULL,
+     "reference text, with as many lines as the source"},
+    {"text", "FILE", FIELD(Quantize, texts.text), 0, NULL,
+     "text of a model with one input: losses are compared on it"},
     OPTION_CHECKPOINT(Quantize),
+    OPTION_LINE_LIMIT(Quantize),
+    OPTION_THREADS(Quantize),
     {"json", NULL, FIELD(Quantize, json), 0, NULL,
-     "print a JSON list with an object for each param: bytes, bytes before, error"},
+     "print one JSON object: params, each with bytes, bytes_before, error; loss, bleu, …"},
 };
 
 const Command command_quantize = {
@@ -112,7 +229,8 @@ const Command command_quantize = {
         "Makes another run of a run's checkpoint, whose matrices are integers: of 8 bits with a\n"
         "scale for each output channel, of 4 with one for each 32 terms of a channel. Commands\n"
         "compute in that type with it, unless --dtype says otherwise. Prints the params that lose\n"
-        "most: the root mean square of the change, as a share of that of the param.",
+        "most: the root mean square of the change, as a share of that of the param; and, if text\n"
+        "is given, loss, BLEU and error rates of both runs, as tfc eval measures them.",
     COMMAND_OPTIONS(Quantize, options),
     .run = run_quantize,
 };

@@ -240,14 +240,20 @@ static bool write_run(Job *job, RunFolder *run, RunRecord *record, const Quantis
                               run_folder_write(job, new.made, &run->session, run->vocab, record));
 }
 
-bool quantise_run(Job *job, const QuantiseOptions *o, QuantisedParams *params)
+bool quantise_check(Job *job, const QuantiseOptions *o)
 {
-    RunFolder run;
     RunRecord record;
     if (!new_folder_is_free(o->out))
         return job_error(job, "%s is there already: -o names a folder that is to be made", o->out);
     if (is_run_folder(o->run) && run_record_read(job, o->run, &record) && record.quantised)
         return job_error(job, "%s is quantised already (%s)", o->run, record.quantised);
+    return true;
+}
+
+bool quantise_run(Job *job, const QuantiseOptions *o, QuantisedParams *params)
+{
+    RunFolder run;
+    RunRecord record;
     bool ok = run_folder_open(job, &(RunSource){.path = o->run}, &run) &&
               run_record_read(job, o->run, &record) && write_run(job, &run, &record, o, params);
     run_folder_close(&run);

@@ -27,8 +27,10 @@ typedef struct QuantiseOptions {
     TextList keep, command;
 } QuantiseOptions;
 
-/* Writes the folder, and lists all params. Holds one param in f32 at a time, and all of them
- * quantised. False after errors; then nothing is written. */
+/* Whether the folder can be written, of a run that is not quantised. False after an error. */
+bool quantise_check(Job *job, const QuantiseOptions *options);
+/* After quantise_check writes the folder, and lists all params. Holds one param in f32 at a time,
+ * and all of them quantised. False after errors; then nothing is written. */
 bool quantise_run(Job *job, const QuantiseOptions *options, QuantisedParams *params);
 
 #endif

@@ -56,6 +56,24 @@ check() {
 check int4 3 30 3
 check int8 2 6 0.3
 
+# Losses, BLEU and error rates on given text are those of tfc eval.
+"$tfc" quantize "$run" -o judged --source lines --target answers --json >judged.json
+"$tfc" eval "$run" --source lines --target answers --json >before.json
+"$tfc" eval judged --source lines --target answers --json >after.json
+python3 - <<'END' || fail "other figures than those of tfc eval"
+import json
+told, before, after = (json.load(open(f"{name}.json")) for name in ("judged", "before", "after"))
+assert len(told["params"]) > 50 and told["loss"]["before"] != told["loss"]["after"]
+for name in ("loss", "bleu", "accuracy", "symbol_error_rate"):
+    assert told[name] == {"before": before[name], "after": after[name]}, name
+END
+"$tfc" quantize "$runs/generator" --dtype int4 -o nats --text lines | grep -q '^loss .* nats a target token' ||
+    fail "no loss of a language model"
+refuses 2 'target' "$tfc" quantize "$run" -o more --source lines
+refuses 2 'reads pairs' "$tfc" quantize "$run" -o more --text lines
+refuses 1 'missing' "$tfc" quantize "$run" -o more --source missing --target answers
+[ ! -e more ] || fail "a folder is left"
+
 "$tfc" quantize "$run" -o kept --keep 'decoder' --json | tr '{' '\n' | grep '"decoder' | grep -qv '"stays": *"kept"' && fail "what is kept is quantised"
 "$tfc" translate kept --input lines >/dev/null
 

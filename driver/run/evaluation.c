@@ -1,0 +1,67 @@
+/* Losses, answers and their comparison; see evaluation.h. */
+#include "driver/run/evaluation.h"
+
+#include <math.h>
+
+enum { PAIR_TOKENS = 2048, STREAM_TOKENS = 8192, DECODE_TOKENS = 1024 }; /* of a batch */
+
+Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target)
+{
+    enum { DEFAULT_WINDOW = 128 };
+    bool stream = run->kind == CORPUS_STREAM;
+    CorpusOptions options = {.kind = run->kind,
+                             .keep_all = true,
+                             .same_lengths = feed_shares_lengths(&run->inference.feed),
+                             .max_length = inference_max_length(&run->inference)};
+    if (stream && !inference_said_length(&run->inference))
+        options.max_length = DEFAULT_WINDOW;
+    if (stream && options.max_length > STREAM_TOKENS)
+        options.max_length = STREAM_TOKENS;
+    return corpus_encode(&job->diags, run->vocab, &options, source, target);
+}
+
+bool evaluation_decodes(const RunFolder *run)
+{
+    return run->kind == CORPUS_PAIRS && ports_predict(&run->inference.ports);
+}
+
+bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint)
+{
+    return inference_prepare_score(&run->inference, true) &&
+           (!evaluation_decodes(run) || inference_prepare_decode(&run->inference)) &&
+           run_folder_load(job, run, checkpoint);
+}
+
+bool evaluation_loss(Job *job, RunFolder *run, const Corpus *corpus, Evaluation *out)
+{
+    Scores scores;
+    int64_t tokens = run->kind == CORPUS_STREAM ? STREAM_TOKENS : PAIR_TOKENS;
+    if (!inference_score(&run->inference, corpus, tokens, NULL, &scores))
+        return job_no_memory(job);
+    out->loss = score_token_loss(&scores);
+    out->model_loss = scores.loss;
+    out->perplexity = exp(out->loss);
+    out->tokens = scores.tokens;
+    out->sentences = scores.sentences;
+    out->cut_sources = corpus->cut_sources;
+    out->cut_targets = corpus->cut_targets;
+    out->max_length = corpus->options.max_length;
+    return true;
+}
+
+bool evaluation_answers(Job *job, RunFolder *run, const Corpus *corpus, const Lines *target,
+                        const DecodeSettings *settings, const char *tokenize, Evaluation *out)
+{
+    Arena *arena = arena_new();
+    Decoded *results = ARENA_ARRAY(arena, Decoded, corpus->n + 1);
+    BleuTokenize how = inference_tokenize(&run->inference);
+    if (tokenize)
+        bleu_parse_tokenize(tokenize, &how);
+    bool ok = inference_decode(&run->inference, corpus, settings, DECODE_TOKENS, arena, results);
+    if (ok)
+        out->judgement = inference_judge(&run->inference, how, corpus, target, results);
+    out->decoded = true;
+    out->signature = bleu_signature(job->arena, how, 1, TFC_VERSION);
+    arena_free(arena);
+    return ok;
+}

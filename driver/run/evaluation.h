@@ -1,0 +1,35 @@
+/* Evaluation: how well a run does on given text. */
+#ifndef DRIVER_RUN_EVALUATION_H
+#define DRIVER_RUN_EVALUATION_H
+
+#include "driver/run/folder.h"
+
+/* Evaluation:
+ *   loss, perplexity           nats a target token, without label smoothing; its exponential
+ *   model_loss                 as the model's `loss = …` says; NAN: not known
+ *   cut_sources, cut_targets   how many were cut to max_length tokens (Corpus)
+ *   decoded                    whether the following are known: of pairs, where a run decodes
+ *   judgement, signature       of what was decoded; how BLEU was counted */
+typedef struct Evaluation {
+    double loss, perplexity, model_loss;
+    int64_t sentences, tokens;
+    int64_t cut_sources, cut_targets, max_length;
+    bool decoded;
+    Judgement judgement;
+    const char *signature;
+} Evaluation;
+
+/* The lines as the run reads them: every row of pairs and lines; a stream in windows as training
+ * has them. `target`: of pairs; else NULL. Its caller frees it; NULL after errors. */
+Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target);
+/* Whether answers to such a corpus are decoded and compared. */
+bool evaluation_decodes(const RunFolder *run);
+/* Compiles what is needed, and reads the params as run_folder_load does. False after errors. */
+bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint);
+/* Computes the losses; and, for evaluation_decodes, the answers, which are compared with the lines
+ * of `target`. `tokenize`: of BLEU, by name; NULL: as fits the vocabulary. False after errors. */
+bool evaluation_loss(Job *job, RunFolder *run, const Corpus *corpus, Evaluation *out);
+bool evaluation_answers(Job *job, RunFolder *run, const Corpus *corpus, const Lines *target,
+                        const DecodeSettings *settings, const char *tokenize, Evaluation *out);
+
+#endif
