@@ -15,8 +15,14 @@ typedef enum TargetPairs {
 typedef enum TargetQuads {
     TARGET_QUADS_WIDENED, /* as i32 */
     TARGET_QUADS_WORDS,   /* pairs of i16 at once: pmaddwd and its like */
-    TARGET_QUADS_DOTS     /* four at once: vpdpbusd */
+    TARGET_QUADS_DOTS,    /* four at once, bytes without sign by bytes with one: vpdpbusd */
+    TARGET_QUADS_SIGNED   /* four at once, with signs: sdot */
 } TargetQuads;
+
+static inline bool target_multiplies_bytes(TargetQuads quads)
+{
+    return quads == TARGET_QUADS_DOTS || quads == TARGET_QUADS_SIGNED;
+}
 
 /* A row of targets.def, which explains the columns. */
 typedef struct Processor {

@@ -140,6 +140,19 @@ static LlValue render_byte_dot(Render *r, const LoOp *op)
     return render_intrinsic(r, name, 0, NULL, 3, args);
 }
 
+/* Of four lanes. */
+static LlValue render_signed_dot(Render *r, const LoOp *op)
+{
+    enum { LANES = 4, BYTES = 16 };
+    assert(lo_lanes(op->type) == LANES);
+    LlType bytes = LLVMVectorType(LLVMInt8TypeInContext(r->context), BYTES);
+    LlType types[] = {render_type(r, op->type), bytes};
+    LlValue args[] = {render_arg(r, op, 0),
+                      LLVMBuildBitCast(r->builder, render_arg(r, op, 1), bytes, ""),
+                      LLVMBuildBitCast(r->builder, render_arg(r, op, 2), bytes, "")};
+    return render_intrinsic(r, "llvm.aarch64.neon.sdot", 2, types, 3, args);
+}
+
 /* ---- types and lanes ---- */
 
 static const LLVMOpcode casts[LO_KINDS] = {
@@ -375,6 +388,7 @@ LlValue render_op(Render *r, const LoOp *op)
     case LO_pair_dot: return render_pair_dot(r, op);
     case LO_word_dot: return render_word_dot(r, op);
     case LO_byte_dot: return render_byte_dot(r, op);
+    case LO_signed_dot: return render_signed_dot(r, op);
     case LO_math: return render_math(r, op);
     case LO_select:
         return LLVMBuildSelect(r->builder, render_arg(r, op, 0), render_arg(r, op, 1),

@@ -7,7 +7,8 @@
  * from the sum of products:
  *
  *   joined = 4   the processor multiplies bytes without sign by bytes with one: an element of a row
- *                of a has 4 terms plus 128; b's terms have a sign, and their sums are there
+ *                of a has 4 terms plus 128; b's terms have a sign, and their sums are there. Where
+ *                bytes with signs are multiplied, a has its integers, and the sums are not read
  *   joined = 2   elsewhere words with a sign are multiplied: an element of a row has 2 terms, i16,
  *                and the row's sum is there; b's terms are plus 128 and in the order 0, 2, 1, 3, so
  *                that the even bytes of an element meet a's first two, the odd ones the next two

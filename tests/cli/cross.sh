@@ -64,6 +64,11 @@ for beam in 1 4; do
     [ "$(wc -w <here/tokens$beam)" -gt 20 ] || fail "nothing was translated"
 done
 
+for dtype in int8 int4; do
+    "$tfc" compile "$model" -o here/$dtype $small --weights here/trained.safetensors --dtype $dtype 2>/dev/null
+    here/$dtype --beam 4 --bos 1 --eos 2 <ids >here/tokens.$dtype
+done
+
 # Text, by a vocabulary inside.
 awk 'BEGIN { srand(3); for (i = 0; i < 300; i++) { s = ""; for (k = 0; k < 5; k++) { s = s (k ? " " : "")
      for (l = 0; l < 4; l++) s = s substr("abcdefghijklmnopqrstuvwxyz", 1 + int(rand() * 26), 1) } print s } }' >letters
@@ -112,8 +117,19 @@ translates()
     runs "$1" "./text-$2" <text | cmp - here/text || fail "$1: other text"
 }
 
+# integers TARGET CPU: the same tokens in integers
+integers()
+{
+    for dtype in int8 int4; do
+        "$tfc" compile "$model" -o "$dtype-$2" $small --weights here/trained.safetensors --dtype $dtype --target "$1" --cpu "$2" 2>/dev/null
+        runs "$1" "./$dtype-$2" --beam 4 --bos 1 --eos 2 <ids | cmp - here/tokens.$dtype || fail "$1, $2: other tokens in $dtype"
+    done
+}
+
 if has aarch64-linux-gnu-gcc qemu-aarch64; then
     translates aarch64-linux-gnu aarch64
+    integers aarch64-linux-gnu generic
+    integers aarch64-linux-gnu cortex-a76
 fi
 if [ -n "$short" ]; then
     [ -z "$skipped" ] || { echo "skipped: there is no$skipped"; exit 77; }
@@ -127,6 +143,7 @@ if has aarch64-linux-gnu-gcc qemu-aarch64; then
 fi
 if has riscv64-linux-gnu-gcc qemu-riscv64; then
     translates riscv64-linux-gnu riscv64
+    integers riscv64-linux-gnu generic-rv64
     library riscv64-linux-gnu rvv sifive-x280
     emulated=rv64,v=true,vext_spec=v1.0,vlen=512,zba=true,zbb=true,Zfh=true same riscv64-linux-gnu rvv ""
 fi

@@ -98,7 +98,7 @@ static void test_x86(void **state)
 static void test_others(void **state)
 {
     (void)state;
-    check("aarch64-linux-gnu", "cortex-a76", "neon", false);
+    check("aarch64-linux-gnu", "cortex-a76", "neon_dots", false);
     check("aarch64-linux-gnu", NULL, "neon", false);
     check("aarch64-linux-gnu", "neoverse-v1", "sve256", false);
     check("riscv64-linux-gnu", NULL, "rv64", false);

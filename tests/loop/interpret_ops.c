@@ -38,6 +38,13 @@ static uint64_t byte_dot(uint64_t sum, uint64_t a, uint64_t b)
     return (uint32_t)sum;
 }
 
+static uint64_t signed_dot(uint64_t sum, uint64_t a, uint64_t b)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += (uint64_t)((int64_t)(int8_t)(a >> i) * (int8_t)(b >> i));
+    return (uint32_t)sum;
+}
+
 /* ---- floats ---- */
 
 /* a · 2^b; an f64 holds every step of an f32, so that one rounding is left. */
@@ -295,6 +302,7 @@ static bool compute_lane(LoFrame *f, const LoOp *op, const uint64_t x[3], uint64
     case LO_pair_dot: *out = pair_dot(x[0], x[1], x[2]); return true;
     case LO_word_dot: *out = word_dot(x[0], x[1], x[2]); return true;
     case LO_byte_dot: *out = byte_dot(x[0], x[1], x[2]); return true;
+    case LO_signed_dot: *out = signed_dot(x[0], x[1], x[2]); return true;
     case LO_at: *out = address(op, x[0], x[1]); return true;
     case LO_splat: *out = x[0]; return true;
     case LO_trunc:

@@ -21,7 +21,7 @@ typedef struct IntegerRun {
 
 static LoType integer_type(const GemmEmit *g)
 {
-    return g->quads == TARGET_QUADS_DOTS ? lo_i8 : lo_i16;
+    return target_multiplies_bytes(g->quads) ? lo_i8 : lo_i16;
 }
 
 /* Whether integers have INTEGERS_OFFSET added: where bytes without sign meet b's of 8 bits. */
@@ -113,7 +113,7 @@ static void round_whole(GemmEmit *g, const LoValue *x, bool beside)
     LoValue scale = round_run(&r, INTEGERS_OFFSET, &sum);
     LoValue trailer = lo_at(lo, integer_type(g), x[OUT], end);
     lo_store(lo, scale, trailer, BYTES);
-    if (!has_offset(g))
+    if (integer_type(g) == lo_i16)
         lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
 }
 

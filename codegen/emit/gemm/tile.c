@@ -87,6 +87,16 @@ static LoValue add_words(GemmEmit *g, LoValue sum, LoValue left, LoValue right)
     return lo_add(lo, sum, lo_mul(lo, second, lo_lshr(lo, right, by)));
 }
 
+/* The sum and the products of an element of a by one of b, of 8 bits. */
+static LoValue add_integers(GemmEmit *g, LoValue sum, LoValue left, LoValue right)
+{
+    switch (g->quads) {
+    case TARGET_QUADS_DOTS: return lo_byte_dot(&g->lo, sum, left, right);
+    case TARGET_QUADS_SIGNED: return lo_signed_dot(&g->lo, sum, left, right);
+    default: return add_words(g, sum, left, right);
+    }
+}
+
 /* The sum and one term more; `odd`: of a pair. */
 static LoValue add_term(GemmEmit *g, const Tile *t, LoValue sum, bool odd)
 {
@@ -95,8 +105,7 @@ static LoValue add_term(GemmEmit *g, const Tile *t, LoValue sum, bool odd)
     LoValue left =
         lo_load(lo, g->element, gemm_byte(g, t->x[ARG_A], t->left), (unsigned)g->form.source);
     if (g->form.integers)
-        return g->quads == TARGET_QUADS_DOTS ? lo_byte_dot(lo, sum, left, right)
-                                             : add_words(g, sum, left, right);
+        return add_integers(g, sum, left, right);
     return gemm_joined(g) ? lo_pair_dot(lo, sum, left, right) : lo_muladd(lo, left, right, sum);
 }
 
@@ -131,9 +140,11 @@ static LoValue scaled_sum(GemmEmit *g, const Tile *t, LoValue sum)
     LoValue row = gemm_byte(g, t->x[ARG_A], t->left);
     LoValue column = gemm_at(g, t->x[ARG_B], t->column);
     LoValue left = lo_load(lo, lo_f32, row, BYTES), right = lo_load(lo, lo_f32, column, BYTES);
-    LoValue offset = g->quads == TARGET_QUADS_DOTS ? gemm_byte(g, column, t->x[ARG_B_K])
-                                                   : gemm_byte(g, row, lo_i64_of(lo, BYTES));
-    sum = lo_sub(lo, sum, lo_load(lo, lo_i32, offset, BYTES));
+    if (g->quads != TARGET_QUADS_SIGNED) {
+        LoValue offset = g->quads == TARGET_QUADS_DOTS ? gemm_byte(g, column, t->x[ARG_B_K])
+                                                       : gemm_byte(g, row, lo_i64_of(lo, BYTES));
+        sum = lo_sub(lo, sum, lo_load(lo, lo_i32, offset, BYTES));
+    }
     return lo_mul(lo, lo_from_int(lo, sum, lo_f32), lo_mul(lo, left, right));
 }
 
@@ -152,14 +163,15 @@ static LoValue load_integers(GemmEmit *g, const Tile *t, LoValue a, LoType type,
 static LoValue add_nibbles(GemmEmit *g, const Tile *t, LoValue sum)
 {
     Lo *lo = &g->lo;
-    const bool dots = g->quads == TARGET_QUADS_DOTS;
-    LoValue mask = lo_int(lo, lo_i32, dots ? 0x0F0F0F0F : 0x000F000F);
+    const bool bytes = target_multiplies_bytes(g->quads);
+    LoValue mask = lo_int(lo, lo_i32, bytes ? 0x0F0F0F0F : 0x000F000F);
     LoValue nibbles = lo_load(lo, lo_i32, gemm_at(g, t->x[ARG_B], t->column), ELEMENT);
     for (int i = 0; i < NIBBLES_TERMS / g->form.joined; i++) {
         LoValue right =
             lo_and(lo, lo_lshr(lo, nibbles, lo_int(lo, lo_i32, i * NIBBLES_BITS)), mask);
         LoValue left = load_integers(g, t, t->x[ARG_A], lo_i32, i);
-        sum = dots ? lo_byte_dot(lo, sum, right, left) : add_words(g, sum, left, right);
+        sum = g->quads == TARGET_QUADS_DOTS ? lo_byte_dot(lo, sum, right, left) /* no sign */
+                                            : add_integers(g, sum, left, right);
     }
     return sum;
 }
