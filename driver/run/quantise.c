@@ -1,4 +1,5 @@
 /* Which params are quantised along which axis, and the new folder; see quantise.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "driver/run/quantise.h"
 
 #include "base/file.h"
@@ -11,9 +12,14 @@
 #include "runtime/product/integers.h"
 #include "runtime/product/nibbles.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { UNKNOWN = 0, SEVERAL = -1 };
 
@@ -67,11 +73,43 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
 
 /* ---- one param ---- */
 
+/* Tensors of the new run. Their bytes are in `room`, a file without a name that is mapped, so that
+ * memory need not hold all of them. */
 typedef struct Tensors {
     Job *job;
     bool of_4; /* bits; else 8 */
     VEC(StTensor) list;
+    char *room;
+    size_t used, bytes; /* of the room */
 } Tensors;
+
+enum { ALIGNMENT = 64 };
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static void *room_take(Tensors *t, size_t bytes)
+{
+    void *place = t->room + t->used;
+    t->used += aligned(bytes);
+    assert(t->used <= t->bytes);
+    return place;
+}
+
+/* All of it is on the disk at once: a full disk is an error here, and not when it is written. */
+static bool room_open(Tensors *t, const char *folder)
+{
+    const char *path = file_in(t->job->arena, folder, "tensors");
+    int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    int error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)t->bytes + 1);
+    unlink(path);
+    t->room =
+        error ? MAP_FAILED : mmap(NULL, t->bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    error = !error && t->room == MAP_FAILED ? errno : error;
+    if (fd >= 0)
+        close(fd);
+    if (error)
+        diag_errno(&t->job->diags, "write", folder, error);
+    return !error;
+}
 
 static void add_tensor(Tensors *t, const char *name, StType type, int rank, const int64_t *dims,
                        const void *data)
@@ -120,32 +158,45 @@ static void join_nibbles(int8_t *integers, int64_t count, int64_t step)
                                   (integers[j + step] + NIBBLES_OFFSET) << NIBBLES_BITS);
 }
 
-/* `axis`: the one that is summed over. */
-static void add_quantised(Tensors *t, const StoreTensor *param, int axis, QuantisedParam *about)
+/* Bytes of the integers and of the scales of a matrix. */
+static size_t integers_bytes(const Tensors *t, const StoreTensor *param)
+{
+    return (size_t)(t->of_4 ? param->count / 2 : param->count);
+}
+
+static size_t scales_bytes(const Tensors *t, const StoreTensor *param, int axis)
+{
+    const size_t channels = (size_t)param->dims[1 - axis], n = (size_t)param->dims[axis];
+    return t->of_4 ? channels * (n / NIBBLES_GROUP) * sizeof(uint16_t) : channels * sizeof(float);
+}
+
+/* `axis`: the one that is summed over; `integers`: room for one of each element. */
+static void add_quantised(Tensors *t, const StoreTensor *param, int axis, int8_t *integers,
+                          QuantisedParam *about)
 {
     Arena *arena = t->job->arena;
     const int64_t channels = param->dims[1 - axis], n = param->dims[axis];
     const int64_t channel = axis == 0 ? 1 : n, run = t->of_4 ? NIBBLES_GROUP : n;
-    const int64_t runs = run ? n / run : 1;
-    Rounded r = {.run = run, .step = axis == 0 ? channels : 1};
-    r.integers = ARENA_ARRAY(arena, int8_t, param->count + 1);
-    r.scales = ARENA_ARRAY(arena, float, channels *runs + 1);
+    const int64_t runs = t->of_4 ? n / run : 1;
+    const size_t bytes = integers_bytes(t, param), of_scales = scales_bytes(t, param, axis);
+    Rounded r = {.run = run, .step = axis == 0 ? channels : 1, .integers = integers};
+    r.scales = room_take(t, of_scales);
     for (int64_t c = 0; c < channels; c++)
         for (int64_t i = 0; i < runs; i++)
             round_run(&r, param->data, run, c * channel + i * run * r.step,
                       axis == 0 ? i * channels + c : c * runs + i, t->of_4);
     int64_t dims[] = {param->dims[0], param->dims[1]};
     if (t->of_4) {
-        join_nibbles(r.integers, param->count, r.step);
+        join_nibbles(integers, param->count, r.step);
         dims[axis] /= 2;
     }
+    void *kept = memcpy(room_take(t, bytes), integers, bytes);
     add_tensor(t, arena_printf(arena, "%s.%s", param->name, t->of_4 ? "int4" : "int8"),
-               t->of_4 ? ST_U8 : ST_I8, 2, dims, r.integers);
+               t->of_4 ? ST_U8 : ST_I8, 2, dims, kept);
     dims[axis] = runs;
     add_tensor(t, arena_printf(arena, "%s.scale", param->name), t->of_4 ? ST_F16 : ST_F32, 2, dims,
                r.scales);
-    about->bytes = param->count / (t->of_4 ? 2 : 1) +
-                   channels * runs * (int64_t)(t->of_4 ? sizeof(uint16_t) : sizeof(float));
+    about->bytes = (int64_t)(bytes + of_scales);
     about->error = r.all == 0 ? 0 : sqrt(r.lost / r.all); /* NaN: one is not finite */
 }
 
@@ -164,6 +215,11 @@ static const char *why_stays(const Tensors *t, const Channels *channels, const Q
                : NULL;
 }
 
+static size_t tensor_bytes(const StoreTensor *tensor)
+{
+    return (size_t)tensor->count * element_info((StType)tensor->type)->bytes;
+}
+
 static StoreTensor tensor_of(const ParamInfo *info)
 {
     StoreTensor tensor = {.name = info->name,
@@ -176,54 +232,102 @@ static StoreTensor tensor_of(const ParamInfo *info)
     return tensor;
 }
 
-static bool add_param(Tensors *t, const WeightsFile *file, const Channels *channels,
-                      const QuantiseOptions *o, const ParamInfo *info, QuantisedParams *params)
+/* QuantisedPart: a param before it is read. */
+typedef struct QuantisedPart {
+    StoreTensor param;
+    const char *stays;
+    int axis;
+} QuantisedPart;
+
+static QuantisedPart part_of(Tensors *t, const Channels *channels, const QuantiseOptions *o,
+                             const ParamInfo *info)
 {
-    StoreTensor param = tensor_of(info);
-    QuantisedParam about = {.name = info->name, .stays = why_stays(t, channels, o, info)};
-    const size_t bytes = (size_t)param.count * element_info((StType)param.type)->bytes;
-    void *data = about.stays ? arena_array(t->job->arena, bytes + 1, 1) : malloc(bytes + 1);
-    param.data = data;
-    about.before = about.bytes = (int64_t)bytes;
-    bool ok = data ? weights_read(file, &param) &&
-                         checkpoint_check_tensor(&t->job->diags, file->shards->path, &param)
-                   : job_no_memory(t->job);
-    if (ok && about.stays)
-        add_tensor(t, param.name, (StType)param.type, param.rank, param.dims, data);
-    else if (ok)
-        add_quantised(t, &param, (int)(intptr_t)map_get(&channels->axis, info->name) - 1, &about);
-    if (!about.stays)
-        free(data);
-    if (ok && !isfinite(about.error))
+    QuantisedPart part = {.param = tensor_of(info),
+                          .stays = why_stays(t, channels, o, info),
+                          .axis = (int)(intptr_t)map_get(&channels->axis, info->name) - 1};
+    t->bytes += part.stays ? aligned(tensor_bytes(&part.param))
+                           : aligned(integers_bytes(t, &part.param)) +
+                                 aligned(scales_bytes(t, &part.param, part.axis));
+    return part;
+}
+
+static bool read_param(Tensors *t, const WeightsFile *file, StoreTensor *param)
+{
+    return weights_read(file, param) &&
+           checkpoint_check_tensor(&t->job->diags, file->shards->path, param);
+}
+
+static bool add_matrix(Tensors *t, const WeightsFile *file, QuantisedPart *part,
+                       QuantisedParam *about)
+{
+    int8_t *integers = malloc((size_t)part->param.count + 1);
+    part->param.data = malloc(tensor_bytes(&part->param) + 1);
+    bool ok =
+        integers && part->param.data ? read_param(t, file, &part->param) : job_no_memory(t->job);
+    if (ok)
+        add_quantised(t, &part->param, part->axis, integers, about);
+    if (ok && !isfinite(about->error))
         ok = job_error(t->job, "%s: '%s' has an element that is not finite%s", file->shards->path,
-                       info->name, t->of_4 ? ", or too large for a scale in f16" : "");
+                       part->param.name, t->of_4 ? ", or too large for a scale in f16" : "");
+    free(part->param.data);
+    free(integers);
+    return ok;
+}
+
+static bool add_param(Tensors *t, const WeightsFile *file, QuantisedPart *part,
+                      QuantisedParams *params)
+{
+    StoreTensor *param = &part->param;
+    const int64_t bytes = (int64_t)tensor_bytes(param);
+    QuantisedParam about = {
+        .name = param->name, .stays = part->stays, .before = bytes, .bytes = bytes};
+    bool ok;
+    if (part->stays) {
+        param->data = room_take(t, (size_t)bytes);
+        ok = read_param(t, file, param);
+        add_tensor(t, param->name, (StType)param->type, param->rank, param->dims, param->data);
+    } else
+        ok = add_matrix(t, file, part, &about);
     vec_push(t->job->arena, *params, about);
     return ok;
 }
 
 /* ---- the run ---- */
 
+static bool add_params(Tensors *t, const Module *module, const Channels *channels,
+                       const QuantiseOptions *o, const WeightsFile *file, const char *folder,
+                       QuantisedParams *params)
+{
+    const size_t n = module->params.count;
+    QuantisedPart *parts = ARENA_ARRAY(t->job->arena, QuantisedPart, n + 1);
+    for (size_t i = 0; i < n; i++)
+        parts[i] = part_of(t, channels, o, module->params.data[i]);
+    bool ok = room_open(t, folder);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = add_param(t, file, &parts[i], params);
+    return ok;
+}
+
 static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
-                         const char *checkpoint, const char *folder, QuantisedParams *params)
+                         const char *checkpoint, const char *made, QuantisedParams *params)
 {
     const StMeta meta = {ST_QUANTISED, o->dtype};
+    const char *folder = file_in(job->arena, made, RUN_WEIGHTS);
     Channels channels;
     WeightsFile file;
-    Tensors tensors = {.job = job, .of_4 = !strcmp(o->dtype, "int4")};
+    Tensors t = {.job = job, .of_4 = !strcmp(o->dtype, "int4"), .room = MAP_FAILED};
     if (!patterns_check(job, "keep", &o->keep, session->model->module) ||
-        !find_channels(job, session, &channels))
+        !find_channels(job, session, &channels) || !file_make_folder(&job->diags, folder))
         return false;
     if (!weights_open(job, session->model, checkpoint, &file))
         return job_error(job, "%s cannot be read", checkpoint);
-    bool ok = true;
-    const Module *module = session->model->module;
-    for (size_t i = 0; ok && i < module->params.count; i++)
-        ok = add_param(&tensors, &file, &channels, o, module->params.data[i], params);
+    bool ok = add_params(&t, session->model->module, &channels, o, &file, folder, params);
     weights_close(&file);
-    return ok && file_make_folder(&job->diags, file_in(job->arena, folder, RUN_WEIGHTS)) &&
-           st_write_checked(&job->diags,
-                            file_in(job->arena, folder, RUN_WEIGHTS "/model.safetensors"),
-                            tensors.list.data, (int64_t)tensors.list.count, &meta, 1);
+    ok = ok && st_write_checked(&job->diags, file_in(job->arena, folder, "model.safetensors"),
+                                t.list.data, (int64_t)t.list.count, &meta, 1);
+    if (t.room != MAP_FAILED)
+        munmap(t.room, t.bytes + 1);
+    return ok;
 }
 
 static bool write_run(Job *job, RunFolder *run, RunRecord *record, const QuantiseOptions *o,

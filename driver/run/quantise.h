@@ -29,8 +29,9 @@ typedef struct QuantiseOptions {
 
 /* Whether the folder can be written, of a run that is not quantised. False after an error. */
 bool quantise_check(Job *job, const QuantiseOptions *options);
-/* After quantise_check writes the folder, and lists all params. Holds one param in f32 at a time,
- * and all of them quantised. False after errors; then nothing is written. */
+/* After quantise_check writes the folder, and lists all params. Memory holds
+ * one param at a time; all of them quantised are in a file that is mapped. False after errors; then
+ * nothing is written. */
 bool quantise_run(Job *job, const QuantiseOptions *options, QuantisedParams *params);
 
 #endif

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bf16.h"
+#include "base/half.h"
 #include "base/file.h"
 #include "runtime/data/safetensors.h"
 
@@ -476,12 +477,76 @@ static void test_foreign(void **state)
     st_close(model);
 }
 
+/* ---- quantised tensors ---- */
+
+/* Element (i, j) of w: 8 bits with a scale for each column, in runs of its rows; of v: 4 bits, runs
+ * of its columns, or of its rows. */
+static void test_quantised(void **state)
+{
+    Fixture *f = *state;
+    enum { ROWS = 64, COLUMNS = 96 };
+    static uint8_t bytes[ROWS * COLUMNS], pairs[ROWS * COLUMNS / 2];
+    static float whole[COLUMNS];
+    static uint16_t halves_of[ROWS * COLUMNS / ST_RUN];
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        bytes[i] = (uint8_t)(i * 37 + i / 51);
+    memcpy(pairs, bytes, sizeof pairs);
+    for (int j = 0; j < COLUMNS; j++)
+        whole[j] = (float)(j + 1) / 8;
+    for (int i = 0; i < ROWS * COLUMNS / ST_RUN; i++)
+        halves_of[i] = half_from_float((float)(i - 70) / 16);
+    const StTensor tensors[] = {
+        {.name = "channels.int8", .type = ST_I8, .rank = 2, .dims = {ROWS, COLUMNS}, .data = bytes},
+        {.name = "channels.scale", .type = ST_F32, .rank = 2, .dims = {1, COLUMNS}, .data = whole},
+        {.name = "runs.int8", .type = ST_I8, .rank = 2, .dims = {ROWS, COLUMNS}, .data = bytes},
+        {.name = "runs.scale", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = halves_of},
+        {.name = "down.int4", .type = ST_U8, .rank = 2, .dims = {ROWS / 2, COLUMNS}, .data = pairs},
+        {.name = "down.scale", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = halves_of},
+        {.name = "along.int4",
+         .type = ST_U8,
+         .rank = 2,
+         .dims = {ROWS, COLUMNS / 2},
+         .data = pairs},
+        {.name = "along.scale", .type = ST_F16, .rank = 2, .dims = {ROWS, 3}, .data = halves_of},
+    };
+    const StMeta mark = {ST_QUANTISED, "int4"};
+    assert_true(st_write_checked(&f->diags, f->path, tensors, 8, &mark, 1));
+    StFile *file = st_open(&f->diags, f->arena, f->path);
+    assert_non_null(file);
+    assert_true(st_header_is_whole(file));
+    const char *const names[] = {"channels", "runs", "down", "along"};
+    static float all[ROWS * COLUMNS], part[ROWS * COLUMNS];
+    for (int n = 0; n < 4; n++) {
+        const StTensor *x = st_find(file, names[n]);
+        assert_true(x && x->rank == 2 && x->dims[0] == ROWS && x->dims[1] == COLUMNS);
+        assert_true(x->count == ROWS * COLUMNS && st_to_f32(x, all));
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++) {
+                const int place = n == 2 ? i / 2 * COLUMNS + j : (i * COLUMNS + j) / 2;
+                const int nibble = pairs[place % (ROWS * COLUMNS / 2)] >> (n == 2 ? i : j) % 2 * 4;
+                const int integer = n < 2 ? (int8_t)bytes[i * COLUMNS + j] : (nibble & 15) - 8;
+                const float scale = n == 0   ? whole[j]
+                                    : n == 3 ? half_to_float(halves_of[i * 3 + j / ST_RUN])
+                                             : half_to_float(halves_of[i / ST_RUN * COLUMNS + j]);
+                assert_true(all[i * COLUMNS + j] == scale * (float)integer);
+                assert_true((float)st_value(x, i * COLUMNS + j) == all[i * COLUMNS + j]);
+            }
+        for (int from = 0, k = 1; from < ROWS * COLUMNS; from += k, k = k * 3 % 101 + 1) {
+            const int count = k < ROWS * COLUMNS - from ? k : ROWS * COLUMNS - from;
+            assert_true(st_floats(x, from, count, part + from));
+        }
+        assert_memory_equal(all, part, sizeof all);
+    }
+    st_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order, setup, teardown),
         cmocka_unit_test_setup_teardown(test_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_quantised, setup, teardown),
         cmocka_unit_test(test_conversion_limits),
         cmocka_unit_test_setup_teardown(test_lies, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
