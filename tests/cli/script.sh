@@ -76,4 +76,20 @@ if [ -n "$python" ]; then
 else
     echo "rounded params were not compared: no numpy"
 fi
+
+# Quantised runs: texts are those of tfc translate, and scores, but where another processor's last bit is another integer.
+export WITHIN=0.05
+for dtype in int8 int4; do
+    "$tfc" quantize run --dtype $dtype -o $dtype >/dev/null
+    "$tfc" compile $dtype -o $dtype.html 2>err || fail "$(cat err)"
+    "$tfc" compile $dtype --emit js -o $dtype.package 2>err || fail "$(cat err)"
+    quantised() { "$tfc" translate $dtype --input some.src --beam 4 "$@" 2>err || fail "$(cat err)"; }
+    quantised --output $dtype.wanted
+    quantised --nbest 3 --output $dtype.nbest
+    quantised --nbest 3 --attention --json --output $dtype.json
+    ! cmp -s wanted.nbest $dtype.nbest || fail "$dtype changes no score"
+    node "$root/tests/cli/script.mjs" $dtype.package speaker some.src $dtype.wanted $dtype.nbest wanted.spoken $dtype.json ||
+        fail "the package of a run in $dtype"
+    in_browsers "$root/tests/cli/script_page.mjs" $dtype.html some.src $dtype.wanted $dtype.json
+done
 echo "all is well"

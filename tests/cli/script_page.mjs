@@ -5,6 +5,7 @@ import {readFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
 import {openBrowser} from "./browser.mjs";
 
+const within = +(process.env.WITHIN ?? 1.01e-4); // of weights
 const [page, ...files] = process.argv.slice(2), address = pathToFileURL(page).href;
 const [sources, wanted, aligned] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
 const browser = await openBrowser(process.env.BROWSER);
@@ -60,7 +61,7 @@ const tests = {
       const {text: wants, attention: {source, target, weights}} = told[i];
       need(text === wants && attention.source.join(" ") === source.join(" ") && attention.target.join(" ") === target.join(" "), `${text}, not ${wants}`);
       attention.weights.forEach((row, t) => row.forEach((weight, s) =>
-        need(Math.abs(weight - weights[t][s]) <= 1.01e-4, `${text}: ${weight}, not ${weights[t][s]}`)));
+        need(Math.abs(weight - weights[t][s]) <= within, `${text}: ${weight}, not ${weights[t][s]}`)));
     });
   },
 
