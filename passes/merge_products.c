@@ -14,8 +14,9 @@
  * Only products whose scopes have the same parent (one attention block) are
  * merged: values of different layers would have to be kept for one another.
  * Sums are taken in another order then: results differ by rounding. In encode and in a
- * decoding step they stay apart: each reads its weight as panels (prepack), which are
- * there once for all functions and in the files of compiled models. */
+ * decoding step they stay apart, and so they do with integers in every function: each
+ * reads its weight as panels (prepack, quantize), which are there once for all functions
+ * and in the files of compiled models. */
 #include "passes/clone.h"
 #include "passes/pass.h"
 #include "passes/prepack.h"
@@ -121,7 +122,7 @@ static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
 typedef struct Sharing {
     PassContext *context;
     Arena *arena;
-    bool decodes; /* the function reads its weights as panels */
+    bool panels; /* products read their weights as panels */
     MergeSearch search;
     VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
@@ -144,7 +145,7 @@ static int find_sharing(Sharing *s, Op *first, Op **group)
         if (op->kind != OP_dot || !same_sums(op, first))
             continue;
         Miss why = why_apart(op, n, group, &s->search);
-        if (why == MISS_NONE && s->decodes)
+        if (why == MISS_NONE && s->panels)
             why = MISS_PRODUCT_DECODES;
         if (why == MISS_NONE)
             group[n++] = op;
@@ -320,7 +321,7 @@ bool pass_merge_products(Function *function, PassContext *context)
 {
     Sharing sharing = {.context = context,
                        .arena = function->module->arena,
-                       .decodes = reads_panels(function),
+                       .panels = reads_panels(function) || precision_bits(context->precision),
                        .search.visited = side_new(function->module->arena)};
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;

@@ -82,6 +82,7 @@ export WITHIN=0.05
 for dtype in int8 int4; do
     "$tfc" quantize run --dtype $dtype -o $dtype >/dev/null
     "$tfc" compile $dtype -o $dtype.html 2>err || fail "$(cat err)"
+    [ $(($(wc -c <$dtype.html) * 10)) -lt $(($(wc -c <page.html) * 9)) ] || fail "a page in $dtype is not smaller"
     "$tfc" compile $dtype --emit js -o $dtype.package 2>err || fail "$(cat err)"
     quantised() { "$tfc" translate $dtype --input some.src --beam 4 "$@" 2>err || fail "$(cat err)"; }
     quantised --output $dtype.wanted
