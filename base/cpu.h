@@ -13,6 +13,9 @@ int cpu_level(void);
  * later have it, too. */
 bool cpu_allows_amx(void);
 
+/* Whether the processor has AArch64's dot products of bytes (sdot); false elsewhere. */
+bool cpu_has_dots(void);
+
 struct Sha256;
 /* Adds to the hash what identifies the processor: its name and extensions. On x86-64 these are the
  * parts that are the same on all cores, elsewhere the lines of every core too. (cpu_words.c) */

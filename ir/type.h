@@ -19,7 +19,7 @@ typedef enum DType {
 } DType;
 
 enum { MAX_RANK = 8, NO_SYMBOL = -1 };
-enum { MAX_BITS_TERMS = 65536 }; /* of a dot of 8 bits: an i32 holds their sum */
+enum { MAX_BITS_TERMS = 65536 }; /* of a dot with bits: an i32 holds their sum */
 
 typedef struct Dim {
     int64_t size; /* the constant, or 0 for a symbol */

@@ -70,10 +70,10 @@ static void round_to_4(const Dense *x, int64_t first, int64_t step, int64_t n, I
     for (int64_t i = first; i < first + n * step; i += step) {
         const Num at = x->x[i];
         extreme = fabs(at.v) > fabs(extreme) ? at.v : extreme;
-        high = fabs(at.v) + at.e <= high ? high : fabs(at.v) + at.e; /* NaN stays */
+        high = isnan(high) || fabs(at.v) + at.e <= high ? high : fabs(at.v) + at.e;
         is_exact &= at.e == 0;
     }
-    const double off = high / MOST_OF_4 * (1 + 0x1p-9) + 0x1p-21;
+    const double off = high / MOST_OF_4 * (1 + 0x1p-8) + 0x1p-21;
     const bool is_finite = high / MOST_OF_4 < 65504;
     const float scale = half_to_float(half_from_float((float)extreme / -MOST_OF_4)),
                 inverse = scale == 0 ? 0 : 1 / scale;

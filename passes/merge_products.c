@@ -122,7 +122,8 @@ static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
 typedef struct Sharing {
     PassContext *context;
     Arena *arena;
-    bool panels; /* products read their weights as panels */
+    bool panels;    /* products read their weights as panels */
+    SideTable made; /* with integers: of params alone, which are panels */
     MergeSearch search;
     VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
@@ -145,8 +146,8 @@ static int find_sharing(Sharing *s, Op *first, Op **group)
         if (op->kind != OP_dot || !same_sums(op, first))
             continue;
         Miss why = why_apart(op, n, group, &s->search);
-        if (why == MISS_NONE && s->panels)
-            why = MISS_PRODUCT_DECODES;
+        if (why == MISS_NONE && (s->panels || side_number(&s->made, op->args[1]->op)))
+            why = MISS_PRODUCT_PANELS;
         if (why == MISS_NONE)
             group[n++] = op;
         else if (s->context->report)
@@ -321,8 +322,10 @@ bool pass_merge_products(Function *function, PassContext *context)
 {
     Sharing sharing = {.context = context,
                        .arena = function->module->arena,
-                       .panels = reads_panels(function) || precision_bits(context->precision),
+                       .panels = reads_panels(function),
                        .search.visited = side_new(function->module->arena)};
+    if (precision_bits(context->precision))
+        sharing.made = find_made_of_params(function);
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         Op *group[MOST_MERGED];

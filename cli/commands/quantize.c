@@ -186,16 +186,17 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
         mistake = "-o names the folder of the new run";
     if (mistake)
         return cli_usage_error("%s", mistake);
-    const bool ok =
-        quantise_check(job, &options) && compare(job, o, run, o->common.checkpoint, &c, BEFORE) &&
-        quantise_run(job, &options, &params) && compare(job, o, o->out, NULL, &c, AFTER);
+    bool ok = quantise_check(job, &options) &&
+              compare(job, o, run, o->common.checkpoint, &c, BEFORE) &&
+              quantise_run(job, &options, &params);
+    if (ok && !o->json)
+        print_table(job, o, &params);
+    ok = ok && compare(job, o, o->out, NULL, &c, AFTER);
     if (ok && o->json)
         print_json(&params, text_files_given(&o->texts) ? c.of : NULL);
-    else if (ok)
-        print_table(job, o, &params);
-    if (ok && !o->json && text_files_given(&o->texts))
+    else if (ok && text_files_given(&o->texts))
         print_evaluations(c.of);
-    else if (ok && !o->json)
+    else if (ok)
         printf("compare: tfc eval on %s and on the run it was made of, or --source and --target\n",
                o->out);
     return cli_finish(job, ok);

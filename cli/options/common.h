@@ -57,8 +57,8 @@ typedef struct Common {
 
 #define OPTION_PRODUCTS(record)                                                                    \
     {"dtype", "f32|bf16|int8|int4", FIELD(record, common.dtype), 0, NULL,                               \
-     "type of the products by weights: int8 rounds rows and weights to integers of 8 bits (f32;\n" \
-     "of a quantized run int8)"}
+     "type of the products by weights: int8 rounds rows and weights to integers of 8 bits,\n"      \
+     "int4 weights to 4 (f32; of a quantized run its own)"}
 
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \

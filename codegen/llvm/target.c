@@ -160,10 +160,10 @@ static void set_cpu(LlvmTarget *target, const Processor *processor, const char *
 static void set_host(LlvmTarget *target, const Arch *arch, const char *name, bool amx)
 {
     char *found = LLVMGetHostCPUFeatures();
-    const Processor *processor = processor_here(arch, found, amx);
     Text features = {0};
-    text_add(&features, "%s%s%s", found, *found && *processor->features ? "," : "",
-             processor->features);
+    text_add(&features, "%s%s", found, cpu_has_dots() ? ",+dotprod" : ""); /* LLVM does not tell */
+    const Processor *processor = processor_here(arch, features.data, amx);
+    text_add(&features, "%s%s", *processor->features ? "," : "", processor->features);
     set_cpu(target, processor, name, features.data);
     text_free(&features);
     LLVMDisposeMessage(found);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 enum { UNKNOWN = 0, SEVERAL = -1 };
+static_assert((int)ST_RUN == (int)NIBBLES_GROUP, "files have the runs of products");
 
 /* ---- the axis that is summed over ---- */
 
@@ -224,7 +225,7 @@ static StoreTensor tensor_of(const ParamInfo *info)
 {
     StoreTensor tensor = {.name = info->name,
                           .type = (TfcType)info->type.dtype,
-                          .role = TFC_TRAINED,
+                          .role = (TfcRole)info->role,
                           .rank = info->type.rank,
                           .count = 1};
     for (int i = 0; i < tensor.rank; i++)

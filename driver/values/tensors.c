@@ -64,6 +64,7 @@ static const StTensor *make_next(Binding *binding, const char *name)
     StTensor made = *from;
     made.name = arena_strdup(arena, name);
     made.type = ST_I32;
+    made.scales = (StScales){0};
     made.data = shift_rows(arena, from, find_lengths(binding, base));
     made.bytes = (uint64_t)from->count * 4;
     vec_push(arena, binding->made, made);

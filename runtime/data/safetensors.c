@@ -189,17 +189,19 @@ static bool check_cover(HeaderReader *r)
     return true;
 }
 
-/* The axis along which the scales have other dimensions than the integers; the last, where they
- * have the same. -1: several. */
+/* The axis along which the scales have other dimensions than the integers; where they have the
+ * same, one of a single element, or else the last. -1: several. */
 static int summed_axis(const StTensor *tensor, const StTensor *scale)
 {
-    int axis = tensor->rank - 1, found = 0;
-    for (int d = 0; d < tensor->rank; d++)
+    int single = tensor->rank - 1, other = -1, found = 0;
+    for (int d = 0; d < tensor->rank; d++) {
+        single = tensor->dims[d] == 1 ? d : single;
         if (scale->dims[d] != tensor->dims[d]) {
-            axis = d;
+            other = d;
             found++;
         }
-    return found > 1 ? -1 : axis;
+    }
+    return found > 1 ? -1 : found ? other : single;
 }
 
 /* Sets the scales if the tensor of this name fits as such. */
@@ -212,15 +214,18 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
     bool fits = axis >= 0;
     if (fits) {
         StScales s = {scale->data, scale->type == ST_F16, bits, axis, tensor->dims[axis], 1, 0};
-        s.n *= bits == 4 ? 2 : 1;
-        for (int d = axis + 1; d < tensor->rank; d++)
-            s.inner *= tensor->dims[d];
+        fits = !__builtin_mul_overflow(s.n, bits == 4 ? 2 : 1, &s.n);
+        for (int d = axis + 1; fits && d < tensor->rank; d++)
+            fits = !__builtin_mul_overflow(s.inner, tensor->dims[d], &s.inner);
+        if (!fits)
+            return refuse(r, tensor->stored, "its shape has more elements than can be counted");
         s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
         fits = scale->dims[axis] == (s.run ? s.n / s.run + (s.n % s.run != 0) : 1) &&
                (bits == 8 || s.n % ST_RUN == 0);
         tensor->dims[axis] = s.n;
         tensor->count *= bits == 4 ? 2 : 1;
         tensor->scales = s;
+        tensor->scale = scale;
         scale->is_scale = true;
     }
     return fits || refuse(r, tensor->stored, "its scales are missing, or do not fit it");

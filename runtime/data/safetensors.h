@@ -54,7 +54,8 @@ typedef struct StTensor {
     StScales scales;
     int64_t first; /* of a part of a quantised tensor, whose data is the whole one's: the number of
                       its first element */
-    bool is_scale; /* it is the scales of another one */
+    const struct StTensor *scale; /* of a quantised tensor: that of its scales */
+    bool is_scale;                /* it is the scales of another one */
 } StTensor;
 
 typedef struct StFile {
@@ -116,7 +117,7 @@ enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewe
 /* The file's checksums as text; NULL: it has none, and counts as whole. */
 const char *st_checksums(const StFile *file);
 /* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the
- * file match theirs. */
+ * file, and of its scales, match theirs. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
 /* The metadata's entry with the checksums of n tensors, in the order of their data. `blocks`: the

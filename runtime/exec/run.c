@@ -106,7 +106,7 @@ static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const Bound
     record->flops = cost.flops;
     record->bytes =
         touched_bytes(exec, step->a.buffer, cost.elements[0]) +
-        (product_bits(step->product) ? cost.elements[1] * (double)product_bits(step->product) / 8
+        (product_bits(step->product) ? cost.elements[1] * product_weight_bytes(step->product)
                                      : touched_bytes(exec, step->b.buffer, cost.elements[1])) +
         touched_bytes(exec, step->c.buffer, cost.elements[2]) * (bound->accumulate ? 2 : 1);
 }

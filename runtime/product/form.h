@@ -57,6 +57,13 @@ static inline int64_t product_bits(int64_t type)
     return type == TFC_PRODUCT_INT8 ? 8 : type == TFC_PRODUCT_INT4 ? NIBBLES_BITS : 0;
 }
 
+/* Bytes of a weight in panels of integers, with its share of scales; 0: of other products. */
+static inline double product_weight_bytes(int64_t type)
+{
+    const double turn = NIBBLES_ROWS * INTEGERS_TERMS; /* bytes of a column */
+    return type == TFC_PRODUCT_INT8 ? 1 : type == TFC_PRODUCT_INT4 ? turn / NIBBLES_TURN : 0;
+}
+
 /* Layout of a tile's operands; a tile does not read strides that follow from it.
  *   STRIDED  a and b by strides of any size
  *   PANELS   a and b in panels: for each term the elements of all sides (rows of a, columns of b),
@@ -100,7 +107,8 @@ enum { TFC_PANEL_GAP = 64 };
  * read from memory: of bf16 they always hold pairs, half as many bytes as widened terms.
  *   source, element            bytes of an element of a and b; of an element of a panel, which is
  *                              also the size of a sum
- *   joined, kept               terms an element of a panel; of a panel that product_pack makes
+ *   joined, kept               terms an element of a panel, of integers of a row of a; of a panel
+ *                              that product_pack makes
  *   whole                      panels have a multiple of this many terms; missing ones are zero
  *   depth                      terms a pass: what is summed in registers in one go
  *   columns, rows              of a panel of b; of a panel of a, and of the highest tile

@@ -14,7 +14,7 @@ void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, co
                   int64_t b_row, int64_t b_column, void *panels);
 
 /* Terms that are packed in one go, so that their cache misses overlap; a multiple of every form's
- * `whole`. */
+ * `whole` but those of integers. */
 enum { PACK_K = 32 };
 
 /* What a tile counts along k terms: elements; of integers integers_turns. Bytes of a packed row of

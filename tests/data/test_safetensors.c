@@ -502,6 +502,8 @@ static void test_quantised(void **state)
         {.name = "runs.scale", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = halves_of},
         {.name = "down.int4", .type = ST_U8, .rank = 2, .dims = {ROWS / 2, COLUMNS}, .data = pairs},
         {.name = "down.scale", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = halves_of},
+        {.name = "row.int8", .type = ST_I8, .rank = 2, .dims = {1, COLUMNS}, .data = bytes},
+        {.name = "row.scale", .type = ST_F32, .rank = 2, .dims = {1, COLUMNS}, .data = whole},
         {.name = "along.int4",
          .type = ST_U8,
          .rank = 2,
@@ -510,7 +512,7 @@ static void test_quantised(void **state)
         {.name = "along.scale", .type = ST_F16, .rank = 2, .dims = {ROWS, 3}, .data = halves_of},
     };
     const StMeta mark = {ST_QUANTISED, "int4"};
-    assert_true(st_write_checked(&f->diags, f->path, tensors, 8, &mark, 1));
+    assert_true(st_write_checked(&f->diags, f->path, tensors, 10, &mark, 1));
     StFile *file = st_open(&f->diags, f->arena, f->path);
     assert_non_null(file);
     assert_true(st_header_is_whole(file));
@@ -537,6 +539,17 @@ static void test_quantised(void **state)
         }
         assert_memory_equal(all, part, sizeof all);
     }
+    const StTensor *row = st_find(file, "row");
+    for (int j = 0; row && j < COLUMNS; j++)
+        assert_true((float)st_value(row, j) == whole[j] * (float)(int8_t)bytes[j]);
+    assert_true(row && st_is_whole(file, row));
+    const uint64_t place = (uint64_t)((const char *)row->scale->data - (const char *)file->map);
+    char *copy = arena_array(f->arena, file->map_bytes, 1);
+    memcpy(copy, file->map, file->map_bytes);
+    copy[place] ^= 1;
+    StFile *other = st_parse(&f->diags, f->arena, "copy", copy, file->map_bytes);
+    assert_true(other && st_is_whole(other, st_find(other, "runs")));
+    assert_false(st_is_whole(other, st_find(other, "row"))); /* its scales are others */
     st_close(file);
 }
 
