@@ -11,18 +11,14 @@ typedef enum TargetPairs {
     TARGET_PAIRS_AMX      /* tdpbf16ps */
 } TargetPairs;
 
-/* TargetQuads: how integers of 8 bits are multiplied. */
+/* TargetQuads: how integers of 8 bits are multiplied, by others or by those of 4. */
 typedef enum TargetQuads {
     TARGET_QUADS_WIDENED, /* as i32 */
     TARGET_QUADS_WORDS,   /* pairs of i16 at once: pmaddwd and its like */
-    TARGET_QUADS_DOTS,    /* four at once, bytes without sign by bytes with one: vpdpbusd */
-    TARGET_QUADS_SIGNED   /* four at once, with signs: sdot */
+    TARGET_QUADS_PAIRS, /* the same; integers of 4 bits as bytes, whose sums an i16 holds: pmaddubsw */
+    TARGET_QUADS_DOTS,  /* four at once, bytes without sign by bytes with one: vpdpbusd */
+    TARGET_QUADS_SIGNED /* four at once, with signs: sdot */
 } TargetQuads;
-
-static inline bool target_multiplies_bytes(TargetQuads quads)
-{
-    return quads == TARGET_QUADS_DOTS || quads == TARGET_QUADS_SIGNED;
-}
 
 /* A row of targets.def, which explains the columns. */
 typedef struct Processor {

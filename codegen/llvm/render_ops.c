@@ -140,6 +140,22 @@ static LlValue render_byte_dot(Render *r, const LoOp *op)
     return render_intrinsic(r, name, 0, NULL, 3, args);
 }
 
+static LlValue render_byte_pairs(Render *r, const LoOp *op)
+{
+    const unsigned lanes = (unsigned)lo_lanes(op->type);
+    const char *name = lanes == 4   ? "llvm.x86.ssse3.pmadd.ub.sw.128"
+                       : lanes == 8 ? "llvm.x86.avx2.pmadd.ub.sw"
+                                    : "llvm.x86.avx512.pmaddubs.w.512";
+    LlType bytes = LLVMVectorType(LLVMInt8TypeInContext(r->context), 4 * lanes),
+           words = LLVMVectorType(LLVMInt16TypeInContext(r->context), 2 * lanes);
+    LlValue args[] = {LLVMBuildBitCast(r->builder, render_arg(r, op, 1), bytes, ""),
+                      LLVMBuildBitCast(r->builder, render_arg(r, op, 2), bytes, "")};
+    LlValue pairs = render_intrinsic(r, name, 0, NULL, 2, args);
+    LlValue sum = LLVMBuildBitCast(r->builder, render_arg(r, op, 0), words, "");
+    return LLVMBuildBitCast(r->builder, LLVMBuildAdd(r->builder, sum, pairs, ""),
+                            render_type(r, op->type), "");
+}
+
 /* Of four lanes. */
 static LlValue render_signed_dot(Render *r, const LoOp *op)
 {
@@ -388,6 +404,7 @@ LlValue render_op(Render *r, const LoOp *op)
     case LO_pair_dot: return render_pair_dot(r, op);
     case LO_word_dot: return render_word_dot(r, op);
     case LO_byte_dot: return render_byte_dot(r, op);
+    case LO_byte_pairs: return render_byte_pairs(r, op);
     case LO_signed_dot: return render_signed_dot(r, op);
     case LO_math: return render_math(r, op);
     case LO_select:

@@ -238,6 +238,7 @@ LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c)
 DOT(pair_dot)
 DOT(word_dot)
 DOT(byte_dot)
+DOT(byte_pairs)
 DOT(signed_dot)
 
 LoValue lo_not(Lo *lo, LoValue a) { return lo_xor(lo, a, lo_int(lo, a->type, -1)); }

@@ -63,6 +63,7 @@ LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c);
 LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b);
 LoValue lo_word_dot(Lo *lo, LoValue sum, LoValue a, LoValue b);
 LoValue lo_byte_dot(Lo *lo, LoValue sum, LoValue a, LoValue b);
+LoValue lo_byte_pairs(Lo *lo, LoValue sum, LoValue a, LoValue b);
 LoValue lo_signed_dot(Lo *lo, LoValue sum, LoValue a, LoValue b);
 LoValue lo_not(Lo *lo, LoValue a);
 LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b);

@@ -343,6 +343,7 @@ static const Rule rules[LO_KINDS] = {
     [LO_pair_dot] = check_pair_dot,
     [LO_word_dot] = check_integer_dot,
     [LO_byte_dot] = check_integer_dot,
+    [LO_byte_pairs] = check_integer_dot,
     [LO_signed_dot] = check_integer_dot,
     [LO_scratch] = check_scratch,
     [LO_at] = check_at,

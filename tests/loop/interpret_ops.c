@@ -38,6 +38,19 @@ static uint64_t byte_dot(uint64_t sum, uint64_t a, uint64_t b)
     return (uint32_t)sum;
 }
 
+/* Halves wrap. */
+static uint64_t byte_pairs(uint64_t sum, uint64_t a, uint64_t b)
+{
+    uint64_t out = 0;
+    for (int half = 0; half < 32; half += 16) {
+        int32_t x = (int16_t)(sum >> half);
+        for (int i = half; i < half + 16; i += 8)
+            x += (uint8_t)(a >> i) * (int8_t)(b >> i);
+        out |= (uint64_t)(uint16_t)x << half;
+    }
+    return out;
+}
+
 static uint64_t signed_dot(uint64_t sum, uint64_t a, uint64_t b)
 {
     for (int i = 0; i < 32; i += 8)
@@ -302,6 +315,7 @@ static bool compute_lane(LoFrame *f, const LoOp *op, const uint64_t x[3], uint64
     case LO_pair_dot: *out = pair_dot(x[0], x[1], x[2]); return true;
     case LO_word_dot: *out = word_dot(x[0], x[1], x[2]); return true;
     case LO_byte_dot: *out = byte_dot(x[0], x[1], x[2]); return true;
+    case LO_byte_pairs: *out = byte_pairs(x[0], x[1], x[2]); return true;
     case LO_signed_dot: *out = signed_dot(x[0], x[1], x[2]); return true;
     case LO_at: *out = address(op, x[0], x[1]); return true;
     case LO_splat: *out = x[0]; return true;

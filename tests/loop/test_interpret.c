@@ -234,17 +234,20 @@ static const Case cases[] = {
      0,
      {0.5, 16777216},
      .after = {13.5, 16777228, 0, 0}},
-    /* 10 + 3·5 - 2·7; 1 + 0·-1 + 1·-2 + 2·3 + 255·-128; the same with -1 in place of 255 */
+    /* 10 + 3·5 - 2·7; 1 + 0·-1 + 1·-2 + 2·3 + 255·-128; the same with -1 in
+     * place of 255; (1 + 3·2 - 200·2) · 65536 + 5 + 1·10 - 2·1, rounded */
     {"integers",
      "i32x2 %2 = word_dot i32x2 10, i32x2 -131069, i32x2 458757\n f32x2 %3 = from_int %2\n store %3, %0\n"
      "i32x2 %4 = byte_dot i32x2 1, i32x2 -16645888, i32x2 -2147221761\n f32x2 %5 = from_int %4\n"
      "ptr %6 = at f32 %0, i64 2\n store %5, %6\n"
      "i32x2 %7 = signed_dot i32x2 1, i32x2 -16645888, i32x2 -2147221761\n f32x2 %8 = from_int %7\n"
-     "ptr %9 = at f32 %0, i64 4\n store %8, %9",
+     "ptr %9 = at f32 %0, i64 4\n store %8, %9\n"
+     "i32 %10 = byte_pairs i32 65541, i32 -939326975, i32 -33358070\n f32 %11 = from_int %10\n"
+     "ptr %12 = at f32 %0, i64 6\n store %11, %12",
      F32,
      0,
      {0},
-     .after = {11, 11, -32635, -32635, 133, 133}},
+     .after = {11, 11, -32635, -32635, 133, 133, -25755636}},
     {"tiles",
      "ptr %2 = scratch i32 i64 256\n for i64 %3 = i64 0 to i64 256 step 1 {\n ptr %4 = at i32 %2, %3\n"
      "store i32 1073758080, %4\n}\n tile_zero i8 0\n tile_load i8 1, %2, i64 64\n tile_stream i8 2, %2, i64 64\n"

@@ -47,7 +47,7 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
 {
     enum { LOW_ROWS = 2 };
     const bool many = processor->registers >= GEMM_MANY_REGISTERS;
-    const bool words = g->form.integers && !target_multiplies_bytes(g->quads);
+    const bool words = g->form.integers && !gemm_has_bytes(g);
     const bool nibbles = g->form.integers == NIBBLES_BITS;
     const TileShapes *shapes = g->amx    ? &tile_registers
                                : nibbles ? (many               ? &nibbles_many
@@ -98,7 +98,9 @@ static void choose_integers(GemmEmit *g, const Processor *processor, int64_t bit
     f->integers = bits;
     f->kept = nibbles ? NIBBLES_TERMS : INTEGERS_TERMS;
     f->whole = nibbles ? NIBBLES_TURN : INTEGERS_TERMS;
-    f->joined = target_multiplies_bytes(g->quads) ? INTEGERS_TERMS : INTEGERS_TERMS / 2;
+    const bool bytes = g->quads == TARGET_QUADS_DOTS || g->quads == TARGET_QUADS_SIGNED ||
+                       (g->quads == TARGET_QUADS_PAIRS && nibbles);
+    f->joined = bytes ? INTEGERS_TERMS : INTEGERS_TERMS / 2;
     f->depth = TFC_INT8_K;
     f->element = f->source = sizeof(float);
     g->sum = g->source = g->element = lo_i32;

@@ -19,10 +19,7 @@ typedef struct IntegerRun {
     bool beside;
 } IntegerRun;
 
-static LoType integer_type(const GemmEmit *g)
-{
-    return target_multiplies_bytes(g->quads) ? lo_i8 : lo_i16;
-}
+static LoType integer_type(const GemmEmit *g) { return gemm_has_bytes(g) ? lo_i8 : lo_i16; }
 
 /* Whether integers have INTEGERS_OFFSET added: where bytes without sign meet b's of 8 bits. */
 static bool has_offset(const GemmEmit *g)

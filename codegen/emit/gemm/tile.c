@@ -80,7 +80,7 @@ static LoValue add_words(GemmEmit *g, LoValue sum, LoValue left, LoValue right)
     enum { WORD = 16 };
     Lo *lo = &g->lo;
     LoValue by = lo_int(lo, lo_i32, WORD), low = lo_int(lo, lo_i32, 0xFFFF);
-    if (g->quads == TARGET_QUADS_WORDS)
+    if (g->quads != TARGET_QUADS_WIDENED)
         return lo_word_dot(lo, sum, left, right);
     LoValue first = lo_ashr(lo, lo_shl(lo, left, by), by), second = lo_ashr(lo, left, by);
     sum = lo_add(lo, sum, lo_mul(lo, first, lo_and(lo, right, low)));
@@ -163,15 +163,17 @@ static LoValue load_integers(GemmEmit *g, const Tile *t, LoValue a, LoType type,
 static LoValue add_nibbles(GemmEmit *g, const Tile *t, LoValue sum)
 {
     Lo *lo = &g->lo;
-    const bool bytes = target_multiplies_bytes(g->quads);
-    LoValue mask = lo_int(lo, lo_i32, bytes ? 0x0F0F0F0F : 0x000F000F);
+    LoValue mask = lo_int(lo, lo_i32, gemm_has_bytes(g) ? 0x0F0F0F0F : 0x000F000F);
     LoValue nibbles = lo_load(lo, lo_i32, gemm_at(g, t->x[ARG_B], t->column), ELEMENT);
     for (int i = 0; i < NIBBLES_TERMS / g->form.joined; i++) {
         LoValue right =
             lo_and(lo, lo_lshr(lo, nibbles, lo_int(lo, lo_i32, i * NIBBLES_BITS)), mask);
         LoValue left = load_integers(g, t, t->x[ARG_A], lo_i32, i);
-        sum = g->quads == TARGET_QUADS_DOTS ? lo_byte_dot(lo, sum, right, left) /* no sign */
-                                            : add_integers(g, sum, left, right);
+        switch (g->quads) { /* b has no sign */
+        case TARGET_QUADS_DOTS: sum = lo_byte_dot(lo, sum, right, left); break;
+        case TARGET_QUADS_PAIRS: sum = lo_byte_pairs(lo, sum, right, left); break;
+        default: sum = add_integers(g, sum, left, right);
+        }
     }
     return sum;
 }
@@ -184,12 +186,16 @@ static void next_row(GemmEmit *g, Tile *t)
     t->x[ARG_B] = gemm_byte(g, t->x[ARG_B], t->x[ARG_B_K]);
 }
 
-/* The sum and a group's products of integers. */
-static LoValue add_group(GemmEmit *g, Tile *t, LoValue sum)
+/* A group's products of integers, which begin with the i32 that is element `first` from a on. Sums
+ * of pairs are of at most 8 · 2 · 15 · 127, which an i16 holds. */
+static LoValue sum_group(GemmEmit *g, Tile *t, LoValue a, int64_t first)
 {
+    static_assert(NIBBLES_GROUP / 2 * 15 * INTEGERS_MOST <= INT16_MAX, "sums of pairs");
     Lo *lo = &g->lo;
+    const bool pairs = g->quads == TARGET_QUADS_PAIRS;
     const int64_t step = NIBBLES_TERMS / g->form.joined * ELEMENT;
     LoValue one = lo_i64_of(lo, 1), rows = lo_i64_of(lo, NIBBLES_GROUP / NIBBLES_TERMS);
+    LoValue sum = pairs ? lo_int(lo, lo_i32, 0) : load_integers(g, t, a, lo_i32, first);
     LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
     lo_while_open(lo, &loop, &rows, one);
     sum = add_nibbles(g, t, sum);
@@ -197,7 +203,9 @@ static LoValue add_group(GemmEmit *g, Tile *t, LoValue sum)
     t->x[ARG_A] = gemm_byte(g, t->x[ARG_A], lo_i64_of(lo, step));
     rows = gemm_sub(g, rows, one);
     lo_while_close(lo, &loop);
-    return sum;
+    return pairs ? lo_word_dot(lo, load_integers(g, t, a, lo_i32, first), sum,
+                               lo_int(lo, lo_i32, 0x00010001))
+                 : sum;
 }
 
 /* The f16 that half of each element is, as f32; NaN if it is not finite. */
@@ -224,7 +232,7 @@ static LoValue add_groups(GemmEmit *g, Tile *t, LoValue sum)
     LoValue scales = gemm_byte(g, t->x[ARG_B], gemm_times(g, t->x[ARG_B_K], NIBBLES_ROWS - 1));
     for (int i = 0; i < NIBBLES_GROUPS; i++) {
         const int64_t at = trailer + i * TRAILER;
-        LoValue integers = add_group(g, t, load_integers(g, t, a, lo_i32, at + 1));
+        LoValue integers = sum_group(g, t, a, at + 1);
         LoValue halves = lo_load(lo, lo_i32, gemm_at(g, scales, t->column), ELEMENT);
         LoValue scale =
             lo_mul(lo, load_integers(g, t, a, lo_f32, at), half_value(g, halves, i == 1));
