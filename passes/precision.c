@@ -89,14 +89,14 @@ static Value *half_of(Precision *p, Value *value)
     return info->half;
 }
 
-/* In a decoding step, products by weights alone: caches are f32, and a step would cast all of one
- * to multiply by its rows. */
+/* Those of integers (`bits`) stay as they are. In a decoding step, products by weights alone: caches
+ * are f32, and a step would cast all of one to multiply by its rows. */
 static void cast_products(Precision *p)
 {
     bool step = function_has(p->function, OP_append);
     SideTable made = find_made_of_params(p->function);
     FOR_OPS (op, &p->function->body) {
-        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 ||
+        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 || op_attr(op, ATTR_bits) ||
             (step && !side_number(&made, op->args[1]->op)))
             continue;
         for (int i = 0; i < op->n_args; i++)
