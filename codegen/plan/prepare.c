@@ -136,10 +136,8 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     if (gemm->product == TFC_PRODUCT_BF16)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
-    if (gemm->product == TFC_PRODUCT_INT8) /* four terms as large as a float, and the trailer */
-        k = (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + INTEGERS_TRAILER;
-    if (gemm->product == TFC_PRODUCT_INT4)
-        k = (k + NIBBLES_TURN - 1) / NIBBLES_TURN * NIBBLES_ROWS;
+    if (product_bits(gemm->product)) /* elements are as large as a float */
+        k = product_column_elements(product_bits(gemm->product), k, INTEGERS_TRAILER);
     Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }

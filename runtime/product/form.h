@@ -29,6 +29,9 @@ enum { INTEGERS_MOST = 127, INTEGERS_OFFSET = 128, INTEGERS_MAGNITUDE = 0x7FFFFF
 #define INTEGERS_LEAST 0x1p-100f
 #define INTEGERS_ROUND 0x1.8p23f
 
+/* Elements behind the terms that one scale of a row of a is for: the scale and a sum. */
+enum { INTEGERS_ROW_TRAILER = 2 };
+
 /* Of integers of 4 bits (nibbles.h): terms of a group, which have a scale; groups and terms of a
  * turn of a tile; terms of an element of a panel, whose turns have NIBBLES_ROWS rows of elements;
  * what is added so that an integer has no sign. */
@@ -55,6 +58,14 @@ typedef enum TfcProductType {
 static inline int64_t product_bits(int64_t type)
 {
     return type == TFC_PRODUCT_INT8 ? 8 : type == TFC_PRODUCT_INT4 ? NIBBLES_BITS : 0;
+}
+
+/* Elements, of INTEGERS_TERMS bytes, of a column of k terms in panels of integers; those of 8 bits
+ * with `trailer` elements behind the terms. */
+static inline int64_t product_column_elements(int64_t bits, int64_t k, int64_t trailer)
+{
+    return bits == NIBBLES_BITS ? (k + NIBBLES_TURN - 1) / NIBBLES_TURN * NIBBLES_ROWS
+                                : (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + trailer;
 }
 
 /* Bytes of a weight in panels of integers, with its share of scales; 0: of other products. */
@@ -138,6 +149,9 @@ typedef struct TfcFormSizes {
         flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
+
+/* Of a form of integers: whether a row of a has bytes, four to an element; else words. */
+static inline bool form_has_bytes(const TfcFormSizes *f) { return f->joined == INTEGERS_TERMS; }
 
 /* TfcForm: sizes and functions of products of one type on one processor. A function that is not
  * needed is NULL.

@@ -42,25 +42,23 @@ int64_t integers_turns(const TfcFormSizes *f, int64_t k)
 
 int64_t integers_row_bytes(const TfcFormSizes *f, int64_t k)
 {
-    enum { TRAILER = 8 };                            /* a scale and a sum */
     const int64_t term = INTEGERS_TERMS / f->joined; /* bytes */
+    const int64_t trailer = INTEGERS_ROW_TRAILER * INTEGERS_TERMS;
     return f->integers == NIBBLES_BITS
-               ? turns_of(k, NIBBLES_TURN) * (NIBBLES_TURN * term + NIBBLES_GROUPS * TRAILER)
-               : quads_of(k) * INTEGERS_TERMS * term + TRAILER;
+               ? turns_of(k, NIBBLES_TURN) * (NIBBLES_TURN * term + NIBBLES_GROUPS * trailer)
+               : quads_of(k) * INTEGERS_TERMS * term + trailer;
 }
 
 int64_t integers_column_bytes(const TfcFormSizes *f, int64_t k)
 {
-    return INTEGERS_TERMS *
-           (f->integers == NIBBLES_BITS
-                ? turns_of(k, NIBBLES_TURN) * NIBBLES_ROWS
-                : quads_of(k) + (integers_multiply_bytes(f) ? INTEGERS_TRAILER : 1));
+    const int64_t trailer = form_has_bytes(f) ? INTEGERS_TRAILER : 1;
+    return INTEGERS_TERMS * product_column_elements(f->integers, k, trailer);
 }
 
 /* The term of an element that its byte i has, and the other way round. */
 static int64_t term_of_byte(const TfcFormSizes *f, int64_t i)
 {
-    return integers_multiply_bytes(f) ? i : (i & 1) * 2 + (i >> 1);
+    return form_has_bytes(f) ? i : (i & 1) * 2 + (i >> 1);
 }
 
 /* Up to GROUP columns beside each other, of panels that may be narrower: so the page that a row of
@@ -100,7 +98,7 @@ static void round_element(const TfcFormSizes *f, RoundedColumns *c, int64_t p, u
 {
     static const float zeros[GROUP];
     const float *terms[INTEGERS_TERMS];
-    const uint32_t offset = integers_multiply_bytes(f) ? 0 : INTEGERS_OFFSET;
+    const uint32_t offset = form_has_bytes(f) ? 0 : INTEGERS_OFFSET;
     bool is_whole = true;
     for (int64_t i = 0; i < INTEGERS_TERMS; i++) {
         const int64_t l = p * INTEGERS_TERMS + term_of_byte(f, i);
@@ -125,7 +123,7 @@ static void put_trailer(const TfcFormSizes *f, const RoundedColumns *c, int64_t 
 {
     const size_t bytes = (size_t)f->columns * sizeof(float);
     memcpy(out, c->scale + first, bytes);
-    if (integers_multiply_bytes(f))
+    if (form_has_bytes(f))
         memcpy(out + bytes, c->sums + first, bytes);
 }
 
@@ -177,7 +175,7 @@ void integers_unpack_columns(const TfcFormSizes *f, int64_t k, const void *panel
         return;
     }
     const int64_t width = f->columns, row = width * INTEGERS_TERMS;
-    const uint8_t turn = integers_multiply_bytes(f) ? 0 : INTEGERS_OFFSET;
+    const uint8_t turn = form_has_bytes(f) ? 0 : INTEGERS_OFFSET;
     for (int64_t j = 0; j < columns; j++) {
         const uint8_t *panel = (const uint8_t *)panels + j / width * width * pitch;
         const uint8_t *terms = panel + j % width * INTEGERS_TERMS;

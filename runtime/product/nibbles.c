@@ -51,7 +51,7 @@ uint16_t nibbles_round(int64_t n, const float *x, int64_t step, int8_t *out)
 static int nibble_shift(const TfcFormSizes *f, int64_t term)
 {
     enum { WORD = 16, BYTE = 8 };
-    return (int)(integers_multiply_bytes(f)
+    return (int)(form_has_bytes(f)
                      ? term % INTEGERS_TERMS * BYTE + term / INTEGERS_TERMS * NIBBLES_BITS
                      : term % 2 * WORD + term / 2 * NIBBLES_BITS);
 }

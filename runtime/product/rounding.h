@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-/* Whether a processor multiplies bytes: an element of a row of a has 4 terms. */
-static inline bool integers_multiply_bytes(const TfcFormSizes *f)
-{
-    return f->joined == INTEGERS_TERMS;
-}
-
 static inline int32_t rounding_bits(float x)
 {
     int32_t bits;

@@ -47,7 +47,7 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
 {
     enum { LOW_ROWS = 2 };
     const bool many = processor->registers >= GEMM_MANY_REGISTERS;
-    const bool words = g->form.integers && !gemm_has_bytes(g);
+    const bool words = g->form.integers && !form_has_bytes(&g->form);
     const bool nibbles = g->form.integers == NIBBLES_BITS;
     const TileShapes *shapes = g->amx    ? &tile_registers
                                : nibbles ? (many               ? &nibbles_many

@@ -67,8 +67,6 @@ typedef struct GemmEmit {
 
 static inline bool gemm_widens(const GemmEmit *g) { return g->form.kept != g->form.joined; }
 static inline bool gemm_joined(const GemmEmit *g) { return g->form.joined > 1; }
-/* Whether integers of a row of a are bytes, four to an element; else words. */
-static inline bool gemm_has_bytes(const GemmEmit *g) { return g->form.joined == INTEGERS_TERMS; }
 static inline int gemm_bytes(const GemmEmit *g) { return (int)g->form.element; }
 static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
 

@@ -19,7 +19,7 @@ typedef struct IntegerRun {
     bool beside;
 } IntegerRun;
 
-static LoType integer_type(const GemmEmit *g) { return gemm_has_bytes(g) ? lo_i8 : lo_i16; }
+static LoType integer_type(const GemmEmit *g) { return form_has_bytes(&g->form) ? lo_i8 : lo_i16; }
 
 /* Whether integers have INTEGERS_OFFSET added: where bytes without sign meet b's of 8 bits. */
 static bool has_offset(const GemmEmit *g)
@@ -117,7 +117,7 @@ static void round_whole(GemmEmit *g, const LoValue *x, bool beside)
 /* Of 4 bits: a group is a run. The last turn may have groups without terms. */
 static void round_groups(GemmEmit *g, const LoValue *x, bool beside)
 {
-    enum { TRAILER = 2 * BYTES };
+    enum { TRAILER = INTEGERS_ROW_TRAILER * BYTES };
     Lo *lo = &g->lo;
     const int64_t integer = integer_type(g) == lo_i8 ? 1 : 2, terms = NIBBLES_TURN * integer;
     LoLoop turns = lo_for_open(lo, lo_i64_of(lo, 0), x[K], NIBBLES_TURN, "turns");

@@ -163,7 +163,7 @@ static LoValue load_integers(GemmEmit *g, const Tile *t, LoValue a, LoType type,
 static LoValue add_nibbles(GemmEmit *g, const Tile *t, LoValue sum)
 {
     Lo *lo = &g->lo;
-    LoValue mask = lo_int(lo, lo_i32, gemm_has_bytes(g) ? 0x0F0F0F0F : 0x000F000F);
+    LoValue mask = lo_int(lo, lo_i32, form_has_bytes(&g->form) ? 0x0F0F0F0F : 0x000F000F);
     LoValue nibbles = lo_load(lo, lo_i32, gemm_at(g, t->x[ARG_B], t->column), ELEMENT);
     for (int i = 0; i < NIBBLES_TERMS / g->form.joined; i++) {
         LoValue right =
@@ -225,7 +225,7 @@ static LoValue half_value(GemmEmit *g, LoValue halves, bool upper)
 /* The sum and a turn's groups: each a sum of integers times both scales. */
 static LoValue add_groups(GemmEmit *g, Tile *t, LoValue sum)
 {
-    enum { TRAILER = 2 };
+    enum { TRAILER = INTEGERS_ROW_TRAILER };
     Lo *lo = &g->lo;
     const int64_t trailer = NIBBLES_TURN / g->form.joined;
     LoValue a = t->x[ARG_A];
