@@ -8,9 +8,12 @@ bool program_has_product(const TfcProgram *program, TfcProductType type, GemmCho
 {
     if (gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES)
         return false;
-    for (int32_t s = 0; s < program->n_steps; s++)
-        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.product == type)
+    for (int32_t s = 0; s < program->n_steps; s++) {
+        const TfcStep *step = &program->steps[s];
+        if ((step->kind == TFC_STEP_GEMM || step->kind == TFC_STEP_PACK) &&
+            step->gemm.product == type)
             return true;
+    }
     return false;
 }
 

@@ -19,7 +19,8 @@ typedef enum DType {
 } DType;
 
 enum { MAX_RANK = 8, NO_SYMBOL = -1 };
-enum { MAX_BITS_TERMS = 65536 }; /* of a dot with bits: an i32 holds their sum */
+/* Of a dot with bits: an i32 holds the sum of so many terms. */
+enum { MAX_BITS_TERMS = 65536 };
 
 typedef struct Dim {
     int64_t size; /* the constant, or 0 for a symbol */
@@ -59,5 +60,9 @@ int type_long_dim(const Type *type);
 int type_find_dim(const Type *type, int symbol);
 Type type_scalar(DType dtype);
 Type type_of(DType dtype, int rank, const Dim *dims);
+
+/* Integers to which dot and gather round (attribute `bits`), and tables that gather rounds. */
+static inline bool bits_are_known(int64_t bits) { return bits == 8 || bits == 4; }
+bool bits_fit_table(const Type *table);
 
 #endif

@@ -87,6 +87,15 @@ typedef void OracleRule(Interpreter *in, const Op *op, Dense *out);
 #include "ir/ops.def"
 OracleRule interpret_elementwise;
 
+/* Integers: of a tensor's runs along one axis, which are `run` terms each, the last perhaps fewer,
+ * by dense number the integers, of 8 bits or of 4, and, at the first element of each run, the
+ * scales. */
+enum { GROUP_OF_4 = 32 }; /* the run that 4 bits have */
+typedef struct Integers {
+    Num *x, *scale;
+} Integers;
+Integers integers_of(Interpreter *in, const Dense *x, int axis, int64_t run, bool of_4);
+
 /* The random word of an element (storage order) at a site: Philox4x32 keyed by the seed; the
  * counter is the element / 4, the site and the step; the word is number element mod 4. */
 uint32_t philox_word(const Interpreter *in, int64_t site, int64_t element);

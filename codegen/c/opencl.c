@@ -29,7 +29,7 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
     for (size_t k = 0; k < set->list.count; k++)
         ok &= check_kernel(&set->list.data[k], diags);
     for (int32_t s = 0; s < program->n_steps; s++)
-        if (program->steps[s].kind == TFC_STEP_GEMM &&
+        if ((program->steps[s].kind == TFC_STEP_GEMM || program->steps[s].kind == TFC_STEP_PACK) &&
             product_bits(program->steps[s].gemm.product)) {
             diag_error(diags, (Loc){0},
                        "products of integers have no kernel for an OpenCL device yet");

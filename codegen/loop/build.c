@@ -355,6 +355,19 @@ LoValue lo_bf16_value(Lo *lo, LoValue bits)
     return lo_bitcast(lo, wide, lo_like(word, lo_f32));
 }
 
+LoValue lo_half_value(Lo *lo, LoValue bits)
+{
+    enum { EXPONENTS = 3, FIELD = 0x0F800000, NOT_A_NUMBER = 0x7FC00000 };
+    const LoType word = bits->type;
+    bits = lo_ashr(lo, bits, lo_int(lo, word, EXPONENTS)); /* an f32 has as many bits more */
+    bits = lo_and(lo, bits, lo_int(lo, word, (int32_t)0x8FFFE000));
+    LoValue field = lo_int(lo, word, FIELD);
+    bits = lo_select(lo, lo_eq(lo, lo_and(lo, bits, field), field), lo_int(lo, word, NOT_A_NUMBER),
+                     bits);
+    const LoType real = lo_like(word, lo_f32);
+    return lo_mul(lo, lo_bitcast(lo, bits, real), lo_real(lo, real, 0x1p112));
+}
+
 /* ---- lanes ---- */
 
 LoValue lo_splat(Lo *lo, LoValue x, int lanes)

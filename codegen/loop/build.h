@@ -93,6 +93,9 @@ LoValue lo_bf16_round(Lo *lo, LoValue x);      /* f32: to nearest, ties to even;
 LoValue lo_bf16_bits(Lo *lo, LoValue rounded); /* f32 that bf16 holds → i16 */
 LoValue lo_bf16_value(Lo *lo, LoValue bits);   /* i16 → f32 */
 
+/* The f16 that the upper half of an i32 is, as f32; NaN if it is not finite. */
+LoValue lo_half_value(Lo *lo, LoValue bits);
+
 /* ---- lanes ---- */
 LoValue lo_splat(Lo *lo, LoValue scalar, int lanes); /* the scalar itself for one lane */
 LoValue lo_extract(Lo *lo, LoValue vector, int lane);

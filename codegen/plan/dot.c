@@ -66,9 +66,7 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
 static TfcProductType product_of(const Op *op)
 {
     const Attr *bits = op_attr(op, ATTR_bits);
-    return !bits          ? (TfcProductType)op->args[0]->type.dtype
-           : bits->i == 8 ? TFC_PRODUCT_INT8
-                          : TFC_PRODUCT_INT4;
+    return bits ? product_of_bits(bits->i) : (TfcProductType)op->args[0]->type.dtype;
 }
 
 static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *gemm)

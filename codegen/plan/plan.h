@@ -6,7 +6,7 @@
  *   steps.c     kernels and copies
  *   epilogue.c  kernels that the product before them calls
  *   loops.c     loops over rows
- *   prepare.c   steps that depend on params alone
+ *   prepare.c   steps that depend on params alone (panels.c: those that pack)
  *   dot.c       products (labels.c: their dimensions as loops and matrix sides)
  *   lower.c     the walk over the function
  *   compile.c   plan_program: the walk, lifetimes, tables
@@ -173,6 +173,12 @@ void join_epilogue(Plan *plan, const Op *op);
 
 /* ---- dot.c ---- */
 bool lower_dot(Plan *plan, Op *op); /* false after errors */
+
+/* ---- panels.c ---- */
+/* Adds steps that pack matrices, behind all others, of buffers that are `constant`. */
+void pack_weights(Plan *plan, const bool *constant);
+/* A product of integers that packs b itself takes only so many terms: a longer one is of f32. */
+void widen_long_products(Plan *plan);
 
 /* ---- prepare.c ---- */
 /* Called once all steps are made: puts steps that depend on params alone first (in a program that

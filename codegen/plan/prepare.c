@@ -1,7 +1,6 @@
 /* Steps that depend on nothing but params that the program leaves as they are: they make weights
- * that lie side by side for one product, weights as bf16, or the panels that products read. They
- * come first, and the executor runs them again only when the params have changed
- * (TfcProgram.n_prepared):
+ * that lie side by side for one product, weights as bf16, or panels (panels.c). They come first,
+ * and the executor runs them again only when the params have changed (TfcProgram.n_prepared):
  *
  *   0: #5 = row(#1) …      ; a         prepared
  *   1: #6 = row(#0) …      ; x    ⇒      0: #5 = row(#1) …      ; a
@@ -112,147 +111,6 @@ static void find_renewed(Plan *plan, Constants *c)
     }
 }
 
-/* ---- weights as panels ---- */
-
-static bool is_constant(const Plan *plan, TfcSizeRef size)
-{
-    return size_is_const(&plan->sizes.data[size]);
-}
-
-/* One product of a matrix that is there throughout: its panels can be made once. */
-static bool may_have_panels(const Plan *plan, const TfcGemmStep *gemm)
-{
-    return gemm->n_loops == 0 && gemm->n.kind == TFC_EXTENT_SIZE &&
-           gemm->k.kind == TFC_EXTENT_SIZE && is_constant(plan, gemm->n.size) &&
-           is_constant(plan, gemm->k.size) && gemm->b.ragged_dim < 0 &&
-           size_is(&plan->sizes.data[gemm->c.column_stride], 1);
-}
-
-/* A kept buffer with room for the panels of b. */
-static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
-{
-    int64_t n = plan->sizes.data[gemm->n.size].coefficient;
-    int64_t k = plan->sizes.data[gemm->k.size].coefficient;
-    n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
-    if (gemm->product == TFC_PRODUCT_BF16)
-        k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
-    if (product_bits(gemm->product)) /* elements are as large as a float */
-        k = product_column_elements(product_bits(gemm->product), k, INTEGERS_TRAILER);
-    Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
-    return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
-}
-
-/* Whether the op, or region, is one cast. */
-static bool is_one_cast(const Op *op)
-{
-    int n = 0;
-    if (op->kind != OP_row)
-        return op->kind == OP_cast;
-    FOR_OPS (inner, op->body) {
-        if (inner->kind != OP_cast && inner->kind != OP_yield)
-            return false;
-        n += inner->kind == OP_cast;
-    }
-    return n == 1;
-}
-
-/* Whether the step rounds a tensor, element by element, and does nothing else. */
-static bool only_casts(const Plan *plan, size_t s)
-{
-    const TfcStep *step = &plan->steps.data[s];
-    const TfcView *views = step->kernel.views;
-    return step->kind == TFC_STEP_KERNEL && step->kernel.n_views == 2 &&
-           is_one_cast(plan->origins.data[s]) && !views[0].offset && !views[1].offset &&
-           views[0].n_axes == views[1].n_axes &&
-           !memcmp(views[0].strides, views[1].strides, sizeof views[0].strides);
-}
-
-typedef struct Writers {
-    int32_t buffer, n;
-} Writers;
-
-static void count_writer(void *data, int32_t buffer, bool written)
-{
-    Writers *writers = data;
-    writers->n += written && buffer == writers->buffer;
-}
-
-/* The buffer whose elements this one has, rounded; itself, if there is none. */
-static int32_t cast_from(const Plan *plan, int32_t b)
-{
-    Writers writers = {b, 0};
-    int32_t from = b;
-    for (size_t s = 0; s < plan->steps.count; s++) {
-        step_buffers(&plan->steps.data[s], count_writer, &writers);
-        if (only_casts(plan, s) && plan->steps.data[s].kernel.views[1].buffer == b)
-            from = plan->steps.data[s].kernel.views[0].buffer;
-    }
-    return writers.n == 1 ? from : b;
-}
-
-/* As TfcGemmStep.param. */
-static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
-{
-    const int32_t from = cast_from(plan, gemm->b.buffer);
-    const TfcBuffer *buffer = &plan->buffers.data[from];
-    const TfcType type = from == gemm->b.buffer ? TFC_F32 : TFC_BF16;
-    const TfcSize *n = &plan->sizes.data[gemm->n.size], *k = &plan->sizes.data[gemm->k.size];
-    const TfcSize *row = &plan->sizes.data[gemm->b.row_stride],
-                  *column = &plan->sizes.data[gemm->b.column_stride];
-    if (buffer->kind != TFC_BUFFER_TENSOR || buffer->type != TFC_F32 || gemm->type != type ||
-        gemm->b.offset ||
-        !size_is(&plan->sizes.data[buffer->size], n->coefficient * k->coefficient))
-        return 0;
-    const bool is_whole =
-        (size_equal(row, n) && size_is(column, 1)) || (size_is(row, 1) && size_equal(column, k));
-    return is_whole ? 1 + buffer->index : 0;
-}
-
-/* Products of the same matrix share its panels. As TfcGemmStep.panels. */
-static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
-{
-    for (size_t s = 0; s < plan->steps.count; s++) {
-        const TfcGemmStep *other = &plan->steps.data[s].gemm;
-        if (plan->steps.data[s].kind == TFC_STEP_PACK && other->b.buffer == gemm->b.buffer &&
-            other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
-            other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
-            other->b.column_stride == gemm->b.column_stride && other->product == gemm->product)
-            return other->panels;
-    }
-    return 0;
-}
-
-/* A product of integers that packs b itself takes only so many terms. */
-static void widen_long(Plan *plan)
-{
-    for (size_t s = 0; s < plan->steps.count; s++) {
-        TfcGemmStep *gemm = &plan->steps.data[s].gemm;
-        if (plan->steps.data[s].kind == TFC_STEP_GEMM && product_bits(gemm->product) &&
-            !gemm->panels && plan->sizes.data[gemm->k.size].coefficient > TFC_INT8_PACKED_K)
-            gemm->product = (TfcProductType)gemm->type;
-    }
-}
-
-static void pack_weights(Plan *plan, const bool *constant)
-{
-    for (size_t s = 0, n = plan->steps.count; s < n; s++) {
-        TfcStep step = plan->steps.data[s];
-        bool asked = step.kind == TFC_STEP_GEMM && op_attr(plan->origins.data[s], ATTR_panels);
-        if (!asked || !constant[step.gemm.b.buffer] || !may_have_panels(plan, &step.gemm))
-            continue;
-        step.gemm.panels = find_panels(plan, &step.gemm);
-        if (!step.gemm.panels) {
-            step.gemm.panels = 1 + panels_buffer(plan, &step.gemm);
-            step.gemm.param = param_of(plan, &step.gemm);
-            step.kind = TFC_STEP_PACK;
-            step.rows = TFC_ROWS_NONE;
-            vec_push(plan->arena, plan->steps, step);
-            vec_push(plan->arena, plan->origins, plan->origins.data[s]);
-        }
-        plan->steps.data[s].gemm.panels = step.gemm.panels;
-    }
-}
-
 /* ---- order ---- */
 
 typedef struct Order {
@@ -339,7 +197,7 @@ static void put_first(Plan *plan, const bool *constant)
     for (size_t b = 0; b < plan->buffers.count; b++)
         order.maker[b] = -1;
     for (size_t s = 0; s < n; s++)
-        if (constant[s] && steps[s].kind != TFC_STEP_PACK) {
+        if (constant[s]) {
             order.step = (int32_t)s;
             step_buffers(&steps[s], find_maker, &order);
         }
@@ -384,6 +242,6 @@ void prepare_constants(Plan *plan)
         for (size_t s = n; s < plan->steps.count; s++)
             c.step[s] = true;
     }
-    widen_long(plan);
+    widen_long_products(plan);
     put_first(plan, c.step);
 }

@@ -1,6 +1,20 @@
 /* Type rules of gather, its adjoint and caches. */
 #include "ir/infer/rules.h"
 
+/* Rows as integers, as a product has its columns. */
+static bool check_table(const Infer *in)
+{
+    const Attr *bits = op_attr(in->op, ATTR_bits);
+    const Type *table = infer_arg(in, 0);
+    if (!bits)
+        return true;
+    if (!bits_are_known(bits->i))
+        return infer_fail(in, "tables are of 8 or 4 bits, not of %lld", (long long)bits->i);
+    return bits_fit_table(table) ||
+           infer_fail(in, "bits need an f32 table with rows of 1 to %d terms, not %s",
+                      MAX_BITS_TERMS, infer_text(in, table));
+}
+
 bool infer_gather(const Infer *in, Type *type)
 {
     const Type *table = infer_arg(in, 0), *index = infer_arg(in, 1);
@@ -9,6 +23,8 @@ bool infer_gather(const Infer *in, Type *type)
                           infer_text(in, table), infer_text(in, index));
     if (table->rank + index->rank - 1 > MAX_RANK)
         return infer_fail(in, "the result would have more than %d dimensions", MAX_RANK);
+    if (!check_table(in))
+        return false;
     *type = *index;
     type->dtype = table->dtype;
     for (int i = 1; i < table->rank; i++)

@@ -34,7 +34,7 @@ static bool check_bits(const Infer *in)
     const Type *y = infer_arg(in, 1);
     if (!bits)
         return true;
-    if (bits->i != 8 && bits->i != 4)
+    if (!bits_are_known(bits->i))
         return infer_fail(in, "products are of 8 or 4 bits, not of %lld", (long long)bits->i);
     if (y->dtype != DT_F32 || y->rank != 2 || contract->n != 1)
         return infer_fail(in, "bits take an f32 matrix, of which one axis is summed over, not %s",

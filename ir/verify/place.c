@@ -109,3 +109,25 @@ bool verify_reduction(Verifier *v, const Op *op)
                                row ? "the last axis" : "axes other than the last", axes->ints[i]);
     return true;
 }
+
+/* A cache has a place for each position. */
+static bool is_cache(const Type *type) { return type->rank > 0 && !dim_is_const(type->dims[0]); }
+
+/* A program has the table in another form, in which no other op of the region can read it. */
+bool verify_table(Verifier *v, const Op *gather)
+{
+    const Value *table = gather->args[0];
+    if (!op_attr(gather, ATTR_bits))
+        return true;
+    if (table->op->kind != OP_param)
+        return verify_fail(v, gather, "bits need a param as the table");
+    FOR_OPS (op, &v->function->body)
+        if (op->kind == OP_assign && !is_cache(&op->args[0]->type))
+            return verify_fail(v, gather, "bits need a function that assigns no params");
+    if (v->region)
+        FOR_OPS (op, v->region->body)
+            for (int i = 0; i < op->n_args; i++)
+                if (op->args[i] == table && (op->kind != OP_gather || i || !op_attr(op, ATTR_bits)))
+                    return verify_fail(v, gather, "another op of the region reads its table, too");
+    return true;
+}

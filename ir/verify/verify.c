@@ -113,6 +113,8 @@ static bool check_op(Verifier *v, const Op *op)
         return check_name(v, op, &v->inputs);
     if (op_family(op) == FAMILY_reduce && v->region)
         return verify_reduction(v, op);
+    if (op->kind == OP_gather)
+        return verify_table(v, op);
     if (op->kind == OP_output)
         return check_name(v, op, &v->outputs);
     return op->kind == OP_param ? check_param(v, op) : true;

@@ -60,6 +60,12 @@ static inline int64_t product_bits(int64_t type)
     return type == TFC_PRODUCT_INT8 ? 8 : type == TFC_PRODUCT_INT4 ? NIBBLES_BITS : 0;
 }
 
+/* The product whose integers have these bits. */
+static inline TfcProductType product_of_bits(int64_t bits)
+{
+    return bits == NIBBLES_BITS ? TFC_PRODUCT_INT4 : TFC_PRODUCT_INT8;
+}
+
 /* Elements, of INTEGERS_TERMS bytes, of a column of k terms in panels of integers; those of 8 bits
  * with `trailer` elements behind the terms. */
 static inline int64_t product_column_elements(int64_t bits, int64_t k, int64_t trailer)
@@ -152,6 +158,11 @@ typedef struct TfcFormSizes {
 
 /* Of a form of integers: whether a row of a has bytes, four to an element; else words. */
 static inline bool form_has_bytes(const TfcFormSizes *f) { return f->joined == INTEGERS_TERMS; }
+/* … elements of a column of its panels. */
+static inline int64_t form_column_elements(const TfcFormSizes *f, int64_t k)
+{
+    return product_column_elements(f->integers, k, form_has_bytes(f) ? INTEGERS_TRAILER : 1);
+}
 
 /* TfcForm: sizes and functions of products of one type on one processor. A function that is not
  * needed is NULL.

@@ -51,8 +51,7 @@ int64_t integers_row_bytes(const TfcFormSizes *f, int64_t k)
 
 int64_t integers_column_bytes(const TfcFormSizes *f, int64_t k)
 {
-    const int64_t trailer = form_has_bytes(f) ? INTEGERS_TRAILER : 1;
-    return INTEGERS_TERMS * product_column_elements(f->integers, k, trailer);
+    return INTEGERS_TERMS * form_column_elements(f, k);
 }
 
 /* The term of an element that its byte i has, and the other way round. */

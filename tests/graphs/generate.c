@@ -87,7 +87,7 @@ static const Recipe recipes[] = {
     {{cross_entropy, block_ctc, cross_entropy},                          NULL,            2,  15, 85, false, false},
     {{wide_cross_entropy},                                               NULL,            0,  6,  85, false, false},
     {{block_cache},                                                      NULL,            2,  20, 0,  false, false},
-    {{block_attention, block_projections},                               grow_cast,       10, 35, 25, true,  false},
+    {{block_attention, block_projections, block_integers},               grow_cast,       10, 35, 25, true,  false},
     {{NULL},                                                             NULL,            8,  30, 40, false, true},
     /* clang-format on */
 };
@@ -311,7 +311,7 @@ static bool grow_case(Arena *arena, Rng rng, int family, Case *out)
     add_blocks(&g, recipe);
     for (int i = rng_between(&g.rng, recipe->fewest, recipe->most); i; i--)
         grow_some(&g, recipe);
-    if (rng_chance(&g.rng, g.smooth ? 15 : 10))
+    if (rng_chance(&g.rng, g.smooth ? 15 : 10) && !g.rounds)
         block_state(&g);
     g.b.scope = NULL;
     add_outputs(&g);

@@ -25,6 +25,7 @@ typedef struct Grow {
     DType real;  /* of floats: f64 */
     bool smooth; /* there will be a gradient: no -inf but before a softmax */
     bool mixed;  /* other element types may be mixed in */
+    bool rounds; /* a table is rounded to integers: params stay as they are */
     const Batch *batches;
     int n_batches;
     int64_t most; /* elements of a value, one after the other as if nothing were ragged */
@@ -114,6 +115,7 @@ Item *block_attention(Grow *g);
 Item *block_norm(Grow *g);
 Item *block_feed_forward(Grow *g);
 Item *block_embedding(Grow *g);
+Item *block_integers(Grow *g);    /* rows of a table of integers, and a product */
 Item *block_projections(Grow *g); /* several products of one operand, and their sum */
 Item *block_sentences(Grow *g);   /* a product of tensors over the same sentences */
 Item *block_two_batches(Grow *g); /* tokens of two batches in one tensor */

@@ -184,6 +184,31 @@ static bool is_table(const Item *item)
     return is_finite(item) && item->value->type.rank > 0 && dim_is_const(item->value->type.dims[0]);
 }
 
+/* Rows as integers, where no gradient is taken. */
+static Item *integer_rows(Grow *g, Item *index)
+{
+    const Dim dims[] = {dim_const(rng_between(&g->rng, 1, 70)), dim_const(some_size(g))};
+    Item *table = found_or_leaf(g, type_of(DT_F32, 2, dims));
+    if (!table || table->value->op->kind != OP_param)
+        return NULL;
+    Attr bits = attr_int(ATTR_bits, rng_chance(&g->rng, 50) ? 8 : 4);
+    Value *rows = build(&g->b, OP_gather, 2, (Value *[]){table->value, index->value}, 1, &bits);
+    return add_item(g, rows, fmin(table->lo, 0), fmax(table->hi, 0));
+}
+
+/* An output of its own: few ops that come later take f32. */
+Item *block_integers(Grow *g)
+{
+    Item *index = g->smooth ? NULL : leaf(g, some_type(g, DT_I32));
+    Item *x = index && index->value->type.rank < MAX_RANK ? integer_rows(g, index) : NULL;
+    Item *y = x && rng_chance(&g->rng, 50) ? integer_product(g, x) : x;
+    g->n_scopes++;
+    g->rounds |= y != NULL;
+    if (y)
+        build_output(&g->b, next_scope(g, "integers"), y->value);
+    return y;
+}
+
 Item *grow_gather(Grow *g)
 {
     Item *table = pick(g, is_table);

@@ -208,24 +208,10 @@ static LoValue sum_group(GemmEmit *g, Tile *t, LoValue a, int64_t first)
                  : sum;
 }
 
-/* The f16 that half of each element is, as f32; NaN if it is not finite. */
-static LoValue half_value(GemmEmit *g, LoValue halves, bool upper)
-{
-    enum { HALF = 16, EXPONENTS = 3, FIELD = 0x0F800000, NOT_A_NUMBER = 0x7FC00000 };
-    Lo *lo = &g->lo;
-    LoValue bits = upper ? halves : lo_shl(lo, halves, lo_int(lo, lo_i32, HALF));
-    bits = lo_ashr(lo, bits, lo_int(lo, lo_i32, EXPONENTS)); /* an f32 has as many bits more */
-    bits = lo_and(lo, bits, lo_int(lo, lo_i32, (int32_t)0x8FFFE000));
-    LoValue field = lo_int(lo, lo_i32, FIELD);
-    bits = lo_select(lo, lo_eq(lo, lo_and(lo, bits, field), field),
-                     lo_int(lo, lo_i32, NOT_A_NUMBER), bits);
-    return lo_mul(lo, lo_bitcast(lo, bits, lo_f32), lo_real(lo, lo_f32, 0x1p112));
-}
-
 /* The sum and a turn's groups: each a sum of integers times both scales. */
 static LoValue add_groups(GemmEmit *g, Tile *t, LoValue sum)
 {
-    enum { TRAILER = INTEGERS_ROW_TRAILER };
+    enum { TRAILER = INTEGERS_ROW_TRAILER, HALF = 16 };
     Lo *lo = &g->lo;
     const int64_t trailer = NIBBLES_TURN / g->form.joined;
     LoValue a = t->x[ARG_A];
@@ -234,8 +220,8 @@ static LoValue add_groups(GemmEmit *g, Tile *t, LoValue sum)
         const int64_t at = trailer + i * TRAILER;
         LoValue integers = sum_group(g, t, a, at + 1);
         LoValue halves = lo_load(lo, lo_i32, gemm_at(g, scales, t->column), ELEMENT);
-        LoValue scale =
-            lo_mul(lo, load_integers(g, t, a, lo_f32, at), half_value(g, halves, i == 1));
+        LoValue half = i ? halves : lo_shl(lo, halves, lo_int(lo, lo_i32, HALF));
+        LoValue scale = lo_mul(lo, load_integers(g, t, a, lo_f32, at), lo_half_value(lo, half));
         sum = lo_muladd(lo, lo_from_int(lo, integers, lo_f32), scale, sum);
     }
     next_row(g, t);

@@ -1,0 +1,205 @@
+/* Weights as panels: steps that pack a matrix which is there throughout, once for many runs, and who
+ * reads what they make: products that ask for it (attribute `panels`), and lookups in tables of
+ * integers (`bits`), whose kernels then read the panels in place of the table. */
+#include "codegen/plan/plan.h"
+
+static bool is_constant(const Plan *plan, TfcSizeRef size)
+{
+    return size_is_const(&plan->sizes.data[size]);
+}
+
+/* One product of a matrix that is there throughout: its panels can be made once. */
+static bool may_have_panels(const Plan *plan, const TfcGemmStep *gemm)
+{
+    return gemm->n_loops == 0 && gemm->n.kind == TFC_EXTENT_SIZE &&
+           gemm->k.kind == TFC_EXTENT_SIZE && is_constant(plan, gemm->n.size) &&
+           is_constant(plan, gemm->k.size) && gemm->b.ragged_dim < 0 &&
+           size_is(&plan->sizes.data[gemm->c.column_stride], 1);
+}
+
+/* A kept buffer with room for the panels of b. */
+static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
+{
+    int64_t n = plan->sizes.data[gemm->n.size].coefficient;
+    int64_t k = plan->sizes.data[gemm->k.size].coefficient;
+    n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
+    if (gemm->product == TFC_PRODUCT_BF16)
+        k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
+    if (product_bits(gemm->product)) /* elements are as large as a float */
+        k = product_column_elements(product_bits(gemm->product), k, INTEGERS_TRAILER);
+    Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
+    return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
+}
+
+/* Whether the op, or region, is one cast. */
+static bool is_one_cast(const Op *op)
+{
+    int n = 0;
+    if (op->kind != OP_row)
+        return op->kind == OP_cast;
+    FOR_OPS (inner, op->body) {
+        if (inner->kind != OP_cast && inner->kind != OP_yield)
+            return false;
+        n += inner->kind == OP_cast;
+    }
+    return n == 1;
+}
+
+/* Whether the step rounds a tensor, element by element, and does nothing else. */
+static bool only_casts(const Plan *plan, size_t s)
+{
+    const TfcStep *step = &plan->steps.data[s];
+    const TfcView *views = step->kernel.views;
+    return step->kind == TFC_STEP_KERNEL && step->kernel.n_views == 2 &&
+           is_one_cast(plan->origins.data[s]) && !views[0].offset && !views[1].offset &&
+           views[0].n_axes == views[1].n_axes &&
+           !memcmp(views[0].strides, views[1].strides, sizeof views[0].strides);
+}
+
+typedef struct Writers {
+    int32_t buffer, n;
+} Writers;
+
+static void count_writer(void *data, int32_t buffer, bool written)
+{
+    Writers *writers = data;
+    writers->n += written && buffer == writers->buffer;
+}
+
+/* The buffer whose elements this one has, rounded; itself, if there is none. */
+static int32_t cast_from(const Plan *plan, int32_t b)
+{
+    Writers writers = {b, 0};
+    int32_t from = b;
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        step_buffers(&plan->steps.data[s], count_writer, &writers);
+        if (only_casts(plan, s) && plan->steps.data[s].kernel.views[1].buffer == b)
+            from = plan->steps.data[s].kernel.views[0].buffer;
+    }
+    return writers.n == 1 ? from : b;
+}
+
+/* As TfcGemmStep.param. */
+static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
+{
+    const int32_t from = cast_from(plan, gemm->b.buffer);
+    const TfcBuffer *buffer = &plan->buffers.data[from];
+    const TfcType type = from == gemm->b.buffer ? TFC_F32 : TFC_BF16;
+    const TfcSize *n = &plan->sizes.data[gemm->n.size], *k = &plan->sizes.data[gemm->k.size];
+    const TfcSize *row = &plan->sizes.data[gemm->b.row_stride],
+                  *column = &plan->sizes.data[gemm->b.column_stride];
+    if (buffer->kind != TFC_BUFFER_TENSOR || buffer->type != TFC_F32 || gemm->type != type ||
+        gemm->b.offset ||
+        !size_is(&plan->sizes.data[buffer->size], n->coefficient * k->coefficient))
+        return 0;
+    const bool is_whole =
+        (size_equal(row, n) && size_is(column, 1)) || (size_is(row, 1) && size_equal(column, k));
+    return is_whole ? 1 + buffer->index : 0;
+}
+
+/* Products of the same matrix share its panels. As TfcGemmStep.panels. */
+static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
+{
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        const TfcGemmStep *other = &plan->steps.data[s].gemm;
+        if (plan->steps.data[s].kind == TFC_STEP_PACK && other->b.buffer == gemm->b.buffer &&
+            other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
+            other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
+            other->b.column_stride == gemm->b.column_stride && other->product == gemm->product)
+            return other->panels;
+    }
+    return 0;
+}
+
+/* A product of integers that packs b itself takes only so many terms. */
+void widen_long_products(Plan *plan)
+{
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        TfcGemmStep *gemm = &plan->steps.data[s].gemm;
+        if (plan->steps.data[s].kind == TFC_STEP_GEMM && product_bits(gemm->product) &&
+            !gemm->panels && plan->sizes.data[gemm->k.size].coefficient > TFC_INT8_PACKED_K)
+            gemm->product = (TfcProductType)gemm->type;
+    }
+}
+
+/* The buffer of the step's panels; a step that packs them comes to the end, unless there is one. */
+static int32_t panels_of(Plan *plan, const TfcGemmStep *gemm, size_t s)
+{
+    const int32_t found = find_panels(plan, gemm);
+    if (found)
+        return found;
+    TfcStep step = {.kind = TFC_STEP_PACK, .name = plan->steps.data[s].name, .gemm = *gemm};
+    step.gemm.panels = 1 + panels_buffer(plan, gemm);
+    step.gemm.param = param_of(plan, gemm);
+    vec_push(plan->arena, plan->steps, step);
+    vec_push(plan->arena, plan->origins, plan->origins.data[s]);
+    return step.gemm.panels;
+}
+
+static void pack_product(Plan *plan, const bool *constant, size_t s)
+{
+    TfcGemmStep gemm = plan->steps.data[s].gemm;
+    if (op_attr(plan->origins.data[s], ATTR_panels) && constant[gemm.b.buffer] &&
+        may_have_panels(plan, &gemm))
+        plan->steps.data[s].gemm.panels = panels_of(plan, &gemm, s);
+}
+
+/* A table [n, k] as the matrix b of the product that would sum along its rows. */
+static TfcGemmStep product_of_table(Plan *plan, const Value *table, int64_t bits, int32_t buffer)
+{
+    const TfcSizeRef one = size_ref(plan, size_const(1)),
+                     k = size_ref(plan, size_const(table->type.dims[1].size));
+    return (TfcGemmStep){.type = TFC_F32,
+                         .product = product_of_bits(bits),
+                         .result = TFC_F32,
+                         .b = {.buffer = buffer,
+                               .ragged_dim = -1,
+                               .row_stride = one,
+                               .column_stride = k},
+                         .n = {.size = size_ref(plan, size_const(table->type.dims[0].size))},
+                         .k = {.size = k},
+                         .batch_loop = -1};
+}
+
+/* The lookup in this table, of which each row is integers; NULL: there is none. */
+static const Op *lookup_of(const Op *op, const Value *table)
+{
+    if (op->kind == OP_gather)
+        return op->args[0] == table && op_attr(op, ATTR_bits) ? op : NULL;
+    if (op->body)
+        FOR_OPS (inner, op->body)
+            if (inner->kind == OP_gather && lookup_of(inner, table))
+                return inner;
+    return NULL;
+}
+
+static void pack_tables(Plan *plan, size_t s)
+{
+    const Op *op = plan->origins.data[s];
+    TfcKernelStep *kernel = &plan->steps.data[s].kernel;
+    TfcView *views = NULL;
+    if (kernel->n_views != op->n_args + op->n_results) /* a copy that the op needs */
+        return;
+    for (int i = 0; i < op->n_args; i++) {
+        const Op *lookup = lookup_of(op, op->args[i]);
+        if (!lookup)
+            continue;
+        const TfcGemmStep gemm = product_of_table(plan, op->args[i], op_int(lookup, ATTR_bits),
+                                                  kernel->views[i].buffer);
+        if (!views)
+            views = arena_copy(plan->arena, kernel->views,
+                               sizeof *views * (size_t)kernel->n_views);
+        views[i].buffer = panels_of(plan, &gemm, s) - 1;
+        kernel = &plan->steps.data[s].kernel; /* the list may have moved */
+        kernel->views = views;
+    }
+}
+
+void pack_weights(Plan *plan, const bool *constant)
+{
+    for (size_t s = 0, n = plan->steps.count; s < n; s++)
+        if (plan->steps.data[s].kind == TFC_STEP_GEMM)
+            pack_product(plan, constant, s);
+        else if (plan->steps.data[s].kind == TFC_STEP_KERNEL)
+            pack_tables(plan, s);
+}
