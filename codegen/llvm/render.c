@@ -129,8 +129,8 @@ static void set_attribute(const Render *r, LlValue function, LLVMAttributeRef at
 
 static void declare(const Render *r, const LoFunction *f)
 {
-    LlType *types = calloc((size_t)f->n_params + 1, sizeof *types);
-    for (int i = 0; types && i < f->n_params; i++)
+    LlType *types = memory_zeroed((size_t)f->n_params + 1, sizeof *types);
+    for (int i = 0; i < f->n_params; i++)
         types[i] = render_type(r, f->params[i]->type);
     LlType type =
         LLVMFunctionType(LLVMVoidTypeInContext(r->context), types, (unsigned)f->n_params, false);
@@ -151,7 +151,7 @@ static void declare(const Render *r, const LoFunction *f)
 static void define(Render *r, const LoFunction *f)
 {
     r->function = LLVMGetNamedFunction(r->module, f->name);
-    r->values = calloc((size_t)f->n_ids + 1, sizeof *r->values);
+    r->values = memory_zeroed((size_t)f->n_ids + 1, sizeof *r->values);
     r->spare = NULL;
     LLVMPositionBuilderAtEnd(r->builder, new_block(r, "entry"));
     for (int i = 0; i < f->n_params; i++)
@@ -165,8 +165,8 @@ static void define(Render *r, const LoFunction *f)
 static void add_record(const Render *r, const LoRecord *record)
 {
     LlType i64 = render_type(r, lo_i64), pointer = render_type(r, lo_ptr);
-    LlValue *numbers = calloc((size_t)record->n_numbers + 1, sizeof *numbers);
-    LlValue *functions = calloc((size_t)record->n_functions + 1, sizeof *functions);
+    LlValue *numbers = memory_zeroed((size_t)record->n_numbers + 1, sizeof *numbers);
+    LlValue *functions = memory_zeroed((size_t)record->n_functions + 1, sizeof *functions);
     for (int i = 0; i < record->n_numbers; i++)
         numbers[i] = LLVMConstInt(i64, (unsigned long long)record->numbers[i], true);
     for (int i = 0; i < record->n_functions; i++)

@@ -154,6 +154,7 @@ static void set_cpu(LlvmTarget *target, const Processor *processor, const char *
 {
     target->cpu = strdup(name);
     target->features = strdup(features);
+    memory_need(target->cpu && target->features);
     target->code.processor = target->code.scalar ? &processors[AT_scalar] : processor;
 }
 
