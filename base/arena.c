@@ -23,7 +23,7 @@ struct Arena {
     ArenaBlock *block;
     Owned *owned;
     size_t bytes;
-    void (*out_of_memory)(void); /* ends the process; NULL: the arena may fail */
+    void (*out_of_memory)(size_t wanted); /* ends the process; NULL: the arena may fail */
     bool failed;
 };
 
@@ -33,9 +33,12 @@ static MemoryEnd *last_act;
 
 void memory_at_end(MemoryEnd *act) { last_act = act; }
 
-void memory_end(void)
+void memory_end(size_t wanted)
 {
-    fputs("tfc: out of memory\n", stderr);
+    if (wanted)
+        fprintf(stderr, "tfc: out of memory: %zu bytes more were wanted\n", wanted);
+    else
+        fputs("tfc: out of memory\n", stderr);
     if (last_act)
         last_act();
     abort();
@@ -44,20 +47,23 @@ void memory_end(void)
 void memory_need(bool got)
 {
     if (!got)
-        memory_end();
+        memory_end(0);
 }
 
 void *memory_zeroed(size_t n, size_t size)
 {
+    size_t wanted;
     void *memory = calloc(n ? n : 1, size);
-    memory_need(memory);
+    if (!memory)
+        memory_end(__builtin_mul_overflow(n, size, &wanted) ? SIZE_MAX : wanted);
     return memory;
 }
 
 void *memory_resized(void *memory, size_t size)
 {
     void *resized = realloc(memory, size ? size : 1);
-    memory_need(resized);
+    if (!resized)
+        memory_end(size);
     return resized;
 }
 
@@ -90,10 +96,10 @@ bool arena_failed(const Arena *arena) { return arena->failed; }
 
 void arena_recover(Arena *arena) { arena->failed = false; }
 
-static void *arena_fail(Arena *arena)
+static void *arena_fail(Arena *arena, size_t wanted)
 {
     if (arena->out_of_memory)
-        arena->out_of_memory();
+        arena->out_of_memory(wanted);
     arena->failed = true;
     return NULL;
 }
@@ -107,7 +113,7 @@ static ArenaBlock *add_block(Arena *arena, size_t need)
         size = need;
     ArenaBlock *block = calloc(1, sizeof *block + size);
     if (!block)
-        return arena_fail(arena);
+        return arena_fail(arena, size);
     block->size = size;
     block->previous = arena->block;
     return arena->block = block;
@@ -117,7 +123,7 @@ void *arena_alloc(Arena *arena, size_t size)
 {
     size_t need = (size + 15) & ~(size_t)15;
     if (arena->failed || size > PTRDIFF_MAX / 2)
-        return arena_fail(arena);
+        return arena_fail(arena, size);
     ArenaBlock *block = arena->block;
     if (!block || block->size - block->used < need)
         block = add_block(arena, need);
@@ -144,7 +150,8 @@ bool arena_own(Arena *arena, void *object, void (*release)(void *object))
 void *arena_array(Arena *arena, size_t n, size_t size)
 {
     size_t bytes;
-    return __builtin_mul_overflow(n, size, &bytes) ? arena_fail(arena) : arena_alloc(arena, bytes);
+    return __builtin_mul_overflow(n, size, &bytes) ? arena_fail(arena, SIZE_MAX)
+                                                   : arena_alloc(arena, bytes);
 }
 
 void *arena_copy(Arena *arena, const void *data, size_t size)

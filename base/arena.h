@@ -35,11 +35,12 @@ char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
 size_t arena_bytes(const Arena *arena); /* allocated so far, each size rounded up to 16 */
 
-/* memory_end prints that memory ran out, calls the `act` that memory_at_end was given, if any, and
- * aborts the process; `act` may end the process itself. Arenas of arena_new call memory_end. */
+/* memory_end prints that memory ran out and how many bytes were wanted (0: unknown), calls the
+ * `act` that memory_at_end was given, if any, and aborts the process; `act` may end the process
+ * itself. Arenas of arena_new call memory_end. */
 typedef void MemoryEnd(void);
 void memory_at_end(MemoryEnd *act);
-void memory_end(void) __attribute__((noreturn));
+void memory_end(size_t wanted) __attribute__((noreturn));
 /* calloc and realloc (`memory` NULL: malloc) of at least a byte, which never return NULL: if memory
  * runs out, they call memory_end. memory_need calls memory_end if `got` is false. */
 void *memory_zeroed(size_t n, size_t size);

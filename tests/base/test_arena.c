@@ -1,5 +1,6 @@
 /* Arenas that may fail: what cannot be had is NULL, vectors, maps and diagnostics stay whole,
- * and after arena_recover all goes on. */
+ * and after arena_recover all goes on. Other arenas end the process, and say how much they
+ * wanted. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +11,10 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_too_much_is_null(void **state)
 {
@@ -95,10 +99,45 @@ static void test_objects_go_with_it(void **state)
     assert_int_equal(number, 919);
 }
 
+static void end(void) { _exit(3); }
+
+/* What a process prints that has no memory for so many bytes; `arena`: of an arena's. */
+static void expect_end(bool arena, size_t wanted, const char *expected)
+{
+    int ends[2], status;
+    char told[128] = "";
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        memory_at_end(end);
+        if (arena)
+            arena_alloc(arena_new(), wanted);
+        memory_end(arena ? 0 : wanted);
+    }
+    close(ends[1]);
+    assert_true(read(ends[0], told, sizeof told - 1) > 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    assert_string_equal(told, expected);
+}
+
+static void test_the_end_says_how_much(void **state)
+{
+    (void)state;
+    char text[128];
+    snprintf(text, sizeof text, "tfc: out of memory: %zu bytes more were wanted\n", SIZE_MAX - 8);
+    expect_end(true, SIZE_MAX - 8, text);
+    expect_end(false, 4096, "tfc: out of memory: 4096 bytes more were wanted\n");
+    expect_end(false, 0, "tfc: out of memory\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_much_is_null), cmocka_unit_test(test_vectors_and_maps_stay_whole),
-        cmocka_unit_test(test_diagnostics_say_so), cmocka_unit_test(test_objects_go_with_it)};
+        cmocka_unit_test(test_diagnostics_say_so), cmocka_unit_test(test_objects_go_with_it),
+        cmocka_unit_test(test_the_end_says_how_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ bool sp_train(const Line *lines, int64_t n, int pieces, bool as_is, bool exact, 
         *size = trained.size();
         *bytes = static_cast<char *>(malloc(trained.size() + 1));
         if (!*bytes)
-            memory_end();
+            memory_end(trained.size() + 1);
         memcpy(*bytes, trained.data(), trained.size());
         return true;
     } catch (const std::exception &e) {
