@@ -57,14 +57,12 @@ void cli_ranks_send(const Ranks *ranks, const char *text, size_t bytes)
         ranks_send(ranks, text, n, 0);
 }
 
-void cli_ranks_receive(Ranks *ranks, int from, Text *out)
+void cli_ranks_receive(const Ranks *ranks, int from, Text *out)
 {
     int64_t n;
     ranks_receive(ranks, &n, sizeof n, from);
-    char *bytes = malloc((size_t)n + 1);
-    if (!bytes)
-        ranks_end(ranks, EXIT_INPUT);
-    else if (n)
+    char *bytes = memory_resized(NULL, (size_t)n);
+    if (n)
         ranks_receive(ranks, bytes, n, from);
     text_put(out, bytes, (size_t)n);
     free(bytes);

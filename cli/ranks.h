@@ -22,6 +22,6 @@ int cli_ranks_close(Ranks *ranks, int status);
 /* cli_ranks_send sends a text to rank 0; cli_ranks_receive, on rank 0, appends another rank's text
  * to `out`. */
 void cli_ranks_send(const Ranks *ranks, const char *text, size_t bytes);
-void cli_ranks_receive(Ranks *ranks, int from, Text *out);
+void cli_ranks_receive(const Ranks *ranks, int from, Text *out);
 
 #endif

@@ -22,9 +22,7 @@ enum { MOST_RANKS = 1024 };
 /* The seconds of the slowest rank. */
 static double slowest(const Ranks *ranks, double seconds)
 {
-    double *all = calloc((size_t)ranks_count(ranks), sizeof *all), most = 0;
-    if (!all)
-        return seconds;
+    double *all = memory_zeroed((size_t)ranks_count(ranks), sizeof *all), most = 0;
     all[ranks_mine(ranks)] = seconds;
     ranks_sum(ranks, all, ranks_count(ranks));
     for (int i = 0; i < ranks_count(ranks); i++)
@@ -50,16 +48,13 @@ static double exchange(const Ranks *ranks, char *out, char *in, int64_t bytes, i
     return slowest(ranks, (clock_seconds() - begin) / times);
 }
 
-static bool measure_network(Job *job, const Ranks *ranks, Scaling *s)
+static void measure_network(const Ranks *ranks, Scaling *s)
 {
     enum { LARGE = 16 << 20, LARGE_TIMES = 4, SMALL = 8, SMALL_TIMES = 200 };
-    char *room = calloc(2, LARGE);
-    if (!room)
-        return job_no_memory(job);
+    char *room = memory_zeroed(2, LARGE);
     s->delay = exchange(ranks, room, room + LARGE, SMALL, SMALL_TIMES);
     s->speed = LARGE / exchange(ranks, room, room + LARGE, LARGE, LARGE_TIMES);
     free(room);
-    return true;
 }
 
 /* "GBIT,MICROSECONDS" */
@@ -212,9 +207,10 @@ bool bench_ranks(Session *session, const Bench *o)
                  .shards = o->shards,
                  .machine = o->machine_ranks};
     bool measured = !o->network;
-    bool ok = measured ? measure_network(session->job, ranks, &s)
-                       : read_network(session->job, o->network, &s);
-    ok = ok && measure_steps(session, o, &s) && count_given(session, &s);
+    if (measured)
+        measure_network(ranks, &s);
+    bool ok = (measured || read_network(session->job, o->network, &s)) &&
+              measure_steps(session, o, &s) && count_given(session, &s);
     if (!ok || ranks_mine(ranks))
         return ok;
     if (o->json)

@@ -150,7 +150,7 @@ const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz
 
 /* ---- writing ---- */
 
-/* Header and elements, which the archive frees; NULL: no memory. */
+/* Header and elements, which the archive frees; NULL after an error of libzip. */
 static zip_source_t *array_source(zip_t *zip, const NpyArray *array)
 {
     Text header = {0};
@@ -158,15 +158,12 @@ static zip_source_t *array_source(zip_t *zip, const NpyArray *array)
     size_t size = npy_element_size(array->type);
     for (int i = 0; i < array->rank; i++)
         size *= (size_t)array->dims[i];
-    char *bytes = malloc(header.length + size);
-    zip_source_t *source = NULL;
-    if (bytes) {
-        memcpy(bytes, header.data, header.length);
-        memcpy(bytes + header.length, array->data, size);
-        source = zip_source_buffer(zip, bytes, header.length + size, 1);
-        if (!source)
-            free(bytes);
-    }
+    char *bytes = memory_resized(NULL, header.length + size);
+    memcpy(bytes, header.data, header.length);
+    memcpy(bytes + header.length, array->data, size);
+    zip_source_t *source = zip_source_buffer(zip, bytes, header.length + size, 1);
+    if (!source)
+        free(bytes);
     text_free(&header);
     return source;
 }

@@ -241,8 +241,8 @@ static bool make_stepper(const void *context, Stepper *out)
     int32_t n = inference->n_members + 1, made = 0;
     if (n == 1)
         return stepper_exec_new(&inference->programs, inference->store, out);
-    Stepper *all = calloc((size_t)n, sizeof *all);
-    bool ok = all != NULL;
+    Stepper *all = memory_zeroed((size_t)n, sizeof *all);
+    bool ok = true;
     for (; ok && made < n; made += ok) {
         const Inference *member = made ? inference->members[made - 1] : inference;
         ok = stepper_exec_new(&member->programs, member->store, &all[made]);
@@ -304,9 +304,9 @@ static bool add_member(const Inference *member, const Corpus *corpus, int64_t ba
                        double *sums)
 {
     int64_t n = score_tokens(corpus);
-    double *tokens = calloc((size_t)n + 1, sizeof *tokens);
+    double *tokens = memory_zeroed((size_t)n, sizeof *tokens);
     Scores scores;
-    bool ok = tokens && score_corpus(&member->score, corpus, batch_tokens, tokens, NULL, &scores);
+    bool ok = score_corpus(&member->score, corpus, batch_tokens, tokens, NULL, &scores);
     for (int64_t i = 0; ok && i < n; i++)
         sums[i] = log_sum(sums[i], tokens[i]);
     free(tokens);
@@ -319,8 +319,8 @@ bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_t
     int64_t n = score_tokens(corpus);
     if (!inference->n_members)
         return score_corpus(&inference->score, corpus, batch_tokens, tokens, NULL, out);
-    double *means = tokens ? tokens : calloc((size_t)n + 1, sizeof *means);
-    bool ok = means && score_corpus(&inference->score, corpus, batch_tokens, means, NULL, out);
+    double *means = tokens ? tokens : memory_zeroed((size_t)n, sizeof *means);
+    bool ok = score_corpus(&inference->score, corpus, batch_tokens, means, NULL, out);
     for (int i = 0; ok && i < inference->n_members; i++)
         ok = add_member(inference->members[i], corpus, batch_tokens, means);
     out->log_probability = 0;

@@ -261,10 +261,9 @@ static bool read_param(Tensors *t, const WeightsFile *file, StoreTensor *param)
 static bool add_matrix(Tensors *t, const WeightsFile *file, QuantisedPart *part,
                        QuantisedParam *about)
 {
-    int8_t *integers = malloc((size_t)part->param.count + 1);
-    part->param.data = malloc(tensor_bytes(&part->param) + 1);
-    bool ok =
-        integers && part->param.data ? read_param(t, file, &part->param) : job_no_memory(t->job);
+    int8_t *integers = memory_resized(NULL, (size_t)part->param.count);
+    part->param.data = memory_resized(NULL, tensor_bytes(&part->param));
+    bool ok = read_param(t, file, &part->param);
     if (ok)
         add_quantised(t, &part->param, part->axis, integers, about);
     if (ok && !isfinite(about->error))

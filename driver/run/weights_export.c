@@ -93,11 +93,11 @@ static bool fill(Export *x, const Target *target, double *data, double *again, u
                      target->pieces.data[0].param->name);
 }
 
-/* The elements as the file holds them; NULL: no memory. */
+/* The elements as the file holds them; malloc'd. */
 static void *converted(const double *data, int64_t n, StType type)
 {
-    void *out = malloc(sizeof(float) * (size_t)n + 1);
-    for (int64_t i = 0; out && i < n; i++)
+    void *out = memory_resized(NULL, sizeof(float) * (size_t)n);
+    for (int64_t i = 0; i < n; i++)
         if (type == ST_I32)
             ((int32_t *)out)[i] = (int32_t)data[i];
         else
@@ -121,14 +121,13 @@ static bool make_tensor(Export *x, Target *target, StTensor *tensor)
     for (int i = 0; i < target->rank; i++)
         target->count *= target->dims[i];
     size_t n = (size_t)target->count;
-    double *data = malloc(sizeof *data * n + 1), *again = malloc(sizeof *again * n + 1);
-    uint8_t *written = malloc(n + 1);
-    bool ok = (data && again && written) || job_no_memory(x->job);
-    ok = ok && fill(x, target, data, again, written);
+    double *data = memory_resized(NULL, sizeof *data * n);
+    double *again = memory_resized(NULL, sizeof *again * n);
+    uint8_t *written = memory_resized(NULL, n);
+    bool ok = fill(x, target, data, again, written);
     *tensor = (StTensor){.name = target->name, .type = export_type(target), .rank = target->rank};
     memcpy(tensor->dims, target->dims, sizeof target->dims);
     tensor->data = ok ? converted(data, target->count, tensor->type) : NULL;
-    ok = ok && (tensor->data || job_no_memory(x->job));
     free(data);
     free(again);
     free(written);
