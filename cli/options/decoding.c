@@ -47,7 +47,7 @@ DecodeSettings decoding_settings(const Decoding *decoding, const Inference *infe
     set_search(decoding, &s);
     decoding_set_draw(decoding, &s);
     s.nbest = s.nbest > 0 ? s.nbest : 1;
-    s.beam = s.beam > s.nbest ? s.beam : s.nbest;
+    s.beam = settings_beam(s.beam, s.nbest);
     if (decoding->max_tokens) {
         s.length_factor = 0;
         s.length_extra = (int32_t)decoding->max_tokens;

@@ -111,3 +111,5 @@ bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nb
              (long long)nbest, (long long)beam);
     return true;
 }
+
+int32_t settings_beam(int32_t initial, int32_t nbest) { return initial > nbest ? initial : nbest; }

@@ -78,5 +78,7 @@ const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t bes
 enum { SETTINGS_TEXT = 128 };
 bool settings_given_conflict(const bool given[SETTINGS], bool sample, int64_t nbest, int64_t beam,
                              char *text);
+/* The beam of a search for which none was given: the default, or nbest if that is more. */
+int32_t settings_beam(int32_t initial, int32_t nbest);
 
 #endif

@@ -162,7 +162,7 @@ int program_options_set(const ProgramOptions *o, const char *program, TfcGenerat
         fprintf(stderr, "%s: %s\n", program, conflict);
         return 2;
     }
-    s->beam = s->beam > s->nbest ? s->beam : s->nbest;
+    s->beam = settings_beam(s->beam, s->nbest);
     s->bos = o->bos >= 0 ? (int32_t)o->bos : s->bos;
     s->first = o->first >= 0 ? (int32_t)o->first : s->first;
     s->eos = o->eos >= 0 ? (int32_t)o->eos : s->eos;

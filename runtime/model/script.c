@@ -72,6 +72,8 @@ static const char *take_settings(const JsonValue *request, bool translates, Aren
         } else if (strcmp(name, "text"))
             mistake = take_setting(name, value, arena, &wanted->settings);
     }
+    if (!json_member(request, "beam"))
+        wanted->settings.beam = settings_beam(wanted->settings.beam, wanted->settings.nbest);
     return mistake;
 }
 

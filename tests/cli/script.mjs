@@ -35,13 +35,15 @@ answers.forEach(({text, line, attention}, i) => {
   assert.deepEqual(attention.source_words, source.map((_, s) => s < source.length - 1 ? s : -1));
   assert.deepEqual(attention.target_words, target.map((_, t) => t < target.length - 1 ? t : -1));
 });
+assert.deepEqual(model.answers(sources[0], {nbest: 9}), model.answers(sources[0], {nbest: 9, beam: 9}));
+assert.deepEqual(model.nbest(sources[0], 9), model.nbest(sources[0], 9, {beam: 9}));
 assert.equal(model.nbest(sources[0], 1)[0].attention, undefined);
 assert.equal(model.answers("\na b", {attention: true})[0].attention, undefined);
 assert.throws(() => model.nbest("a b", 1, {attention: 1}), /attention: expected true or false/);
 
 assert.equal(model.translate(""), "");
 for (const [settings, message] of [
-  [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9}, /nbest is 9: a search gives no more than its beam, 4/],
+  [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9, beam: 4}, /nbest is 9: a search gives no more than its beam, 4/],
   [{width: 3}, /no setting 'width'/], [{length_penalty: "x"}, /length_penalty: expected a number/],
   [{seed: -1}, /seed: expected a whole number of at least 0/], [{seed: 1.5}, /seed: expected/], [{beam: 2 ** 32 + 5}, /beam: expected/]])
   assert.throws(() => model.translate("a b", settings), message);

@@ -134,7 +134,7 @@ async function answer() {
   busy = true;
   byId("answers").classList.add("old");
   const begin = performance.now();
-  const lines = generates ? [text] : text.split("\n"), settings = generates ? {} : {nbest: count, beam: Math.max(4, count)};
+  const lines = generates ? [text] : text.split("\n"), settings = generates ? {} : {nbest: count};
   if (attends && lines.length * count <= MOST_PAIRS)
     settings.attention = true;
   const answers = await askLines(lines, settings), wrong = answers.filter(({error}) => error).length;

@@ -1,4 +1,4 @@
     answers: (text, settings = {}) => ask({...settings, text: String(text)}),
     translate: (text, settings = {}) => ask({...settings, text: lineOf(text)})[0]?.text ?? "",
     nbest: (text, count, settings = {}) =>
-      ask({beam: Math.max(count, 4), ...settings, nbest: count, text: lineOf(text)}).map(({line, ...rest}) => rest),
+      ask({...settings, nbest: count, text: lineOf(text)}).map(({line, ...rest}) => rest),
