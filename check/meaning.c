@@ -15,7 +15,7 @@ typedef struct Pair {
     int64_t open, wrong, worst; /* may be anything; beyond the bound; the element most apart */
 } Pair;
 
-typedef VEC(Pair) Pairs;
+typedef VEC(Pair) MeaningPairs;
 
 typedef struct Tally {
     int64_t elements, open;
@@ -77,7 +77,7 @@ static void judge_pair(Check *check, const Pair *p, double greatest, const Check
                          p->worst, batch->name, found_at(p, p->worst), p->expected->data[p->worst]);
 }
 
-static void add_pairs(Pairs *pairs, Interpreted *in, Variant *v)
+static void add_pairs(MeaningPairs *pairs, Interpreted *in, Variant *v)
 {
     for (size_t i = 0; i < in->run.outputs.count; i++) {
         const OracleTensor *expected = &in->run.outputs.data[i];
@@ -107,7 +107,7 @@ static bool compare_batch(Check *check, Variant *v, const CheckBatch *batch, Tal
     Interpreted in;
     interpreted_open(check, v, v->meaning, &in);
     bool ok = interpreted_run(&in) && variant_run(check, v);
-    Pairs pairs = {0};
+    MeaningPairs pairs = {0};
     double greatest = 0;
     if (ok)
         add_pairs(&pairs, &in, v);

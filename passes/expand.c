@@ -98,10 +98,10 @@ static bool ends_by_column(const Module *module, const Type *type, const Axis *l
     return false;
 }
 
-typedef enum Split { SPLIT_NOT, SPLIT_COLUMN, SPLIT_LAST } Split;
+typedef enum ReductionSplit { SPLIT_NOT, SPLIT_COLUMN, SPLIT_LAST } ReductionSplit;
 
 /* What a reduction is made into; of SPLIT_LAST `others` are its axes but the last. */
-static Split split_of(const Module *module, const Op *op, int others[MAX_RANK], int *n)
+static ReductionSplit split_of(const Module *module, const Op *op, int others[MAX_RANK], int *n)
 {
     const Attr *axes = op_attr(op, ATTR_axes);
     Layout layout = layout_of(module, &op->args[0]->type);
@@ -120,7 +120,7 @@ static Split split_of(const Module *module, const Op *op, int others[MAX_RANK], 
 static Value *split_reduction(Builder *b, Op *op, Diagnostics *diags)
 {
     int others[MAX_RANK], n;
-    Split split = split_of(b->function->module, op, others, &n);
+    ReductionSplit split = split_of(b->function->module, op, others, &n);
     if (split == SPLIT_COLUMN)
         return reduce_with_column(b, op, diags);
     if (split == SPLIT_NOT)

@@ -74,7 +74,7 @@ typedef struct Word {
     const char *name, *value;
 } Word;
 
-typedef VEC(Word) WordList;
+typedef VEC(Word) ProjectWords;
 
 static const char *whole(Arena *arena, int64_t number)
 {
@@ -96,8 +96,8 @@ static const char *model_name(Arena *arena, const char *folder)
     return name;
 }
 
-static WordList make_words(Arena *arena, const ProjectOptions *o, const Survey *survey,
-                           const Project *project)
+static ProjectWords make_words(Arena *arena, const ProjectOptions *o, const Survey *survey,
+                               const Project *project)
 {
     const ProjectSize *size = project->size;
     const ProjectParts *parts = &project->parts;
@@ -126,14 +126,14 @@ static WordList make_words(Arena *arena, const ProjectOptions *o, const Survey *
              ? arena_printf(arena, "%s and %s", survey->sides[0].file, survey->sides[1].file)
              : survey->sides[0].file},
     };
-    WordList words = {0};
+    ProjectWords words = {0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         vec_push(arena, words, all[i]);
     return words;
 }
 
 /* The template with its words; false after a message: it has a word that nothing stands for. */
-static bool fill(Job *job, const Source *template, const WordList *words, Text *out)
+static bool fill(Job *job, const Source *template, const ProjectWords *words, Text *out)
 {
     const char *at = template->text;
     for (const char *mark; (mark = strchr(at, '@'));) {
@@ -157,8 +157,8 @@ static bool fill(Job *job, const Source *template, const WordList *words, Text *
     return true;
 }
 
-static bool write_from(Job *job, const ProjectOptions *o, const WordList *words, const char *folder,
-                       const char *type, const char *name, Text *text)
+static bool write_from(Job *job, const ProjectOptions *o, const ProjectWords *words,
+                       const char *folder, const char *type, const char *name, Text *text)
 {
     const char *library = frontend_library(job->arena, NULL);
     if (!library)
@@ -181,7 +181,7 @@ static const char *find_commands(Arena *arena, const char *text)
 static bool write_files(Job *job, const ProjectOptions *o, const Survey *survey, const char *folder,
                         Project *project)
 {
-    WordList words = make_words(job->arena, o, survey, project);
+    ProjectWords words = make_words(job->arena, o, survey, project);
     Text model = {0}, readme = {0};
     bool ok = write_from(job, o, &words, folder, "tfg", "model.tfg", &model) &&
               write_from(job, o, &words, folder, "md", "README.md", &readme);

@@ -354,7 +354,7 @@ static int32_t choose_steps(Search *search, const DecodeSettings *settings, cons
 /* The live hypothesis that a step makes, but for its slot. */
 static void take_step(Search *search, const SearchStep *step, Live *next, Arena *arena)
 {
-    Node node = {step->token, search->live[step->parent].node, step->part};
+    SearchNode node = {step->token, search->live[step->parent].node, step->part};
     vec_push(arena, search->nodes, node);
     next->token = step->token;
     next->node = (int32_t)search->nodes.count - 1;

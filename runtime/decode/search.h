@@ -7,10 +7,10 @@
 #include "runtime/decode/pick.h"
 
 /* A chosen token. `parent`: the node of the token before it; below 0: none. */
-typedef struct Node {
+typedef struct SearchNode {
     int32_t token, parent;
     double log_probability; /* of the token alone */
-} Node;
+} SearchNode;
 
 typedef struct Live {
     int32_t slot;
@@ -37,7 +37,7 @@ typedef struct Search {
     int32_t longest;
     int32_t rank;   /* of the token after the prefix, by probability, from 0; -1: any token */
     int64_t number; /* of the sentence, for random numbers */
-    VEC(Node) nodes;
+    VEC(SearchNode) nodes;
     VEC(Ended) ended;
 } Search;
 

@@ -12,12 +12,12 @@
 
 enum { FIRST_CAPACITY = 32 };
 
-typedef struct Cache {
+typedef struct StepperCache {
     const char *name;
     char *data;
     size_t row_bytes; /* of one token */
     char *grown;      /* while it grows: what it will be */
-} Cache;
+} StepperCache;
 
 /* Output of encode that is an input of decode_step. */
 typedef struct Memory {
@@ -37,7 +37,7 @@ typedef struct ExecStepper {
     const char *source;
     Memory *memories;
     int n_memories;
-    Cache *caches;
+    StepperCache *caches;
     int n_caches;
     int32_t capacity, n_slots; /* of the caches */
 
@@ -93,7 +93,7 @@ static bool make_grown(ExecStepper *s, int32_t n_slots, int32_t capacity)
 {
     bool ok = true;
     for (int i = 0; ok && i < s->n_caches; i++) {
-        Cache *cache = &s->caches[i];
+        StepperCache *cache = &s->caches[i];
         size_t bytes;
         ok =
             !__builtin_mul_overflow((size_t)n_slots * (size_t)capacity, cache->row_bytes, &bytes) &&
@@ -122,7 +122,7 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
         !make_grown(s, n_slots, capacity))
         return false;
     for (int i = 0; i < s->n_caches; i++) {
-        Cache *cache = &s->caches[i];
+        StepperCache *cache = &s->caches[i];
         size_t slot = (size_t)capacity * cache->row_bytes;
         for (int32_t k = 0; k < s->n_slots; k++)
             if (s->slot_length[k])
@@ -400,7 +400,7 @@ static bool find_caches(ExecStepper *s)
         const TfcTensor *tensor = &program->tensors[i];
         if (!tensor_is_cache(tensor))
             continue;
-        Cache *cache = &s->caches[s->n_caches++];
+        StepperCache *cache = &s->caches[s->n_caches++];
         cache->name = tensor->name;
         cache->row_bytes = inner_bytes(&tensor->shape, 2, tensor->type);
         s->dim_past = tensor->shape.dims[1].dim;

@@ -13,12 +13,12 @@
 
 int tfc_model_main(const TfcModel *model, int argc, char **argv);
 
-typedef struct Ids {
+typedef struct ProgramIds {
     int32_t *data;
     int32_t n, room;
-} Ids;
+} ProgramIds;
 
-static bool add_id(Ids *ids, int32_t id)
+static bool add_id(ProgramIds *ids, int32_t id)
 {
     if (ids->n == ids->room) {
         int32_t room = ids->room ? 2 * ids->room : 64;
@@ -35,7 +35,7 @@ static bool add_id(Ids *ids, int32_t id)
 
 /* Whole numbers of the vocabulary, blanks between; NULL, or what is wrong. `word` becomes
  * where that begins. */
-static const char *read_ids(char *line, int64_t vocab, Ids *ids, char **word)
+static const char *read_ids(char *line, int64_t vocab, ProgramIds *ids, char **word)
 {
     const char *blanks = " \t\r\n";
     ids->n = 0;
@@ -85,13 +85,13 @@ typedef struct Answering {
     TfcResult *results;
     LineBuffer input, begun;    /* the lines; the prefixes, if there are any */
     LineWindow lines, prefixes; /* a window of each; without prefixes the second has no text */
-    Ids ids, prefix_ids;        /* of a line */
+    ProgramIds ids, prefix_ids; /* of a line */
     UnknownCount unknown;       /* tokens of all lines */
     char fault[FAULT_BYTES];    /* of the input, reported after the answers; "": none */
 } Answering;
 
 /* A line's ids; false after saying what is wrong. */
-static bool take_ids(const Answering *a, long number, char *line, const char *of, Ids *ids)
+static bool take_ids(const Answering *a, long number, char *line, const char *of, ProgramIds *ids)
 {
     int64_t vocab = a->model->vocab;
     char *word = line;

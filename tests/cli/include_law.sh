@@ -52,3 +52,13 @@ breaks 'type Part is defined in base/low.c base/more.c ir/high.h'
 rm base/more.c
 file base/low.c ''
 law || fail "one type: $(cat told)"
+for type in 'typedef struct Part Part;
+struct Part {
+    int n;
+};' 'typedef int Part;' 'typedef VEC(int) Part;' 'typedef bool Part(int n, void *context);' 'typedef struct Part { int n; } Part;'; do
+    file base/low.c "$type"
+    breaks 'type Part is defined in base/low.c ir/high.h'
+done
+file base/low.c ''
+file base/low.h 'typedef struct Part Part; /* high.h */'
+law || fail "a type that another header defines: $(cat told)"
