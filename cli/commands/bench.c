@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/machine.h"
 #include "base/median.h"
+#include "base/training.h"
 #include "cli/bench/bench.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
@@ -302,7 +303,7 @@ static const Option options[] = {
      "for --ranks: tokens of each rank in a step, source and target"},
     {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1",
      "for --ranks: ranks that share a machine"},
-    {"shards", "N", FIELD(Bench, shards), 1, "8",
+    {"shards", "N", FIELD(Bench, shards), 1, TRAINING_TEXT(TRAINING_RANKS_SHARDS),
      "for --ranks: pieces of a batch, which ranks share; more ranks compute a piece each"},
     OPTION_RANK_TIMEOUT(Bench),
 #define RECORD Bench

@@ -5,9 +5,6 @@
 
 #include "driver/train/state.h"
 
-/* The default of --shards if there are several ranks. */
-enum { RANKS_SHARDS = 8 };
-
 /* Gives every rank rank 0's choice of products (OpenBLAS or native, session_choice); `ranks` NULL:
  * only makes the choice. False after errors. */
 bool training_ranks_choose(Job *job, Ranks *ranks);

@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_STEPS = 100000 };
-
 /* ---- settings: the command is stronger than the model ---- */
 
 RateSettings training_rate(const TrainSpec *spec, int64_t steps)
@@ -40,7 +38,7 @@ static void make_settings(Training *t)
 #define LOOP(name, ...) s->name = o->name >= 0 ? o->name : spec->name;
 #include "base/training_settings.def"
     if (!s->steps && !o->minutes)
-        s->steps = DEFAULT_STEPS;
+        s->steps = TRAINING_STEPS;
     s->rate = training_rate(spec, s->steps);
     s->batch = (BatchOptions){.tokens = training_batch_tokens(o, spec),
                               .sentences = o->batch_sentences > 0 ? o->batch_sentences
@@ -51,10 +49,10 @@ static void make_settings(Training *t)
                               .seed = (uint64_t)o->seed};
     s->ranks = o->ranks;
     if (o->ranks && o->shards < 0 && spec->shards == 1) {
-        s->batch.shards = RANKS_SHARDS;
+        s->batch.shards = TRAINING_RANKS_SHARDS;
         diag_note(&t->job->diags, (Loc){0},
                   "each batch is cut into %d shards for the ranks; --shards says otherwise",
-                  RANKS_SHARDS);
+                  TRAINING_RANKS_SHARDS);
     }
 }
 
