@@ -22,7 +22,6 @@ typedef struct Owned {
 struct Arena {
     ArenaBlock *block;
     Owned *owned;
-    size_t bytes;
     void (*out_of_memory)(size_t wanted); /* ends the process; NULL: the arena may fail */
     bool failed;
 };
@@ -131,7 +130,6 @@ void *arena_alloc(Arena *arena, size_t size)
         return NULL;
     void *result = block->data + block->used;
     block->used += need;
-    arena->bytes += need;
     return result;
 }
 
@@ -193,5 +191,3 @@ char *arena_printf(Arena *arena, const char *format, ...)
     va_end(args);
     return text;
 }
-
-size_t arena_bytes(const Arena *arena) { return arena->bytes; }

@@ -33,7 +33,6 @@ char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list args);
-size_t arena_bytes(const Arena *arena); /* allocated so far, each size rounded up to 16 */
 
 /* memory_end prints that memory ran out and how many bytes were wanted (0: unknown), calls the
  * `act` that memory_at_end was given, if any, and aborts the process; `act` may end the process
