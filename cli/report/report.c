@@ -452,7 +452,7 @@ static void add_commands(Job *job, const RunReport *report, RunView *view)
 void report_view(Job *job, const RunReport *report, RunView *view)
 {
     const Source *model = NULL;
-    const char *path = run_path(job->arena, report->path, "model.tfg");
+    const char *path = file_in(job->arena, report->path, "model.tfg");
     if (file_exists(path))
         model = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
     size_t length = strlen(report->path);

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEMPLATE_LIMIT = 1 << 20 };
-
 static const ProjectKindInfo kinds[] = {
 #define KIND(name, form, summary) {#name, summary, PROJECT_##form},
 #include "driver/project/kinds.def"
@@ -166,7 +164,7 @@ static bool write_from(Job *job, const ProjectOptions *o, const ProjectWords *wo
             job, "the folder of the libraries (models/lib) was not found; TFC_LIBRARY can name it");
     const char *path =
         arena_printf(job->arena, "%s/../kinds/%s.%s.in", library, kinds[o->kind].name, type);
-    const Source *template = file_read(&job->diags, job->arena, path, TEMPLATE_LIMIT);
+    const Source *template = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
     return template && fill(job, template, words, text) &&
            file_write_all(&job->diags, file_in(job->arena, folder, name), text->data, text->length);
 }

@@ -29,7 +29,7 @@ const char *run_newest_step(Job *job, const char *folder)
 
 bool run_can_resume(Job *job, const char *folder)
 {
-    const char *last = run_path(job->arena, folder, "last.safetensors");
+    const char *last = file_in(job->arena, folder, "last.safetensors");
     if (file_exists(last))
         return true;
     const char *step = run_newest_step(job, folder), *other = run_params(job, folder);

@@ -2,6 +2,7 @@
  * logged is judged anew where a resumed run has another. */
 #include "driver/train/best.h"
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/median.h"
 #include "runtime/train/runlog.h"
@@ -267,7 +268,7 @@ static void tell_best(Training *t, const char *why, TrainJudged judged, const Tr
 static bool judge_log(Training *t, const char *why, bool always)
 {
     Arena *arena = t->job->arena;
-    const char *folder = t->options->out, *path = run_path(arena, folder, "best.safetensors");
+    const char *folder = t->options->out, *path = file_in(arena, folder, "best.safetensors");
     int64_t *steps, was = t->state.best_step;
     RunLog log;
     if (!runlog_read(&t->job->diags, arena, folder, &log))

@@ -1,6 +1,7 @@
 /* Preparing a training: settings, programs, params, the folder. */
 #include "driver/train/training.h"
 
+#include "base/file.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/published.h"
 #include "driver/run/weights.h"
@@ -234,7 +235,7 @@ static void name_whole(Training *t, const CheckpointParts *parts, const char *la
 static bool load_run(Training *t, bool changed)
 {
     const TrainOptions *o = t->options;
-    const char *last = run_path(t->job->arena, o->out, "last.safetensors");
+    const char *last = file_in(t->job->arena, o->out, "last.safetensors");
     uint64_t config = train_config(&t->settings, t->corpus);
     const Split *split = t->programs.split;
     const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;

@@ -3,6 +3,7 @@
 #include "runtime/train/trainer.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/machine.h"
 #include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
@@ -74,8 +75,8 @@ bool trainer_save(Trainer *t, bool best)
     Arena *arena = arena_new();
     int64_t begin = trace_begin();
     const char *path = run_step_path(arena, s->folder, t->state->step);
-    const char *last = run_path(arena, s->folder, "last.safetensors");
-    const char *best_path = run_path(arena, s->folder, "best.safetensors");
+    const char *last = file_in(arena, s->folder, "last.safetensors");
+    const char *best_path = file_in(arena, s->folder, "best.safetensors");
     bool ok = save_as(t, arena, path);
     if (ok && best && !run_link(path, best_path))
         ok = save_as(t, arena, best_path);
@@ -105,7 +106,7 @@ bool trainer_average(Trainer *t)
     const char **paths = ARENA_ARRAY(arena, const char *, n + 1);
     for (int i = from; i < n; i++)
         paths[i - from] = run_step_path(arena, s->folder, steps[i]);
-    const char *path = run_path(arena, s->folder, "average.safetensors");
+    const char *path = file_in(arena, s->folder, "average.safetensors");
     bool ok = n == from || checkpoint_average(t->diags, arena, path, paths, n - from, t->store);
     if (ok && n > from)
         diag_note(t->diags, (Loc){0}, "%s has the average of the last %d checkpoint%s%s", path,

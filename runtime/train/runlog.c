@@ -16,11 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *run_path(Arena *arena, const char *folder, const char *name)
-{
-    return arena_printf(arena, "%s/%s", folder, name);
-}
-
 const char *run_step_path(Arena *arena, const char *folder, int64_t step)
 {
     return arena_printf(arena, "%s/step-%" PRId64 ".safetensors", folder, step);
@@ -106,7 +101,7 @@ static bool log_error(Diagnostics *diags, const char *path, int error)
 
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report)
 {
-    const char *path = run_path(diags->arena, folder, "log.jsonl");
+    const char *path = file_in(diags->arena, folder, "log.jsonl");
     int fd = file_open_own(path, O_WRONLY | O_APPEND | O_CREAT);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
     if (!file) {
@@ -140,7 +135,7 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
 {
     *seconds = 0;
     Arena *arena = arena_new();
-    const char *path = run_path(arena, folder, "log.jsonl");
+    const char *path = file_in(arena, folder, "log.jsonl");
     bool ok = true;
     int own = file_open_own(path, O_RDONLY);
     if (own < 0 && errno != ENOENT)
@@ -153,7 +148,7 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
     if (!info.st_size) {
         /* nothing to cut */
     } else if (!step) {
-        ok = !rename(path, run_path(arena, folder, "log-before.jsonl")) ||
+        ok = !rename(path, file_in(arena, folder, "log-before.jsonl")) ||
              log_error(diags, path, errno);
     } else {
         const Source *log = file_read(diags, arena, path, LARGEST_LOG);

@@ -41,8 +41,7 @@ typedef struct TrainReport {
     bool validated, best;
 } TrainReport;
 
-/* FOLDER/NAME, in the arena. */
-const char *run_path(Arena *arena, const char *folder, const char *name);
+/* FOLDER/step-STEP.safetensors, in the arena. */
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 
 /* Removes the lines of log.jsonl about steps after `step`, and a last line without a line break;

@@ -84,7 +84,7 @@ static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
 bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log)
 {
     *log = (RunLog){0};
-    const char *path = run_path(arena, folder, "log.jsonl");
+    const char *path = file_in(arena, folder, "log.jsonl");
     if (!file_exists(path))
         return true;
     const Source *file = file_read(diags, arena, path, LARGEST_LOG);

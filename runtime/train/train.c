@@ -3,6 +3,7 @@
 #include "runtime/train/trainer.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
@@ -116,10 +117,10 @@ static TrainEnd run_loop(Trainer *t)
 static bool clean_folder(Trainer *t)
 {
     Arena *arena = arena_new();
-    unlink(run_path(arena, t->settings->folder, "average.safetensors"));
+    unlink(file_in(arena, t->settings->folder, "average.safetensors"));
     if (!t->state->step) {
-        unlink(run_path(arena, t->settings->folder, "best.safetensors"));
-        unlink(run_path(arena, t->settings->folder, "last.safetensors"));
+        unlink(file_in(arena, t->settings->folder, "best.safetensors"));
+        unlink(file_in(arena, t->settings->folder, "last.safetensors"));
     }
     run_prune(arena, t->settings->folder, t->state->step, INT64_MAX);
     arena_free(arena);
@@ -132,7 +133,7 @@ static bool clean_folder(Trainer *t)
 static bool try_folder(Trainer *t, const Split *split)
 {
     Arena *arena = arena_new();
-    bool ok = split_try(split, t->diags, run_path(arena, t->settings->folder, "last.safetensors"));
+    bool ok = split_try(split, t->diags, file_in(arena, t->settings->folder, "last.safetensors"));
     arena_free(arena);
     return ok;
 }

@@ -135,7 +135,7 @@ static void open_bench(Bench *bench, const char *text)
     diag_init(&bench->diags, bench->arena);
     strcpy(bench->folder, "/tmp/tfc-best-XXXXXX");
     assert_non_null(mkdtemp(bench->folder));
-    const char *path = run_path(bench->arena, bench->folder, "log.jsonl");
+    const char *path = file_in(bench->arena, bench->folder, "log.jsonl");
     assert_true(file_write_all(&bench->diags, path, text, strlen(text)));
     assert_true(runlog_read(&bench->diags, bench->arena, bench->folder, &bench->log));
 }

@@ -256,7 +256,7 @@ static TrainEnd run(Bench *bench, bool validates)
 
 static const char *in_folder(Bench *bench, const char *name)
 {
-    return run_path(bench->arena, bench->folder, name);
+    return file_in(bench->arena, bench->folder, name);
 }
 
 static bool resume(Bench *bench)
