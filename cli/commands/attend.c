@@ -5,12 +5,13 @@
 #include "cli/options/endings.h"
 #include "driver/analysis/attention.h"
 #include "driver/exchange/npz.h"
+#include "driver/run/evaluation.h"
 #include "inspect/attention.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { ALL = -1, DECODE_TOKENS = 1024 };
+enum { ALL = -1 };
 
 typedef struct Attend {
     Common common;
@@ -72,8 +73,8 @@ static bool decode(Job *job, const Attend *o, RunFolder *run, Texts *texts)
     DecodeSettings settings = inference_decode_settings(&run->inference);
     settings.beam = (int32_t)o->decoding.beam;
     texts->decoded = ARENA_ARRAY(job->arena, Decoded, texts->corpus->n + 1);
-    return inference_decode(&run->inference, texts->corpus, &settings, DECODE_TOKENS, job->arena,
-                            texts->decoded);
+    return inference_decode(&run->inference, texts->corpus, &settings, EVALUATION_SEARCH,
+                            job->arena, texts->decoded);
 }
 
 static const char *const *tokens_of(const Vocabulary *vocab, const int32_t *ids, int64_t n,

@@ -2,8 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/stream.h"
 #include "cli/tokens.h"
-
-enum { SCORE_TOKENS = 2048 };
+#include "driver/run/evaluation.h"
 
 typedef struct Score {
     Common common;
@@ -67,7 +66,7 @@ static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *alig
     double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
     Text out = {0};
     Scores scores;
-    bool ok = inference_score(&run->inference, stream->corpus, SCORE_TOKENS, tokens, &scores) ||
+    bool ok = inference_score(&run->inference, stream->corpus, EVALUATION_BATCH, tokens, &scores) ||
               job_no_memory(job);
     for (int64_t i = 0; ok && i < stream->n; i++)
         if (stream->row[i] < 0)
@@ -94,7 +93,7 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .vocab = run->vocab,
                              .kind = pairs ? CORPUS_PAIRS : CORPUS_LINES,
                              .max_length = inference_max_length(&run->inference),
-                             .window_tokens = WINDOW_BATCHES * SCORE_TOKENS,
+                             .window_tokens = WINDOW_BATCHES * EVALUATION_BATCH,
                              .line_limit = o->common.line_limit,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .keep_going = o->common.keep_going};

@@ -1,11 +1,12 @@
 /* Scoring and decoding a validation text for a report. */
 #include "cli/report/study.h"
 
+#include "driver/run/evaluation.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { SCORE_TOKENS = 2048, STREAM_TOKENS = 8192, DECODE_TOKENS = 1024, WINDOW = 128, SAMPLES = 6 };
-enum { SHORTEST_LINE = 4 };
+enum { SAMPLES = 6, SHORTEST_LINE = 4 };
 
 /* n of the lines at equal distances; all of them where there are no more. */
 static Lines *pick_lines(Arena *arena, const Lines *lines, int64_t n)
@@ -26,7 +27,7 @@ static Corpus *make_corpus(Job *job, RunFolder *run, const Lines *source, const 
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .max_length = inference_max_length(&run->inference)};
     if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
-        options.max_length = WINDOW;
+        options.max_length = EVALUATION_WINDOW;
     return corpus_encode(&job->diags, run->vocab, &options, source, target);
 }
 
@@ -67,7 +68,7 @@ static bool score_all(Job *job, RunFolder *run, Scored *s)
     for (int64_t i = 0; i < n; i++)
         s->wanted[i] = s->guesses[i] = -1;
     Scores scores;
-    int64_t batch = run->kind == CORPUS_STREAM ? STREAM_TOKENS : SCORE_TOKENS;
+    int64_t batch = evaluation_batch(run->kind);
     if (!score_corpus(&run->inference.score, s->corpus, batch, s->tokens, s->guesses, &scores))
         return job_no_memory(job);
     fill_wanted(s);
@@ -192,7 +193,7 @@ static bool decode_all(Job *job, RunFolder *run, const StudyOptions *options, co
     DecodeSettings settings = inference_decode_settings(&run->inference);
     settings.beam = (int32_t)options->beam;
     *decoded = ARENA_ARRAY(job->arena, Decoded, corpus->n + 1);
-    return inference_decode(&run->inference, corpus, &settings, DECODE_TOKENS, job->arena,
+    return inference_decode(&run->inference, corpus, &settings, EVALUATION_SEARCH, job->arena,
                             *decoded);
 }
 

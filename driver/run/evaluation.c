@@ -3,20 +3,17 @@
 
 #include <math.h>
 
-enum { PAIR_TOKENS = 2048, STREAM_TOKENS = 8192, DECODE_TOKENS = 1024 }; /* of a batch */
-
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target)
 {
-    enum { DEFAULT_WINDOW = 128 };
     bool stream = run->kind == CORPUS_STREAM;
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = true,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .max_length = inference_max_length(&run->inference)};
     if (stream && !inference_said_length(&run->inference))
-        options.max_length = DEFAULT_WINDOW;
-    if (stream && options.max_length > STREAM_TOKENS)
-        options.max_length = STREAM_TOKENS;
+        options.max_length = EVALUATION_WINDOW;
+    if (stream && options.max_length > EVALUATION_STREAM_BATCH)
+        options.max_length = EVALUATION_STREAM_BATCH;
     return corpus_encode(&job->diags, run->vocab, &options, source, target);
 }
 
@@ -35,8 +32,7 @@ bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint)
 bool evaluation_loss(Job *job, RunFolder *run, const Corpus *corpus, Evaluation *out)
 {
     Scores scores;
-    int64_t tokens = run->kind == CORPUS_STREAM ? STREAM_TOKENS : PAIR_TOKENS;
-    if (!inference_score(&run->inference, corpus, tokens, NULL, &scores))
+    if (!inference_score(&run->inference, corpus, evaluation_batch(run->kind), NULL, &scores))
         return job_no_memory(job);
     out->loss = score_token_loss(&scores);
     out->model_loss = scores.loss;
@@ -57,7 +53,8 @@ bool evaluation_answers(Job *job, RunFolder *run, const Corpus *corpus, const Li
     BleuTokenize how = inference_tokenize(&run->inference);
     if (tokenize)
         bleu_parse_tokenize(tokenize, &how);
-    bool ok = inference_decode(&run->inference, corpus, settings, DECODE_TOKENS, arena, results);
+    bool ok =
+        inference_decode(&run->inference, corpus, settings, EVALUATION_SEARCH, arena, results);
     if (ok)
         out->judgement = inference_judge(&run->inference, how, corpus, target, results);
     out->decoded = true;

@@ -4,6 +4,20 @@
 
 #include "driver/run/folder.h"
 
+/* In tokens, where no option says otherwise: a batch of rows, and of windows of a stream, whose
+ * losses are computed (evaluation_batch chooses); the sources of a batch that is searched; a window
+ * of a stream, in training too, for a model that says no longest one. */
+enum {
+    EVALUATION_BATCH = 2048,
+    EVALUATION_STREAM_BATCH = 8192,
+    EVALUATION_SEARCH = 1024,
+    EVALUATION_WINDOW = 128
+};
+static inline int64_t evaluation_batch(CorpusKind kind)
+{
+    return kind == CORPUS_STREAM ? EVALUATION_STREAM_BATCH : EVALUATION_BATCH;
+}
+
 /* Evaluation:
  *   loss, perplexity           nats a target token, without label smoothing; its exponential
  *   model_loss                 as the model's `loss = …` says; NAN: not known

@@ -4,13 +4,12 @@
 #include "driver/train/data.h"
 
 #include "driver/ports/ports.h"
+#include "driver/run/evaluation.h"
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { STREAM_WINDOW = 128 };
 
 int64_t training_batch_tokens(const TrainOptions *o, const TrainSpec *spec)
 {
@@ -267,7 +266,7 @@ static int64_t window_length(const Training *t)
 {
     int64_t longest = session_max_length(&t->session);
     int64_t batch = training_batch_tokens(t->options, &t->session.model->train);
-    return !longest ? STREAM_WINDOW : batch && batch < longest ? batch : longest;
+    return !longest ? EVALUATION_WINDOW : batch && batch < longest ? batch : longest;
 }
 
 /* Where a length is from that no option has said. */

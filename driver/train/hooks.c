@@ -2,11 +2,13 @@
 #include "driver/train/hooks.h"
 
 #include "driver/run/continuation.h"
+#include "driver/run/evaluation.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
+/* Source tokens of a batch of a validation, which is searched with a beam of 1. */
+enum { GREEDY_TOKENS = 2048 };
 /* Continuations: bytes of a prompt at most, tokens behind it, and the seed of tfc generate, so that
  * every validation draws with the same numbers. */
 enum { LONGEST_PROMPT = 80, CONTINUED_TOKENS = 80, SAMPLE_SEED = 1 };
@@ -42,7 +44,7 @@ static bool judge_translations(Training *t, const ValidText *valid, TrainFigures
     settings.length_penalty = 0;
     Decoded *results = ARENA_ARRAY(arena, Decoded, valid->corpus->n + 1);
     bool ok =
-        inference_decode(&t->inference, valid->corpus, &settings, VALID_TOKENS, arena, results);
+        inference_decode(&t->inference, valid->corpus, &settings, GREEDY_TOKENS, arena, results);
     if (ok) {
         Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference),
                                            valid->corpus, valid->target, results);
@@ -121,7 +123,7 @@ static bool keep_continuations(Training *t)
 static bool measure(Training *t, const ValidText *text, TrainValid *valid)
 {
     Scores scores;
-    int64_t tokens = t->options->kind == CORPUS_STREAM ? VALID_STREAM_TOKENS : VALID_TOKENS;
+    int64_t tokens = evaluation_batch(t->options->kind);
     *valid = (TrainValid){text->name, train_no_figures()};
     if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, NULL, &scores))
         return job_no_memory(t->job);
