@@ -75,7 +75,6 @@ typedef struct Reader {
 Reader read_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks);
 void read_advance(Reader *r);
 /* Skips the rest of the text: the current token becomes TOKEN_END. */
-/* Skips the rest of the text: the current token becomes TOKEN_END. */
 void read_give_up(Reader *r);
 static inline int read_errors(const Reader *r) { return r->scan.diags->errors - r->errors_before; }
 

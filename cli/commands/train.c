@@ -111,7 +111,7 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error(
             "--best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
-        return cli_usage_error("%s holds a training already; --resume goes on with it, another "
+        return cli_usage_error("%s holds a training already; --resume continues it, another "
                                "--out begins a new one",
                                o->out);
     return 0;

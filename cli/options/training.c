@@ -130,7 +130,7 @@ static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
     if (!o->resume && o->out && strcmp(o->out, o->model))
         return begin_from(job, o);
     if (!o->resume)
-        return cli_usage_error("%s is the folder of a run; --resume goes on with it, "
+        return cli_usage_error("%s is the folder of a run; --resume continues it, "
                                "--out NEW begins another from its params",
                                o->model);
     if (o->out && strcmp(o->out, o->model))
@@ -243,7 +243,7 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
                                : now->vocab.tokens.count ? "--token"
                                                          : "--normalize");
     if (now->mix.count)
-        return cli_usage_error("a run goes on with what it mixes in: leave --mix out");
+        return cli_usage_error("a run keeps what it mixes in: leave --mix out");
     if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))
         return cli_usage_error("the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",

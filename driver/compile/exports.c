@@ -101,7 +101,7 @@ const LibraryExport exports[] = {
      "The best translation of each line of a text of `length` bytes of UTF-8, as @_generate\n"
      " * would have it of its tokens: as many lines, ended as those of the text, empty for empty\n"
      " * ones; \\\\n and \\\\r stand for line breaks within one. *text is the session's, valid until its next text, and ends with a NUL, which\n"
-     " * *text_length (it may be NULL) does not count. An error: bytes that are no UTF-8, a NUL\n"
+     " * *text_length (it may be NULL) does not count. An error: bytes that are not valid UTF-8, a NUL\n"
      " * among them, more than 2^28 of them, a line of more tokens than the model takes; then\n"
      " * *text is NULL. settings NULL: the defaults, which are those of tfc translate; nbest is 1,\n"
      " * and alternatives are none."},
@@ -123,7 +123,7 @@ const LibraryExport exports[] = {
      " * length_extra more, unless the model ends it. Of what is longer than the model sees at once\n"
      " * it sees the last half of that, so length_limit does not count. *text is the session's,\n"
      " * valid until its next text, and ends with a NUL, which *text_length (it may be NULL) does\n"
-     " * not count. An error: bytes that are no UTF-8, a NUL among them, more than 2^28 of them;\n"
+     " * not count. An error: bytes that are not valid UTF-8, a NUL among them, more than 2^28 of them;\n"
      " * then *text is NULL. settings NULL: the defaults, which are those of tfc generate; nbest\n"
      " * is 1."},
 };

@@ -43,7 +43,7 @@ static bool check(const Artifact *a)
     return a->has_text ||
            job_error(a->job, "--emit %s: %s", a->emit,
                      a->has_json ? "a tokenizer.json cannot be put into WebAssembly"
-                                 : "the model neither translates nor goes on with a text");
+                                 : "the model neither translates nor continues a text");
 }
 
 /* Writes the template's file into the folder. */

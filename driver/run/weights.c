@@ -78,8 +78,8 @@ static void take_names(const Shards *shards, const WeightPart *part, Missing *mi
 static bool read_part(Job *job, const Shard *from, const WeightPart *part, StoreTensor *param)
 {
     if (!st_is_whole(from->file, from->tensor))
-        return job_error(job, "%s is damaged: the checksum of '%s' is another", from->file->path,
-                         from->tensor->name);
+        return job_error(job, "%s is damaged: the checksum of '%s' does not match",
+                         from->file->path, from->tensor->name);
     if (!part_fits(job, part, from, param))
         return false;
     return part_read(part, from->tensor, param) ||

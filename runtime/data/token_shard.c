@@ -210,7 +210,8 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
     if (words[WORD_VERSION] != VERSION)
         return refuse(diags, path, "a shard of another version of tfc prepare");
     if (words[WORD_SEAL] != xxh64(words, WORD_SEAL * 8, 0))
-        return refuse(diags, path, "the file is damaged: the checksum of its fields is another");
+        return refuse(diags, path,
+                      "the file is damaged: the checksum of its fields does not match");
     if (!read_words(words, size, shard))
         return refuse(diags, path,
                       "the file is damaged: the fields of its header contradict each other");
@@ -297,7 +298,7 @@ bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t sour
                        int32_t target_size)
 {
     if (xxh64(shard->data + HEAD_BYTES, shard->size - HEAD_BYTES, 0) != shard->checksum)
-        return refuse(diags, shard->path, "the file is damaged: its checksum is another");
+        return refuse(diags, shard->path, "the file is damaged: its checksum does not match");
     return (check_ids(shard, &shard->source, source_size) &&
             check_ids(shard, &shard->target, target_size)) ||
            refuse(diags, shard->path, "it has ids that the vocabulary has no token for");

@@ -56,7 +56,7 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                               model->name);
     if (encodes != (session->loaded->variant->programs[TFC_ENCODE] != NULL))
         return tfc_model_fail(TFC_ERROR_FUNCTION, "%s %s", model->name,
-                              encodes ? "goes on with texts: generate_text does so"
+                              encodes ? "continues texts: generate_text does so"
                                       : "translates: translate_text does so");
     int status = session_settings(session, given, settings);
     if (!status && given && (given->prefix_lengths || given->prefixes))

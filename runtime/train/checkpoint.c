@@ -287,8 +287,9 @@ static bool is_whole(Diagnostics *diags, const StFile *file, const StTensor *ten
 {
     bool ok = tensor ? st_is_whole(file, tensor) : st_header_is_whole(file);
     if (!ok)
-        diag_error(diags, (Loc){0}, "%s is damaged: the checksum of %s%s%s is another", file->path,
-                   tensor ? "'" : "its header", tensor ? tensor->name : "", tensor ? "'" : "");
+        diag_error(diags, (Loc){0}, "%s is damaged: the checksum of %s%s%s does not match",
+                   file->path, tensor ? "'" : "its header", tensor ? tensor->name : "",
+                   tensor ? "'" : "");
     return ok;
 }
 
