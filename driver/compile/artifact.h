@@ -58,6 +58,8 @@ typedef struct Artifact {
     uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;
 
+/* ---- exports (exports.c) ---- */
+
 /* ExportWhen: the condition of exports that do not go with one TfcFunction. */
 typedef enum ExportWhen {
     ALWAYS = -1,
@@ -80,6 +82,9 @@ typedef struct LibraryExport {
 extern const LibraryExport exports[];
 extern const int export_count;
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
+
+/* ---- names, and the header (header.c) ---- */
+
 /* The text with the model's name for each '@'. */
 const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name in the model as an identifier of C, C++ and Python. */
@@ -98,6 +103,11 @@ typedef struct GenerationField {
 extern const GenerationField generation_fields[];
 extern const int generation_field_count;
 
+/* Writes the header, and sets the artifact's version. */
+void compile_header(Artifact *artifact, Text *out);
+
+/* ---- the target (target.c) ---- */
+
 /* Sets target, cpus and gemm from the options; NULL: not given. False after errors. */
 bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus,
                             const char *gemm);
@@ -111,6 +121,8 @@ bool artifact_is_foreign(const Artifact *artifact);
 const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
+
+/* ---- what is inside (compile.c, members.c, panels.c) ---- */
 
 /* If the artifact has a shortlist: makes the session's halves decode over its candidates
  * (derive_shortlist). False after errors. (compile.c) */
@@ -131,13 +143,12 @@ bool compile_choose_panels(Artifact *artifact);
 /* Whether the param is inside as panels alone. */
 bool artifact_as_panels(const Artifact *artifact, const StoreTensor *tensor);
 
-/* Writes the header, and sets the artifact's version. */
-void compile_header(Artifact *artifact, Text *out);
-/* After compile_header: writes the text of NAME.py, a Python module that loads the library beside
- * it. */
+/* ---- what is written, after compile_header ---- */
+
+/* Writes the text of NAME.py, a Python module that loads the library beside it. (python.c) */
 void compile_python(const Artifact *artifact, Text *out);
 /* Writes the C file that defines the exports and the model's constant. The assembler reads weights
- * and vocabularies from files, which compile_blobs writes. */
+ * and vocabularies from files, which compile_blobs writes. (glue.c, as compile_blobs) */
 void compile_glue(const Artifact *artifact, Text *out);
 /* The path at which a new file of that name is to be written. */
 typedef const char *NewFile(void *context, const char *name);

@@ -23,7 +23,8 @@
 
 #include <stddef.h>
 
-/* ---- params ---- */
+/* ---- params (store.c, init.c) ---- */
+
 typedef struct Store Store;
 typedef struct StoreTensor {
     const char *name;
@@ -120,12 +121,13 @@ int64_t store_version(const Store *store);
  * key that is a hash of seed and name, so that they do not depend on order or threads. Fans: of
  * [in, out], in = dims[0] × … × dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File
  * tensors are not changed: the loader fills them. Borrowed data is written, too: call store_own
- * before. False: memory ran out, and some tensors are not filled. */
+ * before. False: memory ran out, and some tensors are not filled. (init.c) */
 bool store_initialise(Store *store, uint64_t seed);
 int64_t store_bytes(const Store *store);     /* of all tensors, also of those without data yet */
 int64_t store_own_bytes(const Store *store); /* without what is borrowed */
 
-/* ---- running ---- */
+/* ---- running (exec.c, run.c, bind.c, spans.c) ---- */
+
 typedef struct Exec Exec;
 
 /* A batch's shape: one entry a program dimension. */
@@ -145,7 +147,7 @@ void exec_free(Exec *exec); /* NULL is allowed */
 bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n);
 int64_t exec_slab_bytes(const Exec *exec); /* the planned peak, with what is kept between runs */
 /* The planned peak of a program for one shape; the program may lack kernels. -1: memory for the
- * planning ran out, or the shape needs more than any machine has. */
+ * planning ran out, or the shape needs more than any machine has. (bind.c) */
 int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape);
 
 int exec_dim(const Exec *exec, const char *name); /* index, or -1: the program does not use it */
@@ -167,7 +169,7 @@ bool exec_cache(Exec *exec, const char *name, void *data);
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 /* Runs the program. False, and no step has run: memory ran out, the shape needs more than any
  * machine has, an input or a cache of more than 0 elements has no data, or the store's source
- * cannot read a param. */
+ * cannot read a param. (run.c, as the next one) */
 bool exec_run(Exec *exec);
 /* The same without the steps that only outputs need: computes caches, params that are assigned, and
  * what is kept for the next run. Outputs are undefined then. */
@@ -188,7 +190,8 @@ typedef struct ExecHook {
     /* called when `step` and all earlier ones are done. Of a loop: its last step */
     void (*after)(void *context, int32_t step);
 } ExecHook;
-/* Sets the hook of all further runs; it must outlive them. NULL: none. */
+/* Sets the hook of all further runs; it must outlive them. NULL: none. (spans.c, as
+ * exec_tensor_span) */
 void exec_set_hook(Exec *exec, const ExecHook *hook);
 /* ExecSpan: a range of a program's steps, both ends included. It has all steps of a loop over rows,
  * or none. */
@@ -200,7 +203,7 @@ ExecSpan exec_tensor_span(const Exec *exec, const char *name);
 
 /* For --check-numerics: runs as exec_run does, but checks the floats that each step wrote, except
  * panels, and stops at the first step that wrote a NaN: *name and *step are its name and number.
- * *name NULL: no step did, and the run is complete. False: as exec_run. */
+ * *name NULL: no step did, and the run is complete. False: as exec_run. (run.c) */
 bool exec_find_nan(Exec *exec, const char **name, int *step);
 const TfcProgram *exec_program(const Exec *exec);
 
@@ -209,7 +212,7 @@ const TfcProgram *exec_program(const Exec *exec);
 void exec_set_threads(int n);
 int exec_threads(void);
 
-/* Philox4x32-10 (Salmon et al. 2011): the one source of random numbers. */
+/* Philox4x32-10 (Salmon et al. 2011): the one source of random numbers. (philox.c) */
 void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 #endif

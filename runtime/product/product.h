@@ -36,7 +36,8 @@ typedef struct TfcProduct {
 /* A product that a library computes. */
 typedef void TfcGemm(const TfcProduct *p);
 
-/* OpenBLAS's products (blas.c): a program that names them needs the library. */
+/* OpenBLAS's products: a program that names them needs the library. (runtime/exec/blas.c, as
+ * tfc_blas_name) */
 TfcGemm tfc_blas_f32, tfc_blas_f64;
 /* The library's version and the processor that its kernels are for: "0.3.21 SkylakeX". */
 void tfc_blas_name(char *name, size_t size);
@@ -54,7 +55,7 @@ typedef struct TfcProducts {
 enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 
 /* Computes the product on the calling thread. `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte
- * aligned, which no other thread uses meanwhile. */
+ * aligned, which no other thread uses meanwhile. (product.c) */
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
 #endif
