@@ -52,7 +52,7 @@ typedef struct Placement {
 /* A param, or a value that is kept, and the value that it takes when the function is done. */
 typedef struct Assign {
     Value *param, *value;
-    View view;        /* the value's memory when the function is done */
+    View view; /* where the value lies after all other steps: the param is copied from there */
     const char *name; /* of the steps */
 } Assign;
 

@@ -13,8 +13,9 @@
 enum { NPY_MAX_RANK = 8 };
 
 /* NpyArray: little-endian elements in C order; bytes are int8 or uint8.
- *   data   count elements, unaligned. Of npz_read and npz_parse, in the arena; of npy_parse, within
- *          its `bytes`; to be written, the caller's */
+ *   data   `count` elements, at any address. They are in the arena where npz_read or npz_parse has
+ *          made the array, and within its `bytes` where npy_parse has; of an array that is written
+ *          they belong to the caller */
 typedef enum NpyType { NPY_F32, NPY_BYTES } NpyType;
 typedef struct NpyArray {
     const char *name; /* without .npy */

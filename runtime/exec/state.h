@@ -89,7 +89,7 @@ struct Exec {
     const TfcDim **kernel_dims;
     PointerPatch *patches;
     int64_t n_patches;
-    TfcDim *slices;      /* of each loop: its dimension, as long as the current chunk */
+    TfcDim *slices;      /* of each loop its dimension, cut to the rows of the current chunk */
     int64_t chunk_begin; /* the first row of that chunk */
     void *part;          /* sums over one chunk, before they are added */
     int64_t part_bytes;
