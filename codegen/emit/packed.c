@@ -76,8 +76,8 @@ static LoValue term_of_4(const PackedRow *r)
     LoValue element = load_element(r, lo_i32, sum_of(r, turn, NIBBLES_ROWS, inside, 1));
     LoValue term = low_of(r, r->column, NIBBLES_TERMS);
     const int64_t parts = form_has_bytes(&r->form) ? INTEGERS_TERMS : 2;
-    LoValue shift = sum_of(r, low_of(r, term, parts), WORD_BITS / parts, high_of(r, term, parts),
-                           NIBBLES_BITS);
+    LoValue shift =
+        sum_of(r, low_of(r, term, parts), WORD_BITS / parts, high_of(r, term, parts), NIBBLES_BITS);
     return lo_sub(lo, low_of(r, lo_lshr(lo, element, shift), 1 << NIBBLES_BITS),
                   word(r, NIBBLES_OFFSET));
 }

@@ -1,5 +1,5 @@
-/* Weights as panels: steps that pack a matrix which is there throughout, once for many runs, and who
- * reads what they make: products that ask for it (attribute `panels`), and lookups in tables of
+/* Weights as panels: steps that pack a matrix which is there throughout, once for many runs, and
+ * who reads what they make: products that ask for it (attribute `panels`), and lookups in tables of
  * integers (`bits`), whose kernels then read the panels in place of the table. */
 #include "codegen/plan/plan.h"
 
@@ -149,16 +149,14 @@ static TfcGemmStep product_of_table(Plan *plan, const Value *table, int64_t bits
 {
     const TfcSizeRef one = size_ref(plan, size_const(1)),
                      k = size_ref(plan, size_const(table->type.dims[1].size));
-    return (TfcGemmStep){.type = TFC_F32,
-                         .product = product_of_bits(bits),
-                         .result = TFC_F32,
-                         .b = {.buffer = buffer,
-                               .ragged_dim = -1,
-                               .row_stride = one,
-                               .column_stride = k},
-                         .n = {.size = size_ref(plan, size_const(table->type.dims[0].size))},
-                         .k = {.size = k},
-                         .batch_loop = -1};
+    return (TfcGemmStep){
+        .type = TFC_F32,
+        .product = product_of_bits(bits),
+        .result = TFC_F32,
+        .b = {.buffer = buffer, .ragged_dim = -1, .row_stride = one, .column_stride = k},
+        .n = {.size = size_ref(plan, size_const(table->type.dims[0].size))},
+        .k = {.size = k},
+        .batch_loop = -1};
 }
 
 /* The lookup in this table, of which each row is integers; NULL: there is none. */
@@ -184,11 +182,10 @@ static void pack_tables(Plan *plan, size_t s)
         const Op *lookup = lookup_of(op, op->args[i]);
         if (!lookup)
             continue;
-        const TfcGemmStep gemm = product_of_table(plan, op->args[i], op_int(lookup, ATTR_bits),
-                                                  kernel->views[i].buffer);
+        const TfcGemmStep gemm =
+            product_of_table(plan, op->args[i], op_int(lookup, ATTR_bits), kernel->views[i].buffer);
         if (!views)
-            views = arena_copy(plan->arena, kernel->views,
-                               sizeof *views * (size_t)kernel->n_views);
+            views = arena_copy(plan->arena, kernel->views, sizeof *views * (size_t)kernel->n_views);
         views[i].buffer = panels_of(plan, &gemm, s) - 1;
         kernel = &plan->steps.data[s].kernel; /* the list may have moved */
         kernel->views = views;
