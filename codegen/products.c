@@ -1,8 +1,13 @@
 /* Which programs multiply what; see products.h. */
 #include "codegen/products.h"
 
-const char *const product_names[TFC_PRODUCT_TYPES] = {"gemm.f32", "gemm.f64", "gemm.bf16",
-                                                      "gemm.int8", "gemm.int4"};
+const char *const product_names[TFC_PRODUCT_TYPES] = {
+    "gemm.f32",
+    "gemm.f64",
+    "gemm.bf16",
+#define QUANT(NAME, word, ...) "gemm." word,
+#include "base/quants.def"
+};
 
 bool program_has_product(const TfcProgram *program, TfcProductType type, GemmChoice gemm)
 {

@@ -101,8 +101,8 @@ static double extent_value(const Sizing *s, const TfcExtent *extent)
 /* Of an element of b. */
 static double weight_bytes(const TfcGemmStep *gemm)
 {
-    return product_bits(gemm->product) ? product_weight_bytes(gemm->product)
-                                       : (double)type_bytes(gemm->type);
+    return product_quant(gemm->product) ? product_weight_bytes(gemm->product)
+                                        : (double)type_bytes(gemm->type);
 }
 
 static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op, Arena *arena)

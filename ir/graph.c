@@ -123,6 +123,12 @@ void op_set_attr(Function *function, Op *op, Attr attr)
     op->n_attrs = n;
 }
 
+Quant op_quant(const Op *op)
+{
+    const Attr *attr = op_attr(op, ATTR_quant);
+    return attr ? quant_of_word(attr->s) : QUANT_NONE;
+}
+
 Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int n_results)
 {
     Arena *arena = function->module->arena;

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/map.h"
+#include "base/quants.h"
 #include "base/vec.h"
 #include "ir/type.h"
 
@@ -187,6 +188,8 @@ bool attr_lists(const Attr *attr, int axis);      /* of INTS: whether the axis i
 int64_t op_int(const Op *op, AttrName name);
 double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
+/* The attribute `quant`; QUANT_NONE: absent, or no word of base/quants.def. */
+Quant op_quant(const Op *op);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
 /* Whether the result can be the operand's own memory with other strides: true for all shape ops but

@@ -19,8 +19,8 @@ typedef enum DType {
 } DType;
 
 enum { MAX_RANK = 8, NO_SYMBOL = -1 };
-/* Of a dot with bits: an i32 holds the sum of so many terms. */
-enum { MAX_BITS_TERMS = 65536 };
+/* Of a dot with quant: an i32 holds the sum of so many terms. */
+enum { MAX_QUANT_TERMS = 65536 };
 
 typedef struct Dim {
     int64_t size; /* the constant, or 0 for a symbol */
@@ -61,8 +61,7 @@ int type_find_dim(const Type *type, int symbol);
 Type type_scalar(DType dtype);
 Type type_of(DType dtype, int rank, const Dim *dims);
 
-/* Integers to which dot and gather round (attribute `bits`), and tables that gather rounds. */
-static inline bool bits_are_known(int64_t bits) { return bits == 8 || bits == 4; }
-bool bits_fit_table(const Type *table);
+/* Whether it is a table whose rows gather rounds to integers (attribute `quant`). */
+bool type_is_quant_table(const Type *type);
 
 #endif

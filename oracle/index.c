@@ -14,24 +14,25 @@ static int64_t row_of(Num index, int64_t rows)
 }
 
 /* The table with each row rounded to integers. */
-static const Dense *table_of_integers(Interpreter *in, const Op *op, int64_t bits)
+static const Dense *table_of_integers(Interpreter *in, const Op *op, Quant quant)
 {
     const Dense *table = operand(in, op, 0);
     const Rounding to = rounding_for(in, op);
-    const int64_t size = table->shape->extent[1], run = bits == 4 ? GROUP_OF_4 : size;
-    const Integers of = integers_of(in, table, 1, run, bits == 4);
+    const int64_t size = table->shape->extent[1], run = integers_run(quant, size);
+    const Integers of = integers_of(in, table, 1, run, quant);
     Dense *out = dense_new(in, &op->args[0]->type);
     for (int64_t i = 0; i < table->shape->count; i++) {
-        const Num x = num_product(of.scale[i - i % size % run], of.x[i]);
-        out->x[i] = num_rounded(&to, x.v, x.e, 1);
+        const int64_t first = i - i % size % run;
+        const Num x = num_product(of.scale[first], of.x[i]), least = of.minimum[first];
+        out->x[i] = num_rounded(&to, x.v + least.v, x.e + least.e, 2);
     }
     return out;
 }
 
 void interpret_gather(Interpreter *in, const Op *op, Dense *out)
 {
-    const Attr *bits = op_attr(op, ATTR_bits);
-    const Dense *table = bits ? table_of_integers(in, op, bits->i) : operand(in, op, 0),
+    const Quant quant = op_quant(op);
+    const Dense *table = quant ? table_of_integers(in, op, quant) : operand(in, op, 0),
                 *index = operand(in, op, 1);
     int64_t size = row_size(table->shape, 1);
     for (int64_t i = 0; i < index->shape->count; i++) {

@@ -6,7 +6,7 @@
 /* A run, which is a row or with 4 bits a group of its terms, that is rounded to integers is off by
  * the rounding of its scale and of what is divided by it. Runs whose greatest magnitude is not
  * above LEAST are zero. */
-enum { MOST = 127, MOST_OF_4 = 8 };
+enum { MOST = 127, MOST_OF_4 = 8, MOST_OF_MINIMUM = 15 };
 #define LEAST 0x1p-100
 #define UNIT 0x1p-24
 
@@ -38,9 +38,6 @@ static Num integer_of(Num x, Num greatest)
     return (Num){v, fmax(rint(scaled + e) - v, v - rint(scaled - e))};
 }
 
-/* A way to round n terms, `step` apart. */
-typedef void RoundRun(const Dense *x, int64_t first, int64_t step, int64_t n, Integers *out);
-
 static void round_to_8(const Dense *x, int64_t first, int64_t step, int64_t n, Integers *out)
 {
     const Num greatest = greatest_of(x, first, step, n);
@@ -53,43 +50,80 @@ static void round_to_8(const Dense *x, int64_t first, int64_t step, int64_t n, I
         out->x[i] = is_decided ? integer_of(x->x[i], greatest) : num_exact(0);
 }
 
-/* With 4 bits the first term of the greatest magnitude is -8 but for the rounding of the scale to
- * f16. Of a run that is not exact what programs may make of an element is off by a scale. */
-static void round_to_4(const Dense *x, int64_t first, int64_t step, int64_t n, Integers *out)
+/* Scales of f16: of a run that is not exact what programs may make of an element is off by a scale,
+ * and there are no integers: the elements stand for them. */
+static void round_inexact(const Dense *x, int64_t first, int64_t step, int64_t n, double scale,
+                          Integers *out)
 {
-    double extreme = 0, high = 0;
+    out->scale[first] = num_exact(1);
+    for (int64_t i = first; i < first + n * step; i += step)
+        out->x[i] = (Num){x->x[i].v, x->x[i].e + scale * (1 + 0x1p-8) + 0x1p-21};
+}
+
+static void round_by(const Dense *x, int64_t first, int64_t step, int64_t n, float scale,
+                     float minimum, double least, double most, Integers *out)
+{
+    const float inverse = scale == 0 ? 0 : 1 / scale;
+    out->scale[first] = num_exact((double)scale);
+    out->minimum[first] = num_exact((double)minimum);
+    for (int64_t i = first; i < first + n * step; i += step) {
+        const float above = (float)x->x[i].v - minimum, scaled = above * inverse;
+        out->x[i] = num_exact(fmin(most, fmax(least, rint((double)scaled))));
+    }
+}
+
+static float as_half(float x) { return half_to_float(half_from_float(x)); }
+
+/* A group of f16: of 4 bits the first term of the greatest magnitude is -8 but for the rounding of
+ * the scale; with a minimum the least term is 0, and the greatest 15; of 8 bits the greatest
+ * magnitude is 127. */
+static void round_group(const Dense *x, int64_t first, int64_t step, int64_t n, Quant quant,
+                        Integers *out)
+{
+    const QuantInfo *q = quant_info(quant);
+    double extreme = 0, high = 0, least = INFINITY, greatest = -INFINITY;
     bool is_exact = true;
     for (int64_t i = first; i < first + n * step; i += step) {
         const Num at = x->x[i];
         extreme = fabs(at.v) > fabs(extreme) ? at.v : extreme;
         high = isnan(high) || fabs(at.v) + at.e <= high ? high : fabs(at.v) + at.e;
+        least = fmin(least, at.v);
+        greatest = fmax(greatest, at.v);
         is_exact &= at.e == 0;
     }
-    const double off = high / MOST_OF_4 * (1 + 0x1p-8) + 0x1p-21;
-    const bool is_finite = high / MOST_OF_4 < 65504;
-    const float scale = half_to_float(half_from_float((float)extreme / -MOST_OF_4)),
-                inverse = scale == 0 ? 0 : 1 / scale;
-    out->scale[first] = !is_finite  ? num_undecided(NAN)
-                        : !is_exact ? num_exact(1)
-                                    : num_exact((double)scale);
-    for (int64_t i = first; i < first + n * step; i += step) {
-        const double integer = rint((float)x->x[i].v * inverse);
-        out->x[i] = !is_finite  ? num_exact(0)
-                    : !is_exact ? (Num){x->x[i].v, x->x[i].e + off}
-                                : num_exact(fmin(MOST_OF_4 - 1, fmax(-MOST_OF_4, integer)));
-    }
+    const int steps = q->bits == 8 ? MOST : q->has_minimum ? MOST_OF_MINIMUM : MOST_OF_4;
+    const double range = q->has_minimum ? 2 * high : high; /* at most */
+    const double top = q->has_minimum ? fmax(high, range / steps) : range / steps;
+    if (!(top < 65504)) {
+        out->scale[first] = num_undecided(NAN);
+        for (int64_t i = first; i < first + n * step; i += step)
+            out->x[i] = num_exact(0);
+    } else if (!is_exact)
+        round_inexact(x, first, step, n, range / steps, out);
+    else if (q->has_minimum)
+        round_by(x, first, step, n, as_half(((float)greatest - (float)least) / MOST_OF_MINIMUM),
+                 as_half((float)least), 0, MOST_OF_MINIMUM, out);
+    else if (q->bits == 8)
+        round_by(x, first, step, n, as_half((float)fabs(extreme) / MOST), 0, -MOST, MOST, out);
+    else
+        round_by(x, first, step, n, as_half((float)extreme / -MOST_OF_4), 0, -MOST_OF_4,
+                 MOST_OF_4 - 1, out);
 }
 
-Integers integers_of(Interpreter *in, const Dense *x, int axis, int64_t run, bool of_4)
+Integers integers_of(Interpreter *in, const Dense *x, int axis, int64_t run, Quant quant)
 {
-    RoundRun *round = of_4 ? round_to_4 : round_to_8;
     const Shape *s = x->shape;
     const size_t count = (size_t)s->count + 1;
-    Integers out = {ARENA_ARRAY(in->arena, Num, count), ARENA_ARRAY(in->arena, Num, count)};
+    Integers out = {ARENA_ARRAY(in->arena, Num, count), ARENA_ARRAY(in->arena, Num, count),
+                    ARENA_ARRAY(in->arena, Num, count)};
     for (int64_t i = 0; s->extent[axis] && i < s->count; i++) {
         const int64_t at = i / s->stride[axis] % s->extent[axis], left = s->extent[axis] - at;
-        if (at % run == 0 && dense_has(x, i))
-            round(x, i, s->stride[axis], left < run ? left : run, &out);
+        if (at % run != 0 || !dense_has(x, i))
+            continue;
+        if (quant_info(quant)->group)
+            round_group(x, i, s->stride[axis], left < run ? left : run, quant, &out);
+        else
+            round_to_8(x, i, s->stride[axis], left < run ? left : run, &out);
     }
     return out;
 }

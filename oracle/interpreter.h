@@ -88,13 +88,18 @@ typedef void OracleRule(Interpreter *in, const Op *op, Dense *out);
 OracleRule interpret_elementwise;
 
 /* Integers: of a tensor's runs along one axis, which are `run` terms each, the last perhaps fewer,
- * by dense number the integers, of 8 bits or of 4, and, at the first element of each run, the
- * scales. */
-enum { GROUP_OF_4 = 32 }; /* the run that 4 bits have */
+ * by dense number the integers, as `quant` has those of weights, and, at the first element of each
+ * run, scale and minimum. */
 typedef struct Integers {
-    Num *x, *scale;
+    Num *x, *scale, *minimum;
 } Integers;
-Integers integers_of(Interpreter *in, const Dense *x, int axis, int64_t run, bool of_4);
+Integers integers_of(Interpreter *in, const Dense *x, int axis, int64_t run, Quant quant);
+/* Terms of a run of n terms. */
+static inline int64_t integers_run(Quant quant, int64_t n)
+{
+    const int64_t group = quant_info(quant)->group;
+    return group ? group : n ? n : 1;
+}
 
 /* The random word of an element (storage order) at a site: Philox4x32 keyed by the seed; the
  * counter is the element / 4, the site and the step; the word is number element mod 4. */

@@ -324,7 +324,7 @@ bool pass_merge_products(Function *function, PassContext *context)
                        .arena = function->module->arena,
                        .panels = reads_panels(function),
                        .search.visited = side_new(function->module->arena)};
-    if (precision_bits(context->precision))
+    if (precision_quant(context->precision))
         sharing.made = find_made_of_params(function);
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;

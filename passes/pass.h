@@ -56,14 +56,18 @@ typedef struct MemoryBudget {
 typedef enum ProductPrecision {
     PRODUCTS_AS_TYPED,
     PRODUCTS_BF16,
-    PRODUCTS_INT8,
-    PRODUCTS_INT4
+#define QUANT(NAME, ...) PRODUCTS_##NAME,
+#include "base/quants.def"
 } ProductPrecision;
 
-/* Of the integers to which weights are rounded; 0: they are not. */
-static inline int precision_bits(ProductPrecision precision)
+/* The integers to which weights are rounded, and the other way round. */
+static inline Quant precision_quant(ProductPrecision precision)
 {
-    return precision == PRODUCTS_INT8 ? 8 : precision == PRODUCTS_INT4 ? 4 : 0;
+    return precision > PRODUCTS_BF16 ? (Quant)(precision - PRODUCTS_BF16) : QUANT_NONE;
+}
+static inline ProductPrecision precision_of_quant(Quant quant)
+{
+    return (ProductPrecision)(PRODUCTS_BF16 + (int)quant);
 }
 
 typedef struct PassContext {

@@ -149,7 +149,7 @@ bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostic
     PassContext context = {diags, options->report, options->precision, options->budget};
     if (listed(options->passes, "precision") == LISTED)
         context.precision = PRODUCTS_BF16;
-    if (listed(options->passes, "quantize") == LISTED && !precision_bits(context.precision))
+    if (listed(options->passes, "quantize") == LISTED && !precision_quant(context.precision))
         context.precision = PRODUCTS_INT8;
     if (!pipeline_check(options->passes, diags) || !pipeline_check(options->after, diags))
         return false;

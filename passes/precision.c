@@ -96,7 +96,7 @@ static void cast_products(Precision *p)
     bool step = function_has(p->function, OP_append);
     SideTable made = find_made_of_params(p->function);
     FOR_OPS (op, &p->function->body) {
-        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 || op_attr(op, ATTR_bits) ||
+        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 || op_attr(op, ATTR_quant) ||
             (step && !side_number(&made, op->args[1]->op)))
             continue;
         for (int i = 0; i < op->n_args; i++)

@@ -1,11 +1,12 @@
-/* quantize: products by weights, and lookups, in 8 bits, or in 4 (where int8 or int4 is asked for).
+/* quantize: products by weights, and lookups, of integers (where int8 or another word of
+ * base/quants.def is asked for).
  *
- *   %3 = dot %x, %w {…}      ⇒      %3 = dot %x, %w {…, bits = 8, panels = 1}
- *   %5 = gather %e, %i       ⇒      %5 = gather %e, %i {bits = 8}
+ *   %3 = dot %x, %w {…}      ⇒      %3 = dot %x, %w {…, panels = 1, quant = "int8"}
+ *   %5 = gather %e, %i       ⇒      %5 = gather %e, %i {quant = "int8"}
  *
  * where %w is made of params alone, and %e is a param that only products and lookups read. What
  * they compute is in docs/ir.md: rows of %x and columns of %w become integers with a scale each, or
- * of 4 bits one for each 32 terms, and so do rows of %e: an embedding that is the output's matrix,
+ * one for each 32 terms, and so do rows of %e: an embedding that is the output's matrix,
  * too, is there once. %w and %e are rounded when they are packed as panels, rows of %x while the
  * product runs. All other ops, and products of two activations, stay f32. Functions that train are
  * refused: rounding has no gradient. */
@@ -33,20 +34,21 @@ static Miss why_not(const Op *dot)
     const Attr *contract = op_attr(dot, ATTR_contract_b);
     if (b->rank != 2 || contract->n != 1 || !dim_is_const(b->dims[contract->ints[0]]))
         return MISS_QUANTIZE_MATRIX;
-    return b->dims[contract->ints[0]].size > MAX_BITS_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
+    return b->dims[contract->ints[0]].size > MAX_QUANT_TERMS ? MISS_QUANTIZE_TERMS : MISS_NONE;
 }
 
 static void quantize(Function *function, PassContext *context, const SideTable *made, Op *dot)
 {
-    const int bits = precision_bits(context->precision);
+    const char *word = quant_info(precision_quant(context->precision))->word;
     const Miss why = side_number(made, dot->args[1]->op) ? why_not(dot) : MISS_QUANTIZE_LEFT;
     if (why != MISS_NONE) {
-        report_miss(context->report, dot, why, bits == 8 ? "dot in 8 bits" : "dot in 4 bits");
+        report_miss(context->report, dot, why,
+                    arena_printf(function->module->arena, "dot in %s", word));
         return;
     }
-    op_set_attr(function, dot, (Attr){.name = ATTR_bits, .i = bits});
+    op_set_attr(function, dot, (Attr){.name = ATTR_quant, .s = word});
     op_set_attr(function, dot, (Attr){.name = ATTR_panels, .i = 1});
-    report_op(context->report, dot, "%d bits: weights of dot, packed once, by rows of 8", bits);
+    report_op(context->report, dot, "%s: weights of dot, packed once, by rows of 8 bits", word);
 }
 
 /* Whether all that reads the param are products, through transposes, too, and lookups in it. */
@@ -68,35 +70,36 @@ static Miss why_no_table(const Value *table)
     enum { SHORT = 32 };
     if (table->op->kind != OP_param || !is_table(table))
         return MISS_QUANTIZE_READ;
-    return !bits_fit_table(&table->type) || table->type.dims[1].size < SHORT ? MISS_QUANTIZE_SHORT
-                                                                             : MISS_NONE;
+    return !type_is_quant_table(&table->type) || table->type.dims[1].size < SHORT
+               ? MISS_QUANTIZE_SHORT
+               : MISS_NONE;
 }
 
 static void quantize_table(Function *function, PassContext *context, const SideTable *made,
                            Op *gather)
 {
-    const int bits = precision_bits(context->precision);
+    const char *word = quant_info(precision_quant(context->precision))->word;
     const Value *table = gather->args[0];
     if (table->type.dtype != DT_F32 || !side_number(made, table->op))
         return;
     const Miss why = why_no_table(table);
     if (why != MISS_NONE) {
         report_miss(context->report, gather, why,
-                    bits == 8 ? "gather in 8 bits" : "gather in 4 bits");
+                    arena_printf(function->module->arena, "gather in %s", word));
         return;
     }
-    op_set_attr(function, gather, (Attr){.name = ATTR_bits, .i = bits});
-    report_op(context->report, gather, "%d bits: table of gather, packed once", bits);
+    op_set_attr(function, gather, (Attr){.name = ATTR_quant, .s = word});
+    report_op(context->report, gather, "%s: table of gather, packed once", word);
 }
 
 bool pass_quantize(Function *function, PassContext *context)
 {
-    if (!precision_bits(context->precision))
+    if (!precision_quant(context->precision))
         return true;
     if (trains(function)) {
         diag_error(context->diags, (Loc){0},
-                   "%s trains, and products of %d bits have no gradient: use f32 or bf16",
-                   function->name, precision_bits(context->precision));
+                   "%s trains, and products of integers (%s) have no gradient: use f32 or bf16",
+                   function->name, quant_info(precision_quant(context->precision))->word);
         return false;
     }
     SideTable made = find_made_of_params(function);

@@ -60,7 +60,7 @@ static void limit_memory(Session *session, const Dump *dump)
 /* What a page and a report are about. */
 static const char *usual_function(const Session *session)
 {
-    const bool trains = session->model->has_loss && !precision_bits(session->options.precision);
+    const bool trains = session->model->has_loss && !precision_quant(session->options.precision);
     return trains ? "train_step" : "forward";
 }
 

@@ -119,7 +119,7 @@ static bool info_run(Job *job, const char *path)
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n",
                    text_visible_name(job->arena, run.session.options.settings.data[i]));
-        if (precision_bits(run.session.options.precision))
+        if (precision_quant(run.session.options.precision))
             printf("quantised: matrices are %s, in " RUN_WEIGHTS "/model.safetensors\n",
                    session_dtype(&run.session.options));
         bool last = print_checkpoint(job, path, "last", ""),

@@ -203,7 +203,8 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FOLDER", OUTPUT(Quantize, out), 0, NULL, "the new run"},
-    {"dtype", "int8|int4", FIELD(Quantize, dtype), 0, "int8", "integers of 8 bits, or of 4"},
+    {"dtype", QUANT_WORDS, FIELD(Quantize, dtype), 0, "int8",
+     "integers of 8 bits, or of 4; those of GGUF are q8_0, int4 (its Q4_0) and q4_1"},
     {"keep", "PATTERN", FIELD(Quantize, keep), 0, NULL,
      "leave the params whose names match PATTERN in f32, such as '**.output'"},
     {"source", "FILE", FIELD(Quantize, texts.source), 0, NULL,

@@ -47,7 +47,7 @@ typedef struct Common {
     {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}
 
 #define OPTION_DTYPE(record)                                                                       \
-    {"dtype", "f32|bf16|int8|int4|f64", FIELD(record, common.dtype), 0, "f32",                          \
+    {"dtype", "f32|bf16|" QUANT_WORDS "|f64", FIELD(record, common.dtype), 0, "f32",                          \
      "type of all floats; bf16, int8, int4: of products alone, other floats are f32"}
 
 /* For commands that train; for those that do not. */
@@ -56,7 +56,7 @@ typedef struct Common {
      "type of the products; params stay f32"}
 
 #define OPTION_PRODUCTS(record)                                                                    \
-    {"dtype", "f32|bf16|int8|int4", FIELD(record, common.dtype), 0, NULL,                               \
+    {"dtype", "f32|bf16|" QUANT_WORDS, FIELD(record, common.dtype), 0, NULL,                               \
      "type of the products by weights: int8 rounds rows and weights to integers of 8 bits,\n"      \
      "int4 weights to 4 (f32; of a quantized run its own)"}
 

@@ -30,7 +30,7 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
         ok &= check_kernel(&set->list.data[k], diags);
     for (int32_t s = 0; s < program->n_steps; s++)
         if ((program->steps[s].kind == TFC_STEP_GEMM || program->steps[s].kind == TFC_STEP_PACK) &&
-            product_bits(program->steps[s].gemm.product)) {
+            product_quant(program->steps[s].gemm.product)) {
             diag_error(diags, (Loc){0},
                        "products of integers have no kernel for an OpenCL device yet");
             return false;

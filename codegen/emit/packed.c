@@ -1,4 +1,4 @@
-/* Elements of a table that is packed as panels of integers (runtime/product/integers.h, nibbles.h):
+/* Elements of a table that is packed as panels of integers (runtime/product/integers.h, groups.h):
  * row r of the table is column r of the panels. An element of a panel is 4 bytes. */
 #include "codegen/emit/emit.h"
 
@@ -47,12 +47,11 @@ static LoValue sum_of(const PackedRow *r, LoValue x, int64_t a, LoValue y, int64
     return lo_add(lo, lo_mul(lo, x, word(r, a)), lo_mul(lo, y, word(r, b)));
 }
 
-/* A byte of an element, as a number with a sign. */
-static LoValue term_of_8(const PackedRow *r)
+/* The byte of an element that term `term` of it is, as a number with a sign. */
+static LoValue byte_of(const PackedRow *r, LoValue element, LoValue term)
 {
     Lo *lo = &r->e->lo;
-    LoValue element = load_element(r, lo_i32, high_of(r, r->column, INTEGERS_TERMS));
-    LoValue term = low_of(r, r->column, INTEGERS_TERMS), byte = term;
+    LoValue byte = term;
     if (!form_has_bytes(&r->form)) { /* plus INTEGERS_OFFSET, in the order 0, 2, 1, 3 */
         element = lo_xor(lo, element, word(r, (int32_t)0x80808080));
         byte = sum_of(r, low_of(r, term, 2), 2, high_of(r, term, 2), 1);
@@ -61,45 +60,62 @@ static LoValue term_of_8(const PackedRow *r)
     return lo_ashr(lo, lo_shl(lo, element, up), word(r, WORD_BITS - BYTE_BITS));
 }
 
-static LoValue scale_of_8(const PackedRow *r)
+/* The 4 bits of an element that term `term` of it is, less what was added. */
+static LoValue nibble_of(const PackedRow *r, LoValue element, LoValue term)
 {
-    const int64_t quads = (r->k + INTEGERS_TERMS - 1) / INTEGERS_TERMS;
-    return load_element(r, lo_f32, word(r, quads));
-}
-
-/* 4 bits of an element, less what was added. */
-static LoValue term_of_4(const PackedRow *r)
-{
+    enum { BITS = 4 };
     Lo *lo = &r->e->lo;
-    LoValue turn = high_of(r, r->column, NIBBLES_TURN);
-    LoValue inside = high_of(r, low_of(r, r->column, NIBBLES_TURN), NIBBLES_TERMS);
-    LoValue element = load_element(r, lo_i32, sum_of(r, turn, NIBBLES_ROWS, inside, 1));
-    LoValue term = low_of(r, r->column, NIBBLES_TERMS);
     const int64_t parts = form_has_bytes(&r->form) ? INTEGERS_TERMS : 2;
     LoValue shift =
-        sum_of(r, low_of(r, term, parts), WORD_BITS / parts, high_of(r, term, parts), NIBBLES_BITS);
-    return lo_sub(lo, low_of(r, lo_lshr(lo, element, shift), 1 << NIBBLES_BITS),
-                  word(r, NIBBLES_OFFSET));
+        sum_of(r, low_of(r, term, parts), WORD_BITS / parts, high_of(r, term, parts), BITS);
+    return lo_sub(lo, low_of(r, lo_lshr(lo, element, shift), 1 << BITS),
+                  word(r, form_offset(&r->form)));
 }
 
-static LoValue scale_of_4(const PackedRow *r)
+static LoValue real_of(const PackedRow *r, LoValue integer)
+{
+    return lo_from_int(&r->e->lo, integer, lo_like(lo_type(integer), lo_f32));
+}
+
+/* A scale is behind all terms. */
+static LoValue value_of_row(const PackedRow *r)
+{
+    LoValue scale = load_element(r, lo_f32, word(r, (r->k + INTEGERS_TERMS - 1) / INTEGERS_TERMS));
+    LoValue element = load_element(r, lo_i32, high_of(r, r->column, INTEGERS_TERMS));
+    return lo_mul(&r->e->lo, scale, real_of(r, byte_of(r, element, low_of(r, r->column, 4))));
+}
+
+/* The f16 of the term's group in row `row` of its turn. */
+static LoValue half_of_turn(const PackedRow *r, LoValue turn, int64_t row)
 {
     Lo *lo = &r->e->lo;
-    LoValue turn = high_of(r, r->column, NIBBLES_TURN);
-    LoValue index = lo_add(lo, lo_mul(lo, turn, word(r, NIBBLES_ROWS)), word(r, NIBBLES_ROWS - 1));
-    LoValue halves = load_element(r, lo_i32, index);
-    LoValue group = low_of(r, high_of(r, r->column, NIBBLES_GROUP), NIBBLES_GROUPS);
-    LoValue up = lo_mul(lo, lo_sub(lo, word(r, NIBBLES_GROUPS - 1), group), word(r, HALF_BITS));
+    LoValue halves = load_element(r, lo_i32, lo_add(lo, turn, word(r, row)));
+    LoValue group = low_of(r, high_of(r, r->column, GROUP_TERMS), TURN_GROUPS);
+    LoValue up = lo_mul(lo, lo_sub(lo, word(r, TURN_GROUPS - 1), group), word(r, HALF_BITS));
     return lo_half_value(lo, lo_shl(lo, halves, up));
 }
 
-LoValue emit_packed(Emit *e, int buffer, int64_t bits, LoValue row, const Place *place)
+static LoValue value_of_group(const PackedRow *r)
+{
+    Lo *lo = &r->e->lo;
+    const QuantInfo *q = quant_info((Quant)r->form.quant);
+    const int64_t terms = group_element_terms(q->bits), rows = TURN_TERMS / terms;
+    LoValue turn = lo_mul(lo, high_of(r, r->column, TURN_TERMS),
+                          word(r, group_turn_rows(q->bits, q->has_minimum)));
+    LoValue row = high_of(r, low_of(r, r->column, TURN_TERMS), terms);
+    LoValue element = load_element(r, lo_i32, lo_add(lo, turn, row));
+    LoValue term = low_of(r, r->column, terms);
+    LoValue integer = q->bits == 8 ? byte_of(r, element, term) : nibble_of(r, element, term);
+    LoValue value = lo_mul(lo, half_of_turn(r, turn, rows), real_of(r, integer));
+    return q->has_minimum ? lo_add(lo, value, half_of_turn(r, turn, rows + 1)) : value;
+}
+
+LoValue emit_packed(Emit *e, int buffer, Quant quant, LoValue row, const Place *place)
 {
     Lo *lo = &e->lo;
-    const bool of_4 = bits == NIBBLES_BITS;
     const int64_t k = e->buffers[buffer].type->dims[1].size;
     PackedRow r = {.e = e,
-                   .form = gemm_sizes(e->target, product_of_bits(bits)),
+                   .form = gemm_sizes(e->target, product_of_quant(quant)),
                    .buffer = e->buffers[buffer].base,
                    .column = coord_value(e, &place->at[place->rank - 1], lo_i32),
                    .valid = place->valid,
@@ -108,7 +124,5 @@ LoValue emit_packed(Emit *e, int buffer, int64_t bits, LoValue row, const Place 
     LoValue width = lo_i64_of(lo, r.pitch), panel = lo_udiv(lo, row, width);
     LoValue first = lo_imul(lo, panel, lo_i64_of(lo, r.pitch * form_column_elements(&r.form, k)));
     r.base = lo_iadd(lo, first, lo_and(lo, row, lo_i64_of(lo, r.pitch - 1)));
-    LoValue scale = of_4 ? scale_of_4(&r) : scale_of_8(&r);
-    LoValue term = of_4 ? term_of_4(&r) : term_of_8(&r);
-    return lo_mul(lo, scale, lo_from_int(lo, term, lo_like(lo_type(term), lo_f32)));
+    return quant_info(quant)->group ? value_of_group(&r) : value_of_row(&r);
 }

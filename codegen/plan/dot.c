@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-static_assert((int)MAX_BITS_TERMS == (int)TFC_INT8_K, "one limit, in the graph and at run time");
+static_assert((int)MAX_QUANT_TERMS == (int)TFC_INT8_K, "one limit, in the graph and at run time");
 
 /* ---- tables ---- */
 
@@ -65,8 +65,8 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
 
 static TfcProductType product_of(const Op *op)
 {
-    const Attr *bits = op_attr(op, ATTR_bits);
-    return bits ? product_of_bits(bits->i) : (TfcProductType)op->args[0]->type.dtype;
+    const Quant quant = op_quant(op);
+    return quant ? product_of_quant(quant) : (TfcProductType)op->args[0]->type.dtype;
 }
 
 static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *gemm)
@@ -177,7 +177,7 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
         }
     if (!gemm_of(plan, op, form, &gemm))
         return fail(plan, op, "it would need too many loops");
-    assert(!product_bits(gemm.product) || !gemm.accumulate);
+    assert(!product_quant(gemm.product) || !gemm.accumulate);
     View placed = placement(plan, &op->results[0])->view;
     Type type = op->results[0].type;
     if (is_rounded_apart(plan, &gemm))

@@ -1,6 +1,6 @@
 /* Weights as panels: steps that pack a matrix which is there throughout, once for many runs, and
  * who reads what they make: products that ask for it (attribute `panels`), and lookups in tables of
- * integers (`bits`), whose kernels then read the panels in place of the table. */
+ * integers (`quant`), whose kernels then read the panels in place of the table. */
 #include "codegen/plan/plan.h"
 
 static bool is_constant(const Plan *plan, TfcSizeRef size)
@@ -25,8 +25,8 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     if (gemm->product == TFC_PRODUCT_BF16)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
-    if (product_bits(gemm->product)) /* elements are as large as a float */
-        k = product_column_elements(product_bits(gemm->product), k, INTEGERS_TRAILER);
+    if (product_quant(gemm->product)) /* elements are as large as a float */
+        k = quant_column_elements(product_quant(gemm->product), k, INTEGERS_TRAILER);
     Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
@@ -116,7 +116,7 @@ void widen_long_products(Plan *plan)
 {
     for (size_t s = 0; s < plan->steps.count; s++) {
         TfcGemmStep *gemm = &plan->steps.data[s].gemm;
-        if (plan->steps.data[s].kind == TFC_STEP_GEMM && product_bits(gemm->product) &&
+        if (plan->steps.data[s].kind == TFC_STEP_GEMM && product_quant(gemm->product) &&
             !gemm->panels && plan->sizes.data[gemm->k.size].coefficient > TFC_INT8_PACKED_K)
             gemm->product = (TfcProductType)gemm->type;
     }
@@ -145,13 +145,13 @@ static void pack_product(Plan *plan, const bool *constant, size_t s)
 }
 
 /* A table [n, k] as the matrix b of the product that would sum along its rows. */
-static TfcGemmStep product_of_table(Plan *plan, const Value *table, int64_t bits, int32_t buffer)
+static TfcGemmStep product_of_table(Plan *plan, const Value *table, Quant quant, int32_t buffer)
 {
     const TfcSizeRef one = size_ref(plan, size_const(1)),
                      k = size_ref(plan, size_const(table->type.dims[1].size));
     return (TfcGemmStep){
         .type = TFC_F32,
-        .product = product_of_bits(bits),
+        .product = product_of_quant(quant),
         .result = TFC_F32,
         .b = {.buffer = buffer, .ragged_dim = -1, .row_stride = one, .column_stride = k},
         .n = {.size = size_ref(plan, size_const(table->type.dims[0].size))},
@@ -163,7 +163,7 @@ static TfcGemmStep product_of_table(Plan *plan, const Value *table, int64_t bits
 static const Op *lookup_of(const Op *op, const Value *table)
 {
     if (op->kind == OP_gather)
-        return op->args[0] == table && op_attr(op, ATTR_bits) ? op : NULL;
+        return op->args[0] == table && op_quant(op) ? op : NULL;
     if (op->body)
         FOR_OPS (inner, op->body)
             if (inner->kind == OP_gather && lookup_of(inner, table))
@@ -183,7 +183,7 @@ static void pack_tables(Plan *plan, size_t s)
         if (!lookup)
             continue;
         const TfcGemmStep gemm =
-            product_of_table(plan, op->args[i], op_int(lookup, ATTR_bits), kernel->views[i].buffer);
+            product_of_table(plan, op->args[i], op_quant(lookup), kernel->views[i].buffer);
         if (!views)
             views = arena_copy(plan->arena, kernel->views, sizeof *views * (size_t)kernel->n_views);
         views[i].buffer = panels_of(plan, &gemm, s) - 1;

@@ -88,8 +88,8 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
     print_extent(program, &gemm->n, out);
     text_add(out, " k ");
     print_extent(program, &gemm->k, out);
-    if (product_bits(gemm->product))
-        text_add(out, ", int%d", (int)product_bits(gemm->product));
+    if (product_quant(gemm->product))
+        text_add(out, ", %s", quant_info(product_quant(gemm->product))->word);
     if (gemm->panels)
         text_add(out, ", panels #%d", gemm->panels - 1);
     for (int l = 0; l < gemm->n_loops; l++) {

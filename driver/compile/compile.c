@@ -117,11 +117,11 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
     if (!list) {
         bool decodes = ports_predict(&a->ports);
         bool has_loss = a->session.model->has_loss && !alone;
-        bool trains = has_loss && !precision_bits(a->session.options.precision);
+        bool trains = has_loss && !precision_quant(a->session.options.precision);
         if (has_loss && !trains)
             diag_note(&a->job->diags, (Loc){0},
-                      "train_step is left out: products of %d bits have no gradient",
-                      precision_bits(a->session.options.precision));
+                      "train_step is left out: products of integers (%s) have no gradient",
+                      session_dtype(&a->session.options));
         return (alone || add_function(a, TFC_FORWARD)) &&
                (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
                (!has_loss || add_function(a, TFC_LOSS)) &&

@@ -118,9 +118,10 @@ bool compile_choose_panels(Artifact *a)
     map_init(&a->read_as_is, a->job->arena);
     if (!a->weights || artifact_is_c(a)) /* codegen_panels does not tell of C's products */
         return true;
-    if (!find_form(&search, TFC_PRODUCT_F32) || !find_form(&search, TFC_PRODUCT_BF16) ||
-        !find_form(&search, TFC_PRODUCT_INT8) || !find_form(&search, TFC_PRODUCT_INT4))
-        return false;
+    for (int type = 0; type < TFC_PRODUCT_TYPES; type++)
+        if (type != TFC_PRODUCT_F64 &&
+            !find_form(&search, (TfcProductType)type)) /* params are f32 */
+            return false;
     const bool rounds = a->session.options.precision == PRODUCTS_BF16;
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && (f != TFC_TRAIN_STEP || rounds))

@@ -10,7 +10,7 @@
 #include "driver/run/weights.h"
 #include "passes/pass.h"
 #include "runtime/product/integers.h"
-#include "runtime/product/nibbles.h"
+#include "runtime/product/groups.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum { UNKNOWN = 0, SEVERAL = -1 };
-static_assert((int)ST_RUN == (int)NIBBLES_GROUP, "files have the runs of products");
+static_assert((int)ST_RUN == (int)GROUP_TERMS, "files have the runs of products");
 
 /* ---- the axis that is summed over ---- */
 
@@ -62,7 +62,7 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
     if (!function || !pipeline_run(function, &passes, &job->diags))
         return false;
     FOR_OPS (op, &function->body)
-        if (op->kind == OP_dot && op_attr(op, ATTR_bits))
+        if (op->kind == OP_dot && op_quant(op))
             trace(channels, op->args[1], op_attr(op, ATTR_contract_b)->ints[0]);
     FOR_OPS (op, &function->body)
         if (op->kind == OP_gather && op->args[0]->op->kind == OP_param &&
@@ -78,7 +78,7 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
  * memory need not hold all of them. */
 typedef struct Tensors {
     Job *job;
-    bool of_4; /* bits; else 8 */
+    Quant quant;
     VEC(StTensor) list;
     char *room;
     size_t used, bytes; /* of the room */
@@ -120,84 +120,110 @@ static void add_tensor(Tensors *t, const char *name, StType type, int rank, cons
     vec_push(t->job->arena, t->list, tensor);
 }
 
+static const QuantInfo *info_of(const Tensors *t) { return quant_info(t->quant); }
+
 /* A matrix as integers: runs of `run` elements along the summed axis, which are `step` apart in
  * both, with a scale each; squares of what is lost and of all. */
 typedef struct Rounded {
+    Quant quant;
     int64_t run, step;
     int8_t *integers;
-    void *scales; /* f32, of 4 bits f16; as many along the axis as it has runs */
+    void *scales, *minima; /* f32, in groups f16; as many along the axis as it has runs */
     double lost, all;
 } Rounded;
 
-static void round_run(Rounded *r, const float *x, int64_t n, int64_t first, int64_t at, bool of_4)
+static void round_run(Rounded *r, const float *x, int64_t n, int64_t first, int64_t at)
 {
     int8_t *out = r->integers + first;
-    float scale;
-    if (of_4) {
-        const uint16_t half = nibbles_round(n, x + first, r->step, out);
-        scale = half_to_float(half);
-        ((uint16_t *)r->scales)[at] = half;
+    float scale, minimum = 0;
+    if (quant_info(r->quant)->group) {
+        const GroupScale of = groups_round(r->quant, n, x + first, r->step, out);
+        scale = half_to_float(of.scale);
+        minimum = half_to_float(of.minimum);
+        ((uint16_t *)r->scales)[at] = of.scale;
+        if (r->minima)
+            ((uint16_t *)r->minima)[at] = of.minimum;
     } else {
         scale = integers_round(n, x + first, r->step, out);
         ((float *)r->scales)[at] = scale;
     }
     for (int64_t i = 0; i < n * r->step; i += r->step) {
         const double value = (double)x[first + i];
-        const double lost = value - (double)(scale * (float)out[i]);
+        const float scaled = scale * (float)out[i];
+        const double lost = value - (double)(scaled + minimum);
         r->lost += lost * lost;
         r->all += value * value;
     }
 }
 
 /* Pairs of integers that are `step` apart as bytes, the first in the lower half; in place. */
-static void join_nibbles(int8_t *integers, int64_t count, int64_t step)
+static void join_nibbles(int8_t *integers, int64_t count, int64_t step, int offset)
 {
+    enum { BITS = 4 };
     for (int64_t i = 0, to = 0; i < count; i += 2 * step)
         for (int64_t j = i; j < i + step; j++)
             integers[to++] =
-                (int8_t)(uint8_t)((integers[j] + NIBBLES_OFFSET) |
-                                  (integers[j + step] + NIBBLES_OFFSET) << NIBBLES_BITS);
+                (int8_t)(uint8_t)((integers[j] + offset) | (integers[j + step] + offset) << BITS);
 }
 
-/* Bytes of the integers and of the scales of a matrix. */
+/* Bytes of the integers, of the scales and of the minima of a matrix. */
 static size_t integers_bytes(const Tensors *t, const StoreTensor *param)
 {
-    return (size_t)(t->of_4 ? param->count / 2 : param->count);
+    enum { BYTE = 8 };
+    return (size_t)(param->count * info_of(t)->bits / BYTE);
 }
 
 static size_t scales_bytes(const Tensors *t, const StoreTensor *param, int axis)
 {
     const size_t channels = (size_t)param->dims[1 - axis], n = (size_t)param->dims[axis];
-    return t->of_4 ? channels * (n / NIBBLES_GROUP) * sizeof(uint16_t) : channels * sizeof(float);
+    const size_t group = (size_t)info_of(t)->group;
+    return group ? channels * (n / group) * sizeof(uint16_t) : channels * sizeof(float);
+}
+
+static size_t minima_bytes(const Tensors *t, const StoreTensor *param, int axis)
+{
+    return info_of(t)->has_minimum ? scales_bytes(t, param, axis) : 0;
+}
+
+static void add_part(Tensors *t, const StoreTensor *param, const char *part, StType type,
+                     const int64_t *dims, const void *data)
+{
+    add_tensor(t, arena_printf(t->job->arena, "%s.%s", param->name, part), type, 2, dims, data);
 }
 
 /* `axis`: the one that is summed over; `integers`: room for one of each element. */
 static void add_quantised(Tensors *t, const StoreTensor *param, int axis, int8_t *integers,
                           QuantisedParam *about)
 {
-    Arena *arena = t->job->arena;
+    const QuantInfo *q = info_of(t);
+    const bool of_4 = q->bits == 4;
     const int64_t channels = param->dims[1 - axis], n = param->dims[axis];
-    const int64_t channel = axis == 0 ? 1 : n, run = t->of_4 ? NIBBLES_GROUP : n;
-    const int64_t runs = t->of_4 ? n / run : 1;
-    const size_t bytes = integers_bytes(t, param), of_scales = scales_bytes(t, param, axis);
-    Rounded r = {.run = run, .step = axis == 0 ? channels : 1, .integers = integers};
-    r.scales = room_take(t, of_scales);
+    const int64_t channel = axis == 0 ? 1 : n, run = q->group ? q->group : n;
+    const int64_t runs = q->group ? n / run : 1;
+    const size_t bytes = integers_bytes(t, param), of_scales = scales_bytes(t, param, axis),
+                 of_minima = minima_bytes(t, param, axis);
+    Rounded r = {.quant = t->quant,
+                 .run = run,
+                 .step = axis == 0 ? channels : 1,
+                 .integers = integers,
+                 .scales = room_take(t, of_scales),
+                 .minima = of_minima ? room_take(t, of_minima) : NULL};
     for (int64_t c = 0; c < channels; c++)
         for (int64_t i = 0; i < runs; i++)
             round_run(&r, param->data, run, c * channel + i * run * r.step,
-                      axis == 0 ? i * channels + c : c * runs + i, t->of_4);
+                      axis == 0 ? i * channels + c : c * runs + i);
     int64_t dims[] = {param->dims[0], param->dims[1]};
-    if (t->of_4) {
-        join_nibbles(integers, param->count, r.step);
+    if (of_4) {
+        join_nibbles(integers, param->count, r.step, q->has_minimum ? 0 : 8);
         dims[axis] /= 2;
     }
     void *kept = memcpy(room_take(t, bytes), integers, bytes);
-    add_tensor(t, arena_printf(arena, "%s.%s", param->name, t->of_4 ? "int4" : "int8"),
-               t->of_4 ? ST_U8 : ST_I8, 2, dims, kept);
+    add_part(t, param, of_4 ? "int4" : "int8", of_4 ? ST_U8 : ST_I8, dims, kept);
     dims[axis] = runs;
-    add_tensor(t, arena_printf(arena, "%s.scale", param->name), t->of_4 ? ST_F16 : ST_F32, 2, dims,
-               r.scales);
-    about->bytes = (int64_t)(bytes + of_scales);
+    add_part(t, param, "scale", q->group ? ST_F16 : ST_F32, dims, r.scales);
+    if (r.minima)
+        add_part(t, param, "minimum", ST_F16, dims, r.minima);
+    about->bytes = (int64_t)(bytes + of_scales + of_minima);
     about->error = r.all == 0 ? 0 : sqrt(r.lost / r.all); /* NaN: one is not finite */
 }
 
@@ -211,7 +237,7 @@ static const char *why_stays(const Tensors *t, const Channels *channels, const Q
            : param->type.rank != 2              ? "no matrix"
            : axis == UNKNOWN                    ? "no product by it, and no lookup in it"
            : axis == SEVERAL                    ? "products sum over both of its axes"
-           : t->of_4 && param->type.dims[axis - 1].size % NIBBLES_GROUP
+           : info_of(t)->group && param->type.dims[axis - 1].size % info_of(t)->group
                ? "its terms are no multiple of 32"
                : NULL;
 }
@@ -248,7 +274,8 @@ static QuantisedPart part_of(Tensors *t, const Channels *channels, const Quantis
                           .axis = (int)(intptr_t)map_get(&channels->axis, info->name) - 1};
     t->bytes += part.stays ? aligned(tensor_bytes(&part.param))
                            : aligned(integers_bytes(t, &part.param)) +
-                                 aligned(scales_bytes(t, &part.param, part.axis));
+                                 aligned(scales_bytes(t, &part.param, part.axis)) +
+                                 aligned(minima_bytes(t, &part.param, part.axis));
     return part;
 }
 
@@ -268,7 +295,8 @@ static bool add_matrix(Tensors *t, const WeightsFile *file, QuantisedPart *part,
         add_quantised(t, &part->param, part->axis, integers, about);
     if (ok && !isfinite(about->error))
         ok = job_error(t->job, "%s: '%s' has an element that is not finite%s", file->shards->path,
-                       part->param.name, t->of_4 ? ", or too large for a scale in f16" : "");
+                       part->param.name,
+                       info_of(t)->group ? ", or too large for a scale in f16" : "");
     free(part->param.data);
     free(integers);
     return ok;
@@ -315,7 +343,7 @@ static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
     const char *folder = file_in(job->arena, made, RUN_WEIGHTS);
     Channels channels;
     WeightsFile file;
-    Tensors t = {.job = job, .of_4 = !strcmp(o->dtype, "int4"), .room = MAP_FAILED};
+    Tensors t = {.job = job, .quant = quant_of_word(o->dtype), .room = MAP_FAILED};
     if (!patterns_check(job, "keep", &o->keep, session->model->module) ||
         !find_channels(job, session, &channels) || !file_make_folder(&job->diags, folder))
         return false;

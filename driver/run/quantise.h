@@ -1,6 +1,6 @@
-/* Quantising a run: another run whose matrices are integers as products in int8 or int4 round them
- * (docs/quantised.md): of 8 bits with a scale for each output channel (of a table in which rows are
- * looked up, for each row), of 4 with one for each 32 of its terms. Its params are in the file
+/* Quantising a run: another run whose matrices are integers as products of that type round them
+ * (docs/quantised.md): in int8 with a scale for each output channel (of a table in which rows are
+ * looked up, for each row), else with one for each 32 of its terms. Its params are in the file
  * weights/model.safetensors; its record says that it is quantised, so that commands compute in that
  * type unless told otherwise. */
 #ifndef DRIVER_RUN_QUANTISE_H
@@ -20,8 +20,8 @@ typedef struct QuantisedParam {
 typedef VEC(QuantisedParam) QuantisedParams;
 
 /* QuantiseOptions: the run's folder, a checkpoint as run_checkpoint takes it or NULL, the new
- * folder, "int8" or "int4", patterns (patterns.h) of params that stay f32, and the command as it
- * was typed. */
+ * folder, a word of base/quants.def, patterns (patterns.h) of params that stay f32, and the command
+ * as it was typed. */
 typedef struct QuantiseOptions {
     const char *run, *checkpoint, *out, *dtype;
     TextList keep, command;

@@ -18,20 +18,20 @@ SessionOptions session_defaults(const char *path)
 
 void session_set_dtype(SessionOptions *options, const char *dtype)
 {
+    const Quant quant = quant_of_word(dtype);
     options->float_type = !strcmp(dtype, "f64") ? DT_F64 : DT_F32;
-    options->precision = !strcmp(dtype, "bf16")   ? PRODUCTS_BF16
-                         : !strcmp(dtype, "int8") ? PRODUCTS_INT8
-                         : !strcmp(dtype, "int4") ? PRODUCTS_INT4
+    options->precision = quant                    ? precision_of_quant(quant)
+                         : !strcmp(dtype, "bf16") ? PRODUCTS_BF16
                                                   : PRODUCTS_AS_TYPED;
 }
 
 const char *session_dtype(const SessionOptions *options)
 {
-    static const char *const names[] = {[PRODUCTS_AS_TYPED] = "f32",
-                                        [PRODUCTS_BF16] = "bf16",
-                                        [PRODUCTS_INT8] = "int8",
-                                        [PRODUCTS_INT4] = "int4"};
-    return options->float_type == DT_F64 ? "f64" : names[options->precision];
+    const Quant quant = precision_quant(options->precision);
+    return options->float_type == DT_F64         ? "f64"
+           : quant                               ? quant_info(quant)->word
+           : options->precision == PRODUCTS_BF16 ? "bf16"
+                                                 : "f32";
 }
 
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n)

@@ -38,7 +38,8 @@ typedef struct Session {
 } Session;
 
 SessionOptions session_defaults(const char *path);
-/* Sets float_type and precision as --dtype says: "f32", "bf16", "int8", "int4" or "f64". */
+/* Sets float_type and precision as --dtype says: "f32", "bf16", "f64" or a word of
+ * base/quants.def. */
 void session_set_dtype(SessionOptions *options, const char *dtype);
 const char *session_dtype(const SessionOptions *options); /* such a name */
 /* Adds a setting: the model's const `name` is the size of a vocabulary. */

@@ -4,15 +4,12 @@
 /* Rows as integers, as a product has its columns. */
 static bool check_table(const Infer *in)
 {
-    const Attr *bits = op_attr(in->op, ATTR_bits);
     const Type *table = infer_arg(in, 0);
-    if (!bits)
-        return true;
-    if (!bits_are_known(bits->i))
-        return infer_fail(in, "tables are of 8 or 4 bits, not of %lld", (long long)bits->i);
-    return bits_fit_table(table) ||
-           infer_fail(in, "bits need an f32 table with rows of 1 to %d terms, not %s",
-                      MAX_BITS_TERMS, infer_text(in, table));
+    return !op_attr(in->op, ATTR_quant) ||
+           (infer_quant(in) &&
+            (type_is_quant_table(table) ||
+             infer_fail(in, "quant needs an f32 table with rows of 1 to %d terms, not %s",
+                        MAX_QUANT_TERMS, infer_text(in, table))));
 }
 
 bool infer_gather(const Infer *in, Type *type)

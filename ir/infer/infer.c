@@ -51,6 +51,12 @@ bool infer_fail(const Infer *in, const char *format, ...)
     return false;
 }
 
+bool infer_quant(const Infer *in)
+{
+    return op_quant(in->op) != QUANT_NONE || infer_fail(in, "quant is \"%s\", not one of %s",
+                                                        op_string(in->op, ATTR_quant), QUANT_WORDS);
+}
+
 const char *infer_text(const Infer *in, const Type *type)
 {
     return ir_type_text(in->module, type, in->module->arena);

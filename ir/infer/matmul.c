@@ -28,20 +28,20 @@ static bool result_fits(DType operand, DType result)
 }
 
 /* Integers are of a row of a, and of a column of a matrix b. */
-static bool check_bits(const Infer *in)
+static bool check_quant(const Infer *in)
 {
-    const Attr *bits = op_attr(in->op, ATTR_bits), *contract = op_attr(in->op, ATTR_contract_b);
+    const Attr *contract = op_attr(in->op, ATTR_contract_b);
     const Type *y = infer_arg(in, 1);
-    if (!bits)
+    if (!op_attr(in->op, ATTR_quant))
         return true;
-    if (!bits_are_known(bits->i))
-        return infer_fail(in, "products are of 8 or 4 bits, not of %lld", (long long)bits->i);
+    if (!infer_quant(in))
+        return false;
     if (y->dtype != DT_F32 || y->rank != 2 || contract->n != 1)
-        return infer_fail(in, "bits take an f32 matrix, of which one axis is summed over, not %s",
+        return infer_fail(in, "quant takes an f32 matrix, of which one axis is summed over, not %s",
                           infer_text(in, y));
     const Dim terms = y->dims[contract->ints[0]];
-    return (dim_is_const(terms) && terms.size <= MAX_BITS_TERMS) ||
-           infer_fail(in, "bits take sums of at most %d terms, not of %s", MAX_BITS_TERMS,
+    return (dim_is_const(terms) && terms.size <= MAX_QUANT_TERMS) ||
+           infer_fail(in, "quant takes sums of at most %d terms, not of %s", MAX_QUANT_TERMS,
                       infer_dim_text(in, terms));
 }
 
@@ -61,7 +61,7 @@ bool infer_dot(const Infer *in, Type *type)
         return false;
     if (x->rank + y->rank - ba->n - 2 * ca->n > MAX_RANK)
         return infer_fail(in, "the result would have more than %d dimensions", MAX_RANK);
-    if (!check_bits(in))
+    if (!check_quant(in))
         return false;
     *type = (Type){.dtype = x->dtype};
     const Attr *dtype = op_attr(in->op, ATTR_dtype);

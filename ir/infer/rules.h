@@ -23,6 +23,8 @@ const char *infer_dim_text(const Infer *in, Dim dim);
 static inline const Type *infer_arg(const Infer *in, int i) { return &in->op->args[i]->type; }
 /* The attribute, or NULL after reporting that it is missing. */
 const Attr *infer_attr(const Infer *in, AttrName name);
+/* Whether the attribute `quant` names integers; false after reporting that it does not. */
+bool infer_quant(const Infer *in);
 /* The attribute `axis`, along which operand 0 must have a constant dimension; -1 after reporting
  * that it is missing or wrong. */
 int infer_const_axis(const Infer *in);

@@ -204,6 +204,22 @@ static int summed_axis(const StTensor *tensor, const StTensor *scale)
     return found > 1 ? -1 : found ? other : single;
 }
 
+/* Sets the minima of a tensor with scales, if there are any; false if they do not fit it. */
+static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
+{
+    StTensor *minimum = map_get(&r->file->index, arena_printf(r->arena, "%s.minimum", name));
+    const StTensor *scale = tensor->scale;
+    if (!minimum || tensor->scales.bits != 4)
+        return true;
+    bool fits = minimum->type == ST_F16 && minimum->rank == scale->rank;
+    for (int d = 0; fits && d < scale->rank; d++)
+        fits = minimum->dims[d] == scale->dims[d];
+    tensor->scales.minima = minimum->data;
+    tensor->minimum = minimum;
+    minimum->is_scale = true;
+    return fits;
+}
+
 /* Sets the scales if the tensor of this name fits as such. */
 static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int bits)
 {
@@ -213,7 +229,12 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
     const int axis = may_fit ? summed_axis(tensor, scale) : -1;
     bool fits = axis >= 0;
     if (fits) {
-        StScales s = {scale->data, scale->type == ST_F16, bits, axis, tensor->dims[axis], 1, 0};
+        StScales s = {.data = scale->data,
+                      .is_half = scale->type == ST_F16,
+                      .bits = bits,
+                      .axis = axis,
+                      .n = tensor->dims[axis],
+                      .inner = 1};
         fits = !__builtin_mul_overflow(s.n, bits == 4 ? 2 : 1, &s.n);
         for (int d = axis + 1; fits && d < tensor->rank; d++)
             fits = !__builtin_mul_overflow(s.inner, tensor->dims[d], &s.inner);
@@ -227,8 +248,10 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         tensor->scales = s;
         tensor->scale = scale;
         scale->is_scale = true;
+        fits = fits && find_minima(r, tensor, name);
     }
-    return fits || refuse(r, tensor->stored, "its scales are missing, or do not fit it");
+    return fits ||
+           refuse(r, tensor->stored, "its scales are missing, or they or its minima do not fit it");
 }
 
 /* The bits of a tensor of integers by its name and type, and its name without the ending; 0: it has

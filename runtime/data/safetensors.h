@@ -23,14 +23,17 @@ typedef enum StType {
 } StType;
 
 /* StScales: those of a quantised tensor, f32 or f16, perhaps unaligned: along one axis each run of
- * elements has a scale, by which its integers are multiplied.
+ * elements has a scale, by which its integers are multiplied, and perhaps a minimum, which is
+ * added.
  *   axis      which one
  *   n, inner  elements along it; from one of them to the next
  *   run       elements of a run; the last of an axis may be shorter
- *   bits      of an integer: 8 with a sign; 4, two of the axis a byte, the lower half first, plus 8
- *   data      NULL: elements are as they are */
+ * bits of an integer: 8 with a sign; 4, two of the axis a byte, the lower half first, plus 8,
+ *             or without a sign where there are minima
+ *   data      NULL: elements are as they are
+ *   minima    of f16; NULL: there are none */
 typedef struct StScales {
-    const void *data;
+    const void *data, *minima;
     bool is_half;
     int bits, axis;
     int64_t n, inner, run;
@@ -38,7 +41,8 @@ typedef struct StScales {
 
 /* A quantised tensor NAME is, in a file with the metadata "quantised", two tensors: "NAME.int8", i8
  * in its shape, or "NAME.int4", u8, whose summed axis is half as long; and "NAME.scale", f32 or
- * f16, whose summed axis has a scale for all elements or for each ST_RUN. Reading gives it as a
+ * f16, whose summed axis has a scale for all elements or for each ST_RUN; of 4 bits perhaps
+ * "NAME.minimum", f16, in the shape of the scales. Reading gives it as a
  * tensor NAME, in its shape, of i8 or u8 with scales. */
 #define ST_QUANTISED "quantised"
 enum { ST_RUN = 32 };
@@ -54,8 +58,8 @@ typedef struct StTensor {
     StScales scales;
     int64_t first; /* of a part of a quantised tensor, whose data is the whole one's: the number of
                       its first element */
-    const struct StTensor *scale; /* of a quantised tensor: that of its scales */
-    bool is_scale;                /* it is the scales of another one */
+    const struct StTensor *scale, *minimum; /* of a quantised tensor: those of its scales, minima */
+    bool is_scale;                          /* it is one of these of another one */
 } StTensor;
 
 typedef struct StFile {

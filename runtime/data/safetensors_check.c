@@ -135,5 +135,6 @@ bool st_is_whole(const StFile *file, const StTensor *tensor)
     const Form *form = form_of(file);
     return !form ||
            (is_sum(file, tensor - file->tensors + 1, form->sum(tensor->data, tensor->bytes)) &&
-            (!tensor->scale || st_is_whole(file, tensor->scale)));
+            (!tensor->scale || st_is_whole(file, tensor->scale)) &&
+            (!tensor->minimum || st_is_whole(file, tensor->minimum)));
 }

@@ -33,10 +33,16 @@ static float scale_at(const StScales *s, int64_t i)
     return half_to_float(half);
 }
 
-/* The integer in a byte; of 4 bits in the upper half, or in the lower. */
-static float integer_in(const StScales *s, uint8_t byte, bool upper)
+/* The value of an integer in a byte, of 4 bits in the upper half or in the lower, of run `run`. */
+static float value_in(const StScales *s, uint8_t byte, bool upper, int64_t run)
 {
-    return s->bits == 4 ? (float)((byte >> (upper ? 4 : 0) & 15) - 8) : (float)(int8_t)byte;
+    uint16_t minimum;
+    const int of_4 = byte >> (upper ? 4 : 0) & 15;
+    if (!s->minima)
+        return scale_at(s, run) * (s->bits == 4 ? (float)(of_4 - 8) : (float)(int8_t)byte);
+    memcpy(&minimum, (const char *)s->minima + run * (int64_t)sizeof minimum, sizeof minimum);
+    const float scaled = scale_at(s, run) * (float)of_4;
+    return scaled + half_to_float(minimum);
 }
 
 /* n elements of a quantised tensor from the i-th on: of a run, which lie beside each other; where
@@ -56,11 +62,10 @@ static void scaled_values(const StTensor *tensor, int64_t i, int64_t n, float *o
         count = n - k < most ? n - k : most;
         if (s->inner > 1)
             for (int64_t j = 0; j < count; j++)
-                out[k + j] = scale_at(s, scale + j) * integer_in(s, data[byte + j], at % 2);
+                out[k + j] = value_in(s, data[byte + j], at % 2, scale + j);
         else
             for (int64_t j = 0; j < count; j++)
-                out[k + j] =
-                    scale_at(s, scale) * integer_in(s, data[(e + j) / halves], (e + j) % 2);
+                out[k + j] = value_in(s, data[(e + j) / halves], (e + j) % 2, scale);
     }
 }
 

@@ -14,7 +14,8 @@ static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 /* What packing reads of a form. */
 static TfcFormSizes panels_form(const TfcPanels *p)
 {
-    return (TfcFormSizes){.integers = product_bits(p->product),
+    return (TfcFormSizes){.integers = quant_info(product_quant(p->product))->bits,
+                          .quant = product_quant(p->product),
                           .columns = p->layout.columns,
                           .joined = p->layout.joined,
                           .kept = p->layout.kept,

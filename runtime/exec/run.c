@@ -106,8 +106,8 @@ static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const Bound
     record->flops = cost.flops;
     record->bytes =
         touched_bytes(exec, step->a.buffer, cost.elements[0]) +
-        (product_bits(step->product) ? cost.elements[1] * product_weight_bytes(step->product)
-                                     : touched_bytes(exec, step->b.buffer, cost.elements[1])) +
+        (product_quant(step->product) ? cost.elements[1] * product_weight_bytes(step->product)
+                                      : touched_bytes(exec, step->b.buffer, cost.elements[1])) +
         touched_bytes(exec, step->c.buffer, cost.elements[2]) * (bound->accumulate ? 2 : 1);
 }
 

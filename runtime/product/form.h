@@ -3,6 +3,8 @@
 #ifndef RUNTIME_PRODUCT_FORM_H
 #define RUNTIME_PRODUCT_FORM_H
 
+#include "base/quants.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,9 +19,9 @@ enum { TFC_ROUNDED_K = 512 };
 enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
 
 /* A product of integers takes at most TFC_INT8_K terms, whose sum of 8 bits an i32 holds, and
- * TFC_INT8_PACKED_K where it packs b itself. An element of panels of 8 bits has INTEGERS_TERMS
- * terms; a column has at most INTEGERS_TRAILER elements behind them (integers.h). */
-enum { TFC_INT8_K = 65536, TFC_INT8_PACKED_K = 8176, INTEGERS_TERMS = 4, INTEGERS_TRAILER = 2 };
+ * TFC_INT8_PACKED_K where it packs b itself. Of a scale for a whole column an element of panels has
+ * INTEGERS_TERMS terms; a column has at most INTEGERS_TRAILER elements behind them (integers.h). */
+enum { TFC_INT8_K = 65536, TFC_INT8_PACKED_K = 7680, INTEGERS_TERMS = 4, INTEGERS_TRAILER = 2 };
 
 /* Integers are from -INTEGERS_MOST to INTEGERS_MOST; one side has INTEGERS_OFFSET added. Rows whose
  * greatest magnitude is not above INTEGERS_LEAST are zero. Numbers of a magnitude below 2^22 plus
@@ -32,53 +34,55 @@ enum { INTEGERS_MOST = 127, INTEGERS_OFFSET = 128, INTEGERS_MAGNITUDE = 0x7FFFFF
 /* Elements behind the terms that one scale of a row of a is for: the scale and a sum. */
 enum { INTEGERS_ROW_TRAILER = 2 };
 
-/* Of integers of 4 bits (nibbles.h): terms of a group, which have a scale; groups and terms of a
- * turn of a tile; terms of an element of a panel, whose turns have NIBBLES_ROWS rows of elements;
- * what is added so that an integer has no sign. */
-enum { NIBBLES_BITS = 4, NIBBLES_GROUP = 32, NIBBLES_GROUPS = 2, NIBBLES_TERMS = 8 };
-enum {
-    NIBBLES_TURN = NIBBLES_GROUPS * NIBBLES_GROUP,
-    NIBBLES_ROWS = NIBBLES_TURN / NIBBLES_TERMS + 1,
-    NIBBLES_OFFSET = 8
-};
+/* Of integers in groups (groups.h): terms of a group; groups and terms of a turn of a tile. */
+enum { GROUP_TERMS = 32, TURN_GROUPS = 2, TURN_TERMS = TURN_GROUPS * GROUP_TERMS };
 
 /* TfcProductType: what a product multiplies: operands as they are (f32, f64, bf16: the numbers are
- * those of TfcType), or integers, to which it rounds operands of f32: of 8 bits (integers.h), or of
- * 8 by 4 (nibbles.h). */
+ * those of TfcType), or integers, to which it rounds operands of f32 (base/quants.def). */
 typedef enum TfcProductType {
     TFC_PRODUCT_F32,
     TFC_PRODUCT_F64,
     TFC_PRODUCT_BF16,
-    TFC_PRODUCT_INT8,
-    TFC_PRODUCT_INT4,
+#define QUANT(NAME, ...) TFC_PRODUCT_##NAME,
+#include "base/quants.def"
     TFC_PRODUCT_TYPES
 } TfcProductType;
 
-/* The bits of b's integers; 0: operands are as they are. */
-static inline int64_t product_bits(int64_t type)
+/* The integers that a product multiplies (QUANT_NONE: operands as they are), and the other way
+ * round. */
+static inline Quant product_quant(int64_t type)
 {
-    return type == TFC_PRODUCT_INT8 ? 8 : type == TFC_PRODUCT_INT4 ? NIBBLES_BITS : 0;
+    return type > TFC_PRODUCT_BF16 ? (Quant)(type - TFC_PRODUCT_BF16) : QUANT_NONE;
+}
+static inline TfcProductType product_of_quant(Quant quant)
+{
+    return (TfcProductType)(TFC_PRODUCT_BF16 + (int)quant);
 }
 
-/* The product whose integers have these bits. */
-static inline TfcProductType product_of_bits(int64_t bits)
+/* Of a panel of integers in groups: terms of an element, which has 4 bytes; rows of elements of a
+ * turn: of its terms, of the groups' scales and perhaps minima. */
+static inline int64_t group_element_terms(int64_t bits) { return 32 / bits; }
+static inline int64_t group_turn_rows(int64_t bits, bool has_minimum)
 {
-    return bits == NIBBLES_BITS ? TFC_PRODUCT_INT4 : TFC_PRODUCT_INT8;
+    return TURN_TERMS / group_element_terms(bits) + 1 + has_minimum;
 }
 
-/* Elements, of INTEGERS_TERMS bytes, of a column of k terms in panels of integers; those of 8 bits
- * with `trailer` elements behind the terms. */
-static inline int64_t product_column_elements(int64_t bits, int64_t k, int64_t trailer)
+/* Elements, of 4 bytes, of a column of k terms in panels of integers; without groups there are
+ * `trailer` elements behind the terms. */
+static inline int64_t quant_column_elements(Quant quant, int64_t k, int64_t trailer)
 {
-    return bits == NIBBLES_BITS ? (k + NIBBLES_TURN - 1) / NIBBLES_TURN * NIBBLES_ROWS
-                                : (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + trailer;
+    const QuantInfo *q = quant_info(quant);
+    return q->group ? (k + TURN_TERMS - 1) / TURN_TERMS * group_turn_rows(q->bits, q->has_minimum)
+                    : (k + INTEGERS_TERMS - 1) / INTEGERS_TERMS + trailer;
 }
 
-/* Bytes of a weight in panels of integers, with its share of scales; 0: of other products. */
+/* Bytes of a weight in panels of integers, with its share of scales in groups; 0: of other
+ * products. */
 static inline double product_weight_bytes(int64_t type)
 {
-    const double turn = NIBBLES_ROWS * INTEGERS_TERMS; /* bytes of a column */
-    return type == TFC_PRODUCT_INT8 ? 1 : type == TFC_PRODUCT_INT4 ? turn / NIBBLES_TURN : 0;
+    const Quant quant = product_quant(type);
+    return quant ? (double)quant_column_elements(quant, TURN_TERMS, 0) * INTEGERS_TERMS / TURN_TERMS
+                 : 0;
 }
 
 /* Layout of a tile's operands; a tile does not read strides that follow from it.
@@ -111,7 +115,7 @@ typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_side,
 typedef void TfcTransposeRows(int64_t k, const void *x, int64_t x_k, int64_t rows, void *out,
                               int64_t pitch);
 
-/* Writes a row of k terms, x_k elements apart, as integers with scales (integers.h, nibbles.h). */
+/* Writes a row of k terms, x_k elements apart, as integers with scales (integers.h, groups.h). */
 typedef void TfcRoundRow(int64_t k, const void *x, int64_t x_k, void *out);
 
 enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
@@ -141,8 +145,9 @@ enum { TFC_PANEL_GAP = 64 };
  *   any_rows                   tiles take fewer rows than their height
  *   registers                  tiles hold their sums in registers of AMX, which are set up around a
  *                              product
- *   integers                   the bits (product_bits) to which b is rounded as it is packed, a to
- *                              8 (integers.h); tiles are of_kept; 0: operands are as they are
+ *   integers                   the bits to which b is rounded as it is packed, a to 8 (integers.h);
+ *                              tiles are of_kept; 0: operands are as they are
+ *   quant                      Quant; of integers alone
  *   flush                      denormals are flushed to zero during a product, as the instructions
  *                              for pairs of bf16 do
  *   block                      bytes of b that are packed at once, for the second-level cache
@@ -152,16 +157,32 @@ enum { TFC_PANEL_GAP = 64 };
 typedef struct TfcFormSizes {
     int64_t source, element, joined, kept, whole, depth, columns, rows, together, low;
     int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, integers,
-        flush;
+        quant, flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
 /* Of a form of integers: whether a row of a has bytes, four to an element; else words. */
 static inline bool form_has_bytes(const TfcFormSizes *f) { return f->joined == INTEGERS_TERMS; }
-/* … elements of a column of its panels. */
+/* … whether terms are in groups; elements of a column of its panels. */
+static inline bool form_has_groups(const TfcFormSizes *f)
+{
+    return quant_info((Quant)f->quant)->group != 0;
+}
 static inline int64_t form_column_elements(const TfcFormSizes *f, int64_t k)
 {
-    return product_column_elements(f->integers, k, form_has_bytes(f) ? INTEGERS_TRAILER : 1);
+    return quant_column_elements((Quant)f->quant, k, form_has_bytes(f) ? INTEGERS_TRAILER : 1);
+}
+/* … what is added to an integer of b so that it has no sign; with a minimum it has none. */
+static inline int64_t form_offset(const TfcFormSizes *f)
+{
+    return quant_info((Quant)f->quant)->has_minimum ? 0 : INT64_C(1) << (f->integers - 1);
+}
+/* … the lowest bit of a term of an element in groups (groups.h). */
+static inline int64_t group_shift(const TfcFormSizes *f, int64_t term)
+{
+    enum { WORD = 16, BYTE = 8 };
+    return form_has_bytes(f) ? term % 4 * BYTE + term / 4 * 4
+                             : term % 2 * WORD + term / 2 * f->integers;
 }
 
 /* TfcForm: sizes and functions of products of one type on one processor. A function that is not

@@ -1,7 +1,7 @@
 /* Rounding to integers of 8 bits; see integers.h. */
 #include "runtime/product/integers.h"
 
-#include "runtime/product/nibbles.h"
+#include "runtime/product/groups.h"
 #include "runtime/product/rounding.h"
 
 #include <string.h>
@@ -36,16 +36,15 @@ static int64_t quads_of(int64_t k) { return turns_of(k, INTEGERS_TERMS); }
 
 int64_t integers_turns(const TfcFormSizes *f, int64_t k)
 {
-    return f->integers == NIBBLES_BITS ? turns_of(k, NIBBLES_TURN)
-                                       : quads_of(k) * INTEGERS_TERMS / f->joined;
+    return form_has_groups(f) ? turns_of(k, TURN_TERMS) : quads_of(k) * INTEGERS_TERMS / f->joined;
 }
 
 int64_t integers_row_bytes(const TfcFormSizes *f, int64_t k)
 {
     const int64_t term = INTEGERS_TERMS / f->joined; /* bytes */
     const int64_t trailer = INTEGERS_ROW_TRAILER * INTEGERS_TERMS;
-    return f->integers == NIBBLES_BITS
-               ? turns_of(k, NIBBLES_TURN) * (NIBBLES_TURN * term + NIBBLES_GROUPS * trailer)
+    return form_has_groups(f)
+               ? turns_of(k, TURN_TERMS) * (TURN_TERMS * term + TURN_GROUPS * trailer)
                : quads_of(k) * INTEGERS_TERMS * term + trailer;
 }
 
@@ -152,8 +151,8 @@ static void round_columns(const TfcFormSizes *f, RoundedColumns *c, char *panels
 void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
                            int64_t x_column, int64_t columns, void *panels, int64_t pitch)
 {
-    if (f->integers == NIBBLES_BITS) {
-        nibbles_pack_columns(f, k, x, x_k, x_column, columns, panels, pitch);
+    if (form_has_groups(f)) {
+        groups_pack_columns(f, k, x, x_k, x_column, columns, panels, pitch);
         return;
     }
     for (int64_t j = 0; j < columns; j += GROUP) {
@@ -169,8 +168,8 @@ void integers_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int
 void integers_unpack_columns(const TfcFormSizes *f, int64_t k, const void *panels, int64_t pitch,
                              float *x, int64_t x_k, int64_t x_column, int64_t columns)
 {
-    if (f->integers == NIBBLES_BITS) {
-        nibbles_unpack_columns(f, k, panels, pitch, x, x_k, x_column, columns);
+    if (form_has_groups(f)) {
+        groups_unpack_columns(f, k, panels, pitch, x, x_k, x_column, columns);
         return;
     }
     const int64_t width = f->columns, row = width * INTEGERS_TERMS;

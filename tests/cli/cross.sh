@@ -64,7 +64,7 @@ for beam in 1 4; do
     [ "$(wc -w <here/tokens$beam)" -gt 20 ] || fail "nothing was translated"
 done
 
-for dtype in int8 int4; do
+for dtype in int8 int4 q8_0 q4_1; do
     "$tfc" compile "$model" -o here/$dtype $small --weights here/trained.safetensors --dtype $dtype 2>/dev/null
     here/$dtype --beam 4 --bos 1 --eos 2 <ids >here/tokens.$dtype
 done
@@ -120,7 +120,7 @@ translates()
 # integers TARGET CPU: the same tokens in integers
 integers()
 {
-    for dtype in int8 int4; do
+    for dtype in int8 int4 q8_0 q4_1; do
         "$tfc" compile "$model" -o "$dtype-$2" $small --weights here/trained.safetensors --dtype $dtype --target "$1" --cpu "$2" 2>/dev/null
         runs "$1" "./$dtype-$2" --beam 4 --bos 1 --eos 2 <ids | cmp - here/tokens.$dtype || fail "$1, $2: other tokens in $dtype"
     done

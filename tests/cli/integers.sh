@@ -1,5 +1,5 @@
 #!/bin/sh
-# Products in integers of 8 bits and of 4: losses, scores and texts near those in f32, and the same for other processors
+# Products of integers of each type: losses, scores and texts near those in f32, and the same for other processors
 # but where an argmax is close, in programs, and under Node; what they are refused for.
 # Usage: integers.sh TFC   (from the project's root)
 set -eu
@@ -19,9 +19,9 @@ const model = await load()
 for (const line of readFileSync("lines", "utf8").split("\n").slice(0, 100)) console.log(model.nbest(line, 1, {beam: 2})[0].text)
 EOF
 
-# check BITS NATS TEXTS: with integers of BITS bits the loss is within NATS, and at most TEXTS of 400 texts are others.
+# check TYPE NATS TEXTS: with integers of this type the loss is within NATS, and at most TEXTS of 400 texts are others.
 check() {
-    dtype=int$1
+    dtype=$1
     # The loss: it is another number, so integers are multiplied.
     found="$(for type in f32 "$dtype"; do
         "$tfc" eval "$runs/translator" --source lines --target backwards --dtype "$type" --json |
@@ -44,19 +44,21 @@ check() {
     "$tfc" compile "$runs/translator" --dtype "$dtype" -o program
     ./program --beam 2 <lines | cmp - here || fail "$dtype: a program writes other texts"
     "$tfc" compile "$runs/translator" --dtype "$dtype" --emit c -o translator.c 2>note
-    grep -q "train_step is left out: products of $1 bits have no gradient" note || fail "no word on train_step"
+    grep -q "train_step is left out: products of integers ($1) have no gradient" note || fail "no word on train_step"
     "$tfc" compile "$runs/translator" --dtype "$dtype" --emit js -o package
     node texts.mjs >texts
     head -n 100 here >first
     [ "$(differ first texts)" -le 1 ] || fail "$dtype, WebAssembly: $(differ first texts) of 100 texts are others"
 
     dump() { "$tfc" dump "$root/models/multi30k_tiny.tfg" --function decode_step --dtype "$dtype" "$@"; }
-    dump --stage fused | grep -q "bits = $1" || fail "the graph does not show $1 bits"
-    dump --stage plan | grep -q ", $dtype, panels" || fail "the plan does not show $1 bits"
-    refuses 1 "train_step trains, and products of $1 bits have no gradient: use f32 or bf16" \
+    dump --stage fused | grep -q "quant = .$1." || fail "the graph does not show $1"
+    dump --stage plan | grep -q ", $dtype, panels" || fail "the plan does not show $1"
+    refuses 1 "train_step trains, and products of integers ($1) have no gradient: use f32 or bf16" \
         "$tfc" bench "$root/models/multi30k_tiny.tfg" --dtype "$dtype" --steps 1
     refuses 2 "dtype is '$dtype'; expected f32|bf16" "$tfc" train "$root/models/multi30k_tiny.tfg" --dtype "$dtype"
 }
-check 8 0.01 40
-check 4 0.05 240
+check int8 0.01 40
+check int4 0.05 240
+check q8_0 0.01 40
+check q4_1 0.05 240
 echo "all is well"

@@ -1,5 +1,5 @@
-/* Products of integers of 8 bits and of 4: against the definitions in docs/ir.md, written down here
- * (of 8 bits every bit; of 4, whose groups are summed in f32, within its rounding), on every CPU
+/* Products of integers: against the definitions in docs/ir.md, written down here (without groups
+ * every bit; groups, which are summed in f32, within its rounding), on every CPU
  * level that runs here; panels that are written without the form; the values that panels give back;
  * and the code of the tiles. */
 #include <stdarg.h>
@@ -18,24 +18,27 @@
 #include "tests/codegen/tile_loops.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char texts[][512] = {
-    "module \"test\"\n"
-    "func f {\n"
-    "  %0 = input {name = \"a\"} : f32[2, 3]\n"
-    "  %1 = input {name = \"b\"} : f32[3, 4]\n"
-    "  %2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], bits = 8} : f32[2, 4]\n"
-    "  output %2 {name = \"c\"}\n"
-    "}\n",
-    "module \"test\"\n"
-    "func f {\n"
-    "  %0 = input {name = \"a\"} : f32[2, 3]\n"
-    "  %1 = input {name = \"b\"} : f32[3, 4]\n"
-    "  %2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], bits = 4} : f32[2, 4]\n"
-    "  output %2 {name = \"c\"}\n"
-    "}\n"};
+/* A product of this type. */
+static const char *text_of(TfcProductType product)
+{
+    static char text[512];
+    snprintf(
+        text, sizeof text,
+        "module \"test\"\n"
+        "func f {\n"
+        "  %%0 = input {name = \"a\"} : f32[2, 3]\n"
+        "  %%1 = input {name = \"b\"} : f32[3, 4]\n"
+        "  %%2 = dot %%0, %%1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], "
+        "quant = \"%s\"} : f32[2, 4]\n"
+        "  output %%2 {name = \"c\"}\n"
+        "}\n",
+        quant_info(product_quant(product))->word);
+    return text;
+}
 
 /* ---- the definition ---- */
 
@@ -54,54 +57,109 @@ static float round_terms(const float *x, int64_t k, int64_t step, int32_t *out)
     return is_zero ? 0 : g / 127;
 }
 
-/* A group of at most 32 terms as integers from -8 to 7; returns their scale, an f16. */
-static float round_group(const float *x, int64_t k, int64_t step, int32_t *out)
+static float as_half(float x) { return half_to_float(half_from_float(x)); }
+
+/* A group of at most 32 terms as integers, by which scale, an f16, and to which minimum. */
+typedef struct Group {
+    float scale, minimum;
+    int32_t integers[32];
+} Group;
+
+static Group round_group(Quant quant, const float *x, int64_t k, int64_t step)
 {
-    float m = 0;
-    for (int64_t l = 0; l < k; l++)
-        m = isnan(x[l * step]) || fabsf(x[l * step]) > fabsf(m) ? x[l * step] : m;
-    const float scale = half_to_float(half_from_float(m / -8));
+    Group g = {0, 0, {0}};
+    float m = 0, least = INFINITY, greatest = -INFINITY;
+    int lowest = -127, highest = 127;
     for (int64_t l = 0; l < k; l++) {
-        const volatile float scaled = x[l * step] * (scale == 0 ? 0 : 1 / scale);
-        out[l] = isnan(scaled) ? 0 : (int32_t)fmin(7, fmax(-8, rintf(scaled)));
+        m = isnan(x[l * step]) || fabsf(x[l * step]) > fabsf(m) ? x[l * step] : m;
+        least = fminf(least, x[l * step]);
+        greatest = fmaxf(greatest, x[l * step]);
     }
-    return scale;
+    g.scale = as_half(fabsf(m) / 127);
+    if (quant == QUANT_INT4) {
+        g.scale = as_half(m / -8);
+        lowest = -8;
+        highest = 7;
+    } else if (quant == QUANT_Q4_1) {
+        g.scale = as_half((greatest - least) / 15);
+        g.minimum = as_half(least);
+        lowest = 0;
+        highest = 15;
+    }
+    for (int64_t l = 0; l < k; l++) {
+        const volatile float above = x[l * step] - g.minimum;
+        const volatile float scaled = above * (g.scale == 0 ? 0 : 1 / g.scale);
+        g.integers[l] = isnan(scaled) ? 0 : (int32_t)fmin(highest, fmax(lowest, rintf(scaled)));
+    }
+    return g;
+}
+
+/* All rows of a, or columns of b: of each `k` integers, and `runs` scales and minima. */
+typedef struct Sides {
+    bool whole; /* a run is a side */
+    int64_t k, run, runs;
+    int32_t *q;
+    float *scale, *minimum;
+} Sides;
+
+/* `quant`: of a side of weights; QUANT_INT8: rows of activations, too, in runs of any length. */
+static Sides round_sides(Quant quant, int64_t run, int64_t n, const float *x, int64_t step,
+                         int64_t k, int64_t k_step)
+{
+    Sides s = {.whole = !run, .k = k, .run = run ? run : k + 1};
+    s.runs = (k + s.run - 1) / s.run;
+    s.q = calloc((size_t)(n * k + 1), sizeof *s.q);
+    s.scale = calloc((size_t)(n * s.runs + 1), sizeof *s.scale);
+    s.minimum = calloc((size_t)(n * s.runs + 1), sizeof *s.minimum);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < s.runs; r++) {
+            const int64_t first = r * s.run, left = k - first < s.run ? k - first : s.run;
+            const float *from = x + i * step + first * k_step;
+            int32_t *to = s.q + i * k + first;
+            if (!quant_info(quant)->group) {
+                s.scale[i * s.runs + r] = round_terms(from, left, k_step, to);
+                continue;
+            }
+            const Group g = round_group(quant, from, left, k_step);
+            memcpy(to, g.integers, (size_t)left * sizeof *to);
+            s.scale[i * s.runs + r] = g.scale;
+            s.minimum[i * s.runs + r] = g.minimum;
+        }
+    return s;
+}
+
+static void sides_free(Sides *s)
+{
+    free(s->q);
+    free(s->scale);
+    free(s->minimum);
 }
 
 /* What a product may be off: nothing, or what the sums of groups are rounded. */
 static double bound;
 
-static float expected_4(const float *a, int64_t a_k, const float *b, int64_t b_k, int64_t k)
+static float expected(const Sides *a, int64_t i, const Sides *b, int64_t j)
 {
-    int32_t q[2][32];
     double total = 0;
     bound = 0;
-    for (int64_t l = 0; l < k; l += 32) {
-        const int64_t n = k - l < 32 ? k - l : 32;
-        const float left = round_terms(a + l * a_k, n, a_k, q[0]),
-                    right = round_group(b + l * b_k, n, b_k, q[1]);
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += q[0][i] * q[1][i];
-        total += sum * left * right;
-        bound += fabs(sum * left * right) * (double)(k / 32 + 4) * 0x1p-24;
+    for (int64_t r = 0; r < a->runs; r++) {
+        const float left = a->scale[i * a->runs + r], right = b->scale[j * b->runs + r];
+        const int64_t first = r * a->run, end = first + a->run < a->k ? first + a->run : a->k;
+        int64_t sum = 0, of_a = 0;
+        for (int64_t l = first; l < end; l++) {
+            sum += a->q[i * a->k + l] * b->q[j * a->k + l];
+            of_a += a->q[i * a->k + l];
+        }
+        if (a->whole) { /* every bit is known */
+            const volatile float scale = left * right;
+            return (float)sum * scale;
+        }
+        const double scaled = (double)sum * left * right,
+                     least = (double)of_a * left * b->minimum[j * b->runs + r];
+        total += scaled + least;
+        bound += (fabs(scaled) + fabs(least)) * (double)(a->k / 16 + 6) * 0x1p-24;
     }
     return (float)total;
-}
-
-static float expected(int64_t bits, const float *a, int64_t a_k, const float *b, int64_t b_k,
-                      int64_t k)
-{
-    bound = 0;
-    if (bits == 4)
-        return expected_4(a, a_k, b, b_k, k);
-    int32_t *q = malloc((size_t)(2 * k + 1) * sizeof *q), sum = 0;
-    const float left = round_terms(a, k, a_k, q), right = round_terms(b, k, b_k, q + k);
-    for (int64_t l = 0; l < k; l++)
-        sum += q[l] * q[k + l];
-    free(q);
-    const volatile float scale = left * right;
-    return (float)sum * scale;
 }
 
 /* ---- data ---- */
@@ -141,16 +199,13 @@ static void compare(Shape s, Kind kind, const char *how, int transposed, int64_t
                      (long long)i, (double)c[i], (double)want[i]);
 }
 
-/* Panels that panels_write makes are those of product_pack, and give back the rounded values. */
-static TfcProductType product_of(const TfcForm *form)
-{
-    return form->sizes.integers == 8 ? TFC_PRODUCT_INT8 : TFC_PRODUCT_INT4;
-}
+static Quant quant_of(const TfcForm *form) { return (Quant)form->sizes.quant; }
 
+/* Panels that panels_write makes are those of product_pack, and give back the rounded values. */
 static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, int64_t column)
 {
     TfcPanels panels = {.name = "b",
-                        .product = product_of(form),
+                        .product = product_of_quant(quant_of(form)),
                         .k = s.k,
                         .n = s.n,
                         .is_transposed = row == 1 && s.n > 1,
@@ -166,14 +221,17 @@ static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, 
     panels.data = out;
     panels_read(&panels, back);
     const int64_t k_step = panels.is_transposed ? 1 : s.n, n_step = panels.is_transposed ? s.k : 1;
-    const bool groups = form->sizes.integers == 4;
+    const bool groups = quant_info(quant_of(form))->group != 0;
     for (int64_t j = 0; j < s.n; j++)
         for (int64_t l = 0, n; l < s.k; l += n) {
             const float *x = values + j * n_step + l * k_step;
             n = !groups || s.k - l < 32 ? s.k - l : 32;
-            const float scale = (groups ? round_group : round_terms)(x, n, k_step, q);
-            for (int64_t i = 0; i < n; i++)
-                assert_true(back[(l + i) * k_step + j * n_step] == scale * (float)q[i]);
+            const Group g = groups ? round_group(quant_of(form), x, n, k_step) : (Group){0};
+            const float scale = groups ? g.scale : round_terms(x, n, k_step, q);
+            for (int64_t i = 0; i < n; i++) {
+                const volatile float scaled = scale * (float)(groups ? g.integers[i] : q[i]);
+                assert_true(back[(l + i) * k_step + j * n_step] == scaled + g.minimum);
+            }
         }
     free(q);
     free(values);
@@ -192,12 +250,16 @@ static void check(const TfcForm *form, Shape s, int transposed, int64_t room, Ki
     float *bounds = calloc((size_t)(count + 1), sizeof *bounds);
     memcpy(before, c, (size_t)count * sizeof *c);
     memcpy(want, c, (size_t)count * sizeof *c);
+    const int64_t run = quant_info(quant_of(form))->group;
+    Sides rows = round_sides(QUANT_INT8, run, s.m, a, a_row, s.k, a_column),
+          columns = round_sides(quant_of(form), run, s.n, b, b_column, s.k, b_row);
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = 0; j < s.n; j++) {
-            want[i * c_row + j] = expected(form->sizes.integers, a + i * a_row, a_column,
-                                           b + j * b_column, b_row, s.k);
+            want[i * c_row + j] = expected(&rows, i, &columns, j);
             bounds[i * c_row + j] = (float)bound;
         }
+    sides_free(&rows);
+    sides_free(&columns);
     /* clang-format off */
     TfcProduct product = {.m = s.m, .n = s.n, .k = s.k,
                           .a = a, .a_row = a_row, .a_column = a_column,
@@ -228,10 +290,27 @@ static void check(const TfcForm *form, Shape s, int transposed, int64_t room, Ki
 
 /* Around every edge: of tiles, vectors, panels, quads, groups of rows, what a row may have. */
 static const Shape shapes[] = {
-    {1, 1, 1},    {3, 5, 7},      {1, 9, 4},      {9, 1, 4},      {16, 16, 1},   {13, 31, 15},
-    {14, 32, 16}, {15, 33, 17},   {14, 14, 32},   {45, 65, 33},   {6, 8, 131},   {48, 129, 16},
-    {2, 70, 66},  {64, 64, 1030}, {100, 20, 601}, {29, 2100, 40}, {3, 70, 8176}, {0, 4, 4},
-    {4, 0, 4},    {4, 4, 0},      {50, 100, 0},
+    {1, 1, 1},
+    {3, 5, 7},
+    {1, 9, 4},
+    {9, 1, 4},
+    {16, 16, 1},
+    {13, 31, 15},
+    {14, 32, 16},
+    {15, 33, 17},
+    {14, 14, 32},
+    {45, 65, 33},
+    {6, 8, 131},
+    {48, 129, 16},
+    {2, 70, 66},
+    {64, 64, 1030},
+    {100, 20, 601},
+    {29, 2100, 40},
+    {3, 70, TFC_INT8_PACKED_K},
+    {0, 4, 4},
+    {4, 0, 4},
+    {4, 4, 0},
+    {50, 100, 0},
 };
 
 static void check_long(const TfcForm *form)
@@ -245,11 +324,16 @@ static void check_long(const TfcForm *form)
                           .b_row = N, .b_column = 1, .c = c, .c_row = N, .panels = packed};
     /* clang-format on */
     product_run(form, &product, workspace_here());
+    const int64_t run = quant_info(quant_of(form))->group;
+    Sides rows = round_sides(QUANT_INT8, run, M, a, K, K, 1),
+          columns = round_sides(quant_of(form), run, N, b, 1, K, N);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
-            const float want = expected(form->sizes.integers, a + i * K, 1, b + j, N, K);
+            const float want = expected(&rows, i, &columns, j);
             assert_true(fabsf(c[i * N + j] - want) <= (float)bound);
         }
+    sides_free(&rows);
+    sides_free(&columns);
     free(packed);
     free(a);
     free(b);
@@ -278,7 +362,7 @@ static void check_not_finite(const TfcForm *form)
 static void check_cpu(const char *cpu, bool scalar, TfcProductType product)
 {
     Case c;
-    open_case(&c, texts[product == TFC_PRODUCT_INT4]);
+    open_case(&c, text_of(product));
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
     Jit *jit = jit_new(&options, &c.diags);
     if (jit) { /* else this machine cannot run code for it */
@@ -308,17 +392,13 @@ static void check_cpus(TfcProductType product)
     check_cpu(NULL, true, product);
 }
 
-static void test_products_of_8(void **state)
-{
-    (void)state;
-    check_cpus(TFC_PRODUCT_INT8);
-}
-
-static void test_products_of_4(void **state)
-{
-    (void)state;
-    check_cpus(TFC_PRODUCT_INT4);
-}
+#define QUANT(NAME, ...)                              \
+    static void test_products_of_##NAME(void **state) \
+    {                                                 \
+        (void)state;                                  \
+        check_cpus(TFC_PRODUCT_##NAME);               \
+    }
+#include "base/quants.def"
 
 /* ---- the tiles' code ---- */
 
@@ -329,7 +409,7 @@ static void test_tiles_stay_in_registers(void **state)
         const char *cpu, *instruction;
         int least;
         const char *of_4;
-        int least_of_4;
+        int least_in_groups;
     } cpus[] = {
         {"x86-64-v2", "pmaddwd", 6, "pmaddwd", 2},
         {"x86-64-v3", "vpmaddwd", 6, "vpmaddubsw", 4},
@@ -339,28 +419,27 @@ static void test_tiles_stay_in_registers(void **state)
         {"znver4", "vpdpbusd", 8, "vpdpbusd", 6},
         {"sapphirerapids", "vpdpbusd", 8, "vpdpbusd", 6},
     };
-    enum { CPUS = sizeof cpus / sizeof cpus[0] };
-    for (size_t i = 0; i < 2 * CPUS; i++) {
-        const bool of_4 = i >= CPUS;
-        const char *cpu = cpus[i % CPUS].cpu;
-        Case c;
-        Text assembly = {0};
-        open_case(&c, texts[of_4]);
-        TargetOptions options = {.cpu = cpu, .opt_level = 2};
-        assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-        check_tile_loops(assembly.data, cpu,
-                         of_4 ? cpus[i % CPUS].of_4 : cpus[i % CPUS].instruction,
-                         of_4 ? cpus[i % CPUS].least_of_4 : cpus[i % CPUS].least, true);
-        text_free(&assembly);
-        arena_free(c.arena);
-    }
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
+        for (int q = QUANT_NONE + 1; q < QUANT_COUNT; q++) {
+            const QuantInfo *quant = quant_info((Quant)q);
+            Case c;
+            Text assembly = {0};
+            open_case(&c, text_of(product_of_quant((Quant)q)));
+            TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
+            assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
+            check_tile_loops(assembly.data, cpus[i].cpu,
+                             quant->bits == 4 ? cpus[i].of_4 : cpus[i].instruction,
+                             quant->group ? cpus[i].least_in_groups : cpus[i].least, true);
+            text_free(&assembly);
+            arena_free(c.arena);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products_of_8),
-        cmocka_unit_test(test_products_of_4),
+#define QUANT(NAME, ...) cmocka_unit_test(test_products_of_##NAME),
+#include "base/quants.def"
         cmocka_unit_test(test_tiles_stay_in_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -487,7 +487,7 @@ static void test_quantised(void **state)
     enum { ROWS = 64, COLUMNS = 96 };
     static uint8_t bytes[ROWS * COLUMNS], pairs[ROWS * COLUMNS / 2];
     static float whole[COLUMNS];
-    static uint16_t halves_of[ROWS * COLUMNS / ST_RUN];
+    static uint16_t halves_of[ROWS * COLUMNS / ST_RUN], minima[2 * COLUMNS];
     for (int i = 0; i < ROWS * COLUMNS; i++)
         bytes[i] = (uint8_t)(i * 37 + i / 51);
     memcpy(pairs, bytes, sizeof pairs);
@@ -495,6 +495,8 @@ static void test_quantised(void **state)
         whole[j] = (float)(j + 1) / 8;
     for (int i = 0; i < ROWS * COLUMNS / ST_RUN; i++)
         halves_of[i] = half_from_float((float)(i - 70) / 16);
+    for (int i = 0; i < 2 * COLUMNS; i++)
+        minima[i] = half_from_float((float)(50 - i) / 4);
     const StTensor tensors[] = {
         {.name = "channels.int8", .type = ST_I8, .rank = 2, .dims = {ROWS, COLUMNS}, .data = bytes},
         {.name = "channels.scale", .type = ST_F32, .rank = 2, .dims = {1, COLUMNS}, .data = whole},
@@ -510,27 +512,37 @@ static void test_quantised(void **state)
          .dims = {ROWS, COLUMNS / 2},
          .data = pairs},
         {.name = "along.scale", .type = ST_F16, .rank = 2, .dims = {ROWS, 3}, .data = halves_of},
+        {.name = "least.int4",
+         .type = ST_U8,
+         .rank = 2,
+         .dims = {ROWS / 2, COLUMNS},
+         .data = pairs},
+        {.name = "least.scale", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = halves_of},
+        {.name = "least.minimum", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = minima},
     };
     const StMeta mark = {ST_QUANTISED, "int4"};
-    assert_true(st_write_checked(&f->diags, f->path, tensors, 10, &mark, 1));
+    assert_true(st_write_checked(&f->diags, f->path, tensors, 13, &mark, 1));
     StFile *file = st_open(&f->diags, f->arena, f->path);
     assert_non_null(file);
     assert_true(st_header_is_whole(file));
-    const char *const names[] = {"channels", "runs", "down", "along"};
+    const char *const names[] = {"channels", "runs", "down", "along", "least"};
     static float all[ROWS * COLUMNS], part[ROWS * COLUMNS];
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < 5; n++) {
         const StTensor *x = st_find(file, names[n]);
         assert_true(x && x->rank == 2 && x->dims[0] == ROWS && x->dims[1] == COLUMNS);
         assert_true(x->count == ROWS * COLUMNS && st_to_f32(x, all));
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++) {
-                const int place = n == 2 ? i / 2 * COLUMNS + j : (i * COLUMNS + j) / 2;
-                const int nibble = pairs[place % (ROWS * COLUMNS / 2)] >> (n == 2 ? i : j) % 2 * 4;
-                const int integer = n < 2 ? (int8_t)bytes[i * COLUMNS + j] : (nibble & 15) - 8;
+                const int place = n % 2 == 0 ? i / 2 * COLUMNS + j : (i * COLUMNS + j) / 2;
+                const int nibble =
+                    pairs[place % (ROWS * COLUMNS / 2)] >> (n % 2 == 0 ? i : j) % 2 * 4;
+                const int integer =
+                    n < 2 ? (int8_t)bytes[i * COLUMNS + j] : (nibble & 15) - (n == 4 ? 0 : 8);
+                const float least = n == 4 ? half_to_float(minima[i / ST_RUN * COLUMNS + j]) : 0;
                 const float scale = n == 0   ? whole[j]
                                     : n == 3 ? half_to_float(halves_of[i * 3 + j / ST_RUN])
                                              : half_to_float(halves_of[i / ST_RUN * COLUMNS + j]);
-                assert_true(all[i * COLUMNS + j] == scale * (float)integer);
+                assert_true(all[i * COLUMNS + j] == scale * (float)integer + least);
                 assert_true((float)st_value(x, i * COLUMNS + j) == all[i * COLUMNS + j]);
             }
         for (int from = 0, k = 1; from < ROWS * COLUMNS; from += k, k = k * 3 % 101 + 1) {

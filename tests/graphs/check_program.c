@@ -49,7 +49,7 @@ static bool round_plain(Opened *plain, const Run *run)
 {
     PipelineOptions options = run_pipeline(run);
     options.after = "quantize";
-    return !precision_bits(run->precision) ||
+    return !precision_quant(run->precision) ||
            pipeline_run(plain->function, &options, &plain->diags);
 }
 

@@ -12,7 +12,7 @@ static bool model_has(const Case *c, const char *text) { return strstr(c->text, 
 static bool has_slopes(const Case *c)
 {
     return !model_has(c, " stop_gradient ") && !model_has(c, "dtype = f32}") &&
-           !model_has(c, "bf16") && !model_has(c, "bits = ");
+           !model_has(c, "bf16") && !model_has(c, "quant = ");
 }
 
 static const char *some_function(const Case *c, Rng *rng)
@@ -58,7 +58,8 @@ static void set_types(Run *run, Rng *rng, bool precise, bool trains)
     if (kind < 16 && !precise)
         run->precision = PRODUCTS_BF16;
     if (kind >= 16 && kind < 32 && !precise && !trains)
-        run->precision = kind < 24 ? PRODUCTS_INT8 : PRODUCTS_INT4;
+        run->precision =
+            precision_of_quant((Quant)rng_between(rng, QUANT_NONE + 1, QUANT_COUNT - 1));
     if (run->passes && strstr(run->passes, "precision") && *run->passes != '-') {
         run->real = DT_F32; /* naming it asks for it */
         run->precision = PRODUCTS_BF16;
@@ -126,7 +127,7 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run.threads = 1;
         run.budget = rng_chance(rng, 50) ? 0 : rng_below(rng, 20000);
         run.function = loss ? "gradient" : run.function;
-        if (loss && precision_bits(run.precision))
+        if (loss && precision_quant(run.precision))
             run.precision = PRODUCTS_AS_TYPED;
         add(arena, out, CHECK_BUDGET, run);
     }
@@ -149,8 +150,8 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run = some_run(arena, c, rng, false);
         run.passes = OPENCL_PASSES;
         run.budget = -1;
-        if (!model_has(c, " = append") && !model_has(c, "bits = ") &&
-            !precision_bits(run.precision))
+        if (!model_has(c, " = append") && !model_has(c, "quant = ") &&
+            !precision_quant(run.precision))
             add(arena, out, CHECK_OPENCL, run);
     }
 }

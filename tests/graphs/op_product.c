@@ -80,7 +80,12 @@ static Item *half_product(Grow *g, Item *x, Item *y, const Axes *a)
     return add_item(g, value, -most, most);
 }
 
-/* Of integers of 8 or 4 bits: by a matrix, along a constant axis of x; NULL: there is none. */
+static const char *some_quant(Grow *g)
+{
+    return quant_info((Quant)rng_between(&g->rng, QUANT_NONE + 1, QUANT_COUNT - 1))->word;
+}
+
+/* Of integers: by a matrix, along a constant axis of x; NULL: there is none. */
 static Item *integer_product(Grow *g, Item *x)
 {
     const Type *a = &x->value->type;
@@ -96,7 +101,7 @@ static Item *integer_product(Grow *g, Item *x)
         return NULL;
     Attr attrs[] = {attr_ints(ATTR_batch_a, 0, NULL), attr_ints(ATTR_batch_b, 0, NULL),
                     attr_ints(ATTR_contract_a, 1, &axis), attr_ints(ATTR_contract_b, 1, &turned),
-                    attr_int(ATTR_bits, rng_chance(&g->rng, 50) ? 8 : 4)};
+                    attr_string(ATTR_quant, some_quant(g))};
     Value *value = build(&g->b, OP_dot, 2, (Value *[]){x->value, y->value}, 5, attrs);
     const int64_t terms = a->dims[axis].size;
     if (!value || type_elements(g, &value->type) * (terms ? terms : 1) > 40 * g->most)
@@ -191,7 +196,7 @@ static Item *integer_rows(Grow *g, Item *index)
     Item *table = found_or_leaf(g, type_of(DT_F32, 2, dims));
     if (!table || table->value->op->kind != OP_param)
         return NULL;
-    Attr bits = attr_int(ATTR_bits, rng_chance(&g->rng, 50) ? 8 : 4);
+    Attr bits = attr_string(ATTR_quant, some_quant(g));
     Value *rows = build(&g->b, OP_gather, 2, (Value *[]){table->value, index->value}, 1, &bits);
     return add_item(g, rows, fmin(table->lo, 0), fmax(table->hi, 0));
 }

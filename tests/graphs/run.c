@@ -27,7 +27,12 @@ bool run_equal(const Run *a, const Run *b)
            a->budget == b->budget;
 }
 
-static const char *const precision_names[] = {"typed", "bf16", "int8", "int4"};
+static const char *const precision_names[] = {
+    "typed",
+    "bf16",
+#define QUANT(NAME, word, ...) word,
+#include "base/quants.def"
+};
 static const char *const gemm_names[] = {"blas", "native", "auto"};
 
 void run_print(const Run *run, Text *out)
@@ -61,8 +66,7 @@ static bool set_field(Run *run, const char *key, const char *value)
     else if (!strcmp(key, "real"))
         return dtype_parse(value, &run->real);
     else if (!strcmp(key, "compute"))
-        run->precision = !strcmp(value, "int8")   ? PRODUCTS_INT8
-                         : !strcmp(value, "int4") ? PRODUCTS_INT4
+        run->precision = quant_of_word(value)     ? precision_of_quant(quant_of_word(value))
                          : !strcmp(value, "bf16") ? PRODUCTS_BF16
                                                   : PRODUCTS_AS_TYPED;
     else if (!strcmp(key, "opt"))

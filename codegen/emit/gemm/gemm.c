@@ -9,9 +9,10 @@
 #define BLOCK_BYTES(second_level) ((second_level) / 2)
 enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
 enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
+/* The greatest of a panel of integers: 8 bits in groups. */
 enum {
-    INT8_PANEL =
-        (TFC_INT8_PACKED_K / INTEGERS_TERMS + INTEGERS_TRAILER) * TFC_PANEL_COLUMNS * INTEGERS_TERMS
+    INT8_TURN = TURN_TERMS + INTEGERS_TERMS, /* bytes of a column */
+    INT8_PANEL = TFC_INT8_PACKED_K / TURN_TERMS * INT8_TURN * TFC_PANEL_COLUMNS
 };
 #define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales, \
                   pairs, quads, line, ahead, second_level)                                     \
@@ -28,7 +29,7 @@ static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed
  * for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16 registers 6 × 2 leave
  * four. Shorter tiles are for what is left over below; low ones are as wide as the highest of them
  * allows. Products of words take a register more, and another one of b's where an instruction gives
- * its result in place of an operand. Integers of 4 bits have two sums at a time, one of a group in
+ * its result in place of an operand. Integers in groups have two sums at a time, one of a group in
  * i32 and one of all in f32. AMX has one or two registers of rows and of columns. */
 typedef struct TileShapes {
     int vectors[TFC_WIDTHS], heights[TFC_HEIGHTS], panels;
@@ -38,9 +39,9 @@ static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 8},
                         few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 8},
                         words_many = {{1, 2, 4, 8}, {4, 2, 1}, 12},
                         words_few = {{1, 1, 2, 4}, {4, 2, 1}, 12},
-                        nibbles_many = {{1, 2, 4, 8}, {2, 1}, 24},
-                        nibbles_few = {{1, 1, 2, 4}, {2, 1}, 24},
-                        nibbles_fewest = {{1, 1, 2, 4}, {1}, 48},
+                        groups_many = {{1, 2, 4, 8}, {2, 1}, 24},
+                        groups_few = {{1, 1, 2, 4}, {2, 1}, 24},
+                        groups_fewest = {{1, 1, 2, 4}, {1}, 48},
                         tile_registers = {{1, 2, 4}, {2 * AMX_LINES, AMX_LINES}, 3};
 
 static void choose_shapes(GemmEmit *g, const Processor *processor)
@@ -48,12 +49,12 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
     enum { LOW_ROWS = 2 };
     const bool many = processor->registers >= GEMM_MANY_REGISTERS;
     const bool words = g->form.integers && !form_has_bytes(&g->form);
-    const bool nibbles = g->form.integers == NIBBLES_BITS;
-    const TileShapes *shapes = g->amx    ? &tile_registers
-                               : nibbles ? (many               ? &nibbles_many
-                                            : processor->fused ? &nibbles_few
-                                                               : &nibbles_fewest)
-                               : many    ? (words ? &words_many : &many_registers)
+    const bool groups = g->form.integers && form_has_groups(&g->form);
+    const TileShapes *shapes = g->amx   ? &tile_registers
+                               : groups ? (many               ? &groups_many
+                                           : processor->fused ? &groups_few
+                                                              : &groups_fewest)
+                               : many   ? (words ? &words_many : &many_registers)
                                : words && !processor->fused ? &words_few
                                                             : &few_registers;
     TfcFormSizes *f = &g->form;
@@ -90,16 +91,17 @@ static void choose_reading(GemmEmit *g)
     f->registers = g->amx;
 }
 
-static void choose_integers(GemmEmit *g, const Processor *processor, int64_t bits)
+static void choose_integers(GemmEmit *g, const Processor *processor, Quant quant)
 {
     TfcFormSizes *f = &g->form;
-    const bool nibbles = bits == NIBBLES_BITS;
+    const QuantInfo *q = quant_info(quant);
     g->quads = processor->quads;
-    f->integers = bits;
-    f->kept = nibbles ? NIBBLES_TERMS : INTEGERS_TERMS;
-    f->whole = nibbles ? NIBBLES_TURN : INTEGERS_TERMS;
+    f->integers = q->bits;
+    f->quant = quant;
+    f->kept = q->group ? group_element_terms(q->bits) : INTEGERS_TERMS;
+    f->whole = q->group ? TURN_TERMS : INTEGERS_TERMS;
     const bool bytes = g->quads == TARGET_QUADS_DOTS || g->quads == TARGET_QUADS_SIGNED ||
-                       (g->quads == TARGET_QUADS_PAIRS && nibbles);
+                       (g->quads == TARGET_QUADS_PAIRS && q->bits == 4);
     f->joined = bytes ? INTEGERS_TERMS : INTEGERS_TERMS / 2;
     f->depth = TFC_INT8_K;
     f->element = f->source = sizeof(float);
@@ -128,8 +130,8 @@ static void choose_form(GemmEmit *g, const CodeTarget *target, TfcProductType ty
 {
     TfcFormSizes *f = &g->form;
     const Processor *processor = target->processor;
-    if (product_bits(type))
-        choose_integers(g, processor, product_bits(type));
+    if (product_quant(type))
+        choose_integers(g, processor, product_quant(type));
     else
         choose_floats(g, target, type);
     f->block = BLOCK_BYTES(processor->second_level);

@@ -25,7 +25,7 @@
  * Products of integers of 8 bits (runtime/product/integers.h) have panels of quads, four terms an
  * i32, and tiles of sums in i32, which become f32 as they are stored. Where the processor has an
  * instruction for quads, rows of a are quads, too; elsewhere they are pairs of i16, and tiles widen
- * the even or odd bytes of the quads they read. Those of 4 bits (nibbles.h) have sums in i32 of a
+ * the even or odd bytes of the quads they read. Those in groups (groups.h) have sums in i32 of a
  * group of terms, which are added to sums in f32. Panels are packed in C.
  *
  * AMX sums 16 pairs at a time, the even terms and the odd terms apart, from zero and by fused

@@ -1,4 +1,4 @@
-/* Rounding of rows of a to integers of 8 bits (runtime/product/integers.h, nibbles.h): a run of
+/* Rounding of rows of a to integers of 8 bits (runtime/product/integers.h, groups.h): a run of
  * terms, all of the row or a group, has a scale. The greatest magnitude first, then the terms.
  *
  *   greatest = max |x[l]|, as bits: those of magnitudes are in their order, NaN last
@@ -21,10 +21,10 @@ typedef struct IntegerRun {
 
 static LoType integer_type(const GemmEmit *g) { return form_has_bytes(&g->form) ? lo_i8 : lo_i16; }
 
-/* Whether integers have INTEGERS_OFFSET added: where bytes without sign meet b's of 8 bits. */
+/* Whether integers have INTEGERS_OFFSET added: where bytes without sign meet b's with one. */
 static bool has_offset(const GemmEmit *g)
 {
-    return g->quads == TARGET_QUADS_DOTS && g->form.integers != NIBBLES_BITS;
+    return g->quads == TARGET_QUADS_DOTS && !form_has_groups(&g->form);
 }
 
 /* A loop over terms, in vectors where they lie beside each other. */
@@ -98,7 +98,7 @@ static LoValue round_run(IntegerRun *r, int factor, LoValue *sum)
     return scale;
 }
 
-/* Of 8 bits: the row is a run. Of bytes b's panels have the sums. */
+/* Without groups: the row is a run. Of bytes b's panels have the sums. */
 static void round_whole(GemmEmit *g, const LoValue *x, bool beside)
 {
     Lo *lo = &g->lo;
@@ -114,18 +114,20 @@ static void round_whole(GemmEmit *g, const LoValue *x, bool beside)
         lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
 }
 
-/* Of 4 bits: a group is a run. The last turn may have groups without terms. */
+/* A group is a run. The last turn may have groups without terms. */
 static void round_groups(GemmEmit *g, const LoValue *x, bool beside)
 {
     enum { TRAILER = INTEGERS_ROW_TRAILER * BYTES };
     Lo *lo = &g->lo;
-    const int64_t integer = integer_type(g) == lo_i8 ? 1 : 2, terms = NIBBLES_TURN * integer;
-    LoLoop turns = lo_for_open(lo, lo_i64_of(lo, 0), x[K], NIBBLES_TURN, "turns");
-    LoValue turn = lo_udiv(lo, turns.index, lo_i64_of(lo, NIBBLES_TURN));
-    LoValue out = gemm_byte(g, x[OUT], gemm_times(g, turn, terms + NIBBLES_GROUPS * TRAILER));
-    for (int group = 0; group < NIBBLES_GROUPS; group++) {
-        LoValue first = gemm_plus(g, turns.index, group * NIBBLES_GROUP), sum,
-                zero = lo_i64_of(lo, 0), whole = lo_i64_of(lo, NIBBLES_GROUP);
+    const int64_t offset = form_offset(&g->form);
+    const int factor = offset ? -(int)offset : 1;
+    const int64_t integer = integer_type(g) == lo_i8 ? 1 : 2, terms = TURN_TERMS * integer;
+    LoLoop turns = lo_for_open(lo, lo_i64_of(lo, 0), x[K], TURN_TERMS, "turns");
+    LoValue turn = lo_udiv(lo, turns.index, lo_i64_of(lo, TURN_TERMS));
+    LoValue out = gemm_byte(g, x[OUT], gemm_times(g, turn, terms + TURN_GROUPS * TRAILER));
+    for (int group = 0; group < TURN_GROUPS; group++) {
+        LoValue first = gemm_plus(g, turns.index, group * GROUP_TERMS), sum,
+                zero = lo_i64_of(lo, 0), whole = lo_i64_of(lo, GROUP_TERMS);
         LoValue left = gemm_sub(g, x[K], first);
         left = lo_select(lo, lo_lt(lo, left, zero), zero, left);
         IntegerRun r = {.g = g,
@@ -133,9 +135,9 @@ static void round_groups(GemmEmit *g, const LoValue *x, bool beside)
                         .end = whole,
                         .x = lo_at(lo, lo_f32, x[X], gemm_mul(g, first, x[X_K])),
                         .step = x[X_K],
-                        .out = gemm_byte(g, out, lo_i64_of(lo, group * NIBBLES_GROUP * integer)),
+                        .out = gemm_byte(g, out, lo_i64_of(lo, group * GROUP_TERMS * integer)),
                         .beside = beside};
-        LoValue scale = round_run(&r, -NIBBLES_OFFSET, &sum);
+        LoValue scale = round_run(&r, factor, &sum);
         LoValue trailer = gemm_byte(g, out, lo_i64_of(lo, terms + group * TRAILER));
         lo_store(lo, scale, trailer, BYTES);
         lo_store(lo, sum, gemm_byte(g, trailer, lo_i64_of(lo, BYTES)), BYTES);
@@ -149,7 +151,7 @@ LoFunction *gemm_round_row(GemmEmit *g)
     LoValue x[PARAMS];
     LoFunction *function = gemm_open(g, "round_row", PARAMS, 1 << X | 1 << OUT, x);
     void (*round)(GemmEmit *, const LoValue *, bool) =
-        g->form.integers == NIBBLES_BITS ? round_groups : round_whole;
+        form_has_groups(&g->form) ? round_groups : round_whole;
     LoIf beside = lo_if_open(lo, lo_eq(lo, x[X_K], lo_i64_of(lo, 1)));
     round(g, x, true);
     lo_else(lo, &beside);

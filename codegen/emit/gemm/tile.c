@@ -148,7 +148,7 @@ static LoValue scaled_sum(GemmEmit *g, const Tile *t, LoValue sum)
     return lo_mul(lo, lo_from_int(lo, sum, lo_f32), lo_mul(lo, left, right));
 }
 
-/* ---- integers of 4 bits ---- */
+/* ---- integers in groups ---- */
 
 enum { ELEMENT = 4 }; /* bytes */
 
@@ -159,21 +159,46 @@ static LoValue load_integers(GemmEmit *g, const Tile *t, LoValue a, LoType type,
     return lo_load(&g->lo, type, gemm_byte(g, row, lo_i64_of(&g->lo, i * ELEMENT)), ELEMENT);
 }
 
-/* The sum and the products of an element of b with elements of a. */
-static LoValue add_nibbles(GemmEmit *g, const Tile *t, LoValue sum)
+/* Whether bytes without a sign are multiplied in pairs, whose sums are of at most 8 · 2 · 15 · 127,
+ * which an i16 holds. */
+static bool sums_pairs(const GemmEmit *g)
+{
+    static_assert(GROUP_TERMS / 2 * 15 * INTEGERS_MOST <= INT16_MAX, "sums of pairs");
+    return g->quads == TARGET_QUADS_PAIRS && form_has_bytes(&g->form);
+}
+
+/* Whether b's bytes have a sign, and meet bytes that have one. */
+static bool has_signs(const GemmEmit *g)
+{
+    return g->quads == TARGET_QUADS_SIGNED && g->form.integers == 8;
+}
+
+/* What of an element of b meets element i of those of a. */
+static LoValue part_of(GemmEmit *g, LoValue element, int i)
 {
     Lo *lo = &g->lo;
-    LoValue mask = lo_int(lo, lo_i32, form_has_bytes(&g->form) ? 0x0F0F0F0F : 0x000F000F);
-    LoValue nibbles = lo_load(lo, lo_i32, gemm_at(g, t->x[ARG_B], t->column), ELEMENT);
-    for (int i = 0; i < NIBBLES_TERMS / g->form.joined; i++) {
-        LoValue right =
-            lo_and(lo, lo_lshr(lo, nibbles, lo_int(lo, lo_i32, i * NIBBLES_BITS)), mask);
-        LoValue left = load_integers(g, t, t->x[ARG_A], lo_i32, i);
-        switch (g->quads) { /* b has no sign */
-        case TARGET_QUADS_DOTS: sum = lo_byte_dot(lo, sum, right, left); break;
-        case TARGET_QUADS_PAIRS: sum = lo_byte_pairs(lo, sum, right, left); break;
-        default: sum = add_integers(g, sum, left, right);
-        }
+    const bool bytes = form_has_bytes(&g->form), of_4 = g->form.integers == 4;
+    if (bytes && !of_4) /* a sign becomes INTEGERS_OFFSET */
+        return has_signs(g) ? element
+                            : lo_xor(lo, element, lo_int(lo, lo_i32, (int32_t)0x80808080));
+    const int32_t mask = bytes ? 0x0F0F0F0F : of_4 ? 0x000F000F : 0x00FF00FF;
+    LoValue shift = lo_int(lo, lo_i32, i * g->form.integers);
+    return lo_and(lo, lo_lshr(lo, element, shift), lo_int(lo, lo_i32, mask));
+}
+
+/* The sum and the products of an element of b with elements of a. */
+static LoValue add_element(GemmEmit *g, const Tile *t, LoValue sum)
+{
+    Lo *lo = &g->lo;
+    LoValue element = lo_load(lo, lo_i32, gemm_at(g, t->x[ARG_B], t->column), ELEMENT);
+    for (int i = 0; i < group_element_terms(g->form.integers) / g->form.joined; i++) {
+        LoValue right = part_of(g, element, i), left = load_integers(g, t, t->x[ARG_A], lo_i32, i);
+        if (sums_pairs(g))
+            sum = lo_byte_pairs(lo, sum, right, left);
+        else if (g->quads == TARGET_QUADS_DOTS) /* b has no sign */
+            sum = lo_byte_dot(lo, sum, right, left);
+        else
+            sum = add_integers(g, sum, left, right);
     }
     return sum;
 }
@@ -186,46 +211,64 @@ static void next_row(GemmEmit *g, Tile *t)
     t->x[ARG_B] = gemm_byte(g, t->x[ARG_B], t->x[ARG_B_K]);
 }
 
-/* A group's products of integers, which begin with the i32 that is element `first` from a on. Sums
- * of pairs are of at most 8 · 2 · 15 · 127, which an i16 holds. */
+/* A group's products of integers. They begin with the i32 that is element `first` from a on, where
+ * integers of b have something added. */
 static LoValue sum_group(GemmEmit *g, Tile *t, LoValue a, int64_t first)
 {
-    static_assert(NIBBLES_GROUP / 2 * 15 * INTEGERS_MOST <= INT16_MAX, "sums of pairs");
     Lo *lo = &g->lo;
-    const bool pairs = g->quads == TARGET_QUADS_PAIRS;
-    const int64_t step = NIBBLES_TERMS / g->form.joined * ELEMENT;
-    LoValue one = lo_i64_of(lo, 1), rows = lo_i64_of(lo, NIBBLES_GROUP / NIBBLES_TERMS);
-    LoValue sum = pairs ? lo_int(lo, lo_i32, 0) : load_integers(g, t, a, lo_i32, first);
+    const bool pairs = sums_pairs(g);
+    const int64_t terms = group_element_terms(g->form.integers),
+                  step = terms / g->form.joined * ELEMENT;
+    LoValue zero = lo_int(lo, lo_i32, 0), begin = zero;
+    if (form_offset(&g->form) && !has_signs(g))
+        begin = load_integers(g, t, a, lo_i32, first);
+    LoValue one = lo_i64_of(lo, 1), rows = lo_i64_of(lo, GROUP_TERMS / terms),
+            sum = pairs ? zero : begin;
     LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
     lo_while_open(lo, &loop, &rows, one);
-    sum = add_nibbles(g, t, sum);
+    sum = add_element(g, t, sum);
     next_row(g, t);
     t->x[ARG_A] = gemm_byte(g, t->x[ARG_A], lo_i64_of(lo, step));
     rows = gemm_sub(g, rows, one);
     lo_while_close(lo, &loop);
-    return pairs ? lo_word_dot(lo, load_integers(g, t, a, lo_i32, first), sum,
-                               lo_int(lo, lo_i32, 0x00010001))
-                 : sum;
+    return pairs ? lo_word_dot(lo, begin, sum, lo_int(lo, lo_i32, 0x00010001)) : sum;
 }
 
-/* The sum and a turn's groups: each a sum of integers times both scales. */
+/* One of the f16 that elements have for both groups, as f32. */
+static LoValue half_of_group(GemmEmit *g, const Tile *t, LoValue row, int group)
+{
+    enum { HALF = 16 };
+    Lo *lo = &g->lo;
+    LoValue halves = lo_load(lo, lo_i32, gemm_at(g, row, t->column), ELEMENT);
+    return lo_half_value(lo, group ? halves : lo_shl(lo, halves, lo_int(lo, lo_i32, HALF)));
+}
+
+/* The sum and a turn's groups: each a sum of integers times both scales, and perhaps the sum of a's
+ * integers times its scale and b's minimum. */
 static LoValue add_groups(GemmEmit *g, Tile *t, LoValue sum)
 {
-    enum { TRAILER = INTEGERS_ROW_TRAILER, HALF = 16 };
+    enum { TRAILER = INTEGERS_ROW_TRAILER };
     Lo *lo = &g->lo;
-    const int64_t trailer = NIBBLES_TURN / g->form.joined;
+    const bool has_minimum = quant_info((Quant)g->form.quant)->has_minimum;
+    const int64_t trailer = TURN_TERMS / g->form.joined;
+    const int64_t rows = TURN_TERMS / group_element_terms(g->form.integers);
     LoValue a = t->x[ARG_A];
-    LoValue scales = gemm_byte(g, t->x[ARG_B], gemm_times(g, t->x[ARG_B_K], NIBBLES_ROWS - 1));
-    for (int i = 0; i < NIBBLES_GROUPS; i++) {
+    LoValue scales = gemm_byte(g, t->x[ARG_B], gemm_times(g, t->x[ARG_B_K], rows));
+    LoValue minima = gemm_byte(g, scales, t->x[ARG_B_K]);
+    for (int i = 0; i < TURN_GROUPS; i++) {
         const int64_t at = trailer + i * TRAILER;
         LoValue integers = sum_group(g, t, a, at + 1);
-        LoValue halves = lo_load(lo, lo_i32, gemm_at(g, scales, t->column), ELEMENT);
-        LoValue half = i ? halves : lo_shl(lo, halves, lo_int(lo, lo_i32, HALF));
-        LoValue scale = lo_mul(lo, load_integers(g, t, a, lo_f32, at), lo_half_value(lo, half));
+        LoValue left = load_integers(g, t, a, lo_f32, at);
+        LoValue scale = lo_mul(lo, left, half_of_group(g, t, scales, i));
         sum = lo_muladd(lo, lo_from_int(lo, integers, lo_f32), scale, sum);
+        if (!has_minimum)
+            continue;
+        LoValue all = lo_from_int(lo, load_integers(g, t, a, lo_i32, at + 1), lo_f32);
+        sum = lo_muladd(lo, lo_mul(lo, all, left), half_of_group(g, t, minima, i), sum);
     }
-    next_row(g, t);
-    t->x[ARG_A] = gemm_byte(g, a, lo_i64_of(lo, (trailer + NIBBLES_GROUPS * TRAILER) * ELEMENT));
+    for (int i = 0; i < 1 + has_minimum; i++)
+        next_row(g, t);
+    t->x[ARG_A] = gemm_byte(g, a, lo_i64_of(lo, (trailer + TURN_GROUPS * TRAILER) * ELEMENT));
     return sum;
 }
 
@@ -246,7 +289,7 @@ static LoValue sum_groups(GemmEmit *g, Tile *t)
 /* A turn takes one, or two where it widens halves. */
 static LoValue sum_terms(GemmEmit *g, Tile *t)
 {
-    if (g->form.integers == NIBBLES_BITS)
+    if (g->form.integers && form_has_groups(&g->form))
         return sum_groups(g, t);
     Lo *lo = &g->lo;
     bool half = halves(g, t);

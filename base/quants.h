@@ -1,0 +1,43 @@
+/* Quant: a way to round weights to integers, by number and by word; its rows are in quants.def. */
+#ifndef BASE_QUANTS_H
+#define BASE_QUANTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef enum Quant {
+    QUANT_NONE, /* weights are as they are */
+#define QUANT(NAME, ...) QUANT_##NAME,
+#include "base/quants.def"
+    QUANT_COUNT
+} Quant;
+
+typedef struct QuantInfo {
+    const char *word; /* of QUANT_NONE NULL */
+    int64_t bits, group;
+    bool has_minimum;
+} QuantInfo;
+
+static inline const QuantInfo *quant_info(Quant quant)
+{
+    static const QuantInfo infos[QUANT_COUNT] = {
+#define QUANT(NAME, word, bits, group, has_minimum) [QUANT_##NAME] = {word, bits, group, has_minimum},
+#include "base/quants.def"
+    };
+    return &infos[quant];
+}
+
+/* QUANT_NONE: no row has this word. */
+static inline Quant quant_of_word(const char *word)
+{
+    for (int q = QUANT_NONE + 1; q < QUANT_COUNT; q++)
+        if (!strcmp(quant_info((Quant)q)->word, word))
+            return (Quant)q;
+    return QUANT_NONE;
+}
+
+/* "q8_0|…": all words, for help and messages. */
+#define QUANT_WORDS "int8|int4|q8_0|q4_1"
+
+#endif

@@ -1,0 +1,265 @@
+/* Rounding to integers in groups; see groups.h. */
+#include "runtime/product/groups.h"
+
+#include "base/half.h"
+#include "runtime/product/rounding.h"
+
+#include <string.h>
+
+enum { GROUP_COLUMNS = TFC_PANEL_COLUMNS, MOST_OF_4 = 15 };
+
+static int64_t fewer_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- one group ---- */
+
+/* What is found of a group's terms: the bits of the first one of the greatest magnitude; for a
+ * minimum the least and the greatest. */
+typedef struct GroupRange {
+    int32_t extreme;
+    float least, greatest;
+} GroupRange;
+
+static const GroupRange no_terms = {0, __builtin_inff(), -__builtin_inff()};
+
+static inline int32_t extreme_of(int32_t extreme, float x)
+{
+    const int32_t bits = rounding_bits(x);
+    return (bits & INTEGERS_MAGNITUDE) > (extreme & INTEGERS_MAGNITUDE) ? bits : extreme;
+}
+static inline float lower_of(float a, float b) { return b < a ? b : a; }
+static inline float higher_of(float a, float b) { return b > a ? b : a; }
+
+/* How terms become integers: (x - minimum) · inverse. */
+typedef struct GroupRule {
+    GroupScale of;
+    float inverse, minimum;
+} GroupRule;
+
+static GroupRule group_rule(Quant quant, GroupRange range)
+{
+    const QuantInfo *q = quant_info(quant);
+    const float extreme = rounding_float(range.extreme);
+    const bool is_number = extreme - extreme == 0;
+    GroupRule rule = {{0, 0}, 0, 0};
+    float scale = extreme / -8;
+    if (q->bits == 8)
+        scale = (extreme < 0 ? -extreme : extreme) / INTEGERS_MOST;
+    if (q->has_minimum && is_number) {
+        const bool is_empty = range.least > range.greatest;
+        rule.of.minimum = half_from_float(is_empty ? 0 : range.least);
+        rule.minimum = half_to_float(rule.of.minimum);
+        scale = is_empty ? 0 : (range.greatest - range.least) / MOST_OF_4;
+    }
+    rule.of.scale = half_from_float(scale);
+    scale = half_to_float(rule.of.scale);
+    rule.inverse = scale == 0 ? 0 : 1 / scale;
+    return rule;
+}
+
+/* What an integer may be, with what is added to it (form_offset). */
+typedef struct GroupBounds {
+    int32_t offset, least, most;
+} GroupBounds;
+
+static GroupBounds bounds_of(Quant quant)
+{
+    const QuantInfo *q = quant_info(quant);
+    return q->bits == 8 ? (GroupBounds){INTEGERS_OFFSET, 1, INTEGERS_OFFSET + INTEGERS_MOST}
+                        : (GroupBounds){q->has_minimum ? 0 : 8, 0, MOST_OF_4};
+}
+
+static inline int32_t group_integer(float x, float minimum, float inverse, GroupBounds bounds)
+{
+    const float above = x - minimum;
+    const int32_t integer =
+        rounding_integer(above, inverse) - (rounding_bits(INTEGERS_ROUND) - bounds.offset);
+    const int32_t within = integer > bounds.most ? bounds.most : integer;
+    return within < bounds.least ? bounds.least : within;
+}
+
+GroupScale groups_round(Quant quant, int64_t n, const float *x, int64_t step, int8_t *out)
+{
+    const GroupBounds bounds = bounds_of(quant);
+    GroupRange range = no_terms;
+    for (int64_t i = 0; i < n; i++)
+        range =
+            (GroupRange){extreme_of(range.extreme, x[i * step]), lower_of(range.least, x[i * step]),
+                         higher_of(range.greatest, x[i * step])};
+    const GroupRule rule = group_rule(quant, range);
+    for (int64_t i = 0; i < n; i++)
+        out[i * step] = (int8_t)(group_integer(x[i * step], rule.minimum, rule.inverse, bounds) -
+                                 bounds.offset);
+    return rule.of;
+}
+
+/* ---- columns ---- */
+
+/* A group of up to GROUP_COLUMNS columns beside each other. */
+typedef struct GroupColumns {
+    const float *x;
+    int64_t terms, x_k, x_column, n;
+    GroupBounds bounds;
+    int32_t flip; /* of a term of 8 bits with a sign */
+    int32_t extreme[GROUP_COLUMNS];
+    float least[GROUP_COLUMNS], greatest[GROUP_COLUMNS];
+    float inverse[GROUP_COLUMNS], minimum[GROUP_COLUMNS];
+    uint32_t scales[GROUP_COLUMNS], minima[GROUP_COLUMNS]; /* of a turn */
+} GroupColumns;
+
+static inline __attribute__((always_inline)) void find_extremes(GroupColumns *c, int64_t step)
+{
+    for (int64_t l = 0; l < c->terms; l++)
+        for (int64_t j = 0; j < c->n; j++)
+            c->extreme[j] = extreme_of(c->extreme[j], c->x[l * c->x_k + j * step]);
+}
+
+static inline __attribute__((always_inline)) void find_ranges(GroupColumns *c, int64_t step)
+{
+    for (int64_t l = 0; l < c->terms; l++)
+        for (int64_t j = 0; j < c->n; j++) {
+            c->least[j] = lower_of(c->least[j], c->x[l * c->x_k + j * step]);
+            c->greatest[j] = higher_of(c->greatest[j], c->x[l * c->x_k + j * step]);
+        }
+}
+
+static void find_terms(Quant quant, GroupColumns *c)
+{
+    for (int64_t j = 0; j < GROUP_COLUMNS; j++) {
+        c->extreme[j] = no_terms.extreme;
+        c->least[j] = no_terms.least;
+        c->greatest[j] = no_terms.greatest;
+    }
+    if (c->x_column == 1)
+        find_extremes(c, 1);
+    else
+        find_extremes(c, c->x_column);
+    if (quant_info(quant)->has_minimum)
+        find_ranges(c, c->x_column);
+}
+
+/* Group g of a turn. Its scale and minimum join those of the group before it. */
+static void find_rules(Quant quant, GroupColumns *c, int64_t g)
+{
+    enum { HALF = 16 };
+    find_terms(quant, c);
+    for (int64_t j = 0; j < c->n; j++) {
+        const GroupRange range = {c->extreme[j], c->least[j], c->greatest[j]};
+        const GroupRule rule = group_rule(quant, range);
+        c->inverse[j] = rule.inverse;
+        c->minimum[j] = rule.minimum;
+        c->scales[j] |= (uint32_t)rule.of.scale << g * HALF;
+        c->minima[j] |= (uint32_t)rule.of.minimum << g * HALF;
+    }
+}
+
+static inline __attribute__((always_inline)) void
+put_terms(const GroupColumns *c, int64_t term, int64_t step, int shift, uint32_t *restrict out)
+{
+    for (int64_t j = 0; j < c->n; j++) {
+        const float x = c->x[term * c->x_k + j * step];
+        const int32_t integer = group_integer(x, c->minimum[j], c->inverse[j], c->bounds);
+        out[j] |= (uint32_t)(integer ^ c->flip) << shift;
+    }
+}
+
+/* Element e; terms past the end meet zeros. */
+static void round_element_terms(const TfcFormSizes *f, const GroupColumns *c, int64_t e,
+                                uint32_t *out)
+{
+    const int64_t terms = group_element_terms(f->integers), first = e * terms;
+    memset(out, 0, GROUP_COLUMNS * sizeof *out);
+    for (int64_t i = 0; i < terms && first + i < c->terms; i++)
+        if (c->x_column == 1)
+            put_terms(c, first + i, 1, (int)group_shift(f, i), out);
+        else
+            put_terms(c, first + i, c->x_column, (int)group_shift(f, i), out);
+}
+
+/* One element of each column, into their panels. */
+static void put_elements(const TfcFormSizes *f, const GroupColumns *c, const uint32_t *elements,
+                         char *panels, int64_t pitch)
+{
+    for (int64_t j = 0; j < c->n; j += f->columns)
+        memcpy(panels + j * pitch, elements + j, (size_t)f->columns * sizeof *elements);
+}
+
+/* Bytes of a row of elements, and of a turn, of a panel. */
+static int64_t row_bytes(const TfcFormSizes *f) { return f->columns * INTEGERS_TERMS; }
+
+static int64_t turn_bytes(const TfcFormSizes *f)
+{
+    const bool has_minimum = quant_info((Quant)f->quant)->has_minimum;
+    return row_bytes(f) * group_turn_rows(f->integers, has_minimum);
+}
+
+/* Terms from the l-th on of columns whose terms lie from x on. */
+static void pack_turn(const TfcFormSizes *f, GroupColumns *c, const float *x, int64_t l, int64_t k,
+                      char *turn, int64_t pitch)
+{
+    const Quant quant = (Quant)f->quant;
+    const int64_t elements = GROUP_TERMS / group_element_terms(f->integers);
+    uint32_t element[GROUP_COLUMNS] = {0};
+    memset(c->scales, 0, sizeof c->scales);
+    memset(c->minima, 0, sizeof c->minima);
+    for (int64_t g = 0; g < TURN_GROUPS; g++) {
+        const int64_t first = l + g * GROUP_TERMS;
+        c->terms = first < k ? fewer_of(k - first, GROUP_TERMS) : 0;
+        c->x = x + (c->terms ? first * c->x_k : 0);
+        find_rules(quant, c, g);
+        for (int64_t e = 0; e < elements; e++) {
+            round_element_terms(f, c, e, element);
+            put_elements(f, c, element, turn + (g * elements + e) * row_bytes(f), pitch);
+        }
+    }
+    turn += TURN_GROUPS * elements * row_bytes(f);
+    put_elements(f, c, c->scales, turn, pitch);
+    if (quant_info(quant)->has_minimum)
+        put_elements(f, c, c->minima, turn + row_bytes(f), pitch);
+}
+
+/* What a term of 8 bits differs by that has its sign. */
+static int32_t flip_of(const TfcFormSizes *f)
+{
+    return f->integers == 8 && form_has_bytes(f) ? INTEGERS_OFFSET : 0;
+}
+
+void groups_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
+                         int64_t x_column, int64_t columns, void *panels, int64_t pitch)
+{
+    GroupColumns c = {
+        .x_k = x_k, .x_column = x_column, .bounds = bounds_of((Quant)f->quant), .flip = flip_of(f)};
+    for (int64_t j = 0; j < columns; j += GROUP_COLUMNS) {
+        c.n = fewer_of(columns - j, GROUP_COLUMNS);
+        for (int64_t l = 0; l < k; l += TURN_TERMS)
+            pack_turn(f, &c, x + j * x_column, l, k,
+                      (char *)panels + j * pitch + l / TURN_TERMS * turn_bytes(f), pitch);
+    }
+}
+
+static float value_of(const TfcFormSizes *f, const char *turn, int64_t term)
+{
+    const int64_t terms = group_element_terms(f->integers), g = term / GROUP_TERMS;
+    const char *trailer = turn + TURN_TERMS / terms * row_bytes(f);
+    uint32_t element;
+    uint16_t scales[TURN_GROUPS], minima[TURN_GROUPS] = {0};
+    memcpy(&element, turn + term / terms * row_bytes(f), sizeof element);
+    memcpy(scales, trailer, sizeof scales);
+    if (quant_info((Quant)f->quant)->has_minimum)
+        memcpy(minima, trailer + row_bytes(f), sizeof minima);
+    element = element >> group_shift(f, term % terms) & ((1u << f->integers) - 1);
+    const int32_t integer = (int32_t)element ^ flip_of(f);
+    const float value = half_to_float(scales[g]) * (float)(integer - (int32_t)form_offset(f));
+    return value + half_to_float(minima[g]);
+}
+
+void groups_unpack_columns(const TfcFormSizes *f, int64_t k, const void *panels, int64_t pitch,
+                           float *x, int64_t x_k, int64_t x_column, int64_t columns)
+{
+    const int64_t width = f->columns;
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t l = 0; l < k; l++) {
+            const char *turn = (const char *)panels + j / width * width * pitch +
+                               j % width * INTEGERS_TERMS + l / TURN_TERMS * turn_bytes(f);
+            x[l * x_k + j * x_column] = value_of(f, turn, l % TURN_TERMS);
+        }
+}
