@@ -22,7 +22,8 @@ typedef struct QuantInfo {
 static inline const QuantInfo *quant_info(Quant quant)
 {
     static const QuantInfo infos[QUANT_COUNT] = {
-#define QUANT(NAME, word, bits, group, has_minimum) [QUANT_##NAME] = {word, bits, group, has_minimum},
+#define QUANT(NAME, word, bits, group, has_minimum) \
+    [QUANT_##NAME] = {word, bits, group, has_minimum},
 #include "base/quants.def"
     };
     return &infos[quant];

@@ -227,8 +227,8 @@ const Command command_quantize = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Makes another run of a run's checkpoint, whose matrices are integers: of 8 bits with a\n"
-        "scale for each output channel, of 4 with one for each 32 terms of a channel. Commands\n"
+        "Makes another run of a run's checkpoint, whose matrices are integers: in int8 with a\n"
+        "scale for each output channel, else with one for each 32 terms of a channel. Commands\n"
         "compute in that type with it, unless --dtype says otherwise. Prints the params that lose\n"
         "most: the root mean square of the change, as a share of that of the param; and, if text\n"
         "is given, loss, BLEU and error rates of both runs, as tfc eval measures them.",
