@@ -9,14 +9,26 @@ const char *const product_names[TFC_PRODUCT_TYPES] = {
 #include "base/quants.def"
 };
 
+/* Whether a lookup reads what the step packs. */
+static bool kernel_reads(const TfcProgram *program, int32_t buffer)
+{
+    for (int32_t s = 0; s < program->n_steps; s++) {
+        const TfcKernelStep *kernel = &program->steps[s].kernel;
+        for (int32_t v = 0; program->steps[s].kind == TFC_STEP_KERNEL && v < kernel->n_views; v++)
+            if (kernel->views[v].buffer == buffer)
+                return true;
+    }
+    return false;
+}
+
 bool program_has_product(const TfcProgram *program, TfcProductType type, GemmChoice gemm)
 {
-    if (gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES)
-        return false;
+    const bool blas = gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES;
     for (int32_t s = 0; s < program->n_steps; s++) {
         const TfcStep *step = &program->steps[s];
-        if ((step->kind == TFC_STEP_GEMM || step->kind == TFC_STEP_PACK) &&
-            step->gemm.product == type)
+        if ((step->kind == TFC_STEP_GEMM && !blas && step->gemm.product == type) ||
+            (step->kind == TFC_STEP_PACK && step->gemm.product == type &&
+             kernel_reads(program, step->gemm.panels - 1)))
             return true;
     }
     return false;

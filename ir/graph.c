@@ -129,6 +129,11 @@ Quant op_quant(const Op *op)
     return attr ? quant_of_word(attr->s) : QUANT_NONE;
 }
 
+bool op_is_packed_lookup(const Op *op)
+{
+    return op->kind == OP_gather && (op_attr(op, ATTR_quant) || op_attr(op, ATTR_panels));
+}
+
 Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int n_results)
 {
     Arena *arena = function->module->arena;

@@ -190,6 +190,8 @@ double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
 /* The attribute `quant`; QUANT_NONE: absent, or no word of base/quants.def. */
 Quant op_quant(const Op *op);
+/* Whether it is a gather whose table is packed as panels, perhaps of integers. */
+bool op_is_packed_lookup(const Op *op);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
 /* Whether the result can be the operand's own memory with other strides: true for all shape ops but

@@ -64,7 +64,7 @@ int type_find_dim(const Type *type, int symbol)
     return -1;
 }
 
-bool type_is_quant_table(const Type *table)
+bool type_is_table(const Type *table)
 {
     return table->dtype == DT_F32 && table->rank == 2 && dim_is_const(table->dims[0]) &&
            dim_is_const(table->dims[1]) && table->dims[0].size > 0 && table->dims[1].size > 0 &&

@@ -61,7 +61,7 @@ int type_find_dim(const Type *type, int symbol);
 Type type_scalar(DType dtype);
 Type type_of(DType dtype, int rank, const Dim *dims);
 
-/* Whether it is a table whose rows gather rounds to integers (attribute `quant`). */
-bool type_is_quant_table(const Type *type);
+/* Whether it is a table that gather reads as panels (attributes `panels` and `quant`). */
+bool type_is_table(const Type *type);
 
 #endif

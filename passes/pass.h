@@ -109,6 +109,12 @@ bool pipeline_check(const char *list, Diagnostics *diags);
  * errors. */
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags);
 
+/* After the pipelines of a program's functions: lookups in a table that a product of one of them
+ * reads as panels of f32 read these, too (attribute `panels`), so that the table need not be there
+ * as it is. Only for programs whose functions find the panels in a file: others would pack the
+ * table for each function. (prepack.c) */
+void prepack_lookups(Function *const *functions, int n, Arena *arena);
+
 /* ---- deriving functions from what the frontend gives (function "model") ---- */
 
 typedef struct OptimizerSpec {

@@ -42,6 +42,76 @@ bool reads_panels(const Function *function)
            !strcmp(function->name, function_names()[FUNCTION_ENCODE]);
 }
 
+static bool looks_up(const Op *op, const Value *table)
+{
+    return op->kind == OP_gather && op->args[0] == table && op->args[1] != table;
+}
+
+/* Whether the region reads the value by lookups alone. */
+static bool region_looks_up(const Op *region, const Value *table)
+{
+    FOR_OPS (op, region->body)
+        for (int i = 0; i < op->n_args; i++)
+            if (op->args[i] == table && !looks_up(op, table))
+                return false;
+    return true;
+}
+
+bool is_table(const Value *value)
+{
+    for (const Use *use = value->first_use; use; use = use->next) {
+        const Op *user = use->user;
+        if (user->body ? !region_looks_up(user, value)
+                       : !looks_up(user, value) && user->kind != OP_dot &&
+                             !(user->kind == OP_transpose && is_table(&user->results[0])))
+            return false;
+    }
+    return true;
+}
+
+/* ---- lookups in what products read ---- */
+
+/* The table [n, k] of f32 of which the product reads panels, each row a column; NULL: there is
+ * none. */
+static const Value *table_of_product(const Op *dot)
+{
+    if (dot->kind != OP_dot || !op_attr(dot, ATTR_panels) || op_quant(dot))
+        return NULL;
+    const Attr *contract = op_attr(dot, ATTR_contract_b);
+    const Value *b = dot->args[1];
+    int axis = contract->n == 1 ? contract->ints[0] : -1;
+    for (; axis >= 0 && b->op->kind == OP_transpose; b = b->op->args[0])
+        axis = op_attr(b->op, ATTR_perm)->ints[axis];
+    return axis == 1 && b->op->kind == OP_param && type_is_table(&b->type) ? b : NULL;
+}
+
+static void mark_lookup(Function *function, Op *op, const Map *tables)
+{
+    const Op *table = op->kind == OP_gather ? op->args[0]->op : NULL;
+    if (table && table->kind == OP_param && map_has(tables, op_string(table, ATTR_name)) &&
+        is_table(op->args[0]))
+        op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});
+}
+
+void prepack_lookups(Function *const *functions, int n, Arena *arena)
+{
+    Map tables;
+    map_init(&tables, arena);
+    for (int f = 0; f < n; f++)
+        FOR_OPS (op, &functions[f]->body) {
+            const Value *table = table_of_product(op);
+            if (table)
+                map_set(&tables, op_string(table->op, ATTR_name), (void *)table);
+        }
+    for (int f = 0; f < n; f++)
+        FOR_OPS (op, &functions[f]->body) {
+            mark_lookup(functions[f], op, &tables);
+            if (op->body)
+                FOR_OPS (inner, op->body)
+                    mark_lookup(functions[f], inner, &tables);
+        }
+}
+
 bool pass_prepack(Function *function, PassContext *context)
 {
     if (!reads_panels(function))

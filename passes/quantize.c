@@ -51,28 +51,14 @@ static void quantize(Function *function, PassContext *context, const SideTable *
     report_op(context->report, dot, "%s: weights of dot, packed once, by rows of 8 bits", word);
 }
 
-/* Whether all that reads the param are products, through transposes, too, and lookups in it. */
-static bool is_table(const Value *value)
-{
-    for (const Use *use = value->first_use; use; use = use->next) {
-        const Op *user = use->user;
-        const bool looks_up = user->kind == OP_gather && user->args[1] != value;
-        if (!looks_up && user->kind != OP_dot &&
-            !(user->kind == OP_transpose && is_table(&user->results[0])))
-            return false;
-    }
-    return true;
-}
-
 /* Tables with short rows, as of positions' biases, are small. */
 static Miss why_no_table(const Value *table)
 {
     enum { SHORT = 32 };
     if (table->op->kind != OP_param || !is_table(table))
         return MISS_QUANTIZE_READ;
-    return !type_is_quant_table(&table->type) || table->type.dims[1].size < SHORT
-               ? MISS_QUANTIZE_SHORT
-               : MISS_NONE;
+    return !type_is_table(&table->type) || table->type.dims[1].size < SHORT ? MISS_QUANTIZE_SHORT
+                                                                            : MISS_NONE;
 }
 
 static void quantize_table(Function *function, PassContext *context, const SideTable *made,

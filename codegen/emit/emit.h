@@ -123,8 +123,8 @@ LoValue emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, LoValue value);
 void emit_add_at(Emit *e, int buffer, const Place *place, LoValue term); /* to what is there */
 LoValue emit_address(Emit *e, int buffer, const Place *place);
-/* The element in the last dimension of the place, of row `row`, an i64, of a table that is panels
- * of integers (packed.c). */
+/* The element in the last dimension of the place, of row `row`, an i64, of a table that is panels,
+ * of f32 or of integers (packed.c). */
 LoValue emit_packed(Emit *e, int buffer, Quant quant, LoValue row, const Place *place);
 /* The stride along a logical dimension that is a storage axis, in elements. */
 LoValue emit_stride(Emit *e, int buffer, int dim);

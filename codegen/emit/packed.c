@@ -1,5 +1,5 @@
-/* Elements of a table that is packed as panels of integers (runtime/product/integers.h, groups.h):
- * row r of the table is column r of the panels. An element of a panel is 4 bytes. */
+/* Elements of a table that is packed as panels, of f32 or of integers (runtime/product/integers.h,
+ * groups.h): row r of the table is column r of the panels. An element of a panel is 4 bytes. */
 #include "codegen/emit/emit.h"
 
 #include "codegen/emit/gemm/gemm.h"
@@ -115,14 +115,17 @@ LoValue emit_packed(Emit *e, int buffer, Quant quant, LoValue row, const Place *
     Lo *lo = &e->lo;
     const int64_t k = e->buffers[buffer].type->dims[1].size;
     PackedRow r = {.e = e,
-                   .form = gemm_sizes(e->target, product_of_quant(quant)),
+                   .form = gemm_sizes(e->target, quant ? product_of_quant(quant) : TFC_PRODUCT_F32),
                    .buffer = e->buffers[buffer].base,
                    .column = coord_value(e, &place->at[place->rank - 1], lo_i32),
                    .valid = place->valid,
                    .k = k};
     r.pitch = r.form.columns;
     LoValue width = lo_i64_of(lo, r.pitch), panel = lo_udiv(lo, row, width);
-    LoValue first = lo_imul(lo, panel, lo_i64_of(lo, r.pitch * form_column_elements(&r.form, k)));
+    const int64_t elements = quant ? form_column_elements(&r.form, k) : k;
+    LoValue first = lo_imul(lo, panel, lo_i64_of(lo, r.pitch * elements));
     r.base = lo_iadd(lo, first, lo_and(lo, row, lo_i64_of(lo, r.pitch - 1)));
-    return quant_info(quant)->group ? value_of_group(&r) : value_of_row(&r);
+    return !quant                     ? load_element(&r, lo_f32, r.column)
+           : quant_info(quant)->group ? value_of_group(&r)
+                                      : value_of_row(&r);
 }

@@ -181,10 +181,10 @@ static LoValue value_gather(Emit *e, const BodyOp *b, const Place *place)
     LoValue inside = lo_ult(lo, row, n);
     LoValue safe = lo_select(lo, inside, row, lo_zero(lo, lo_i32));
     at_table.at[0] = (Coord){.base = lo_zext(lo, safe, lo_i64), .varies = varies};
-    const Quant quant = op_quant(b->op);
-    LoValue x =
-        quant ? emit_packed(e, body_number(&e->body, table), quant, at_table.at[0].base, &at_table)
-              : eval_at(e, table, at_table);
+    LoValue x = op_is_packed_lookup(b->op)
+                    ? emit_packed(e, body_number(&e->body, table), op_quant(b->op),
+                                  at_table.at[0].base, &at_table)
+                    : eval_at(e, table, at_table);
     return or_zero(e, inside, x);
 }
 

@@ -1,6 +1,6 @@
 /* Weights as panels: steps that pack a matrix which is there throughout, once for many runs, and
- * who reads what they make: products that ask for it (attribute `panels`), and lookups in tables of
- * integers (`quant`), whose kernels then read the panels in place of the table. */
+ * who reads what they make: products that ask for it (attribute `panels`), and lookups that do, or
+ * are of integers (`quant`), whose kernels then read the panels in place of the table. */
 #include "codegen/plan/plan.h"
 
 static bool is_constant(const Plan *plan, TfcSizeRef size)
@@ -151,7 +151,7 @@ static TfcGemmStep product_of_table(Plan *plan, const Value *table, Quant quant,
                      k = size_ref(plan, size_const(table->type.dims[1].size));
     return (TfcGemmStep){
         .type = TFC_F32,
-        .product = product_of_quant(quant),
+        .product = quant ? product_of_quant(quant) : TFC_PRODUCT_F32,
         .result = TFC_F32,
         .b = {.buffer = buffer, .ragged_dim = -1, .row_stride = one, .column_stride = k},
         .n = {.size = size_ref(plan, size_const(table->type.dims[0].size))},
@@ -159,11 +159,11 @@ static TfcGemmStep product_of_table(Plan *plan, const Value *table, Quant quant,
         .batch_loop = -1};
 }
 
-/* The lookup in this table, of which each row is integers; NULL: there is none. */
+/* The lookup in this table that reads panels; NULL: there is none. */
 static const Op *lookup_of(const Op *op, const Value *table)
 {
     if (op->kind == OP_gather)
-        return op->args[0] == table && op_quant(op) ? op : NULL;
+        return op->args[0] == table && op_is_packed_lookup(op) ? op : NULL;
     if (op->body)
         FOR_OPS (inner, op->body)
             if (inner->kind == OP_gather && lookup_of(inner, table))

@@ -138,6 +138,21 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
     return true;
 }
 
+/* An embedding that is the output's matrix, too, is inside once, as panels, if there are only
+ * functions that decode, and panels at all (compile_choose_panels). */
+static void share_tables(Artifact *a, const CompileOptions *o)
+{
+    Function *halves[2];
+    int n = 0;
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f] && f != TFC_ENCODE && f != TFC_DECODE_STEP)
+            return;
+        else if (a->names[f])
+            halves[n++] = a->functions[f];
+    if ((o->run || o->weights) && !artifact_is_c(a) && a->n_cpus == 1 && a->gemm == GEMM_NATIVE)
+        prepack_lookups(halves, n, a->job->arena);
+}
+
 /* ---- compiling ---- */
 
 static int list_functions(const Artifact *a, const Function *list[TFC_N_FUNCTIONS])
@@ -329,6 +344,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
                                                   : NULL) &&
                write_code(a);
     choose_text(a);
+    share_tables(a, o);
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
         !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
         !compile_choose_panels(a))

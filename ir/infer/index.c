@@ -1,15 +1,17 @@
 /* Type rules of gather, its adjoint and caches. */
 #include "ir/infer/rules.h"
 
-/* Rows as integers, as a product has its columns. */
+/* Rows in panels, as a product has its columns. */
 static bool check_table(const Infer *in)
 {
     const Type *table = infer_arg(in, 0);
-    return !op_attr(in->op, ATTR_quant) ||
-           (infer_quant(in) &&
-            (type_is_quant_table(table) ||
-             infer_fail(in, "quant needs an f32 table with rows of 1 to %d terms, not %s",
-                        MAX_QUANT_TERMS, infer_text(in, table))));
+    if (!op_is_packed_lookup(in->op))
+        return true;
+    if (op_attr(in->op, ATTR_quant) && !infer_quant(in))
+        return false;
+    return type_is_table(table) ||
+           infer_fail(in, "panels need an f32 table with rows of 1 to %d terms, not %s",
+                      MAX_QUANT_TERMS, infer_text(in, table));
 }
 
 bool infer_gather(const Infer *in, Type *type)

@@ -117,18 +117,17 @@ static bool is_cache(const Type *type) { return type->rank > 0 && !dim_is_const(
 bool verify_table(Verifier *v, const Op *gather)
 {
     const Value *table = gather->args[0];
-    if (!op_attr(gather, ATTR_quant))
+    if (!op_is_packed_lookup(gather))
         return true;
     if (table->op->kind != OP_param)
-        return verify_fail(v, gather, "quant needs a param as the table");
+        return verify_fail(v, gather, "panels need a param as the table");
     FOR_OPS (op, &v->function->body)
         if (op->kind == OP_assign && !is_cache(&op->args[0]->type))
-            return verify_fail(v, gather, "quant needs a function that assigns no params");
+            return verify_fail(v, gather, "panels need a function that assigns no params");
     if (v->region)
         FOR_OPS (op, v->region->body)
             for (int i = 0; i < op->n_args; i++)
-                if (op->args[i] == table &&
-                    (op->kind != OP_gather || i || !op_attr(op, ATTR_quant)))
+                if (op->args[i] == table && (i || !op_is_packed_lookup(op)))
                     return verify_fail(v, gather, "another op of the region reads its table, too");
     return true;
 }

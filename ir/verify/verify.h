@@ -52,7 +52,7 @@ bool verify_uses(Verifier *v, const Op *op);
 bool verify_inferred(Verifier *v, const Op *op);
 
 /* ---- place.c ---- */
-/* Where a table of integers stands. */
+/* Where a table that is packed stands. */
 bool verify_table(Verifier *v, const Op *gather);
 bool verify_place(Verifier *v, const Op *op);
 bool verify_region(Verifier *v, const Op *op);

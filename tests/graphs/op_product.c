@@ -189,15 +189,16 @@ static bool is_table(const Item *item)
     return is_finite(item) && item->value->type.rank > 0 && dim_is_const(item->value->type.dims[0]);
 }
 
-/* Rows as integers, where no gradient is taken. */
+/* Rows as integers, or as panels, where no gradient is taken. */
 static Item *integer_rows(Grow *g, Item *index)
 {
     const Dim dims[] = {dim_const(rng_between(&g->rng, 1, 70)), dim_const(some_size(g))};
     Item *table = found_or_leaf(g, type_of(DT_F32, 2, dims));
     if (!table || table->value->op->kind != OP_param)
         return NULL;
-    Attr bits = attr_string(ATTR_quant, some_quant(g));
-    Value *rows = build(&g->b, OP_gather, 2, (Value *[]){table->value, index->value}, 1, &bits);
+    Attr packed =
+        rng_chance(&g->rng, 20) ? attr_int(ATTR_panels, 1) : attr_string(ATTR_quant, some_quant(g));
+    Value *rows = build(&g->b, OP_gather, 2, (Value *[]){table->value, index->value}, 1, &packed);
     return add_item(g, rows, fmin(table->lo, 0), fmax(table->hi, 0));
 }
 

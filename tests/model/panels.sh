@@ -14,19 +14,22 @@ compile -o libmulti30k_small.so
 $CC "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small
 ./initial good.safetensors logits
 
-# inside FILE OPTION …: the bytes of weights inside, and how many lists of panels
+# inside FILE OPTION …: the bytes of weights inside, how many lists of panels, and how many panels these have
 inside() {
     file=$1
     shift
     compile --emit obj --weights good.safetensors -o "$file" "$@"
     nm -S "$file" | awk '$NF == "multi30k_small_weights_inside" { print $2 }' | sed 's/^0*/0x/' >bytes
     bytes=$(($(cat bytes))) lists=$(nm "$file" | grep -c 'weights_panels$' || true)
+    panels=$(nm -S "$file" | awk '/weights_panels$/ { print "0x" $2 }')
+    panels=$((${panels:-0} / 80))
 }
 inside whole.o
 whole=$bytes
 [ "$lists" = 0 ] || fail "forward reads params as they are"
 inside decoding.o --function decode_step
 [ "$lists" = 1 ] || fail "no panels"
+[ $panels = 16 ] || fail "$panels panels: all matrices that products read alone, and the embedding, which lookups read, too"
 [ "$bytes" -le $((whole + whole / 20)) ] || fail "$bytes bytes of weights, $whole as they are"
 inside integers.o --function decode_step --dtype int8
 [ "$lists" = 1 ] && [ $((bytes * 2)) -lt "$whole" ] || fail "$bytes bytes of weights as integers, $whole as they are"
