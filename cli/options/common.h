@@ -47,8 +47,9 @@ typedef struct Common {
     {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}
 
 #define OPTION_DTYPE(record)                                                                       \
-    {"dtype", "f32|bf16|" QUANT_WORDS "|f64", FIELD(record, common.dtype), 0, "f32",                          \
-     "type of all floats; bf16, int8, int4: of products alone, other floats are f32"}
+    {"dtype", "f32|bf16|" QUANT_WORDS "|f64", FIELD(record, common.dtype), 0, NULL,                \
+     "type of all floats; bf16 and integers (int8 …): of products alone, other floats are f32\n"   \
+     "(f32; of a quantized run its own)"}
 
 /* For commands that train; for those that do not. */
 #define OPTION_TRAIN_PRODUCTS(record)                                                              \
@@ -56,9 +57,9 @@ typedef struct Common {
      "type of the products; params stay f32"}
 
 #define OPTION_PRODUCTS(record)                                                                    \
-    {"dtype", "f32|bf16|" QUANT_WORDS, FIELD(record, common.dtype), 0, NULL,                               \
-     "type of the products by weights: int8 rounds rows and weights to integers of 8 bits,\n"      \
-     "int4 weights to 4 (f32; of a quantized run its own)"}
+    {"dtype", "f32|bf16|" QUANT_WORDS, FIELD(record, common.dtype), 0, NULL,                       \
+     "type of the products by weights: int8, int4, q8_0 and q4_1 round rows and weights to\n"      \
+     "integers (f32; of a quantized run its own)"}
 
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \

@@ -26,6 +26,7 @@ check() {
     bytes=$(stat -c %s small/weights/model.safetensors)
     [ $((bytes * $2)) -lt "$params" ] || fail "$dtype: $bytes bytes in place of $params"
     "$tfc" info small | grep -q "^quantised: matrices are $dtype" || fail "info does not say so"
+    "$tfc" dump small --function decode_step --stage fused | grep -q "quant = .$dtype." || fail "dump shows another type"
     "$tfc" info small/weights/model.safetensors | grep -q 'checksums are right' || fail "no checksums"
 
     # The same params as f32, computed with in this type.
