@@ -5,17 +5,21 @@
 #include <stdint.h>
 #include <string.h>
 
+/* No denormal of f32 occurs, so that it does not matter whether these count as zero. */
 static inline float half_to_float(uint16_t bits)
 {
     const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = (uint32_t)(bits & 0x7FFF) << 13;
-    uint32_t wide = sign | rest | 0x7F800000; /* infinite, or NaN */
+    uint32_t wide = rest + (UINT32_C(112) << 23); /* the difference of both exponents' offsets */
     float value;
-    if (rest < (uint32_t)0x7C00 << 13) {
-        memcpy(&value, &rest, sizeof value);
-        value *= 0x1p112f; /* the difference of both exponents' offsets */
+    if (rest >= UINT32_C(31) << 23) /* infinite, or NaN */
+        wide = rest | 0x7F800000;
+    if (rest < UINT32_C(1) << 23) { /* below 2^-14: a float from there on, less 2^-14 */
+        wide += UINT32_C(1) << 23;
+        memcpy(&value, &wide, sizeof value);
+        value -= 0x1p-14f;
         memcpy(&wide, &value, sizeof wide);
-        wide |= sign;
     }
+    wide |= sign;
     memcpy(&value, &wide, sizeof value);
     return value;
 }

@@ -89,7 +89,7 @@ static Value *half_of(Precision *p, Value *value)
     return info->half;
 }
 
-/* Those of integers (`bits`) stay as they are. In a decoding step, products by weights alone:
+/* Those of integers (`quant`) stay as they are. In a decoding step, products by weights alone:
  * caches are f32, and a step would cast all of one to multiply by its rows. */
 static void cast_products(Precision *p)
 {

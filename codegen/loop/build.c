@@ -355,17 +355,22 @@ LoValue lo_bf16_value(Lo *lo, LoValue bits)
     return lo_bitcast(lo, wide, lo_like(word, lo_f32));
 }
 
+/* No denormal of f32 occurs, so that it does not matter whether these count as zero: below 2^-14 an
+ * f16 is a float from there on less 2^-14. */
 LoValue lo_half_value(Lo *lo, LoValue bits)
 {
-    enum { EXPONENTS = 3, FIELD = 0x0F800000, NOT_A_NUMBER = 0x7FC00000 };
-    const LoType word = bits->type;
-    bits = lo_ashr(lo, bits, lo_int(lo, word, EXPONENTS)); /* an f32 has as many bits more */
-    bits = lo_and(lo, bits, lo_int(lo, word, (int32_t)0x8FFFE000));
-    LoValue field = lo_int(lo, word, FIELD);
-    bits = lo_select(lo, lo_eq(lo, lo_and(lo, bits, field), field), lo_int(lo, word, NOT_A_NUMBER),
-                     bits);
-    const LoType real = lo_like(word, lo_f32);
-    return lo_mul(lo, lo_bitcast(lo, bits, real), lo_real(lo, real, 0x1p112));
+    enum { EXPONENTS = 3, OFFSET = 112 << 23, UNIT = 1 << 23, NOT_A_NUMBER = 0x7FC00000 };
+    const LoType word = bits->type, real = lo_like(word, lo_f32);
+    LoValue sign = lo_and(lo, bits, lo_int(lo, word, INT32_MIN));
+    LoValue rest =
+        lo_and(lo, lo_ashr(lo, bits, lo_int(lo, word, EXPONENTS)), lo_int(lo, word, 0x0FFFE000));
+    LoValue normal = lo_add(lo, rest, lo_int(lo, word, OFFSET));
+    LoValue above = lo_bitcast(lo, lo_add(lo, rest, lo_int(lo, word, OFFSET + UNIT)), real);
+    LoValue low = lo_bitcast(lo, lo_sub(lo, above, lo_real(lo, real, 0x1p-14)), word);
+    LoValue value = lo_select(lo, lo_lt(lo, rest, lo_int(lo, word, UNIT)), low, normal);
+    value = lo_select(lo, lo_ge(lo, rest, lo_int(lo, word, 31 << 23)),
+                      lo_int(lo, word, NOT_A_NUMBER), value);
+    return lo_bitcast(lo, lo_or(lo, value, sign), real);
 }
 
 /* ---- lanes ---- */

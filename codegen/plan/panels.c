@@ -200,3 +200,28 @@ void pack_weights(Plan *plan, const bool *constant)
         else if (plan->steps.data[s].kind == TFC_STEP_KERNEL)
             pack_tables(plan, s);
 }
+
+/* ---- the law of it ---- */
+
+static bool is_packed(const Plan *plan, int32_t buffer)
+{
+    for (size_t s = 0; s < plan->steps.count; s++)
+        if (plan->steps.data[s].kind == TFC_STEP_PACK &&
+            plan->steps.data[s].gemm.panels == 1 + buffer)
+            return true;
+    return false;
+}
+
+bool lookups_read_panels(const Plan *plan)
+{
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        const TfcStep *step = &plan->steps.data[s];
+        const Op *op = plan->origins.data[s];
+        if (step->kind != TFC_STEP_KERNEL || step->kernel.n_views != op->n_args + op->n_results)
+            continue;
+        for (int i = 0; i < op->n_args; i++)
+            if (lookup_of(op, op->args[i]) && !is_packed(plan, step->kernel.views[i].buffer))
+                return false;
+    }
+    return true;
+}

@@ -177,6 +177,8 @@ bool lower_dot(Plan *plan, Op *op); /* false after errors */
 /* ---- panels.c ---- */
 /* Adds steps that pack matrices, behind all others, of buffers that are `constant`. */
 void pack_weights(Plan *plan, const bool *constant);
+/* Whether each lookup in a packed table reads what a step packs. */
+bool lookups_read_panels(const Plan *plan);
 /* A product of integers that packs b itself takes only so many terms: a longer one is of f32. */
 void widen_long_products(Plan *plan);
 

@@ -12,6 +12,7 @@
  * gives it rounded to bf16. */
 #include "codegen/plan/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is_cache(const Plan *plan, const TfcBuffer *buffer)
@@ -141,7 +142,9 @@ static void put_step(Order *order, size_t s)
 static void find_need(void *data, int32_t buffer, bool written)
 {
     Order *order = data;
-    int32_t maker = order->is_fixed ? -1 : order->maker[buffer];
+    int32_t maker = order->maker[buffer];
+    if (maker >= 0 && order->is_fixed && order->plan->steps.data[maker].kind != TFC_STEP_PACK)
+        maker = -1;
     if (!written && maker >= 0 && order->moved[maker] < 0)
         order->step = maker;
 }
@@ -243,5 +246,6 @@ void prepare_constants(Plan *plan)
             c.step[s] = true;
     }
     widen_long_products(plan);
+    assert(lookups_read_panels(plan));
     put_first(plan, c.step);
 }

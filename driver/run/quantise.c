@@ -65,8 +65,7 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
         if (op->kind == OP_dot && op_quant(op))
             trace(channels, op->args[1], op_attr(op, ATTR_contract_b)->ints[0]);
     FOR_OPS (op, &function->body)
-        if (op->kind == OP_gather && op->args[0]->op->kind == OP_param &&
-            op->args[0]->type.rank == 2 &&
+        if (op->kind == OP_gather && op_quant(op) &&
             map_get(&channels->axis, op_string(op->args[0]->op, ATTR_name)) == UNKNOWN)
             note_axis(channels, op->args[0]->op, 1);
     return true;
@@ -235,8 +234,8 @@ static const char *why_stays(const Tensors *t, const Channels *channels, const Q
     return patterns_meet(&o->keep, param->name) ? "kept"
            : param->type.dtype != DT_F32        ? "not f32"
            : param->type.rank != 2              ? "no matrix"
-           : axis == UNKNOWN                    ? "no product by it, and no lookup in it"
-           : axis == SEVERAL                    ? "products sum over both of its axes"
+           : axis == UNKNOWN ? "no product by it, and no lookup in it, is of integers"
+           : axis == SEVERAL ? "products sum over both of its axes"
            : info_of(t)->group && param->type.dims[axis - 1].size % info_of(t)->group
                ? "its terms are no multiple of 32"
                : NULL;

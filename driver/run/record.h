@@ -11,7 +11,7 @@
  *   data               the texts: option, file, bytes, lines, sha256
  *   files              name → checksum of the files beside run.json that never change: model,
  *                      libraries, vocabularies
- *   quantised          of a run of tfc quantize: "int8", "int4"
+ *   quantised          of a run of tfc quantize: a word of base/quants.def
  *   unused             of an imported run: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */

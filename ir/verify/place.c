@@ -113,6 +113,19 @@ bool verify_reduction(Verifier *v, const Op *op)
 /* A cache has a place for each position. */
 static bool is_cache(const Type *type) { return type->rank > 0 && !dim_is_const(type->dims[0]); }
 
+/* A lookup in the table that a program does not have in the same form; NULL: there is none. */
+static const Op *other_lookup(const Op *op, const Op *gather)
+{
+    if (op->body)
+        FOR_OPS (inner, op->body)
+            if (inner->kind == OP_gather && other_lookup(inner, gather))
+                return inner;
+    return op->kind == OP_gather && op->args[0] == gather->args[0] &&
+                   (!op_is_packed_lookup(op) || op_quant(op) != op_quant(gather))
+               ? op
+               : NULL;
+}
+
 /* A program has the table in another form, in which no other op of the region can read it. */
 bool verify_table(Verifier *v, const Op *gather)
 {
@@ -121,13 +134,16 @@ bool verify_table(Verifier *v, const Op *gather)
         return true;
     if (table->op->kind != OP_param)
         return verify_fail(v, gather, "panels need a param as the table");
-    FOR_OPS (op, &v->function->body)
+    FOR_OPS (op, &v->function->body) {
         if (op->kind == OP_assign && !is_cache(&op->args[0]->type))
             return verify_fail(v, gather, "panels need a function that assigns no params");
+        if (other_lookup(op, gather))
+            return verify_fail(v, gather, "another lookup reads its table in another form");
+    }
     if (v->region)
         FOR_OPS (op, v->region->body)
             for (int i = 0; i < op->n_args; i++)
-                if (op->args[i] == table && (i || !op_is_packed_lookup(op)))
+                if (op->args[i] == table && (i || op->kind != OP_gather))
                     return verify_fail(v, gather, "another op of the region reads its table, too");
     return true;
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
+#include "base/quants.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -204,13 +205,16 @@ static int summed_axis(const StTensor *tensor, const StTensor *scale)
     return found > 1 ? -1 : found ? other : single;
 }
 
-/* Sets the minima of a tensor with scales, if there are any; false if they do not fit it. */
+/* Sets the minima of a tensor with scales, if the file's type has them for 4 bits. False if it has
+ * them and they are missing, or do not fit, or are there where it has none. */
 static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
 {
     StTensor *minimum = map_get(&r->file->index, arena_printf(r->arena, "%s.minimum", name));
+    const Quant quant = quant_of_word(st_meta(r->file, ST_QUANTISED));
     const StTensor *scale = tensor->scale;
-    if (!minimum || tensor->scales.bits != 4)
-        return true;
+    const bool has_minima = quant_info(quant)->has_minimum && tensor->scales.bits == 4;
+    if (!has_minima || !minimum)
+        return !has_minima && !minimum;
     bool fits = minimum->type == ST_F16 && minimum->rank == scale->rank;
     for (int d = 0; fits && d < scale->rank; d++)
         fits = minimum->dims[d] == scale->dims[d];
@@ -250,8 +254,7 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         scale->is_scale = true;
         fits = fits && find_minima(r, tensor, name);
     }
-    return fits ||
-           refuse(r, tensor->stored, "its scales are missing, or they or its minima do not fit it");
+    return fits || refuse(r, tensor->stored, "its scales or minima are missing, or do not fit it");
 }
 
 /* The bits of a tensor of integers by its name and type, and its name without the ending; 0: it has

@@ -5,6 +5,7 @@
 
 #include "base/quants.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,6 +37,13 @@ enum { INTEGERS_ROW_TRAILER = 2 };
 
 /* Of integers in groups (groups.h): terms of a group; groups and terms of a turn of a tile. */
 enum { GROUP_TERMS = 32, TURN_GROUPS = 2, TURN_TERMS = TURN_GROUPS * GROUP_TERMS };
+
+#define QUANT(NAME, word, bits, group, has_minimum)                              \
+    static_assert(((group) == 0 && (bits) == 8 && !(has_minimum)) ||             \
+                      ((group) == GROUP_TERMS && ((bits) == 8 || (bits) == 4) && \
+                       (!(has_minimum) || (bits) == 4)),                         \
+                  word ": there is no code for such integers");
+#include "base/quants.def"
 
 /* TfcProductType: what a product multiplies: operands as they are (f32, f64, bf16: the numbers are
  * those of TfcType), or integers, to which it rounds operands of f32 (base/quants.def). */

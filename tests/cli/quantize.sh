@@ -112,7 +112,7 @@ write("turned.safetensors", turned)
 write("unmarked.safetensors", plain)
 EOF
 for file in renamed turned; do
-    refuses 1 'its scales are missing, or they or its minima do not fit it' "$tfc" translate "$run" --weights $file.safetensors --input lines
+    refuses 1 'its scales or minima are missing, or do not fit it' "$tfc" translate "$run" --weights $file.safetensors --input lines
 done
 refuses 1 'tensors are missing' "$tfc" translate "$run" --weights unmarked.safetensors --input lines
 echo "all is well"

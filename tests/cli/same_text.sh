@@ -1,7 +1,7 @@
 #!/bin/sh
 # The same text for 1,000 lines whatever is decoded at the same time: batches of one line and of many, one worker and
 # several, with and without what an earlier process prepared, by tfc and by compiled programs, greedily and by beams;
-# in f32, bf16, where panels of pairs are read in two ways, and int8 and int4, whose rows are rounded one by one.
+# in f32, bf16, where panels of pairs are read in two ways, and integers, whose rows are rounded one by one.
 # Usage: same_text.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh

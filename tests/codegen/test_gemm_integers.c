@@ -57,7 +57,12 @@ static float round_terms(const float *x, int64_t k, int64_t step, int32_t *out)
     return is_zero ? 0 : g / 127;
 }
 
-static float as_half(float x) { return half_to_float(half_from_float(x)); }
+/* NaN where no f16 is near it. */
+static float as_half(float x)
+{
+    const float half = half_to_float(half_from_float(x));
+    return isinf(half) ? NAN : half;
+}
 
 /* A group of at most 32 terms as integers, by which scale, an f16, and to which minimum. */
 typedef struct Group {
@@ -166,8 +171,8 @@ static float expected(const Sides *a, int64_t i, const Sides *b, int64_t j)
 
 /* Kinds of data: between -1 and 1; all of one magnitude, so that every integer is 127 or -127, and
  * sums are the greatest there are; rows of zeros, and of numbers that count as zeros; on the border
- * between two integers. */
-typedef enum Kind { ORDINARY, GREATEST, ZEROS, TIES, KINDS } Kind;
+ * between two integers; far from zero; scales below f16's normal numbers; above all of f16. */
+typedef enum Kind { ORDINARY, GREATEST, ZEROS, TIES, FAR, SMALL, LARGE, KINDS } Kind;
 
 static float value(Kind kind, int64_t i)
 {
@@ -176,6 +181,9 @@ static float value(Kind kind, int64_t i)
     case GREATEST: return (i / 7 % 3 ? 1 : -1) * 3.25f;
     case ZEROS: return i % 5 ? 0 : i % 2 ? 0x1p-101f : 0x1p-140f;
     case TIES: return i % 3 ? (float)(int)(x * 253) / 254 : 1;
+    case FAR: return x + 37;
+    case SMALL: return x * 0x1p-11f;
+    case LARGE: return x * 0x1p26f;
     default: return x;
     }
 }
@@ -192,7 +200,7 @@ static void compare(Shape s, Kind kind, const char *how, int transposed, int64_t
                     const float *c, const float *want, const float *bounds)
 {
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
-        if (memcmp(&c[i], &want[i], sizeof c[i]) && !(isnan(c[i]) && isnan(want[i])) &&
+        if (memcmp(&c[i], &want[i], sizeof c[i]) && !(!isfinite(c[i]) && isnan(want[i])) &&
             !(fabsf(c[i] - want[i]) <= bounds[i]))
             fail_msg("%lld x %lld x %lld, data %d, %s, transposed %d: element %lld is %a, not %a",
                      (long long)s.m, (long long)s.n, (long long)s.k, kind, how, transposed,
@@ -230,7 +238,8 @@ static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, 
             const float scale = groups ? g.scale : round_terms(x, n, k_step, q);
             for (int64_t i = 0; i < n; i++) {
                 const volatile float scaled = scale * (float)(groups ? g.integers[i] : q[i]);
-                assert_true(back[(l + i) * k_step + j * n_step] == scaled + g.minimum);
+                const float want = scaled + g.minimum, found = back[(l + i) * k_step + j * n_step];
+                assert_true(found == want || (isnan(want) && !isfinite(found)));
             }
         }
     free(q);
@@ -435,9 +444,21 @@ static void test_tiles_stay_in_registers(void **state)
         }
 }
 
+/* What options list is the table. */
+static void test_words(void **state)
+{
+    (void)state;
+    static const char words[] =
+#define QUANT(NAME, word, ...) "|" word
+#include "base/quants.def"
+        ;
+    assert_string_equal(words + 1, QUANT_WORDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),
 #define QUANT(NAME, ...) cmocka_unit_test(test_products_of_##NAME),
 #include "base/quants.def"
         cmocka_unit_test(test_tiles_stay_in_registers),

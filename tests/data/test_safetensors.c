@@ -520,15 +520,22 @@ static void test_quantised(void **state)
         {.name = "least.scale", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = halves_of},
         {.name = "least.minimum", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = minima},
     };
-    const StMeta mark = {ST_QUANTISED, "int4"};
-    assert_true(st_write_checked(&f->diags, f->path, tensors, 13, &mark, 1));
+    const StMeta mark = {ST_QUANTISED, "int4"}, minimum_mark = {ST_QUANTISED, "q4_1"};
+    assert_true(st_write_checked(&f->diags, f->path, tensors + 10, 3, &minimum_mark, 1));
+    StFile *of_minima = st_open(&f->diags, f->arena, f->path);
+    assert_non_null(of_minima);
+    assert_true(st_write_checked(&f->diags, f->path, tensors + 10, 2, &minimum_mark, 1));
+    assert_null(st_open(&f->diags, f->arena, f->path)); /* minima are missing */
+    assert_true(st_write_checked(&f->diags, f->path, tensors + 10, 3, &mark, 1));
+    assert_null(st_open(&f->diags, f->arena, f->path)); /* the type has none */
+    assert_true(st_write_checked(&f->diags, f->path, tensors, 10, &mark, 1));
     StFile *file = st_open(&f->diags, f->arena, f->path);
     assert_non_null(file);
     assert_true(st_header_is_whole(file));
     const char *const names[] = {"channels", "runs", "down", "along", "least"};
     static float all[ROWS * COLUMNS], part[ROWS * COLUMNS];
     for (int n = 0; n < 5; n++) {
-        const StTensor *x = st_find(file, names[n]);
+        const StTensor *x = st_find(n == 4 ? of_minima : file, names[n]);
         assert_true(x && x->rank == 2 && x->dims[0] == ROWS && x->dims[1] == COLUMNS);
         assert_true(x->count == ROWS * COLUMNS && st_to_f32(x, all));
         for (int i = 0; i < ROWS; i++)
@@ -562,6 +569,7 @@ static void test_quantised(void **state)
     StFile *other = st_parse(&f->diags, f->arena, "copy", copy, file->map_bytes);
     assert_true(other && st_is_whole(other, st_find(other, "runs")));
     assert_false(st_is_whole(other, st_find(other, "row"))); /* its scales are others */
+    st_close(of_minima);
     st_close(file);
 }
 

@@ -123,7 +123,7 @@ Item *block_projections(Grow *g)
 Item *block_embedding(Grow *g)
 {
     int vocab = rng_between(&g->rng, 2, 12), d = rng_between(&g->rng, 2, 12);
-    if (rng_chance(&g->rng, 25)) /* rows that int8 and int4 round */
+    if (rng_chance(&g->rng, 25)) /* rows that are rounded to integers */
         d = rng_between(&g->rng, 32, 70);
     Dim B = dim_symbol(SYM_B), S = dim_symbol(rng_chance(&g->rng, 70) ? SYM_S : SYM_T);
     Item *table = weight(g, 2, (Dim[]){dim_const(vocab), dim_const(d)});

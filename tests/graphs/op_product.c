@@ -190,23 +190,30 @@ static bool is_table(const Item *item)
 }
 
 /* Rows as integers, or as panels, where no gradient is taken. */
-static Item *integer_rows(Grow *g, Item *index)
+static Item *integer_rows(Grow *g, Value *index)
 {
     const Dim dims[] = {dim_const(rng_between(&g->rng, 1, 70)), dim_const(some_size(g))};
-    Item *table = found_or_leaf(g, type_of(DT_F32, 2, dims));
-    if (!table || table->value->op->kind != OP_param)
+    Item *found = leaf(g, type_of(DT_F32, 2, dims));
+    if (!found || found->value->op->kind != OP_param)
         return NULL;
+    const Item table = *found;
+    g->items.count--; /* no other op reads it */
     Attr packed =
         rng_chance(&g->rng, 20) ? attr_int(ATTR_panels, 1) : attr_string(ATTR_quant, some_quant(g));
-    Value *rows = build(&g->b, OP_gather, 2, (Value *[]){table->value, index->value}, 1, &packed);
-    return add_item(g, rows, fmin(table->lo, 0), fmax(table->hi, 0));
+    Value *rows = build(&g->b, OP_gather, 2, (Value *[]){table.value, index}, 1, &packed);
+    return add_item(g, rows, fmin(table.lo, 0), fmax(table.hi, 0));
 }
 
 /* An output of its own: few ops that come later take f32. */
 Item *block_integers(Grow *g)
 {
-    Item *index = g->smooth ? NULL : leaf(g, some_type(g, DT_I32));
-    Item *x = index && index->value->type.rank < MAX_RANK ? integer_rows(g, index) : NULL;
+    Type type = some_type(g, DT_I32);
+    Item *index = g->smooth ? NULL : leaf(g, type);
+    if (!g->smooth && rng_chance(&g->rng, 25)) { /* known when the program is made */
+        const int64_t n = rng_between(&g->rng, 1, 20);
+        index = add_item(g, build_iota(&g->b, dim_const(n)), 0, (double)n);
+    }
+    Item *x = index && index->value->type.rank < MAX_RANK ? integer_rows(g, index->value) : NULL;
     Item *y = x && rng_chance(&g->rng, 50) ? integer_product(g, x) : x;
     g->n_scopes++;
     g->rounds |= y != NULL;
