@@ -344,9 +344,10 @@ static bool compile(Artifact *a, const CompileOptions *o)
                                                   : NULL) &&
                write_code(a);
     choose_text(a);
+    if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with))
+        return false;
     share_tables(a, o);
-    if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
-        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
+    if (!compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
         !compile_choose_panels(a))
         return false;
     if (is_rounded(o) && a->weights)

@@ -243,7 +243,8 @@ static void stand_at_unit(Attention *a, LoValue unit)
     }
 }
 
-/* Loops over the axes that are neither the units' nor the last two. */
+/* Loops over the axes that are neither the units' nor the last two; along a ragged one over the
+ * positions that the unit's sentence has. */
 static void each_group(Attention *a, int axis)
 {
     Emit *e = a->e;
@@ -251,8 +252,7 @@ static void each_group(Attention *a, int axis)
     while (axis < tile_queries(&a->tiles) && a->tiles.unit[axis])
         axis++;
     if (axis < tile_queries(&a->tiles)) {
-        LoValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
-        LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), extent, 1, "groups");
+        LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), length_of(a, axis), 1, "groups");
         e->space.at[axis] = coord_of(loop.index);
         each_group(a, axis + 1);
         lo_for_close(lo, &loop);
