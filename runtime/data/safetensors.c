@@ -205,11 +205,18 @@ static int summed_axis(const StTensor *tensor, const StTensor *scale)
     return found > 1 ? -1 : found ? other : single;
 }
 
+/* The tensor NAME.part; NULL: there is none, or no memory. */
+static StTensor *find_part(HeaderReader *r, const char *name, const char *part)
+{
+    const char *stored = arena_printf(r->arena, "%s.%s", name, part);
+    return stored ? map_get(&r->file->index, stored) : NULL;
+}
+
 /* Sets the minima of a tensor with scales, if the file's type has them for 4 bits. False if it has
  * them and they are missing, or do not fit, or are there where it has none. */
 static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
 {
-    StTensor *minimum = map_get(&r->file->index, arena_printf(r->arena, "%s.minimum", name));
+    StTensor *minimum = find_part(r, name, "minimum");
     const Quant quant = quant_of_word(st_meta(r->file, ST_QUANTISED));
     const StTensor *scale = tensor->scale;
     const bool has_minima = quant_info(quant)->has_minimum && tensor->scales.bits == 4;
@@ -227,7 +234,7 @@ static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
 /* Sets the scales if the tensor of this name fits as such. */
 static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int bits)
 {
-    StTensor *scale = map_get(&r->file->index, arena_printf(r->arena, "%s.scale", name));
+    StTensor *scale = find_part(r, name, "scale");
     const bool may_fit = scale && (scale->type == ST_F32 || scale->type == ST_F16) &&
                          scale->rank == tensor->rank && tensor->rank > 0;
     const int axis = may_fit ? summed_axis(tensor, scale) : -1;
@@ -254,7 +261,10 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         scale->is_scale = true;
         fits = fits && find_minima(r, tensor, name);
     }
-    return fits || refuse(r, tensor->stored, "its scales or minima are missing, or do not fit it");
+    return fits ||
+           refuse(r, tensor->stored,
+                  arena_failed(r->arena) ? NULL
+                                         : "its scales or minima are missing, or do not fit it");
 }
 
 /* The bits of a tensor of integers by its name and type, and its name without the ending; 0: it has
