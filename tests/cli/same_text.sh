@@ -22,7 +22,7 @@ same() { # WHAT: the file `now`
     [ "$(wc -l <now)" = 1000 ] && cmp now first || fail "$1: other text"
 }
 
-for dtype in f32 bf16 int8 int4 q8_0 q4_1; do
+for dtype in f32 bf16 int8 int4; do
     for beam in 1 4; do
         translate() { "$tfc" translate "$runs/translator" --input lines --beam $beam --dtype $dtype "$@" >now; }
         rm -rf cache

@@ -38,7 +38,7 @@ inside levels.o --function decode_step --cpu x86-64-v3,x86-64-v2
 inside blas.o --function decode_step --gemm blas
 [ "$lists" = 0 ] || fail "OpenBLAS reads no panels"
 
-for dtype in f32 bf16 int8 int4 q8_0 q4_1; do
+for dtype in f32 bf16 int8 int4 q4_1; do
     compile --weights good.safetensors --dtype $dtype -o program
     printf '3 4 5\n7 8\n9 10 11 12 13\n' >lines
     ./program --bos 1 --eos 2 --max-tokens 9 <lines >answers
