@@ -38,7 +38,7 @@ static inline Quant quant_of_word(const char *word)
     return QUANT_NONE;
 }
 
-/* "q8_0|…": all words, for help and messages. */
+/* All words, for help and messages; a test compares them with the rows. */
 #define QUANT_WORDS "int8|int4|q8_0|q4_1"
 
 #endif

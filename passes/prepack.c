@@ -5,7 +5,9 @@
  * where %w is made of params alone. The program then packs the matrix, the way its products read
  * it, once for many runs, or takes it from the file of a compiled model. That pays for products of
  * some hundred rows at most, as a decoding step's hypotheses and a sentence's tokens are; of the
- * thousands that other functions multiply, packing takes a percent. */
+ * thousands that other functions multiply, packing takes a percent.
+ *
+ * prepack_lookups, which is no pass: lookups in a table that products read so read the panels. */
 #include "passes/prepack.h"
 
 #include "base/functions.h"

@@ -82,7 +82,8 @@ static LoValue value_of_row(const PackedRow *r)
 {
     LoValue scale = load_element(r, lo_f32, word(r, (r->k + INTEGERS_TERMS - 1) / INTEGERS_TERMS));
     LoValue element = load_element(r, lo_i32, high_of(r, r->column, INTEGERS_TERMS));
-    return lo_mul(&r->e->lo, scale, real_of(r, byte_of(r, element, low_of(r, r->column, 4))));
+    return lo_mul(&r->e->lo, scale,
+                  real_of(r, byte_of(r, element, low_of(r, r->column, INTEGERS_TERMS))));
 }
 
 /* The f16 of the term's group in row `row` of its turn. */
@@ -115,7 +116,7 @@ LoValue emit_packed(Emit *e, int buffer, Quant quant, LoValue row, const Place *
     Lo *lo = &e->lo;
     const int64_t k = e->buffers[buffer].type->dims[1].size;
     PackedRow r = {.e = e,
-                   .form = gemm_sizes(e->target, quant ? product_of_quant(quant) : TFC_PRODUCT_F32),
+                   .form = gemm_sizes(e->target, product_of_quant(quant, TFC_PRODUCT_F32)),
                    .buffer = e->buffers[buffer].base,
                    .column = coord_value(e, &place->at[place->rank - 1], lo_i32),
                    .valid = place->valid,

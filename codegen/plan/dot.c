@@ -65,8 +65,7 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
 
 static TfcProductType product_of(const Op *op)
 {
-    const Quant quant = op_quant(op);
-    return quant ? product_of_quant(quant) : (TfcProductType)op->args[0]->type.dtype;
+    return product_of_quant(op_quant(op), (TfcProductType)op->args[0]->type.dtype);
 }
 
 static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *gemm)

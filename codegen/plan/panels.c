@@ -151,7 +151,7 @@ static TfcGemmStep product_of_table(Plan *plan, const Value *table, Quant quant,
                      k = size_ref(plan, size_const(table->type.dims[1].size));
     return (TfcGemmStep){
         .type = TFC_F32,
-        .product = quant ? product_of_quant(quant) : TFC_PRODUCT_F32,
+        .product = product_of_quant(quant, TFC_PRODUCT_F32),
         .result = TFC_F32,
         .b = {.buffer = buffer, .ragged_dim = -1, .row_stride = one, .column_stride = k},
         .n = {.size = size_ref(plan, size_const(table->type.dims[0].size))},

@@ -57,14 +57,14 @@ typedef enum TfcProductType {
 } TfcProductType;
 
 /* The integers that a product multiplies (QUANT_NONE: operands as they are), and the other way
- * round. */
+ * round; `as_they_are`: the product for QUANT_NONE. */
 static inline Quant product_quant(int64_t type)
 {
     return type > TFC_PRODUCT_BF16 ? (Quant)(type - TFC_PRODUCT_BF16) : QUANT_NONE;
 }
-static inline TfcProductType product_of_quant(Quant quant)
+static inline TfcProductType product_of_quant(Quant quant, TfcProductType as_they_are)
 {
-    return (TfcProductType)(TFC_PRODUCT_BF16 + (int)quant);
+    return quant ? (TfcProductType)(TFC_PRODUCT_BF16 + (int)quant) : as_they_are;
 }
 
 /* Of a panel of integers in groups: terms of an element, which has 4 bytes; rows of elements of a

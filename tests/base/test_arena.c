@@ -101,7 +101,8 @@ static void test_objects_go_with_it(void **state)
 
 static void end(void) { _exit(3); }
 
-/* What a process prints that has no memory for so many bytes; `arena`: of an arena's. */
+/* Checks what a process prints when it asks for `wanted` bytes and memory has run out; `arena`: it
+ * asks an arena for them. */
 static void expect_end(bool arena, size_t wanted, const char *expected)
 {
     int ends[2], status;

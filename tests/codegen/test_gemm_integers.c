@@ -213,7 +213,7 @@ static Quant quant_of(const TfcForm *form) { return (Quant)form->sizes.quant; }
 static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, int64_t column)
 {
     TfcPanels panels = {.name = "b",
-                        .product = product_of_quant(quant_of(form)),
+                        .product = product_of_quant(quant_of(form), TFC_PRODUCT_F32),
                         .k = s.k,
                         .n = s.n,
                         .is_transposed = row == 1 && s.n > 1,
@@ -433,7 +433,7 @@ static void test_tiles_stay_in_registers(void **state)
             const QuantInfo *quant = quant_info((Quant)q);
             Case c;
             Text assembly = {0};
-            open_case(&c, text_of(product_of_quant((Quant)q)));
+            open_case(&c, text_of(product_of_quant((Quant)q, TFC_PRODUCT_F32)));
             TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
             assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
             check_tile_loops(assembly.data, cpus[i].cpu,
