@@ -64,5 +64,8 @@ void attention_put_page(const AttentionView *view, Text *out);
 /* A figure of one sentence: if it has one layer with one head, that head large, with tokens; else
  * all heads small, a row for each layer. (attention_svg.c) */
 void attention_put_svg(const AttentionView *view, const AttentionSentence *sentence, Text *out);
+/* What figures and the page draw weights in, as JSON: the colours from 0 to 1 by the square root
+ * (ramp), those of masked cells and of frames, the weights that the legend names. */
+void attention_put_palette(Text *out);
 
 #endif

@@ -54,6 +54,8 @@ void attention_put_page(const AttentionView *view, Text *out)
     Text data = {0};
     text_string(&data, "{\"title\":");
     quote_json(view->title, strlen(view->title), &data);
+    text_string(&data, ",\"palette\":");
+    attention_put_palette(&data);
     text_string(&data, ",\"sentences\":[");
     for (size_t i = 0; i < view->n; i++) {
         const AttentionSentence *s = &view->sentences[i];

@@ -8,13 +8,30 @@
 enum { CELL = 18, SMALL = 84, GAP = 10, MARGIN = 12, FONT = 12, LABEL = 96, LEGEND = 34 };
 enum { MOST_LETTERS = 40 };
 
+#define BACK "#f2f2f2"
+#define STROKE "#d5d5d5"
+#define FRAME "#999999"
 static const char masked[] =
     "<pattern id=\"masked\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
-    "<rect width=\"4\" height=\"4\" fill=\"#f2f2f2\"/><path d=\"M0 4L4 0\" stroke=\"#d5d5d5\" "
-    "stroke-width=\".7\"/></pattern>";
+    "<rect width=\"4\" height=\"4\" fill=\"" BACK "\"/><path d=\"M0 4L4 0\" stroke=\"" STROKE
+    "\" stroke-width=\".7\"/></pattern>";
 static const int ramp[][3] = {
     {255, 255, 255}, {198, 219, 239}, {107, 174, 214}, {33, 113, 181}, {8, 48, 107}};
 enum { STOPS = sizeof ramp / sizeof ramp[0] };
+static const double marks[] = {0, 0.1, 0.25, 0.5, 1};
+enum { MARKS = sizeof marks / sizeof marks[0] };
+
+void attention_put_palette(Text *out)
+{
+    text_string(out, "{\"ramp\":[");
+    for (int i = 0; i < STOPS; i++)
+        text_add(out, "%s[%d,%d,%d]", i ? "," : "", ramp[i][0], ramp[i][1], ramp[i][2]);
+    text_string(out, "],\"masked\":[\"" BACK "\",\"" STROKE "\"],\"frame\":\"" FRAME
+                     "\",\"marks\":[");
+    for (int i = 0; i < MARKS; i++)
+        text_add(out, "%s%g", i ? "," : "", marks[i]);
+    text_string(out, "]}");
+}
 
 /* The square root shows small weights, too. */
 static void put_colour(double weight, Text *out)
@@ -52,13 +69,13 @@ static void put_matrix(const AttentionLayer *layer, int64_t head, double x, doub
         }
     text_add(
         out,
-        "<rect width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#999\" stroke-width=\"1\"/></g>\n",
+        "<rect width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"" FRAME
+        "\" stroke-width=\"1\"/></g>\n",
         (double)layer->keys * side_x, (double)layer->queries * side_y);
 }
 
 static void put_legend(double x, double y, Text *out)
 {
-    static const double marks[] = {0, 0.1, 0.25, 0.5, 1};
     enum { WIDTH = 160, STEPS = 40 };
     for (int i = 0; i < STEPS; i++) {
         double at = (i + 0.5) / STEPS;
@@ -67,7 +84,7 @@ static void put_legend(double x, double y, Text *out)
         put_colour(at * at, out);
         text_string(out, "\"/>\n");
     }
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+    for (int i = 0; i < MARKS; i++) {
         Text mark = {0};
         text_add(&mark, "%g", marks[i]);
         svg_text(x + sqrt(marks[i]) * WIDTH, y + 19,

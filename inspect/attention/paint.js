@@ -1,11 +1,12 @@
-// Colours of weights: by the square root, so that small ones are seen, too.
+// Colours of weights: by the square root, so that small ones are seen, too. Those on white are also
+// those of figures (inspect/attention_svg.c).
 const RAMPS = {
-  light: [[255, 255, 255], [198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107]],
+  light: data.palette.ramp,
   dark: [[20, 24, 29], [19, 57, 96], [32, 108, 176], [104, 178, 234], [226, 242, 255]],
 };
-const MASKED = {light: ["#f2f2f2", "#d5d5d5"], dark: ["#20242a", "#343a43"]};
+const MASKED = {light: data.palette.masked, dark: ["#20242a", "#343a43"]};
 const INK = {light: "#1f2733", dark: "#d9dfe7"}, BACK = {light: "#ffffff", dark: "#14181d"};
-const GREY = {light: "#999999", dark: "#59636f"};
+const GREY = {light: data.palette.frame, dark: "#59636f"};
 
 function colourOf(weight, theme) {
   const ramp = RAMPS[theme], at = Math.sqrt(Math.min(weight, 1)) * (ramp.length - 1);
@@ -27,11 +28,10 @@ function paintSmall(canvas, sentence, layer, head, theme) {
 
 function legend(theme) {
   const width = 200, steps = [...Array(50).keys()];
-  const marks = [0, .1, .25, .5, 1];
   return `<svg width="330" height="30" viewBox="-8 0 330 30">` + hatch("legend-mask", theme) +
     steps.map(i => `<rect x="${i * 4}" width="4.3" height="10" fill="${hexOf(colourOf(((i + .5) / 50) ** 2, theme))}"/>`).join("") +
     `<rect width="${width}" height="10" fill="none" stroke="${GREY[theme]}"/>` +
-    marks.map(m => `<text x="${Math.sqrt(m) * width}" y="23" text-anchor="middle" style="font-size:10px">${m}</text>`).join("") +
+    data.palette.marks.map(m => `<text x="${Math.sqrt(m) * width}" y="23" text-anchor="middle" style="font-size:10px">${m}</text>`).join("") +
     `<rect x="${width + 26}" width="18" height="10" fill="url(#legend-mask)" stroke="${GREY[theme]}"/>` +
     `<text x="${width + 50}" y="10" style="font-size:11px">masked</text></svg>`;
 }
