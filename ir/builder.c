@@ -325,23 +325,25 @@ Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size)
     return build(b, OP_scatter_add, 2, (Value *[]){rows, index}, 1, &attr);
 }
 
-static void build_effect(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
-                         const Attr *attrs)
+static Op *build_effect(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
+                        const Attr *attrs)
 {
     for (int i = 0; i < n_args; i++)
         if (!args[i])
-            return;
+            return NULL;
     Module *module = b->function->module;
     Op *op = place(b, kind, n_args, args, n_attrs, attrs, 0);
     Type unused;
-    if (infer_type(module, op, &unused, module->diags))
-        block_insert_before(b->block, b->before, op);
+    if (!infer_type(module, op, &unused, module->diags))
+        return NULL;
+    block_insert_before(b->block, b->before, op);
+    return op;
 }
 
-void build_output(Builder *b, const char *name, Value *x)
+Op *build_output(Builder *b, const char *name, Value *x)
 {
     Attr attr = attr_string(ATTR_name, arena_strdup(b->function->module->arena, name));
-    build_effect(b, OP_output, 1, &x, 1, &attr);
+    return build_effect(b, OP_output, 1, &x, 1, &attr);
 }
 
 void build_assign(Builder *b, Value *param, Value *x)

@@ -62,7 +62,7 @@ Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a
 Value *build_matmul(Builder *b, Value *x, Value *y);
 Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
-void build_output(Builder *b, const char *name, Value *x);
+Op *build_output(Builder *b, const char *name, Value *x); /* NULL: x is NULL */
 void build_assign(Builder *b, Value *param, Value *x);
 void build_keep(Builder *b, Value *kept, Value *x);
 /* x, not NULL, summed over the axes along which `shape` was broadcast to x's type. */

@@ -8,6 +8,7 @@
 #include "ir/verify/verify.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* ---- messages ---- */
 
@@ -87,6 +88,45 @@ static bool check_name(Verifier *v, const Op *op, Map *names)
     return true;
 }
 
+static bool begins_with_batch(const Verifier *v, const Type *type)
+{
+    return type->rank > 0 && !dim_is_const(type->dims[0]) &&
+           !symbol_is_ragged(v->module, type->dims[0].symbol);
+}
+
+/* What may feed an input, and what its integers may stand for. */
+static bool check_input(Verifier *v, const Op *op)
+{
+    const Type *type = &op->results[0].type;
+    const Attr *vocab = op_attr(op, ATTR_vocab);
+    bool is_file = vocab && !strncmp(vocab->s, "words:", 6) && vocab->s[6];
+    if (op_attr(op, ATTR_column) && !begins_with_batch(v, type))
+        return verify_fail(v, op, "fed by a column, but its first dimension is no batch");
+    if (vocab && !is_file && strcmp(vocab->s, "words") != 0 && strcmp(vocab->s, "shared") != 0)
+        return verify_fail(v, op, "vocab is shared, words or words:FILE, not \"%s\"", vocab->s);
+    if (vocab && type->dtype != DT_I32)
+        return verify_fail(v, op, "of %s, but only i32 has a vocab", verify_type_text(v, type));
+    return check_name(v, op, &v->inputs);
+}
+
+static bool check_output(Verifier *v, const Op *op)
+{
+    const Type *type = &op->args[0]->type;
+    const Attr *predict = op_attr(op, ATTR_predict);
+    bool classes = predict && !strcmp(predict->s, "classes");
+    if (predict && !classes && strcmp(predict->s, "values") != 0)
+        return verify_fail(v, op, "predict is classes or values, not \"%s\"", predict->s);
+    if (predict && !begins_with_batch(v, type))
+        return verify_fail(v, op, "predicted, but the first dimension of %s is no batch",
+                           verify_type_text(v, type));
+    if (classes && (!dtype_is_float(type->dtype) || !dim_is_const(type->dims[type->rank - 1])))
+        return verify_fail(v, op, "classes are floats along a constant dimension, not %s",
+                           verify_type_text(v, type));
+    if (predict && type->dtype == DT_BOOL)
+        return verify_fail(v, op, "predicted are numbers, not %s", verify_type_text(v, type));
+    return check_name(v, op, &v->outputs);
+}
+
 static bool check_param(Verifier *v, const Op *op)
 {
     const ParamInfo *info = module_param(v->module, op_string(op, ATTR_name));
@@ -110,13 +150,13 @@ static bool check_op(Verifier *v, const Op *op)
     if ((region && !verify_region(v, op)) || !verify_inferred(v, op))
         return false;
     if (op->kind == OP_input)
-        return check_name(v, op, &v->inputs);
+        return check_input(v, op);
     if (op_family(op) == FAMILY_reduce && v->region)
         return verify_reduction(v, op);
     if (op->kind == OP_gather)
         return verify_table(v, op);
     if (op->kind == OP_output)
-        return check_name(v, op, &v->outputs);
+        return check_output(v, op);
     return op->kind == OP_param ? check_param(v, op) : true;
 }
 
