@@ -18,7 +18,7 @@
  *
  *   ASSIGN                          a: value        NAME… assigned
  *   RETURN                                          values
- *   OUTPUT    the name              a: value or NULL
+ *   OUTPUT    the name              a: value or NULL                          (same: `predict`)
  *   EXPOSE    dotted path, also with * as a part
  *   UPDATE    the state             a: value
  *   MERGE     the param             a: value
@@ -31,6 +31,8 @@
  *   CONST     the name              a: value
  *   DIM       the name
  *   INPUT     the name              a: LIST of dims; b: place of the type   (text: element type)
+ *                                                   what feeds it, or none
+ *   VOCAB     the input             a: its words
  *   PARAM     the name              a: LIST of dims; b: initial value or NULL   (role)
  *   BLOCK     the name                              ARG…              body
  *   TRAIN                                           SETTING…
@@ -50,8 +52,8 @@ typedef enum NodeKind {
     NODE_ARG, NODE_INDEX, NODE_AXIS, NODE_RAGGED,
     NODE_ASSIGN, NODE_RETURN, NODE_OUTPUT, NODE_EXPOSE, NODE_UPDATE, NODE_MERGE, NODE_REPEAT, NODE_IF,
     NODE_EXPR,
-    NODE_MODEL, NODE_USE, NODE_CONST, NODE_DIM, NODE_INPUT, NODE_PARAM, NODE_BLOCK, NODE_TRAIN,
-    NODE_SETTING, NODE_WEIGHTS, NODE_MAP
+    NODE_MODEL, NODE_USE, NODE_CONST, NODE_DIM, NODE_INPUT, NODE_VOCAB, NODE_PARAM, NODE_BLOCK,
+    NODE_TRAIN, NODE_SETTING, NODE_WEIGHTS, NODE_MAP
 } NodeKind;
 /* clang-format on */
 
@@ -65,7 +67,8 @@ struct Node {
     NodeKind kind;
     TokenKind op;
     ParamRole role;
-    bool same;       /* CALL: `as same label`, with the params of that call; USE: "file" */
+    /* CALL: `as same label`, with the params of that call; USE: "file"; OUTPUT: a `predict` */
+    bool same;
     bool overridden; /* replaced by another file's definition of the same name */
     int depth;       /* of the expression's tree; more than MAX_DEPTH is an error (parser.h) */
     Loc loc;         /* the whole of an expression; the name or first word of a statement */

@@ -242,6 +242,10 @@ Val eval_call(Elab *e, const Node *call)
     }
     for (size_t i = 0; i < call->kids.count; i++)
         eval_node(e, call->kids.data[i]->a); /* further mistakes inside */
+    if (!strcmp(call->name, "column"))
+        return elab_error(e, call,
+                          "`column` is no function: it feeds an input, as in "
+                          "`input x : float[B, 8] = column(\"x\")`");
     const char *names[160] = {"return", "repeat", "if"};
     int n = 3 + builtin_names(NULL);
     builtin_names(names + 3);

@@ -153,8 +153,10 @@ static Val declare_input(Elab *e, const Node *node)
     Value *input = build_input(&e->b, node->name, type);
     bool fits = infer_type(e->module, input->op, &input->type, &e->inner);
     Val val = val_tensor(e, node->a, fits ? input : NULL);
-    if (val.kind == VAL_TENSOR)
+    if (val.kind == VAL_TENSOR) {
         name_dims(e, val.tensor, flat);
+        declare_column(e, node, input->op);
+    }
     return val;
 }
 
@@ -336,6 +338,7 @@ static void elaborate(Elab *e)
     collect(e);
     declare_dims(e);
     declare_all(e);
+    declare_vocabs(e);
     run_body(e, &e->loaded.items);
     if (!e->diags->errors)
         check_unused_params(e);

@@ -183,6 +183,14 @@ void define_var(Elab *e, const char *name, Val val); /* in the frame; exposes te
 Scope *scope_new(Elab *e, const char *path);
 const char *scope_join(Elab *e, const Scope *scope, const char *name);
 
+/* ---- data.c: what a model says of its data ---- */
+/* Gives the op of an input the column that feeds it, if its declaration names one. */
+void declare_column(Elab *e, const Node *input, Op *op);
+/* Gives the inputs' ops their vocabularies; when all inputs are declared. */
+void declare_vocabs(Elab *e);
+/* "classes" or "values": what the tensor of a `predict` holds; NULL after a message. */
+const char *prediction_kind(Elab *e, const Node *predict, const Val *val);
+
 /* ---- params.c ---- */
 Val declare_param(Elab *e, const Node *node, Scope *scope);
 

@@ -77,11 +77,13 @@ static const char *suggest_library(const Loaded *loaded, const char *name)
 
 /* ---- which definition holds ---- */
 
-/* What a declaration defines: "b name" a block, "v name" a value; NULL: nothing. */
+/* What a declaration defines: "b name" a block, "v name" a value, "w name" the words of an input;
+ * NULL: nothing. */
 static const char *defined_name(Arena *arena, const Node *node)
 {
     switch (node->kind) {
     case NODE_BLOCK: return arena_printf(arena, "b %s", node->name);
+    case NODE_VOCAB: return arena_printf(arena, "w %s", node->name);
     case NODE_CONST:
     case NODE_DIM:
     case NODE_INPUT:
@@ -99,8 +101,11 @@ static bool is_statement(const Node *node)
 
 static void report_twice(Loaded *loaded, const Node *node, const Node *first)
 {
-    diag_error(loaded->diags, node->loc, "`%s` is defined twice", node->name);
-    diag_note(loaded->diags, first->loc, "the first definition");
+    bool words = node->kind == NODE_VOCAB;
+    diag_error(loaded->diags, node->loc,
+               words ? "`%s` has a vocabulary already: an input has one" : "`%s` is defined twice",
+               node->name);
+    diag_note(loaded->diags, first->loc, words ? "the first one" : "the first definition");
 }
 
 /* Whether a statement gives the name a value, also one within a repeat or an if. */
@@ -136,7 +141,8 @@ static bool is_ordered(const Node *node)
     }
 }
 
-/* A file's own items without those that define a name again; "b f", "v x" → Node in `mine`. */
+/* A file's own items without those that define a name again; "b f", "v x", "w x" → Node in
+ * `mine`. */
 static NodeList own_items(Loaded *loaded, const NodeList *all, Map *mine)
 {
     NodeList own = {0};

@@ -145,6 +145,21 @@ static Node *parse_input(Parser *p)
         node->b = node_new(p, NODE_NAME, type->loc);
         node->a = parse_dims(p);
     }
+    if (!p->panic && accept_token(p, TOKEN_ASSIGN))
+        vec_push(p->arena, node->kids, parse_expression(p));
+    return node;
+}
+
+static Node *parse_vocab(Parser *p)
+{
+    Node *node = named_node(p, NODE_VOCAB, " of an input");
+    TokenKind next = peek_token(p)->kind;
+    if (next == TOKEN_OPEN || next == TOKEN_DOT)
+        parse_error(p, node->loc,
+                    "a vocabulary belongs to an input, given by its name: `vocab src = words`; "
+                    "`next(src)` has that of `src`");
+    else if (expect_token(p, TOKEN_ASSIGN, " and `words`, `words(\"FILE\")` or `shared`"))
+        node->a = parse_expression(p);
     return node;
 }
 
@@ -192,8 +207,10 @@ static Node *parse_block(Parser *p)
             if (!strcmp(node->kids.data[i]->name, node->kids.data[k]->name))
                 parse_error(p, node->kids.data[i]->loc, "`%s` has the parameter `%s` already",
                             node->name, node->kids.data[i]->name);
+    p->in_block = true;
     if (!p->panic)
         node->body = parse_body(p);
+    p->in_block = false;
     return node;
 }
 
@@ -213,6 +230,19 @@ static Node *parse_output(Parser *p)
     else if (!p->panic &&
              (peek_token(p)->kind == TOKEN_OPEN_LIST || peek_token(p)->kind == TOKEN_OPEN))
         parse_error(p, token->loc, "an output has a name of its own: `output y = …`");
+    return node;
+}
+
+static Node *parse_predict(Parser *p)
+{
+    if (p->in_block)
+        parse_error(p, p->tokens.data[p->at - 1].loc,
+                    "`predict` belongs outside of blocks: `return` the value, and predict what the "
+                    "call gives");
+    Node *node = named_node(p, NODE_OUTPUT, " of a prediction");
+    node->same = true;
+    if (expect_token(p, TOKEN_ASSIGN, " and what is predicted"))
+        node->a = parse_expression(p);
     return node;
 }
 
@@ -252,22 +282,35 @@ static Node *parse_weights(Parser *p)
  * follows; elsewhere they are names like any other. */
 static const Declaration declarations[] = {
     /* clang-format off */
-    {"model",   parse_model,   false, false, true},
-    {"use",     parse_use,     false, false, true},
-    {"const",   parse_const,   false, true,  true},
-    {"dim",     parse_dim,     false, true,  true},
-    {"input",   parse_input,   false, false, true},
-    {"param",   parse_param,   false, false, false},
-    {"frozen",  parse_frozen,  false, false, false},
-    {"state",   parse_state,   false, false, false},
-    {"block",   parse_block,   false, false, true},
-    {"output",  parse_output,  false, false, false},
-    {"update",  parse_update,  false, false, false},
-    {"merge",   parse_merge,   false, false, false},
-    {"train",   parse_train,   true,  false, true},
-    {"weights", parse_weights, true,  false, true},
+    {.word = "model",   .parse = parse_model,   .top_only = true},
+    {.word = "use",     .parse = parse_use,     .top_only = true},
+    {.word = "const",   .parse = parse_const,   .top_only = true, .many = true},
+    {.word = "dim",     .parse = parse_dim,     .top_only = true, .many = true},
+    {.word = "input",   .parse = parse_input,   .top_only = true},
+    {.word = "vocab",   .parse = parse_vocab,   .top_only = true, .named = true},
+    {.word = "param",   .parse = parse_param},
+    {.word = "frozen",  .parse = parse_frozen},
+    {.word = "state",   .parse = parse_state},
+    {.word = "block",   .parse = parse_block,   .top_only = true},
+    {.word = "output",  .parse = parse_output},
+    {.word = "predict", .parse = parse_predict, .named = true},
+    {.word = "update",  .parse = parse_update},
+    {.word = "merge",   .parse = parse_merge},
+    {.word = "train",   .parse = parse_train,   .top_only = true, .braces = true},
+    {.word = "weights", .parse = parse_weights, .top_only = true, .braces = true},
     /* clang-format on */
 };
+
+/* Whether the token behind the word, which is no `{`, makes it begin a declaration. */
+static bool starts_declaration(const Declaration *declaration, TokenKind next)
+{
+    if (declaration->named)
+        return next == TOKEN_NAME;
+    bool is_value = next == TOKEN_NAME || next == TOKEN_STRING || next == TOKEN_NUMBER;
+    bool is_path = next == TOKEN_STAR && !strcmp(declaration->word, "output");
+    bool is_word = next >= TOKEN_AND && next != TOKEN_AS && next != TOKEN_AND && next != TOKEN_OR;
+    return is_value || is_path || is_word || next == TOKEN_NEWLINE || next == TOKEN_END;
+}
 
 const Declaration *declaration_ahead(Parser *p)
 {
@@ -277,13 +320,8 @@ const Declaration *declaration_ahead(Parser *p)
     for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
         if (!at_word(p, declarations[i].word))
             continue;
-        bool starts = declarations[i].braces
-                          ? next == TOKEN_OPEN_BODY
-                          : next == TOKEN_NAME || next == TOKEN_STRING || next == TOKEN_NUMBER ||
-                                next == TOKEN_NEWLINE || next == TOKEN_END ||
-                                (next == TOKEN_STAR && !strcmp(declarations[i].word, "output")) ||
-                                (next >= TOKEN_AND && next != TOKEN_AS && next != TOKEN_AND &&
-                                 next != TOKEN_OR);
+        bool starts = declarations[i].braces ? next == TOKEN_OPEN_BODY
+                                             : starts_declaration(&declarations[i], next);
         return starts ? &declarations[i] : NULL;
     }
     return NULL;

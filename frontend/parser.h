@@ -16,6 +16,7 @@ typedef struct Parser {
     int depth;  /* of recursion */
     int errors;
     bool panic; /* an error was reported in this statement: be silent until recovered */
+    bool in_block;
 } Parser;
 
 const Token *peek_token(Parser *p);                 /* skips newlines inside parentheses */
@@ -62,7 +63,8 @@ typedef struct Declaration {
     Node *(*parse)(Parser *); /* parses what follows the word */
     bool braces;              /* a { follows the word, not a name */
     bool many;                /* several, separated by commas, may follow the word */
-    bool top_only;            /* not in blocks */
+    bool top_only;            /* not in bodies */
+    bool named;               /* only before a name; before anything else the word is a name */
 } Declaration;
 /* The declaration that begins at the current token, which is not taken; NULL: none does. */
 const Declaration *declaration_ahead(Parser *p);

@@ -166,6 +166,13 @@ static void print_param(const Node *node, Text *out)
     print_value(node->b, out);
 }
 
+static void print_input(const Node *node, Text *out)
+{
+    text_add(out, "input %s : %s", node->name, node->text);
+    print_expression(node->a, out);
+    print_value(node->kids.count ? node->kids.data[0] : NULL, out);
+}
+
 /* `word` NAME = value */
 static void print_named(const char *word, const Node *node, Text *out)
 {
@@ -210,7 +217,7 @@ void print_item(const Node *node, int indent, Text *out)
         text_add(out, "return ");
         print_list(node->kids, out);
         break;
-    case NODE_OUTPUT:
+    case NODE_OUTPUT: print_named(node->same ? "predict " : "output ", node, out); break;
     case NODE_EXPOSE: print_named("output ", node, out); break;
     case NODE_UPDATE: print_named("update ", node, out); break;
     case NODE_MERGE: print_named("merge ", node, out); break;
@@ -221,10 +228,8 @@ void print_item(const Node *node, int indent, Text *out)
     case NODE_USE: print_use(node, out); break;
     case NODE_CONST: print_named("const ", node, out); break;
     case NODE_DIM: text_add(out, "dim %s", node->name); break;
-    case NODE_INPUT:
-        text_add(out, "input %s : %s", node->name, node->text);
-        print_expression(node->a, out);
-        break;
+    case NODE_INPUT: print_input(node, out); break;
+    case NODE_VOCAB: print_named("vocab ", node, out); break;
     case NODE_PARAM: print_param(node, out); break;
     case NODE_BLOCK: print_block(node, indent, out); break;
     case NODE_TRAIN:

@@ -41,6 +41,9 @@ static void run_output(Elab *e, const Node *node)
         val = no_value(e, node->a);
     if (val.kind == VAL_ERROR)
         return;
+    const char *kind = node->same ? prediction_kind(e, node, &val) : NULL;
+    if (node->same && !kind)
+        return;
     if (val.kind == VAL_NUMBER || val.kind == VAL_BOOL)
         val = val_tensor(e, node, as_tensor(e, node, val));
     if (val.kind != VAL_TENSOR) {
@@ -59,8 +62,9 @@ static void run_output(Elab *e, const Node *node)
         return;
     }
     map_set(&e->outputs, name, (void *)node);
-    if (!gives_merges(e))
-        build_output(&e->b, name, val.tensor);
+    Op *output = gives_merges(e) ? NULL : build_output(&e->b, name, val.tensor);
+    if (output && kind)
+        op_set_attr(e->b.function, output, attr_string(ATTR_predict, kind));
 }
 
 /* `update NAME = value` or `merge NAME = value`: the param, and the value as its type; false after

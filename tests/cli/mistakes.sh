@@ -24,6 +24,38 @@ output logits = table[tokens] @ out
 loss = cross_entropy(logits, next(tokens))
 M
 printf 'module "good"\nfunc "f" {\n}\n' >good.tir
+# A model of columns with one line more: the mistakes of tests/mistakes.txt in what feeds it and what it predicts.
+while IFS='|' read -r name line; do
+    cat >fed_"$name".tfg <<M
+model fed
+dim B, S
+input src : token[B, S~] = column("text")
+input image : float[B, 4] = column("image")
+param e : [30, 4]
+output x = mean(e[src], 1)
+$line
+M
+done <<'L'
+two|input label : int[B] = column("label", "tag")
+number|input label : int[B] = column(3)
+empty|input label : int[B] = column("")
+name|input label : int[B] = label
+batch|input label : int[4] = column("label")
+value|label = column("label")
+input|vocab scr = words
+floats|vocab image = words
+twice|vocab src = words; vocab src = shared
+next|vocab next(src) = words
+other|vocab src = word
+file|vocab src = "words.txt"
+block|block f(x) { predict p = softmax(x); return x }
+taken|predict x = image
+table|predict p = e
+classes|predict p = softmax(transpose(e[src]))
+axis|predict p = softmax(image, 0)
+truth|predict p = image > 0
+bare|predict image
+L
 for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
 head -n 1 t.txt >one.txt
 tr '\n' '\r' <t.txt >mac.txt

@@ -309,6 +309,75 @@ static void copy_that_stands_alone(void **state)
     arena_free(b.arena);
 }
 
+/* The words of declarations are names where no name follows them. */
+static void words_stay_names(void **state)
+{
+    (void)state;
+    Given g =
+        parse("dim B\n"
+              "input x : float[B, 4]\n"
+              "const column = 2\n"
+              "vocab = 3\n"
+              "predict, shared = [x, vocab * x]\n"
+              "block words(predict, vocab = column) { predict = predict + vocab; return predict }\n"
+              "if vocab == 3 {\n"
+              "  predict = words(predict)\n"
+              "  predict both = softmax(predict + shared)\n"
+              "}\n"
+              "output y = predict * vocab\n");
+    assert_non_null(g.model);
+    assert_type(&g, "both", "f32[B, 4]");
+    assert_type(&g, "y", "f32[B, 4]");
+    arena_free(g.arena);
+}
+
+static const char *attr_of(const Given *g, OpKind kind, const char *name, AttrName attr)
+{
+    FOR_OPS (op, &module_function(g->model->module, "model")->body)
+        if (op->kind == kind && !strcmp(op_string(op, ATTR_name), name))
+            return op_attr(op, attr) ? op_string(op, attr) : NULL;
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+static Given fixture(const char *name)
+{
+    char text[256];
+    snprintf(text, sizeof text, "use \"../tests/fixtures/columns/%s.tfg\"\n", name);
+    Given g = parse(text);
+    assert_non_null(g.model);
+    assert_true(g.model->has_loss && ir_verify(g.model->module, &g.diags));
+    return g;
+}
+
+/* Models of other tasks, whose inputs are columns and which say what they predict. */
+static void columns_and_predictions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *input, *column, *vocab, *output, *predict, *type;
+    } rows[] = {
+        {"tagger", "tgt", "tags", "words:tags.txt", "tag", "classes", "f32[B, S~, 20]"},
+        {"two_towers", "tgt", "second", "shared", "b", "values", "f32[B, 96]"},
+        {"speech_ctc", "sound", "sound", NULL, "letters", "classes", "f32[B, S~, 32]"},
+        {"multi_source", "src2", "src2", "shared", "logits", NULL, "f32[B, T~, 1000]"},
+        {"vit", "label", "label", "words:classes.txt", "class", "classes", "f32[B, 10]"},
+        {"classifier", "label", "label", "words", "class", "classes", "f32[B, 4]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Given g = fixture(rows[i].model);
+        const char *vocab = attr_of(&g, OP_input, rows[i].input, ATTR_vocab);
+        const char *predict = attr_of(&g, OP_output, rows[i].output, ATTR_predict);
+        const char *column = attr_of(&g, OP_input, rows[i].input, ATTR_column);
+        assert_non_null(column);
+        assert_string_equal(column, rows[i].column);
+        assert_string_equal(vocab ? vocab : "none", rows[i].vocab ? rows[i].vocab : "none");
+        assert_string_equal(predict ? predict : "none", rows[i].predict ? rows[i].predict : "none");
+        assert_type(&g, rows[i].output, rows[i].type);
+        arena_free(g.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +392,8 @@ int main(void)
         cmocka_unit_test(training),
         cmocka_unit_test(variants),
         cmocka_unit_test(copy_that_stands_alone),
+        cmocka_unit_test(words_stay_names),
+        cmocka_unit_test(columns_and_predictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

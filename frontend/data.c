@@ -1,0 +1,182 @@
+/* What a model says of its data: the columns that feed its inputs, the words that their integers
+ * stand for, and what it predicts. */
+#include "frontend/elab.h"
+
+/* ---- texts of these declarations ---- */
+
+static bool is_call(const Node *node, const char *name)
+{
+    return node->kind == NODE_CALL && !strcmp(node->name, name);
+}
+
+/* The one text that a call takes; NULL after a message. `use`: how it is written. */
+static const char *text_of_call(Elab *e, const Node *call, const char *use)
+{
+    const Node *arg = call->kids.count == 1 ? call->kids.data[0] : NULL;
+    if (!arg || arg->name || call->label) {
+        elab_error(e, call, "`%s` takes one text and nothing else: write `%s`", call->name, use);
+        return NULL;
+    }
+    Val val = eval_at_top(e, arg->a);
+    if (val.kind == VAL_ERROR)
+        return NULL;
+    if (val.kind == VAL_STRING && *val.text)
+        return val.text;
+    elab_error(e, arg->a, "`%s` takes a text, not %s: write `%s`", call->name,
+               val.kind == VAL_STRING ? "an empty one" : val_text(e, &val), use);
+    return NULL;
+}
+
+/* Whether the first dimension is that of the batch: each row of a table is one element of it. */
+static bool begins_with_batch(const Elab *e, const Type *type)
+{
+    return type->rank > 0 && !dim_is_const(type->dims[0]) &&
+           !symbol_is_ragged(e->module, type->dims[0].symbol);
+}
+
+static void set_text(Elab *e, Op *op, AttrName name, const char *text)
+{
+    op_set_attr(e->b.function, op, attr_string(name, text));
+}
+
+/* ---- input NAME : type[dims] = column("FIELD") ---- */
+
+void declare_column(Elab *e, const Node *input, Op *op)
+{
+    static const char use[] = "column(\"FIELD\")", *const known[] = {"column"};
+    const Node *feed = input->kids.count ? input->kids.data[0] : NULL;
+    if (!feed)
+        return;
+    if (!is_call(feed, "column")) {
+        const char *hint =
+            feed->kind == NODE_CALL ? did_you_mean(e, feed->name, NULL, 0, known, 1) : "";
+        elab_error(e, feed, "what feeds an input is written `%s`, not `%s`%s", use,
+                   expression_text(e->arena, feed), hint);
+        return;
+    }
+    const char *field = text_of_call(e, feed, use);
+    const Type *type = &op_result(op)->type;
+    if (!field)
+        return;
+    if (!begins_with_batch(e, type)) {
+        elab_error(e, input->a,
+                   "an input with a column begins with the batch, which a `dim` declares, as in "
+                   "`[B]` or `[B, 32]`; `%s` is %s",
+                   input->name, type_text(e, type));
+        return;
+    }
+    set_text(e, op, ATTR_column, field);
+}
+
+/* ---- vocab NAME = words, words("FILE") or shared ---- */
+
+/* The value of the op's attribute; NULL after a message. */
+static const char *words_of(Elab *e, const Node *vocab)
+{
+    static const char *const known[] = {"words", "shared"};
+    const Node *value = vocab->a;
+    bool is_name = value->kind == NODE_NAME;
+    for (int i = 0; is_name && i < 2; i++)
+        if (!strcmp(value->name, known[i]))
+            return known[i];
+    if (is_call(value, "words")) {
+        const char *file = value->kids.count ? text_of_call(e, value, "words(\"FILE\")") : NULL;
+        if (!value->kids.count)
+            elab_error(e, value,
+                       "`words()` names no file: write `words(\"FILE\")`, or `words` for the words "
+                       "of the data");
+        return file ? arena_printf(e->arena, "words:%s", file) : NULL;
+    }
+    const char *hint =
+        value->kind == NODE_STRING
+            ? arena_printf(e->arena, "; write `words(%s)`", expression_text(e->arena, value))
+        : is_name || value->kind == NODE_CALL ? did_you_mean(e, value->name, NULL, 0, known, 2)
+                                              : "";
+    elab_error(e, value, "a vocabulary is `words`, `words(\"FILE\")` or `shared`, not `%s`%s",
+               expression_text(e->arena, value), hint);
+    return NULL;
+}
+
+/* The declared input; NULL after a message. */
+static const Decl *input_of(Elab *e, const Node *vocab)
+{
+    Decl *decl = map_get(&e->decls, vocab->name);
+    if (decl && decl->node->kind == NODE_INPUT)
+        return decl;
+    VEC(const char *) inputs = {0};
+    for (size_t i = 0; i < e->decls.count; i++) {
+        const Decl *other = e->decls.entries[i].value;
+        if (other->node->kind == NODE_INPUT)
+            vec_push(e->arena, inputs, other->node->name);
+    }
+    elab_error(e, vocab, "the model has no input `%.60s`: only an input has a vocabulary%s",
+               vocab->name, did_you_mean(e, vocab->name, NULL, 0, inputs.data, (int)inputs.count));
+    if (decl)
+        elab_note(e, decl->node->loc, "`%.60s` is declared here", vocab->name);
+    return NULL;
+}
+
+static void declare_vocab(Elab *e, const Node *vocab)
+{
+    const Decl *decl = input_of(e, vocab);
+    const char *words = vocab->a ? words_of(e, vocab) : NULL;
+    if (!decl || !words || decl->value.kind != VAL_TENSOR)
+        return;
+    const Type *type = &decl->value.tensor->type;
+    if (type->dtype == DT_I32) {
+        set_text(e, decl->value.tensor->op, ATTR_vocab, words);
+        return;
+    }
+    elab_error(e, vocab, "`%s` is %s: only an input of `token` or `int` has a vocabulary",
+               vocab->name, type_text(e, type));
+    elab_note(e, decl->node->loc, "declared here");
+}
+
+void declare_vocabs(Elab *e)
+{
+    for (size_t i = 0; i < e->loaded.items.count; i++) {
+        const Node *node = e->loaded.items.data[i];
+        if (node->kind == NODE_VOCAB && !node->overridden)
+            declare_vocab(e, node);
+    }
+}
+
+/* ---- predict NAME = value ---- */
+
+/* A softmax along another axis than the last gives no probabilities of what the last counts; a
+ * block of that name is the model's own matter. */
+static bool is_along_last(const Elab *e, const Node *call, const Value *value)
+{
+    return map_has(&e->blocks, call->name) || is_call(call, "sigmoid") ||
+           value->op->kind == OP_softmax;
+}
+
+static const char *class_problem(const Elab *e, const Node *call, const Value *value)
+{
+    const Type *type = &value->type;
+    if (!dtype_is_float(type->dtype))
+        return "probabilities of classes are floats";
+    if (!dim_is_const(type->dims[type->rank - 1]))
+        return "the last dimension counts the classes, so it must be constant";
+    if (!is_along_last(e, call, value))
+        return "probabilities of classes are a softmax along the last axis";
+    return NULL;
+}
+
+const char *prediction_kind(Elab *e, const Node *predict, const Val *val)
+{
+    const Node *given = predict->a;
+    bool classes = is_call(given, "softmax") || is_call(given, "sigmoid");
+    const char *problem = NULL;
+    if (val->kind != VAL_TENSOR || !begins_with_batch(e, &val->tensor->type))
+        problem = "a model predicts something of each row, so the first dimension must be the "
+                  "batch, which a `dim` declares";
+    else if (classes)
+        problem = class_problem(e, given, val->tensor);
+    else if (val->tensor->type.dtype == DT_BOOL)
+        problem = "a model predicts numbers; `float(x)` makes numbers of truth values";
+    if (!problem)
+        return classes ? "classes" : "values";
+    elab_error(e, given, "%s: `%s` is %s", problem, predict->name, val_text(e, val));
+    return NULL;
+}
