@@ -88,7 +88,8 @@ ModelPorts ports_of(const Module *module)
     find_inputs(module, model, &ports);
     const int64_t width = width_of(model, &ports);
     FOR_OPS (op, &model->body) {
-        if (op->kind != OP_output || !strcmp(op_string(op, ATTR_name), "loss"))
+        if (op->kind != OP_output || !strcmp(op_string(op, ATTR_name), "loss") ||
+            op_attr(op, ATTR_predict))
             continue;
         const Type *type = &op->args[0]->type;
         bool is_named = !strcmp(op_string(op, ATTR_name), "logits");

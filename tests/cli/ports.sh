@@ -29,6 +29,16 @@ sed 's/^output.*/output scores = e[tokens] @ transpose(e)/; s/^loss.*/loss = cro
 "$tfc" train named.tfg --text src --vocab words:auto --steps 2 --out run-named 2>err || fail "$(cat err)"
 "$tfc" score run-named --text tgt >out 2>&1 && [ "$(wc -l <out)" = 40 ] || fail "score: $(cat out)"
 
+# What a model predicts for its user is no logits, as wide as the vocabulary or not, and changes none.
+sed 's/^output.*/predict logits = softmax(e[tokens] @ transpose(e))/; s/^model only/model said/' only.tfg >said.tfg
+"$tfc" train said.tfg --text src --vocab words:auto --steps 2 --out run-said 2>err || fail "$(cat err)"
+refuses 1 'gives no probabilities of next tokens' "$tfc" score run-said --text tgt
+sed 's/^output.*/predict likely = softmax(e[tokens] @ transpose(e))\n&/' named.tfg >both.tfg
+"$tfc" train both.tfg --text src --vocab words:auto --steps 2 --out run-both 2>err || fail "$(cat err)"
+"$tfc" score run-named --text tgt >named.txt && "$tfc" score run-both --text tgt >both.txt && cmp named.txt both.txt ||
+    fail "a prediction changes the scores"
+"$tfc" generate run-both --prompt 'a' --tokens 3 --temperature 0 >out 2>err || fail "generate: $(cat err)"
+
 # The second input of tokens is the target, predicted or not.
 cat >pairs.tfg <<'END'
 model pairs
