@@ -26,6 +26,20 @@ static int64_t type_elements(const Type *type)
     return count;
 }
 
+/* An input or output: its name, type, and what the model says of its data. */
+static void print_port(Job *job, const Module *module, const char *word, const Op *op,
+                       const Type *type)
+{
+    static const AttrName said[] = {ATTR_column, ATTR_vocab, ATTR_predict};
+    printf("  %-7s %-40s %s", word, op_string(op, ATTR_name),
+           ir_type_text(module, type, job->arena));
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (op_attr(op, said[i]))
+            printf("  %s %s", attr_info[said[i]].name,
+                   text_visible_name(job->arena, op_string(op, said[i])));
+    printf("\n");
+}
+
 static void print_model(Job *job, const Model *model)
 {
     static const char *const roles[] = {"", "  frozen", "  state", "  slot", "  gradient"};
@@ -34,11 +48,9 @@ static void print_model(Job *job, const Model *model)
     printf("model %s\n", module->name);
     FOR_OPS (op, &module_function(module, "model")->body) {
         if (op->kind == OP_input)
-            printf("  input   %-40s %s\n", op_string(op, ATTR_name),
-                   ir_type_text(module, &op_result(op)->type, job->arena));
+            print_port(job, module, "input", op, &op_result(op)->type);
         else if (op->kind == OP_output)
-            printf("  output  %-40s %s\n", op_string(op, ATTR_name),
-                   ir_type_text(module, &op->args[0]->type, job->arena));
+            print_port(job, module, "output", op, &op->args[0]->type);
     }
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];

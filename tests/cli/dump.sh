@@ -87,6 +87,27 @@ cmp -s "$work/printed" "$work/written" || fail "a failed dump -o writes"
 "$tfc" dump $model $small -o "$work/absent/out" 2>"$work/errors" && fail "dump -o into no folder"
 grep -q "cannot write .*absent/out" "$work/errors" || fail "dump -o into no folder: $(cat "$work/errors")"
 
+# What models say of their data stays in the text of every stage; training computes no prediction that the loss does
+# not read.
+for columns in tests/fixtures/columns/*.tfg; do
+    for stage in graph grad fused; do
+        round_trip "$columns" --stage $stage
+    done
+done
+for columns in tagger speech_ctc vit classifier; do
+    said=tests/fixtures/columns/$columns.tfg
+    sed '/^predict/d; s/^logits = /output &/' $said >"$work/plain.tfg"
+    "$tfc" dump $said --function forward --stage graph | grep -q 'output .*, predict = "classes"}' || fail "$columns predicts nothing"
+    "$tfc" dump $said --function train_step --stage grad >"$work/a.tir"
+    "$tfc" dump "$work/plain.tfg" --function train_step --stage grad >"$work/b.tir"
+    test -s "$work/a.tir" && cmp -s "$work/a.tir" "$work/b.tir" || fail "$columns is trained otherwise where it predicts"
+done
+"$tfc" info tests/fixtures/columns/tagger.tfg >"$work/out" || fail "info"
+for line in 'src .*i32\[B, S~\]  column words  vocab words$' 'tgt .*i32\[B, S~\]  column tags  vocab words:tags.txt$' \
+    'tag .*f32\[B, S~, 20\]  predict classes$'; do
+    grep -q "put  *$line" "$work/out" || fail "info has no $line"
+done
+
 "$tfc" dump $model $small --report --dim B=4 >"$work/out" || fail "report"
 for line in '^train_step at B = 4, S = 32' '^  .*: products: 3 share an operand' '^near misses' \
     '^  .*: not fused: .*: ' '^kernels and products: ' '^slab: .* live at the peak, step '; do
