@@ -115,12 +115,16 @@ static bool check_text(Diagnostics *diags, const Lines *lines, int64_t line_limi
 /* The file that line *i is of; *i becomes its number there. */
 static const Lines *file_of_line(const Lines *lines, int64_t *i)
 {
+    const Lines *file = lines;
     for (int k = 0; k < lines->n_parts; k++) {
-        if (*i < lines->parts[k]->n || k + 1 == lines->n_parts)
-            return lines->parts[k];
-        *i -= lines->parts[k]->n;
+        file = lines->parts[k];
+        if (*i < file->n || k + 1 == lines->n_parts)
+            break;
+        *i -= file->n;
     }
-    return lines;
+    if (file->line && *i < file->n)
+        *i = file->line[*i];
+    return file;
 }
 
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i)
@@ -206,7 +210,7 @@ Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines
     Lines *sides = ARENA_ARRAY(arena, Lines, 2);
     int64_t bad = 0;
     for (int k = 0; k < 2; k++) {
-        sides[k] = (Lines){.source = lines->source, .n = lines->n};
+        sides[k] = (Lines){.source = lines->source, .n = lines->n, .line = lines->line};
         sides[k].at = ARENA_ARRAY(arena, Line, lines->n + 1);
     }
     for (int64_t i = 0; i < lines->n; i++) {

@@ -20,11 +20,14 @@ typedef struct Line {
 
 /* Lines: the lines of a file, or of several files in order.
  *   source    the file; of several files only their names, for messages
+ *   line      for each of the n, on which line of the file it begins, from 0; NULL: i is on line i.
+ *             (The records of a table with a header, or with texts of several lines: table.h)
  *   parts     the files, n_parts of them, in order; none: it is one file */
 typedef struct Lines {
     const Source *source;
     int64_t n;
     Line *at;
+    const int64_t *line;
     struct Lines *const *parts;
     int n_parts;
 } Lines;
@@ -53,8 +56,8 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
-/* lines_place: line i (from 0) as a place for messages. The next function names it: "line 5", of
- * several files "line 5 of NAME", in the arena. */
+/* lines_place: line i (from 0) as a place for messages, by its number in its file. The next function
+ * names it: "line 5", of several files "line 5 of NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 

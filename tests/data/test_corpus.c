@@ -64,6 +64,29 @@ static void test_lines(void **state)
     assert_int_equal(lines_of(f, "\n")->n, 1);
 }
 
+/* Lines that are not those of their file by number, alone, split at tabs and joined. */
+static void test_places(void **state)
+{
+    Fixture *f = *state;
+    static const int64_t numbers[] = {1, 4};
+    Lines *first = arena_copy(f->arena, lines_named(f, "one", "a\tb\nc\td\n", 8), sizeof *first);
+    first->line = numbers;
+    Lines *second, *parts[] = {lines_columns(&f->diags, f->arena, first, &second),
+                               arena_copy(f->arena, lines_of(f, "x\ny"), sizeof *first)};
+    const Lines *all = lines_join(f->arena, parts, 2);
+    static const int lines[] = {2, 5, 1, 2};
+    for (int i = 0; i < 4; i++) {
+        const Loc place = lines_place(all, i);
+        assert_int_equal(place.line, lines[i]);
+        assert_string_equal(place.source->path, i < 2 ? "one" : "text");
+    }
+    assert_string_equal(lines_where(f->arena, all, 1), "line 5 of one");
+    assert_string_equal(lines_where(f->arena, all, 3), "line 2 of text");
+    assert_string_equal(lines_where(f->arena, first, 1), "line 5");
+    assert_string_equal(lines_where(f->arena, second, 0), "line 2");
+    assert_string_equal(lines_where(f->arena, first, 2), "line 3"); /* past the end: as counted */
+}
+
 static void test_utf8(void **state)
 {
     static const struct {
@@ -262,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_places, setup, teardown),
         cmocka_unit_test(test_utf8),
         cmocka_unit_test_setup_teardown(test_bad_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
