@@ -1,14 +1,10 @@
-/* Reading text, checking UTF-8 and cutting it into lines. */
-#define _GNU_SOURCE
+/* Cutting a text into lines, and checking that it is UTF-8. */
 #include "runtime/data/lines.h"
 
-#include "base/machine.h"
+#include "runtime/data/packed_text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <string.h>
 
 enum { MAX_PLACES = 3 }; /* bad lines told one by one; the rest are counted */
 
@@ -30,14 +26,13 @@ const char *text_foreign(const char *text, size_t length)
     static const struct {
         const char *begin, *what;
     } rows[] = {
-        {"\x1f\x8b", "is compressed by gzip; decompress it first"},
         {"\xff\xfe", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
         {"\xfe\xff", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (length >= 2 && !memcmp(text, rows[i].begin, 2))
             return rows[i].what;
-    return NULL;
+    return packed_text_advice(text, length);
 }
 
 bool text_has_cr_lines(const char *text, size_t length)
@@ -226,146 +221,4 @@ Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines
                    (long long)(bad - MAX_PLACES));
     *second = &sides[1];
     return bad ? NULL : &sides[0];
-}
-
-/* ---- reading ---- */
-
-enum { CHUNK = 1 << 20 };
-
-typedef struct Input {
-    Diagnostics *diags;
-    const char *path, *name; /* name: for messages */
-    int fd;
-    int64_t line_limit, memory;
-} Input;
-
-/* The end of what was read, which began at `from`, is no text, so that reading on would be
- * in vain: it may be endless. lines_parse finds the same and tells it. */
-static bool is_hopeless(const Input *input, const char *text, size_t from, size_t length,
-                        size_t *line_begin)
-{
-    const char *last = memrchr(text + from, '\n', length - from);
-    if (memchr(text + from, 0, length - from))
-        return true;
-    if (last)
-        *line_begin = (size_t)(last + 1 - text);
-    return length - *line_begin > (size_t)input->line_limit + 1; /* with a CR */
-}
-
-static bool too_large(const Input *input, const char *how, int64_t bytes)
-{
-    Text size = {0}, memory = {0};
-    text_bytes(&size, bytes);
-    text_bytes(&memory, input->memory);
-    diag_error(input->diags, (Loc){0},
-               "cannot read %s: it has %s%s, and %s of memory are free; give a part of it",
-               input->name, how, size.data, memory.data);
-    text_free(&size);
-    text_free(&memory);
-    return false;
-}
-
-/* Reads into memory that is there for `room` bytes; false after an error. */
-static bool read_known(const Input *input, char *text, size_t room, size_t *length)
-{
-    size_t line_begin = 0;
-    while (*length < room) {
-        size_t chunk = room - *length < CHUNK ? room - *length : CHUNK;
-        ssize_t n = read(input->fd, text + *length, chunk);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            diag_errno(input->diags, "read", input->name, errno);
-        if (n <= 0)
-            return n == 0;
-        *length += (size_t)n;
-        if (is_hopeless(input, text, *length - (size_t)n, *length, &line_begin))
-            break;
-    }
-    return true;
-}
-
-/* Reads to the end of a pipe, a device or a terminal. */
-static bool read_unknown(const Input *input, Text *text)
-{
-    static const int64_t copies = 3; /* the buffer, its larger successor, the result */
-    size_t line_begin = 0;
-    char buffer[1 << 16];
-    for (;;) {
-        ssize_t n = read(input->fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            diag_errno(input->diags, "read", input->name, errno);
-        if (n <= 0)
-            return n == 0;
-        text_put(text, buffer, (size_t)n);
-        if (is_hopeless(input, text->data, text->length - (size_t)n, text->length, &line_begin))
-            return true;
-        if ((int64_t)text->length > input->memory / copies)
-            return too_large(input, "more than ", (int64_t)text->length);
-    }
-}
-
-static const Source *read_source(const Input *input, Arena *arena)
-{
-    struct stat info;
-    Source *source = ARENA_NEW(arena, Source);
-    source->path = arena_strdup(arena, input->name);
-    if (fstat(input->fd, &info) || S_ISDIR(info.st_mode)) {
-        diag_errno(input->diags, "read", input->name, EISDIR);
-        return NULL;
-    }
-    if (S_ISREG(info.st_mode) && info.st_size > 0) { /* /proc has files that say 0 */
-        if (info.st_size > input->memory)
-            return too_large(input, "", info.st_size), NULL;
-        char *text = arena_alloc(arena, (size_t)info.st_size + 1);
-        source->text = text;
-        return read_known(input, text, (size_t)info.st_size, &source->length) ? source : NULL;
-    }
-    Text text = {0};
-    bool ok = read_unknown(input, &text);
-    source->text = ok ? arena_strndup(arena, text.data ? text.data : "", text.length) : "";
-    source->length = text.length;
-    text_free(&text);
-    return ok ? source : NULL;
-}
-
-Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits)
-{
-    bool is_stdin = !strcmp(path, "-");
-    Input input = {diags,
-                   path,
-                   is_stdin ? "<standard input>" : path,
-                   STDIN_FILENO,
-                   limits && limits->line ? limits->line : LINE_LIMIT,
-                   limits && limits->memory ? limits->memory : machine_memory_free()};
-    if (!is_stdin && (input.fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
-        diag_errno(diags, "read", path, errno);
-        return NULL;
-    }
-    const Source *source = read_source(&input, arena);
-    if (!is_stdin)
-        close(input.fd);
-    return source ? lines_parse(diags, arena, source, input.line_limit) : NULL;
-}
-
-Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n,
-                      const LineLimits *limits)
-{
-    Lines **parts = ARENA_ARRAY(arena, Lines *, n + 1);
-    bool has_stdin = false;
-    for (size_t k = 0; k < n; k++) {
-        bool is_stdin = !strcmp(paths[k], "-");
-        if (is_stdin && has_stdin) {
-            diag_error(diags, (Loc){0},
-                       "standard input (-) stands twice among the files, and is read once");
-            return NULL;
-        }
-        has_stdin = has_stdin || is_stdin;
-        parts[k] = lines_read(diags, arena, paths[k], limits);
-        if (!parts[k])
-            return NULL;
-    }
-    return lines_join(arena, parts, (int)n);
 }

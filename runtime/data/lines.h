@@ -1,7 +1,8 @@
 /* Text files as lines of valid UTF-8. LF and CRLF end a line, a byte order mark is
  * dropped, a last line without an end counts. Bytes that are not UTF-8, NULs and lines
- * that are too long are errors with file, line and column. Whole texts here; line by
- * line, as they come: line_reader.h. */
+ * that are too long are errors with file, line and column. Whole texts here, which may be
+ * compressed by gzip, xz or zstd (packed_text.h); line by line, as they come, and never
+ * compressed: line_reader.h. */
 #ifndef RUNTIME_DATA_LINES_H
 #define RUNTIME_DATA_LINES_H
 
@@ -37,14 +38,20 @@ typedef struct LineLimits {
     int64_t memory; /* bytes of the text; 0: what the machine has free */
 } LineLimits;
 
-/* Reads a file, a pipe, or standard input ("-"). A file that is larger than the memory is an error
- * before it is read; a pipe, once more than a third of the memory has been read from it. `limits`
- * may be NULL. NULL after errors. */
+/* Reads a file, a pipe, or standard input ("-"), and unpacks it if it is compressed. A file that is
+ * larger than the memory is an error before it is read; a pipe and a compressed text, once more than
+ * a third of the memory has been read from it. Reading ends early at a NUL and at a line over the
+ * limit, which lines_parse reports. `limits` may be NULL. NULL after errors. */
+const Source *text_read(Diagnostics *diags, Arena *arena, const char *path,
+                        const LineLimits *limits);
+/* text_read and lines_parse. */
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
 /* Several files as one text, each read as lines_read does. Standard input may be among them
  * once. */
 Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n,
                       const LineLimits *limits);
+/* Whether at most one of the paths is standard input; false after an error. */
+bool text_paths_check(Diagnostics *diags, const char *const *paths, size_t n);
 /* n texts, at least one, as one text in the arena. */
 Lines *lines_join(Arena *arena, Lines *const *parts, int n);
 /* The lines of a text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. NULL
@@ -64,8 +71,9 @@ const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 /* What is wrong with a line, and at which column (from 1); NULL: nothing. The message
  * lives in the arena. */
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column);
-/* For a file that begins with this text and has no lines of UTF-8 (gzip, UTF-16): what it is and
- * what to do, to be put behind its name: "is UTF-16: …". NULL: neither was found. */
+/* For a text that begins with these bytes and has no lines of UTF-8 (it is still compressed, or is
+ * UTF-16): what it is and what to do, to be put behind its name: "is UTF-16: …". NULL: neither was
+ * found. */
 const char *text_foreign(const char *text, size_t length);
 /* Whether the text's lines end with CR alone, as on old Macintoshes: it is one line to tfc. */
 bool text_has_cr_lines(const char *text, size_t length);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "driver/corpus/prepare_texts.h"
+#include "runtime/data/packed_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,9 @@ static void try_case(Case *c, bool prepares)
     Lines *targets, *sources;
     find_pairs(c);
     read_lines(c);
-    sources = read_whole(c, &targets);
+    /* compressed texts are read whole alone: fuzz_table.c */
+    bool is_packed = packed_text_program((const char *)c->bytes, c->size) != NULL;
+    sources = is_packed ? NULL : read_whole(c, &targets);
     if (!sources)
         return;
     const Lines *const sides[] = {sources, targets};

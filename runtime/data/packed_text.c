@@ -1,0 +1,230 @@
+/* PackedText by zlib, liblzma and libzstd: a Packing, three functions, for each. */
+#include "runtime/data/packed_text.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { PACKED_CHUNK = 1 << 16, PACKED_STEP = 1 << 30 /* zlib counts in 32 bits */ };
+
+static const char bad_data[] = "incorrect data";
+
+typedef struct Packing {
+    const char *program, *advice, *magic;
+    size_t n_magic;
+    bool (*begin)(PackedText *text); /* false: memory ran out */
+    /* Unpacks from text->at, of text->n bytes, to `out`, and advances both; the number of bytes
+     * made is returned. Sets text->is_whole, and text->fault after an error. */
+    size_t (*step)(PackedText *text, char *out, size_t size);
+    void (*end)(PackedText *text);
+} Packing;
+
+struct PackedText {
+    const Packing *packing;
+    int fd, error; /* error: errno of a read; 0: none */
+    bool at_end;   /* nothing more can be read from fd */
+    bool is_whole; /* what has been unpacked may end here */
+    bool has_failed;
+    const unsigned char *at; /* n bytes in `chunk` that are not yet unpacked */
+    size_t n;
+    const char *fault; /* what the library finds wrong; NULL: nothing */
+    char problem[160];
+    union {
+        z_stream gzip;
+        lzma_stream xz;
+        ZSTD_DStream *zstd;
+    } state;
+    unsigned char chunk[PACKED_CHUNK];
+};
+
+/* ---- gzip ---- */
+
+static bool gzip_begin(PackedText *t)
+{
+    enum { GZIP = 16 };
+    return inflateInit2(&t->state.gzip, MAX_WBITS + GZIP) == Z_OK;
+}
+
+static void gzip_end(PackedText *t) { inflateEnd(&t->state.gzip); }
+
+static size_t gzip_step(PackedText *t, char *out, size_t size)
+{
+    z_stream *z = &t->state.gzip;
+    const uInt n = t->n < PACKED_STEP ? (uInt)t->n : PACKED_STEP;
+    if (t->is_whole) /* a further member */
+        inflateReset(z);
+    t->is_whole = false;
+    z->next_in = (unsigned char *)(uintptr_t)t->at; /* zlib only reads it */
+    z->avail_in = n;
+    z->next_out = (unsigned char *)out;
+    z->avail_out = (uInt)size;
+    const int result = inflate(z, Z_NO_FLUSH);
+    t->at = z->next_in;
+    t->n -= n - z->avail_in;
+    t->is_whole = result == Z_STREAM_END;
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+        t->fault = z->msg ? z->msg : bad_data;
+    return size - z->avail_out;
+}
+
+/* ---- xz ---- */
+
+static bool xz_begin(PackedText *t)
+{
+    t->state.xz = (lzma_stream)LZMA_STREAM_INIT;
+    return lzma_stream_decoder(&t->state.xz, PACKED_WINDOW, LZMA_CONCATENATED) == LZMA_OK;
+}
+
+static void xz_end(PackedText *t) { lzma_end(&t->state.xz); }
+
+static const char *xz_fault(lzma_ret result)
+{
+    static const char *const what[] = {
+        [LZMA_MEMLIMIT_ERROR] = "its window is larger than 256 MiB: compress it by xz -9 or less",
+        [LZMA_FORMAT_ERROR] = "what follows is not xz",
+        [LZMA_OPTIONS_ERROR] = "a filter or option that liblzma does not know",
+        [LZMA_MEM_ERROR] = "out of memory",
+    };
+    const size_t i = (size_t)result;
+    return i < sizeof what / sizeof *what && what[i] ? what[i] : bad_data;
+}
+
+static size_t xz_step(PackedText *t, char *out, size_t size)
+{
+    lzma_stream *z = &t->state.xz;
+    z->next_in = t->at;
+    z->avail_in = t->n;
+    z->next_out = (uint8_t *)out;
+    z->avail_out = size;
+    const lzma_ret result = lzma_code(z, t->at_end ? LZMA_FINISH : LZMA_RUN);
+    t->at = z->next_in;
+    t->n = z->avail_in;
+    t->is_whole = result == LZMA_STREAM_END;
+    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
+        t->fault = xz_fault(result);
+    return size - z->avail_out;
+}
+
+/* ---- zstd ---- */
+
+static bool zstd_begin(PackedText *t) { return (t->state.zstd = ZSTD_createDStream()) != NULL; }
+
+static void zstd_end(PackedText *t) { ZSTD_freeDStream(t->state.zstd); }
+
+static size_t zstd_step(PackedText *t, char *out, size_t size)
+{
+    ZSTD_inBuffer in = {t->at, t->n, 0};
+    ZSTD_outBuffer made = {out, size, 0};
+    const size_t result = ZSTD_decompressStream(t->state.zstd, &made, &in);
+    t->at += in.pos;
+    t->n -= in.pos;
+    t->is_whole = result == 0;
+    if (ZSTD_isError(result))
+        t->fault = ZSTD_getErrorName(result);
+    return made.pos;
+}
+
+/* ---- all ---- */
+
+#define NAMED(program) \
+    program, "is compressed by " program "; decompress it first: " program " -dc FILE >NEW"
+static const Packing packings[] = {
+    {NAMED("gzip"), "\x1f\x8b", 2, gzip_begin, gzip_step, gzip_end},
+    {NAMED("xz"), "\xfd\x37zXZ\0", 6, xz_begin, xz_step, xz_end},
+    {NAMED("zstd"), "\x28\xb5\x2f\xfd", 4, zstd_begin, zstd_step, zstd_end},
+};
+
+static const Packing *packing_of(const char *begin, size_t n)
+{
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
+        if (n >= packings[i].n_magic && !memcmp(begin, packings[i].magic, packings[i].n_magic))
+            return &packings[i];
+    return NULL;
+}
+
+const char *packed_text_program(const char *begin, size_t n)
+{
+    const Packing *packing = packing_of(begin, n);
+    return packing ? packing->program : NULL;
+}
+
+const char *packed_text_advice(const char *begin, size_t n)
+{
+    const Packing *packing = packing_of(begin, n);
+    return packing ? packing->advice : NULL;
+}
+
+PackedText *packed_text_open(const char *begin, size_t n, int fd)
+{
+    PackedText *t = memory_zeroed(1, sizeof *t + n);
+    unsigned char *copy = (unsigned char *)(t + 1);
+    memcpy(copy, begin, n);
+    t->packing = packing_of(begin, n);
+    t->fd = fd;
+    t->at = copy;
+    t->n = n;
+    t->at_end = fd < 0;
+    memory_need(t->packing->begin(t));
+    return t;
+}
+
+/* False: reading failed. */
+static bool fill_chunk(PackedText *t)
+{
+    ssize_t n;
+    do
+        n = read(t->fd, t->chunk, sizeof t->chunk);
+    while (n < 0 && errno == EINTR);
+    t->error = n < 0 ? errno : 0;
+    t->at_end = n <= 0;
+    t->at = t->chunk;
+    t->n = n > 0 ? (size_t)n : 0;
+    return n >= 0;
+}
+
+static ssize_t fail_unpacking(PackedText *t)
+{
+    t->has_failed = true;
+    snprintf(t->problem, sizeof t->problem, "it is compressed by %s, and %s%s", t->packing->program,
+             t->fault ? "cannot be unpacked: " : "ends too early: it is not the whole file",
+             t->fault ? t->fault : "");
+    return -1;
+}
+
+ssize_t packed_text_read(PackedText *t, char *out, size_t size)
+{
+    while (!t->has_failed) {
+        if (!t->n && !t->at_end && !fill_chunk(t))
+            break;
+        const bool has_more = t->n > 0;
+        if (!has_more && t->at_end && t->is_whole)
+            return 0;
+        const size_t made = t->packing->step(t, out, size < PACKED_STEP ? size : PACKED_STEP);
+        if (made && !t->fault)
+            return (ssize_t)made;
+        if (t->fault || (!has_more && t->at_end && !t->is_whole))
+            break;
+    }
+    return fail_unpacking(t);
+}
+
+const char *packed_text_problem(const PackedText *t, int *error)
+{
+    *error = t->error;
+    return t->error ? NULL : t->problem;
+}
+
+void packed_text_close(PackedText *t)
+{
+    if (!t)
+        return;
+    t->packing->end(t);
+    free(t);
+}
