@@ -1,0 +1,63 @@
+/* Table: the records of a file, by fields. Each wanted field is a column: Lines with an entry for
+ * each record, so that what takes a text takes a column.
+ *
+ * Formats. A file may be compressed by gzip, xz or zstd (packed_text.h).
+ *
+ *   TSV         .tsv           fields between tabs, a record a line, no quoting: any other byte is
+ *                              itself
+ *   CSV         .csv           RFC 4180: fields between commas. "A field" in quotes may have commas
+ *                              and line breaks, and "" for a quote. Blanks belong to fields
+ *   JSON lines  .jsonl .ndjson an object a line: {"label": 2, "text": "A dog."}
+ *
+ * A file of another name is JSON lines if its first byte other than blanks is {, else TSV.
+ *
+ * Fields. They are named, and the first record of TSV and CSV is a header with the names; or all of
+ * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys.
+ *
+ * Values. Of JSON, the text of a string, and numbers, true, false and lists of numbers as they are
+ * written: "[1, 2.50]". Texts of CSV in quotes and of JSON may have line breaks in them. Nothing is
+ * trimmed, and a value may be empty.
+ *
+ * Errors, with file, line and column:
+ *
+ *   text      what lines_parse refuses
+ *   fields    a wanted field that the header lacks or has twice; no records
+ *   widths    a record that has more or fewer fields than the header (without one: of CSV, than the
+ *             first record; of TSV, fewer than wanted)
+ *   CSV       a quote within a field without quotes, text after a closing quote, a quote that
+ *             nothing closes
+ *   JSON      what is not JSON; a wanted key that is missing, null or there twice; a value that is an
+ *             object or a list of other things than numbers
+ *
+ * The first five bad records are reported, and how many there are. */
+#ifndef RUNTIME_DATA_TABLE_H
+#define RUNTIME_DATA_TABLE_H
+
+#include "runtime/data/lines.h"
+
+typedef enum TableFormat { TABLE_TSV, TABLE_CSV, TABLE_JSON } TableFormat;
+
+/* Table: n records.
+ *   columns   of each wanted field, in the order asked: n entries. lines_place(column, i) is where
+ *             record i begins. */
+typedef struct Table {
+    int64_t n;
+    Lines **columns;
+} Table;
+
+/* Reads a file, a pipe or standard input ("-"), with the limits of lines_read; `limits` may be
+ * NULL. `fields`: names or numbers of those wanted, at least one. NULL after errors. */
+Table *table_read(Diagnostics *diags, Arena *arena, const char *path, const char *const *fields,
+                  size_t n_fields, const LineLimits *limits);
+/* Several files, at least one, as one table: the records of one after those of the other. Fields
+ * are found in each by its own header. */
+Table *table_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n_paths,
+                      const char *const *fields, size_t n_fields, const LineLimits *limits);
+/* The table that a text in memory holds, which must outlive the result; of `limits` that of lines
+ * counts. */
+Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format,
+                   const char *const *fields, size_t n_fields, const LineLimits *limits);
+/* The format of a file of that name and text. */
+TableFormat table_format(const char *path, const Source *source);
+
+#endif

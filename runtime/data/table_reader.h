@@ -1,0 +1,43 @@
+/* TableReader: a text that is being cut into records; table.c and the formats' files share it. */
+#ifndef RUNTIME_DATA_TABLE_READER_H
+#define RUNTIME_DATA_TABLE_READER_H
+
+#include "runtime/data/table.h"
+
+/* TableReader
+ *   arena      of what the table has
+ *   scratch    of what is freed after reading
+ *   lines      of the text, checked by lines_parse
+ *   fields     names of those wanted, n_fields; their numbers, if `is_numbered`
+ *   is_wanted  which fields of a record are, by their order; NULL: all
+ *   line       where the next record begins, from 0
+ *   bad        records with an error */
+typedef struct TableReader {
+    Diagnostics *diags;
+    Arena *arena, *scratch;
+    const Lines *lines;
+    const Line *fields;
+    size_t n_fields;
+    bool is_numbered;
+    const bool *is_wanted;
+    int64_t line_limit, line, bad;
+} TableReader;
+
+enum { TABLE_BAD = -1 };
+
+/* Reads the next record, which there is, and moves reader->line behind it. Cells get its first
+ * `room` fields; of JSON, the wanted ones. Returns how many fields it has, or TABLE_BAD after
+ * table_fault. */
+typedef int64_t TableNext(TableReader *reader, Line *cells, size_t room);
+TableNext table_next_tsv, table_next_csv, table_next_json;
+
+/* Counts a bad record, and adds the error if it is among the first: `line` from 0, `at` the byte
+ * in the text. Returns TABLE_BAD. */
+int64_t table_fault(TableReader *reader, int64_t line, const char *at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Cuts a line at each `mark`; cells as of TableNext. */
+int64_t table_split(const Line *line, char mark, Line *cells, size_t room);
+/* Whether the text is that of the line. */
+bool table_is_name(const Line *name, const char *text, size_t length);
+
+#endif
