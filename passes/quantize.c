@@ -70,8 +70,7 @@ static void quantize_table(Function *function, PassContext *context, const SideT
         return;
     const Miss why = why_no_table(table);
     if (why != MISS_NONE) {
-        report_miss(context->report, gather, why,
-                    arena_printf(function->module->arena, "gather in %s", word));
+        report_miss(context->report, gather, why, "gather in %s", word);
         return;
     }
     op_set_attr(function, gather, (Attr){.name = ATTR_quant, .s = word});
