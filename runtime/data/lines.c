@@ -38,7 +38,7 @@ const char *text_foreign(const char *text, size_t length)
 bool text_has_cr_lines(const char *text, size_t length)
 {
     const char *first = length && !memchr(text, '\n', length) ? memchr(text, '\r', length) : NULL;
-    return first && first + 1 < text + length;
+    return first && first + 1 < text + length && !text_foreign(text, length);
 }
 
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column)

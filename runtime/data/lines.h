@@ -39,9 +39,9 @@ typedef struct LineLimits {
 } LineLimits;
 
 /* Reads a file, a pipe, or standard input ("-"), and unpacks it if it is compressed. A file that is
- * larger than the memory is an error before it is read; a pipe and a compressed text, once more than
- * a third of the memory has been read from it. Reading ends early at a NUL and at a line over the
- * limit, which lines_parse reports. `limits` may be NULL. NULL after errors. */
+ * larger than the memory is an error before it is read; a pipe and a compressed text, once more
+ * than a third of the memory has been read from it. Reading ends early at a NUL and at a line over
+ * the limit, which lines_parse reports. `limits` may be NULL. NULL after errors. */
 const Source *text_read(Diagnostics *diags, Arena *arena, const char *path,
                         const LineLimits *limits);
 /* text_read and lines_parse. */
@@ -63,8 +63,8 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
-/* lines_place: line i (from 0) as a place for messages, by its number in its file. The next function
- * names it: "line 5", of several files "line 5 of NAME", in the arena. */
+/* lines_place: line i (from 0) as a place for messages, by its number in its file. The next
+ * function names it: "line 5", of several files "line 5 of NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 

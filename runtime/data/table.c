@@ -24,7 +24,7 @@ static bool ends_with(const char *path, size_t n, const char *ending)
     return n >= length && !strncasecmp(path + n - length, ending, length);
 }
 
-TableFormat table_format(const char *path, const Source *source)
+bool table_is_named(const char *path, TableFormat *format)
 {
     static const char *const packed[] = {".gz", ".xz", ".zst"};
     size_t n = strlen(path);
@@ -34,8 +34,18 @@ TableFormat table_format(const char *path, const Source *source)
             break;
         }
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(path, n, endings[i].ending))
-            return endings[i].format;
+        if (ends_with(path, n, endings[i].ending)) {
+            *format = endings[i].format;
+            return true;
+        }
+    return false;
+}
+
+TableFormat table_format(const char *path, const Source *source)
+{
+    TableFormat format;
+    if (table_is_named(path, &format))
+        return format;
     const char *at = source_start(source), *end = source->text + source->length;
     while (at < end && strchr(" \t\r\n", *at) && *at)
         at++;

@@ -26,8 +26,8 @@
  *             first record; of TSV, fewer than wanted)
  *   CSV       a quote within a field without quotes, text after a closing quote, a quote that
  *             nothing closes
- *   JSON      what is not JSON; a wanted key that is missing, null or there twice; a value that is an
- *             object or a list of other things than numbers
+ * JSON what is not JSON; a wanted key that is missing, null or there twice; a value that is an
+ *             object or a list of other things than numbers and such lists
  *
  * The first five bad records are reported, and how many there are. */
 #ifndef RUNTIME_DATA_TABLE_H
@@ -57,6 +57,8 @@ Table *table_read_all(Diagnostics *diags, Arena *arena, const char *const *paths
  * counts. */
 Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format,
                    const char *const *fields, size_t n_fields, const LineLimits *limits);
+/* Whether the file's name says that it is a table, and of which format. */
+bool table_is_named(const char *path, TableFormat *format);
 /* The format of a file of that name and text. */
 TableFormat table_format(const char *path, const Source *source);
 

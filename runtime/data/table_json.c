@@ -203,6 +203,21 @@ static bool skip_value(JsonLine *j)
 
 /* ---- records ---- */
 
+static bool skip_numbers(JsonLine *j, const Line *field);
+
+/* A number of a list, or a list within it. */
+static bool skip_element(JsonLine *j, const Line *field)
+{
+    if (j->at == j->end || *j->at != '[')
+        return skip_number(j);
+    if (j->depth == JSON_LEVELS)
+        return json_fault(j, j->at, "values nest more than 64 levels deep");
+    j->depth++;
+    const bool ok = skip_numbers(j, field);
+    j->depth--;
+    return ok;
+}
+
 /* At the list's mark. */
 static bool skip_numbers(JsonLine *j, const Line *field)
 {
@@ -211,13 +226,13 @@ static bool skip_numbers(JsonLine *j, const Line *field)
         return true;
     do {
         skip_blanks(j);
-        if (!starts_number(j)) {
+        if (!starts_number(j) && (j->at == j->end || *j->at != '[')) {
             table_fault(j->reader, j->number, j->at,
                         "the list of the field '%.*s' has something other than numbers",
                         (int)field->length, field->text);
             return false;
         }
-        if (!skip_number(j))
+        if (!skip_element(j, field))
             return false;
     } while (accept_mark(j, ','));
     return accept_mark(j, ']') || json_fault(j, j->at, "expected ',' or ']'");

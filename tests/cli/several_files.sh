@@ -33,6 +33,19 @@ for run in columns sides; do
     grep -o '"valid_loss":[^,]*' $run/log.jsonl | cmp - want || fail "$run: another validation"
 done
 
+# A compressed file is the text in it; files read line by line are refused with what to do.
+gzip -c one.tsv >one.tsv.gz
+cp two.tsv two # whatever its name
+gzip two && mv two.gz two.txt
+train_on packed 4 --data one.tsv.gz --data two.txt --valid-data one.tsv.gz --valid-data two.tsv
+same_tensors whole/last.safetensors packed/last.safetensors "packed: another training"
+head -c 100 one.tsv.gz >cut.gz
+refuses 1 'cut.gz .--source.: it is compressed by gzip, and ends too early' \
+    "$tfc" eval whole --source cut.gz --target one.tgt
+refuses 1 'is compressed by gzip; decompress it first: gzip -dc FILE' "$tfc" translate whole --input one.tsv.gz
+refuses 1 'is compressed by gzip; decompress it first: gzip -dc FILE' \
+    "$tfc" prepare --data one.tsv.gz --vocab words:auto -o prepared
+
 # The run remembers each file; going on with one of them changed, or without it, is told.
 [ "$(grep -c '"option": "data"' columns/run.json)" = 2 ] || fail "not both files in run.json"
 "$tfc" train columns --resume --steps 6 2>err || fail "resumed: $(cat err)"

@@ -228,7 +228,7 @@ static const BadTable bad[] = {
     {TABLE_JSON, "{\"a\":1}\n{\"a\":null}", {"a"}, "t:2:6: error: the field 'a' is null: each record needs a value"},
     {TABLE_JSON, "{\"a\":{\"b\":1}}", {"a"}, "t:1:6: error: the field 'a' is an object: each record needs a text"},
     {TABLE_JSON, "{\"a\":[1,\"2\"]}", {"a"}, "t:1:9: error: the list of the field 'a' has something other than numbers"},
-    {TABLE_JSON, "{\"a\":[[1]]}", {"a"}, "t:1:7: error: the list of the field 'a' has something other than numbers"},
+    {TABLE_JSON, "{\"a\":[[1],[\"1\"]]}", {"a"}, "t:1:12: error: the list of the field 'a' has something other than numbers"},
     {TABLE_JSON, "{\"a\":[1,]}", {"a"}, "t:1:9: error: the list of the field 'a' has something other than numbers"},
     {TABLE_JSON, "{\"a\":[1", {"a"}, "t:1:8: error: expected ',' or ']'"},
     {TABLE_JSON, "{\"a\":1,\"b\":2,\"a\":3}", {"b", "a"}, "t:1:14: error: the field 'a' is there twice"},
