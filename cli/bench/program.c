@@ -17,7 +17,7 @@ static double count_tokens(Inputs *inputs, const Module *module)
 {
     const ModelPorts ports = ports_of(module);
     const Feed feed = feed_of(module, &ports);
-    const char *name = feed.target_dim ? feed.target_dim : feed.source_dim;
+    const char *name = feed.dims[feed.target ? SIDE_TARGET : SIDE_SOURCE];
     const BoundDim *dim = name ? binding_dim(&inputs->binding, name) : NULL;
     return dim && dim->length ? (double)bound_total(dim) : 0;
 }

@@ -82,8 +82,9 @@ static bool align(Job *job, const void *record, RunFolder *run)
                                    .keep_all = true,
                                    .refuse_long = true,
                                    .same_lengths = feed_shares_lengths(&run->inference.feed)};
-    Corpus *corpus =
-        source ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
+    Corpus *corpus = source ? corpus_encode(&job->diags, run->vocab, &options,
+                                            &(CorpusText){.source = source, .target = target})
+                            : NULL;
     Attender attender = {0};
     AlignBy by;
     Lexicon lexicon;

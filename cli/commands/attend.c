@@ -64,7 +64,8 @@ static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *t
                                    .keep_all = true,
                                    .refuse_long = true,
                                    .same_lengths = feed_shares_lengths(&run->inference.feed)};
-    texts->corpus = corpus_encode(&job->diags, run->vocab, &options, source, target);
+    texts->corpus = corpus_encode(&job->diags, run->vocab, &options,
+                                  &(CorpusText){.source = source, .target = target});
     return texts->corpus != NULL;
 }
 

@@ -28,7 +28,8 @@ static Corpus *make_corpus(Job *job, RunFolder *run, const Lines *source, const 
                              .max_length = inference_max_length(&run->inference)};
     if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
         options.max_length = EVALUATION_WINDOW;
-    return corpus_encode(&job->diags, run->vocab, &options, source, target);
+    return corpus_encode(&job->diags, run->vocab, &options,
+                         &(CorpusText){.source = source, .target = target});
 }
 
 /* Study of a corpus: what its tokens get.

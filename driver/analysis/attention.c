@@ -48,13 +48,15 @@ static bool framed_run(const Inference *inference, const TfcProgram *program, Ex
                        const FramedPair *pair)
 {
     int32_t source_length = (int32_t)pair->n_source, target_length = (int32_t)pair->n_target;
-    Batch batch = {.shape = {1, pair->n_source, pair->n_source, pair->n_target, pair->n_target},
+    Batch batch = {.shape = {1,
+                             {[SIDE_SOURCE] = {pair->n_source, pair->n_source},
+                              [SIDE_TARGET] = {pair->n_target, pair->n_target}}},
                    .source = (int32_t *)pair->source,
-                   .source_lengths = &source_length,
+                   .lengths[SIDE_SOURCE] = &source_length,
                    .target = (int32_t *)pair->fed,
                    .target_next = (int32_t *)pair->fed,
                    .target_further = (int32_t *)pair->fed,
-                   .target_lengths = &target_length};
+                   .lengths[SIDE_TARGET] = &target_length};
     if (!*exec)
         *exec = exec_new(program, inference->store);
     if (!*exec)

@@ -14,7 +14,8 @@ Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, c
         options.max_length = EVALUATION_WINDOW;
     if (stream && options.max_length > EVALUATION_STREAM_BATCH)
         options.max_length = EVALUATION_STREAM_BATCH;
-    return corpus_encode(&job->diags, run->vocab, &options, source, target);
+    return corpus_encode(&job->diags, run->vocab, &options,
+                         &(CorpusText){.source = source, .target = target});
 }
 
 bool evaluation_decodes(const RunFolder *run)

@@ -28,11 +28,11 @@ static int64_t decode_rows(const DecodedCorpus *d, Stepper *stepper, const Batch
         settings.prefixes = prefixes;
     int32_t offset = 0;
     for (int64_t i = 0; i < n; i++) {
-        sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
+        sources[i] = (Tokens){batch->source + offset, batch->lengths[SIDE_SOURCE][i]};
         numbers[i] = d->corpus->line[batch->row[i]];
         if (given)
             prefixes[i] = given[numbers[i]];
-        offset += batch->source_lengths[i];
+        offset += batch->lengths[SIDE_SOURCE][i];
     }
     bool ok = decode_batch(stepper, &settings, sources, NULL, numbers, (int32_t)n, arena, decoded);
     for (int64_t i = 0; ok && i < n; i++) {

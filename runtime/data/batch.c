@@ -11,14 +11,15 @@
 enum { POOL_BATCHES = 100, DEFAULT_WINDOW = 1024 };
 
 typedef struct Item {
-    int64_t row;            /* corpus row, or the window's first token */
-    int32_t source, target; /* tokens */
-    int64_t order;          /* place after shuffling: breaks ties */
+    int64_t row;                     /* corpus row, or the window's first token */
+    int32_t source, target, further; /* tokens; of the longest further side */
+    int64_t order;                   /* place after shuffling: breaks ties */
 } Item;
 
 struct Batches {
     const Corpus *corpus;
     BatchOptions options;
+    int last_side;
     int64_t n_items, n;
     Item *items;
     int64_t *first, *last; /* batch i holds items [first[i], last[i]) */
@@ -46,12 +47,28 @@ static void shuffle_items(Item *items, int64_t n, uint64_t *state)
 
 /* ---- items ---- */
 
+/* The sides behind source and target that the corpus has. */
+static int last_side(const Corpus *corpus)
+{
+    int last = SIDE_TARGET;
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (corpus->options.columns[c].side > last)
+            last = corpus->options.columns[c].side;
+    return last;
+}
+
 static void add_item(Batches *b, int64_t row)
 {
     const Corpus *corpus = b->corpus;
-    b->items[b->n_items] = (Item){row, (int32_t)corpus_source_length(corpus, row),
-                                  (int32_t)corpus_target_length(corpus, row), b->n_items};
-    b->n_items++;
+    Item *item = &b->items[b->n_items];
+    *item = (Item){.row = row,
+                   .source = (int32_t)corpus_side_length(corpus, row, SIDE_SOURCE),
+                   .target = (int32_t)corpus_side_length(corpus, row, SIDE_TARGET),
+                   .order = b->n_items++};
+    for (int side = SIDE_TARGET + 1; side <= b->last_side; side++) {
+        const int32_t length = (int32_t)corpus_side_length(corpus, row, side);
+        item->further = length > item->further ? length : item->further;
+    }
 }
 
 /* The part's rows in the order of a round: all of them once. */
@@ -111,7 +128,8 @@ static void list_windows(Batches *b, uint64_t *state)
         if (end > usable)
             end = usable;
         if (end > begin)
-            b->items[b->n_items++] = (Item){begin, 0, (int32_t)(end - begin), b->n_items};
+            b->items[b->n_items++] =
+                (Item){.row = begin, .target = (int32_t)(end - begin), .order = b->n_items};
     }
 }
 
@@ -132,13 +150,13 @@ static int by_length(const void *a, const void *b)
 /* The end of the batch that starts at `first`. */
 static int64_t cut_batch(const Batches *b, int64_t first, int64_t end)
 {
-    int64_t source = 0, target = 0, i = first;
+    int64_t source = 0, target = 0, further = 0, i = first, most = b->options.tokens;
     for (; i < end; i++) {
         source += b->items[i].source;
         target += b->items[i].target;
-        bool full =
-            (b->options.tokens > 0 && (source > b->options.tokens || target > b->options.tokens)) ||
-            (b->options.sentences > 0 && i - first >= b->options.sentences);
+        further += b->items[i].further;
+        bool full = (most > 0 && (source > most || target > most || further > most)) ||
+                    (b->options.sentences > 0 && i - first >= b->options.sentences);
         if (full && i > first)
             break;
     }
@@ -180,16 +198,21 @@ static void shuffle_batches(Batches *b, uint64_t *state)
     }
 }
 
+static int64_t item_tokens(const Item *item)
+{
+    return (int64_t)item->source + item->target + item->further;
+}
+
 /* Where the pieces of a batch begin: a row belongs to the piece that the middle of it lies in. */
 static void cut_shards(const Batches *b, int64_t first, int64_t last, int64_t shards,
                        int64_t *begin)
 {
     int64_t total = 0, before = 0, shard = 0;
     for (int64_t i = first; i < last; i++)
-        total += b->items[i].source + b->items[i].target;
+        total += item_tokens(&b->items[i]);
     begin[0] = first;
     for (int64_t i = first; i < last; i++) {
-        int64_t tokens = b->items[i].source + b->items[i].target;
+        int64_t tokens = item_tokens(&b->items[i]);
         double middle = (double)before + 0.5 * (double)tokens;
         while (shard + 1 < shards && middle * (double)shards >= (double)total * (double)(shard + 1))
             begin[++shard] = i;
@@ -220,7 +243,7 @@ static void cut_into_shards(Batches *b)
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
 {
     Batches *b = memory_resized(NULL, sizeof *b);
-    *b = (Batches){.corpus = corpus, .options = *options};
+    *b = (Batches){.corpus = corpus, .options = *options, .last_side = last_side(corpus)};
     uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
     if (corpus->options.kind == CORPUS_STREAM)
         list_windows(b, &state);
@@ -251,37 +274,45 @@ void batches_free(Batches *batches)
 
 int64_t batches_count(const Batches *batches) { return batches->n; }
 
+static int64_t item_length(const Batches *b, const Item *item, int side)
+{
+    return side == SIDE_SOURCE   ? item->source
+           : side == SIDE_TARGET ? item->target
+                                 : corpus_side_length(b->corpus, item->row, side);
+}
+
 BatchShape batches_shape(const Batches *batches, int64_t i)
 {
     assert(i >= 0 && i < batches->n);
     BatchShape shape = {.rows = batches->last[i] - batches->first[i]};
-    for (int64_t j = batches->first[i]; j < batches->last[i]; j++) {
-        const Item *item = &batches->items[j];
-        shape.source_total += item->source;
-        shape.target_total += item->target;
-        if (item->source > shape.source_longest)
-            shape.source_longest = item->source;
-        if (item->target > shape.target_longest)
-            shape.target_longest = item->target;
-    }
+    for (int64_t j = batches->first[i]; j < batches->last[i]; j++)
+        for (int side = 0; side <= batches->last_side; side++) {
+            const int64_t length = item_length(batches, &batches->items[j], side);
+            SideShape *s = &shape.side[side];
+            s->total += length;
+            s->longest = length > s->longest ? length : s->longest;
+        }
     return shape;
 }
 
 static bool exceeds(const BatchShape *a, const BatchShape *b)
 {
-    return a->rows >= b->rows && a->source_total >= b->source_total &&
-           a->source_longest >= b->source_longest && a->target_total >= b->target_total &&
-           a->target_longest >= b->target_longest;
+    bool ok = a->rows >= b->rows;
+    for (int side = 0; side < MOST_SIDES && ok; side++)
+        ok = a->side[side].total >= b->side[side].total &&
+             a->side[side].longest >= b->side[side].longest;
+    return ok;
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static BatchShape join_shapes(const BatchShape *a, const BatchShape *b)
 {
-    return (BatchShape){larger(a->rows, b->rows), larger(a->source_total, b->source_total),
-                        larger(a->source_longest, b->source_longest),
-                        larger(a->target_total, b->target_total),
-                        larger(a->target_longest, b->target_longest)};
+    BatchShape joined = {.rows = larger(a->rows, b->rows)};
+    for (int side = 0; side < MOST_SIDES; side++)
+        joined.side[side] = (SideShape){larger(a->side[side].total, b->side[side].total),
+                                        larger(a->side[side].longest, b->side[side].longest)};
+    return joined;
 }
 
 int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room)
@@ -314,29 +345,45 @@ int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room
 
 /* ---- filling ---- */
 
-static void make_room(Batch *batch)
+static int32_t *resized_ids(int32_t *ids, int64_t n)
+{
+    return memory_resized(ids, (size_t)(n ? n : 1) * sizeof *ids);
+}
+
+/* For the columns' values, too, which are `values` of each. */
+static void make_room(Batch *batch, const Corpus *corpus, const int64_t *values)
 {
     const BatchShape *s = &batch->shape;
+    const bool has_texts = corpus->options.kind != CORPUS_RECORDS;
+    const int64_t source = has_texts ? s->side[SIDE_SOURCE].total : 0;
+    const int64_t target = has_texts ? s->side[SIDE_TARGET].total : 0;
+    const int n = corpus->options.n_columns;
     if (batch->room_rows < s->rows) {
         batch->room_rows = s->rows;
-        batch->source_lengths =
-            memory_resized(batch->source_lengths, (size_t)s->rows * sizeof(int32_t));
-        batch->target_lengths =
-            memory_resized(batch->target_lengths, (size_t)s->rows * sizeof(int32_t));
+        for (int side = 0; side < MOST_SIDES; side++)
+            batch->lengths[side] = resized_ids(batch->lengths[side], s->rows);
         batch->row = memory_resized(batch->row, (size_t)s->rows * sizeof(int64_t));
     }
-    if (batch->room_source < s->source_total) {
-        batch->room_source = s->source_total;
-        batch->source = memory_resized(batch->source, (size_t)s->source_total * sizeof(int32_t));
+    if (batch->room_source < source) {
+        batch->room_source = source;
+        batch->source = resized_ids(batch->source, source);
     }
-    if (batch->room_target < s->target_total) {
-        batch->room_target = s->target_total;
-        batch->target = memory_resized(batch->target, (size_t)s->target_total * sizeof(int32_t));
-        batch->target_next =
-            memory_resized(batch->target_next, (size_t)s->target_total * sizeof(int32_t));
-        batch->target_further =
-            memory_resized(batch->target_further, (size_t)s->target_total * sizeof(int32_t));
+    if (batch->room_target < target) {
+        batch->room_target = target;
+        batch->target = resized_ids(batch->target, target);
+        batch->target_next = resized_ids(batch->target_next, target);
+        batch->target_further = resized_ids(batch->target_further, target);
     }
+    if (n && !batch->columns) {
+        batch->n_columns = n;
+        batch->columns = memory_zeroed((size_t)n, sizeof *batch->columns);
+        batch->room_columns = memory_zeroed((size_t)n, sizeof *batch->room_columns);
+    }
+    for (int c = 0; c < n; c++)
+        if (!batch->columns[c] || batch->room_columns[c] < values[c]) {
+            batch->room_columns[c] = values[c];
+            batch->columns[c] = resized_ids(batch->columns[c], values[c]);
+        }
 }
 
 /* [before] the first n ids [after], where the brackets are ids or -1 for none; returns the end. */
@@ -406,23 +453,49 @@ static void fill_rows(const Batches *b, const Item *items, Batch *batch)
 
 static void fill_further(Batch *batch)
 {
-    for (int64_t i = 0, at = 0; i < batch->shape.rows; at += batch->target_lengths[i++])
-        for (int32_t t = 0; t < batch->target_lengths[i]; t++)
+    for (int64_t i = 0, at = 0; i < batch->shape.rows; at += batch->lengths[SIDE_TARGET][i++])
+        for (int32_t t = 0; t < batch->lengths[SIDE_TARGET][i]; t++)
             batch->target_further[at + t] =
-                t + 1 < batch->target_lengths[i] ? batch->target_next[at + t + 1] : -1;
+                t + 1 < batch->lengths[SIDE_TARGET][i] ? batch->target_next[at + t + 1] : -1;
+}
+
+/* How many values each column has in the items. */
+static void count_values(const Corpus *corpus, const Item *items, int64_t rows, int64_t *values)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        values[c] = 0;
+        for (int64_t i = 0; i < rows; i++)
+            values[c] += rows_length(&corpus->columns[c], items[i].row);
+    }
+}
+
+static void fill_columns(const Corpus *corpus, const Item *items, Batch *batch)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const Rows *rows = &corpus->columns[c];
+        int32_t *out = batch->columns[c];
+        for (int64_t i = 0; i < batch->shape.rows; i++)
+            out = put_row(out, rows, items[i].row, rows_length(rows, items[i].row), -1, -1);
+    }
 }
 
 void batches_fill(const Batches *batches, int64_t i, Batch *batch)
 {
-    batch->shape = batches_shape(batches, i);
-    make_room(batch);
+    const Corpus *corpus = batches->corpus;
     const Item *items = batches->items + batches->first[i];
+    int64_t values[MOST_COLUMNS];
+    batch->shape = batches_shape(batches, i);
+    count_values(corpus, items, batch->shape.rows, values);
+    make_room(batch, corpus, values);
     for (int64_t j = 0; j < batch->shape.rows; j++) {
         batch->row[j] = items[j].row;
-        batch->source_lengths[j] = items[j].source;
-        batch->target_lengths[j] = items[j].target;
+        for (int side = 0; side <= batches->last_side; side++)
+            batch->lengths[side][j] = (int32_t)item_length(batches, &items[j], side);
     }
-    if (batches->corpus->options.kind == CORPUS_STREAM)
+    fill_columns(corpus, items, batch);
+    if (corpus->options.kind == CORPUS_RECORDS)
+        return;
+    if (corpus->options.kind == CORPUS_STREAM)
         fill_windows(batches, items, batch);
     else
         fill_rows(batches, items, batch);
@@ -432,11 +505,15 @@ void batches_fill(const Batches *batches, int64_t i, Batch *batch)
 void batch_free(Batch *batch)
 {
     free(batch->source);
-    free(batch->source_lengths);
     free(batch->target);
     free(batch->target_next);
     free(batch->target_further);
-    free(batch->target_lengths);
+    for (int side = 0; side < MOST_SIDES; side++)
+        free(batch->lengths[side]);
+    for (int c = 0; c < batch->n_columns; c++)
+        free(batch->columns[c]);
+    free(batch->columns);
+    free(batch->room_columns);
     free(batch->row);
     *batch = (Batch){0};
 }

@@ -20,20 +20,27 @@ typedef struct BatchOptions {
     int64_t shards; /* pieces of a batch; 0 is 1 */
 } BatchOptions;
 
+/* SideShape: the tokens of a side's rows; 0 for a side that the corpus lacks. */
+typedef struct SideShape {
+    int64_t total, longest;
+} SideShape;
+
 typedef struct BatchShape {
     int64_t rows;
-    int64_t source_total, source_longest; /* tokens; 0 for a side that the kind lacks */
-    int64_t target_total, target_longest;
+    SideShape side[MOST_SIDES];
 } BatchShape;
 
 /* Memory is reused from fill to fill; start with {0}. */
 typedef struct Batch {
     BatchShape shape;
-    int32_t *source, *source_lengths;               /* packed tokens; a length a row */
-    int32_t *target, *target_next, *target_lengths; /* target_next: what follows; -1: no label */
-    int32_t *target_further; /* the next entry of the row's target_next; -1: it is the last */
-    int64_t *row;            /* the corpus row of each row (for a stream: its first token) */
-    int64_t room_rows, room_source, room_target; /* private */
+    int32_t *lengths[MOST_SIDES]; /* of each row */
+    int32_t *source, *target;     /* packed tokens */
+    int32_t *target_next;         /* what follows each; -1: no label */
+    int32_t *target_further;      /* the next entry of the row's target_next; -1: it is the last */
+    int32_t **columns;            /* the values of the corpus's columns, of 32 bits each */
+    int64_t *row;                 /* the corpus row of each row (for a stream: its first token) */
+    int64_t room_rows, room_source, room_target, *room_columns; /* private */
+    int n_columns;                                              /* private */
 } Batch;
 
 typedef struct Batches Batches;

@@ -3,7 +3,6 @@
 #include "runtime/data/corpus.h"
 
 #include "base/arena.h"
-#include "runtime/data/pairing.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 static bool has_source(CorpusKind kind) { return kind <= CORPUS_SENTENCES; }
 static bool has_target(CorpusKind kind)
 {
-    return kind != CORPUS_SOURCES && kind != CORPUS_SENTENCES;
+    return kind == CORPUS_PAIRS || kind == CORPUS_LINES || kind == CORPUS_STREAM;
 }
 
 SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i)
@@ -69,6 +68,113 @@ int64_t corpus_target_length(const Corpus *corpus, int64_t i)
     return limit > 0 && length > limit ? limit : length;
 }
 
+/* ---- sides of columns ---- */
+
+static int64_t positions(const Corpus *corpus, int column, int64_t i)
+{
+    return rows_length(&corpus->columns[column], i) / corpus->options.columns[column].width;
+}
+
+/* The first column along a side; -1: none. */
+static int column_along(const Corpus *corpus, int side)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (corpus->options.columns[c].side == side)
+            return c;
+    return -1;
+}
+
+static bool has_sides(const Corpus *corpus)
+{
+    bool any = has_source(corpus->options.kind) || has_target(corpus->options.kind);
+    for (int side = 0; side < MOST_SIDES && !any; side++)
+        any = column_along(corpus, side) >= 0;
+    return any;
+}
+
+int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
+{
+    if (side == SIDE_SOURCE && has_source(corpus->options.kind))
+        return corpus_source_length(corpus, i);
+    if (side == SIDE_TARGET && has_target(corpus->options.kind))
+        return corpus_target_length(corpus, i);
+    const int column = corpus->options.n_columns ? column_along(corpus, side) : -1;
+    return column >= 0 ? positions(corpus, column, i) : side == 0 && !has_sides(corpus);
+}
+
+const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side)
+{
+    if (side == SIDE_SOURCE && has_source(corpus->options.kind))
+        return "the source";
+    if (side == SIDE_TARGET && has_target(corpus->options.kind))
+        return "the target";
+    const ColumnSpec *first = &corpus->options.columns[column_along(corpus, side)];
+    return arena_printf(arena, "`%s`", first->input);
+}
+
+/* As corpus_side_length, of a target were it whole in a batch. */
+static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
+{
+    return side == SIDE_TARGET && has_target(corpus->options.kind)
+               ? whole_target(corpus, i)
+               : corpus_side_length(corpus, i, side);
+}
+
+/* How many special tokens a column's text has in each row. */
+static int64_t column_specials(const Corpus *corpus, int column)
+{
+    const TokenRules *rules = vocab_rules(corpus->vocab);
+    return corpus->options.columns[column].is_framed
+               ? (rules->source_begin >= 0) + (rules->source_end >= 0)
+               : 0;
+}
+
+/* The first column along a side that has nothing of its own in row i; -1: none. */
+static int empty_column(const Corpus *corpus, int64_t i)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (corpus->options.columns[c].side >= 0 &&
+            positions(corpus, c, i) <= column_specials(corpus, c))
+            return c;
+    return -1;
+}
+
+/* The first column whose row i is as long as no other along its side; -1: none. */
+static int uneven_column(const Corpus *corpus, int64_t i)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const int side = corpus->options.columns[c].side;
+        if (side >= 0 && positions(corpus, c, i) != whole_side(corpus, i, side))
+            return c;
+    }
+    return -1;
+}
+
+static int64_t longest_column(const Corpus *corpus, int64_t i)
+{
+    int64_t longest = 0;
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (corpus->options.columns[c].side >= 0 && positions(corpus, c, i) > longest)
+            longest = positions(corpus, c, i);
+    return longest;
+}
+
+/* Cuts the last row of each column to so many positions; a text keeps its last special token. */
+static void cut_columns(Corpus *corpus, int64_t keep)
+{
+    const int32_t end = corpus->vocab ? vocab_rules(corpus->vocab)->source_end : -1;
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const ColumnSpec *spec = &corpus->options.columns[c];
+        Rows *rows = &corpus->columns[c];
+        if (spec->side < 0 || positions(corpus, c, rows->n - 1) <= keep)
+            continue;
+        rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep * spec->width);
+        rows->start[rows->n] = (int64_t)rows->ids.count;
+        if (spec->is_framed && end >= 0)
+            rows->ids.data[rows->ids.count - 1] = end;
+    }
+}
+
 static void close_row(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
 
 static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
@@ -95,12 +201,16 @@ static void make_room(Corpus *corpus)
     corpus->source.start = memory_resized(corpus->source.start, bytes);
     corpus->target.start = memory_resized(corpus->target.start, bytes);
     corpus->line = memory_resized(corpus->line, bytes);
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        corpus->columns[c].start = memory_resized(corpus->columns[c].start, bytes);
 }
 
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
 {
     Corpus *corpus = memory_resized(NULL, sizeof *corpus);
     *corpus = (Corpus){.options = *options, .vocab = vocab};
+    if (options->n_columns)
+        corpus->columns = memory_zeroed((size_t)options->n_columns, sizeof *corpus->columns);
     make_room(corpus);
     corpus_clear(corpus);
     return corpus;
@@ -113,6 +223,12 @@ void corpus_clear(Corpus *corpus)
     corpus->source.n = corpus->target.n = 0;
     corpus->source.ids.count = corpus->target.ids.count = 0;
     corpus->source.start[0] = corpus->target.start[0] = 0;
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        Rows *rows = &corpus->columns[c];
+        rows->n = 0;
+        rows->ids.count = 0;
+        rows->start[0] = 0;
+    }
 }
 
 /* Decides about the row just added. */
@@ -121,18 +237,31 @@ static CorpusRow judge_row(const Corpus *corpus)
     CorpusKind kind = corpus->options.kind;
     int64_t source = corpus_source_length(corpus, corpus->n);
     int64_t target = whole_target(corpus, corpus->n), limit = corpus->options.max_length;
-    CorpusRow row = {
-        .source = source, .target = target, .tokens = source > target ? source : target};
+    int64_t columns = longest_column(corpus, corpus->n);
+    CorpusRow row = {.source = source,
+                     .target = target,
+                     .tokens = source > target ? source : target,
+                     .wrong_column = -1,
+                     .uneven_column = uneven_column(corpus, corpus->n)};
+    if (columns > row.tokens)
+        row.tokens = columns;
+    if (row.uneven_column >= 0) {
+        row.uneven_length = positions(corpus, row.uneven_column, corpus->n);
+        row.side_length =
+            whole_side(corpus, corpus->n, corpus->options.columns[row.uneven_column].side);
+    }
     bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
     int64_t from;
     row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
                    (has_target(kind) && (rows_length(&corpus->target, corpus->n) == has_first ||
-                                         !corpus_predicted(corpus, corpus->n, &from)));
+                                         !corpus_predicted(corpus, corpus->n, &from))) ||
+                   empty_column(corpus, corpus->n) >= 0;
     row.is_long = limit > 0 && row.tokens > limit;
     row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
                                            : !row.is_empty && !row.is_long;
-    row.is_uneven =
-        row.is_kept && corpus->options.same_lengths && kind == CORPUS_PAIRS && source != target;
+    row.is_uneven = row.is_kept &&
+                    ((corpus->options.same_lengths && kind == CORPUS_PAIRS && source != target) ||
+                     row.uneven_column >= 0);
     row.is_kept = row.is_kept && !row.is_uneven;
     return row;
 }
@@ -150,33 +279,53 @@ static bool encode_text(Corpus *corpus, const Vocabulary *vocab, const char *tex
     return false;
 }
 
-static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused)
+/* Calls `act` with the rows of each side and column that the corpus has. */
+static void each_rows(Corpus *corpus, void (*act)(Rows *rows))
 {
-    CorpusKind kind = corpus->options.kind;
-    bool on_source = has_source(kind), on_target = has_target(kind);
+    if (has_source(corpus->options.kind))
+        act(&corpus->source);
+    if (has_target(corpus->options.kind))
+        act(&corpus->target);
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        act(&corpus->columns[c]);
+}
+
+/* A cell without positions in a row that is kept in any case: a fault of the cell, for a batch has
+ * no empty rows. */
+static int find_empty(Corpus *corpus)
+{
+    const int column = corpus->options.keep_all ? empty_column(corpus, corpus->n) : -1;
+    if (column < 0 || positions(corpus, column, corpus->n))
+        return -1;
+    corpus->fault.at = corpus->fault.text.length = 0;
+    text_add(&corpus->fault.text, "the cell of `%s` is empty",
+             corpus->options.columns[column].input);
+    return column;
+}
+
+/* wrong: the column of a wrong cell; -1: none is. */
+static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wrong)
+{
+    bool on_source = has_source(corpus->options.kind);
     make_room(corpus);
-    if (on_source)
-        close_row(&corpus->source);
-    if (on_target)
-        close_row(&corpus->target);
+    each_rows(corpus, close_row);
     CorpusRow row = judge_row(corpus);
     row.is_refused = refused;
-    row.is_kept = row.is_kept && !refused;
-    row.is_uneven = row.is_uneven && !refused;
-    row.is_empty = row.is_empty && !refused;
-    row.is_long = row.is_long && !refused;
+    row.wrong_column = wrong >= 0 ? wrong : find_empty(corpus);
+    if (refused || row.wrong_column >= 0)
+        row.is_kept = row.is_uneven = row.is_empty = row.is_long = false;
     corpus->lines++;
     corpus->empty += row.is_empty;
     corpus->long_ += row.is_long;
-    if (!row.is_kept && on_source)
-        take_back_row(&corpus->source);
-    if (!row.is_kept && on_target)
-        take_back_row(&corpus->target);
+    if (!row.is_kept)
+        each_rows(corpus, take_back_row);
     if (row.is_kept && row.is_long) {
         int64_t limit = corpus->options.max_length;
         row.cuts_source =
             on_source && cut_row(&corpus->source, limit - source_specials(corpus, corpus->n));
         row.cuts_target = whole_target(corpus, corpus->n) > limit;
+        row.cuts_source = row.cuts_source || longest_column(corpus, corpus->n) > limit;
+        cut_columns(corpus, limit);
     }
     corpus->cut_sources += row.cuts_source;
     corpus->cut_targets += row.cuts_target;
@@ -187,10 +336,26 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused)
 
 CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
 {
-    return close_judged(corpus, line, false);
+    return close_judged(corpus, line, false, -1);
+}
+
+/* The number of the first column whose cell is wrong; -1: none. */
+static int add_cells(Corpus *corpus, const Line *cells)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (!column_read(&corpus->options.columns[c], corpus->vocab, &cells[c],
+                         &corpus->columns[c].ids, &corpus->fault))
+            return c;
+    return -1;
 }
 
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
+{
+    return corpus_add_record(corpus, line, source, target, NULL);
+}
+
+CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, const Line *target,
+                            const Line *cells)
 {
     CorpusKind kind = corpus->options.kind;
     const Line *wanted = kind == CORPUS_PAIRS ? target : source;
@@ -203,7 +368,7 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     if (has_target(kind) && !refused)
         refused = !encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
                                &corpus->target.ids);
-    return close_judged(corpus, line, refused);
+    return close_judged(corpus, line, refused, add_cells(corpus, cells));
 }
 
 /* ---- streams ---- */
@@ -271,231 +436,6 @@ void corpus_close_stream(Corpus *corpus, bool ends)
     corpus->n = corpus->own = 1;
 }
 
-/* Where the first line of each sort was, for messages. */
-typedef struct Seen {
-    int64_t first_empty, first_long, first_source, first_target, first_uneven;
-    CorpusRow uneven; /* that line's row; is_uneven false: there is none */
-} Seen;
-
-static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, Seen *seen)
-{
-    for (int64_t i = 0; i < source->n; i++) {
-        CorpusRow row = corpus_add(corpus, i, &source->at[i], target ? &target->at[i] : NULL);
-        if (row.is_empty && corpus->empty == 1)
-            seen->first_empty = i;
-        if (row.is_long && corpus->long_ == 1)
-            seen->first_long = i;
-        if (row.cuts_source && corpus->cut_sources == 1)
-            seen->first_source = i;
-        if (row.cuts_target && corpus->cut_targets == 1)
-            seen->first_target = i;
-        if (row.is_uneven && !seen->uneven.is_uneven) {
-            seen->first_uneven = i;
-            seen->uneven = row;
-        }
-    }
-}
-
-/* ---- messages ---- */
-
-void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides)
-{
-    const struct {
-        const Rows *rows;
-        const Vocabulary *vocab;
-        UnknownCount *count;
-    } all[] = {{&corpus->source, vocab_source(corpus->vocab), &sides->source},
-               {&corpus->target, corpus->vocab, &sides->target}};
-    for (int k = 0; k < 2; k++) {
-        const Rows *rows = all[k].rows;
-        size_t begin = rows->n ? (size_t)rows->start[first] : 0;
-        if (rows->n && rows->ids.count > begin)
-            unknown_add(all[k].count, rows->ids.data + begin, rows->ids.count - begin,
-                        vocab_rules(all[k].vocab)->unk);
-    }
-}
-
-void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
-                         const Source *const texts[2])
-{
-    const UnknownCount *counts[] = {&sides->source, &sides->target};
-    bool pairs = kind == CORPUS_PAIRS;
-    for (int k = 0; k < 2; k++) {
-        char note[UNKNOWN_NOTE_BYTES];
-        if (!unknown_is_above(counts[k], UNKNOWN_TOLD))
-            continue;
-        unknown_note(counts[k],
-                     !pairs ? "the tokens"
-                     : k    ? "the targets' tokens"
-                            : "the sources' tokens",
-                     note);
-        diag_note(diags, (Loc){.source = texts[pairs ? k : 0]},
-                  "%s; tfc data --vocab lists what it lacks", note);
-    }
-}
-
-static const char *are(int64_t n) { return text_plural(n, "is", "are"); }
-
-/* What was kept and is longer than the model takes. */
-static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *source,
-                     const Lines *target, const Seen *seen)
-{
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "source" : "line",
-               *s = text_plural(corpus->lines, "", "s");
-    long long lines = corpus->lines, limit = corpus->options.max_length;
-    if (corpus->cut_sources)
-        diag_warning(diags, (Loc){.source = source->source},
-                     "%lld of %lld %s%s %s longer than %lld tokens and cut (the first on %s)",
-                     (long long)corpus->cut_sources, lines, what, s, are(corpus->cut_sources),
-                     limit, lines_where(diags->arena, source, seen->first_source));
-    if (corpus->cut_targets)
-        diag_warning(
-            diags, (Loc){.source = (target ? target : source)->source},
-            "%lld of %lld %s%s %s longer than %lld tokens: the loss is over the first %lld of each "
-            "(the first on %s)",
-            (long long)corpus->cut_targets, lines, target ? "target" : what, s,
-            are(corpus->cut_targets), limit, limit,
-            lines_where(diags->arena, target ? target : source, seen->first_target));
-}
-
-/* Of the rows from `first` on. */
-static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const Lines *text,
-                 const Lines *target, const Seen *seen)
-{
-    SidesUnknown sides = {0};
-    const Source *const texts[] = {text->source, target ? target->source : NULL};
-    corpus_count_unknown(corpus, first, &sides);
-    corpus_tell_unknown(diags, corpus->options.kind, &sides, texts);
-    bool keep = corpus->options.keep_all;
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pair" : "line",
-               *s = text_plural(corpus->lines, "", "s");
-    if (corpus->empty && !keep)
-        diag_warning(diags, (Loc){.source = text->source},
-                     "%lld of %lld %s%s %s an empty side and %s left out (the first on %s)",
-                     (long long)corpus->empty, (long long)corpus->lines, what, s,
-                     text_plural(corpus->empty, "has", "have"), are(corpus->empty),
-                     lines_where(diags->arena, text, seen->first_empty));
-    if (corpus->long_ && (!keep || corpus->options.refuse_long))
-        diag_warning(
-            diags, (Loc){.source = text->source},
-            "%lld of %lld %s%s %s longer than %lld tokens and %s left out (the first on %s)",
-            (long long)corpus->long_, (long long)corpus->lines, what, s, are(corpus->long_),
-            (long long)corpus->options.max_length, are(corpus->long_),
-            lines_where(diags->arena, text, seen->first_long));
-}
-
-const char *corpus_uneven_text(Arena *arena, const CorpusRow *row)
-{
-    return arena_printf(
-        arena,
-        "the source has %lld tokens and the target %lld, but the model's source and "
-        "target share a ragged dimension: give sides of the same length",
-        (long long)row->source, (long long)row->target);
-}
-
-static bool check_even(Diagnostics *diags, const Lines *source, const Seen *seen)
-{
-    if (seen->uneven.is_uneven)
-        diag_error(diags, lines_place(source, seen->first_uneven), "%s",
-                   corpus_uneven_text(diags->arena, &seen->uneven));
-    return !seen->uneven.is_uneven;
-}
-
-bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target)
-{
-    if (!target || source->n == target->n)
-        return true;
-    diag_error(diags, (Loc){0}, "%s",
-               pairing_counts_text(diags->arena, source->source->path, source->n,
-                                   target->source->path, target->n));
-    return false;
-}
-
-/* What the tokenizer refuses is left out of a training, with a warning; otherwise, and in a stream,
- * it is an error. */
-static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines *source)
-{
-    if (!corpus->refused)
-        return true;
-    Loc place = lines_place(source, corpus->refused_line);
-    if (corpus->options.keep_all || corpus->options.kind == CORPUS_STREAM) {
-        diag_error(diags, place, "%s: shorten the line", corpus->refusal);
-        return false;
-    }
-    diag_warning(diags, place, "%s; %lld of %lld lines are left out for such a reason",
-                 corpus->refusal, (long long)corpus->refused, (long long)corpus->lines);
-    return true;
-}
-
-static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *text)
-{
-    Loc loc = {.source = text->source};
-    bool stream = corpus->options.kind == CORPUS_STREAM;
-    if (stream && corpus->target.ids.count < 2)
-        diag_error(diags, loc, "the text is too short: it has %zu token%s",
-                   corpus->target.ids.count,
-                   text_plural((int64_t)corpus->target.ids.count, "", "s"));
-    else if (!stream && corpus->n == 0 && !corpus->options.keep_all)
-        diag_error(diags, loc, "no line of %lld can be used: %lld empty, %lld longer than %s",
-                   (long long)corpus->lines, (long long)corpus->empty, (long long)corpus->long_,
-                   corpus->options.longest ? corpus->options.longest : "--max-length");
-    else
-        return true;
-    return false;
-}
-
-/* ---- interface ---- */
-
-Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
-                      const Lines *source, const Lines *target)
-{
-    assert((options->kind == CORPUS_PAIRS) == (target != NULL));
-    if (!corpus_check_counts(diags, source, target))
-        return NULL;
-    Corpus *corpus = corpus_new(vocab, options);
-    Seen seen = {0};
-    if (options->kind == CORPUS_STREAM) {
-        for (int64_t i = 0; i < source->n; i++)
-            corpus_add_stream(corpus, &source->at[i]);
-        corpus_close_stream(corpus, true);
-    } else
-        add_rows(corpus, source, target, &seen);
-    warn(diags, corpus, 0, source, target, &seen);
-    warn_cut(diags, corpus, source, target, &seen);
-    if (check_even(diags, source, &seen) && check_refused(diags, corpus, source) &&
-        check_usable(diags, corpus, source))
-        return corpus;
-    corpus_free(corpus);
-    return NULL;
-}
-
-bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
-                const Lines *target)
-{
-    assert(corpus->options.kind != CORPUS_STREAM && weight > 0);
-    if (!corpus_check_counts(diags, source, target))
-        return false;
-    int64_t own = corpus->own, first = corpus->n, lines = corpus->lines;
-    Seen seen = {0};
-    corpus->lines = corpus->empty = corpus->long_ = corpus->refused = 0;
-    add_rows(corpus, source, target, &seen);
-    corpus->own = own;
-    warn(diags, corpus, first, source, target, &seen);
-    bool is_read = check_refused(diags, corpus, source);
-    corpus->lines += lines;
-    if (!check_even(diags, source, &seen) || !is_read)
-        return false;
-    if (corpus->n == first) {
-        diag_error(diags, (Loc){.source = source->source}, "no line of %lld can be used",
-                   (long long)source->n);
-        return false;
-    }
-    corpus->parts =
-        memory_resized(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
-    corpus->parts[corpus->n_parts++] = (CorpusPart){first, corpus->n - first, weight};
-    return true;
-}
-
 void corpus_free(Corpus *corpus)
 {
     if (!corpus)
@@ -504,6 +444,12 @@ void corpus_free(Corpus *corpus)
     free(corpus->target.start);
     ids_free(&corpus->source.ids);
     ids_free(&corpus->target.ids);
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        free(corpus->columns[c].start);
+        ids_free(&corpus->columns[c].ids);
+    }
+    free(corpus->columns);
+    text_free(&corpus->fault.text);
     token_text_free(&corpus->pending);
     free(corpus->refusal);
     free(corpus->line);

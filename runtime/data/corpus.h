@@ -14,27 +14,24 @@
  *                     target: t[i…j)  next: t[i+1…j+1). Each line is followed by the
  *                     rule's newline; if the rule has none, line breaks are the tokenizer's, and
  *                     the text stands between the rule's begin and end
+ *   CORPUS_RECORDS   neither: columns alone
+ *
+ * Rows of pairs, lines and records may have columns besides (column.h).
  */
 #ifndef RUNTIME_DATA_CORPUS_H
 #define RUNTIME_DATA_CORPUS_H
 
 #include "base/unknown.h"
-#include "runtime/data/vocabulary.h"
+#include "runtime/data/column.h"
 
 typedef enum CorpusKind {
     CORPUS_PAIRS,
     CORPUS_SOURCES,
     CORPUS_SENTENCES,
     CORPUS_LINES,
-    CORPUS_STREAM
+    CORPUS_STREAM,
+    CORPUS_RECORDS
 } CorpusKind;
-
-/* Row i is ids[start[i]] … ids[start[i + 1] - 1]. */
-typedef struct Rows {
-    int64_t n;
-    int64_t *start; /* n + 1 */
-    Ids ids;
-} Rows;
 
 /* StreamPlace: whether a stream is the first text, follows another text, or is a later part of one
  * text. Beginnings of texts matter if the rule has no newline, and with keep_all. */
@@ -58,6 +55,8 @@ typedef struct CorpusOptions {
      * lengths is not kept; for corpus_encode and corpus_mix it is an error. */
     bool same_lengths;
     StreamPlace place;
+    const ColumnSpec *columns; /* n_columns of them, which outlive the corpus */
+    int n_columns;
 } CorpusOptions;
 
 /* CorpusPart: rows of other data that is mixed in. Each epoch has all rows of the corpus's own
@@ -76,11 +75,13 @@ typedef struct Corpus {
     CorpusPart *parts;
     int n_parts;
     Rows source, target;  /* a side that the kind lacks has n = 0 */
+    Rows *columns;        /* the values of each column */
     int64_t *line;        /* the line a row came from, from 0 */
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* of the text added last: lines with an empty side; too long ones */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
     int64_t room;                     /* private */
+    ColumnFault fault;                /* of the last row with a wrong cell */
     int64_t refused;      /* lines that the tokenizer could not take; of a stream: pieces of text */
     int64_t refused_line; /* the first of them, from 0 */
     char *refusal;        /* why the tokenizer did not take it; NULL: none was refused */
@@ -92,13 +93,28 @@ typedef struct Corpus {
     const struct Prepared *prepared;
 } Corpus;
 
-/* Encodes texts; `target` for pairs only, else NULL. The vocabulary must outlive the corpus. Freed
- * by corpus_free. NULL after an error: line counts that differ, an uneven pair (same_lengths), a
- * text that leaves nothing to train on, or, with keep_all and in a stream, a line that the
- * tokenizer does not take. Warnings report lines that are left out or cut, a note reports unknown
- * tokens. */
+/* CorpusText: what a corpus is made of; all have as many lines.
+ *   source    NULL for records
+ *   target    of pairs; else NULL
+ *   columns   the cells of each of options->columns */
+typedef struct CorpusText {
+    const Lines *source, *target;
+    Lines *const *columns;
+} CorpusText;
+
+/* The lines that stand for those of all: of the source or, without one, of the first column there
+ * is. */
+const Lines *corpus_lines(const CorpusText *text);
+/* Encodes texts. The vocabulary must outlive the corpus. Freed by corpus_free. NULL after an error:
+ * a wrong cell, line counts that differ, an uneven pair (same_lengths), a text that leaves nothing
+ * to train on, or, with keep_all and in a stream, a line that the tokenizer does not take. Warnings
+ * report lines that are left out or cut, a note reports unknown tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
-                      const Lines *source, const Lines *target);
+                      const CorpusText *text);
+/* The same of n lines from `first` on. */
+Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
+                           const CorpusOptions *options, const CorpusText *text, int64_t first,
+                           int64_t n);
 /* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
 typedef struct SidesUnknown {
     UnknownCount source, target;
@@ -111,8 +127,7 @@ void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown
                          const Source *const texts[2]);
 /* Mixes more text into a corpus of rows (no stream), for training. Returns false after the errors
  * for which corpus_encode returns NULL. */
-bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
-                const Lines *target);
+bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const CorpusText *text);
 /* Checks that source and target (may be NULL) have the same number of lines. False after an
  * error. */
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target);
@@ -127,13 +142,19 @@ typedef struct CorpusRow {
     bool is_refused;
     bool is_uneven;         /* not kept because of same_lengths */
     int64_t source, target; /* tokens with specials, before a cut; 0 for a side the kind lacks */
-    int64_t tokens;         /* of the longer side, as in a batch */
+    int64_t tokens;         /* of the longest side, as in a batch */
+    int wrong_column;       /* not kept because of this column's cell (corpus->fault); -1: none */
+    int uneven_column; /* with is_uneven: the column whose side has another length; -1: the target */
+    int64_t uneven_length, side_length; /* its positions, and those of its side */
 } CorpusRow;
-/* What is wrong with an uneven row: a message's text, without its place. */
+/* What is wrong with an uneven row of pairs: a message's text, without its place. */
 const char *corpus_uneven_text(Arena *arena, const CorpusRow *row);
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 /* Adds a row. `line`: the number of its line, from 0. `target`: for pairs, else NULL. */
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
+/* The same with a cell of each column; `source` is NULL for records. */
+CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, const Line *target,
+                            const Line *cells);
 /* Adds a row of the ids that were appended to source.ids and target.ids since the last one. */
 CorpusRow corpus_close_row(Corpus *corpus, int64_t line);
 /* Adds a line to a stream. corpus_close_stream follows the last one; `ends`: it is the text's last
@@ -142,13 +163,15 @@ void corpus_add_stream(Corpus *corpus, const Line *line);
 void corpus_close_stream(Corpus *corpus, bool ends);
 void corpus_clear(Corpus *corpus); /* removes all rows, and keeps their memory for the next */
 
-static inline int64_t rows_length(const Rows *rows, int64_t i)
-{
-    return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
-}
 /* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind
  * lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);
+/* Tokens of row i along a side, as the two above: of a further side, the positions of its columns.
+ * A corpus without any side counts a row as one token. */
+int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side);
+/* What gives a side its length, for messages: "the source", or the name of an input; in the
+ * arena. */
+const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side);
 /* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source that
  * would have no token at all gets the `end` of its vocabulary, since a batch has no empty rows. */
 typedef struct SourceFrame {

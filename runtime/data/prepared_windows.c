@@ -205,25 +205,24 @@ BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options)
     const PreparedSide none = {0};
     const PreparedSide *source = swapped ? &p->target : &p->source;
     const PreparedSide *target = swapped ? &none : &p->target;
-    BatchShape shape = {.source_longest = longest_of(source, specials, limit),
-                        .target_longest = longest_of(target, specials, limit)};
+    BatchShape shape = {0};
+    SideShape *from = &shape.side[SIDE_SOURCE], *to = &shape.side[SIDE_TARGET];
+    from->longest = longest_of(source, specials, limit);
+    to->longest = longest_of(target, specials, limit);
     int64_t rows = stream ? p->target.tokens / limit + SHORTER + 1 : p->rows;
     if (stream) /* a window of it may go on from one shard to the next */
-        shape.target_longest = smaller(p->target.tokens, limit);
-    shape.source_total =
-        side_total(options, shape.source_longest, source->tokens + specials * rows);
-    shape.target_total =
-        side_total(options, shape.target_longest, target->tokens + specials * rows);
+        to->longest = smaller(p->target.tokens, limit);
+    from->total = side_total(options, from->longest, source->tokens + specials * rows);
+    to->total = side_total(options, to->longest, target->tokens + specials * rows);
     int64_t least = target->tokens ? 2 : 1; /* tokens of a row */
-    int64_t total = target->tokens ? shape.target_total : shape.source_total;
+    int64_t total = target->tokens ? to->total : from->total;
     shape.rows = smaller(rows, stream ? total / limit + SHORTER + 1 : larger(total / least, 1));
     if (options->sentences)
         shape.rows = smaller(shape.rows, options->sentences);
     if (options->shards > 1) {
-        int64_t piece = (shape.source_total + shape.target_total) / options->shards +
-                        shape.source_longest + shape.target_longest;
-        shape.source_total = smaller(shape.source_total, piece);
-        shape.target_total = smaller(shape.target_total, piece);
+        int64_t piece = (from->total + to->total) / options->shards + from->longest + to->longest;
+        from->total = smaller(from->total, piece);
+        to->total = smaller(to->total, piece);
     }
     return shape;
 }

@@ -6,6 +6,7 @@
 #include "runtime/data/marian_vocab.h"
 #include "runtime/data/sentencepiece.h"
 #include "runtime/data/wordlist.h"
+#include "runtime/text/words/word_tokens.h"
 #include "runtime/text/hf/tokenizer_json.h"
 #include "runtime/text/words/token_words.h"
 
@@ -287,6 +288,11 @@ static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *
     return from_words(diags, arena, wordlist_count(arena, texts, n_texts, characters, limit));
 }
 
+Vocabulary *vocab_empty(Diagnostics *diags, Arena *arena)
+{
+    return from_words(diags, arena, wordlist_count(arena, NULL, 0, false, 0));
+}
+
 static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path)
 {
     const Lines *lines = lines_read(diags, arena, path, NULL);
@@ -446,6 +452,11 @@ bool vocab_is_characters(const Vocabulary *vocab) { return vocab->characters; }
 bool vocab_is_words(const Vocabulary *vocab)
 {
     return vocab->kind == VOCAB_WORDS && !vocab->characters;
+}
+
+bool vocab_is_empty(const Vocabulary *vocab)
+{
+    return vocab_is_words(vocab) && vocab_size(vocab) <= WORDS_SPECIALS;
 }
 
 bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)

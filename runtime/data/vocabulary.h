@@ -34,6 +34,10 @@ Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
                        const Lines *const *texts, int n_texts, bool as_is);
 /* Whether the spec is auto or auto:N, to which `as_is` applies. */
 bool vocab_spec_is_pieces(const char *spec);
+/* The vocabulary of a model that reads no text: special tokens alone. NULL after an error. The
+ * second function says whether a vocabulary is one. */
+Vocabulary *vocab_empty(Diagnostics *diags, Arena *arena);
+bool vocab_is_empty(const Vocabulary *vocab);
 /* Whether vocab_make would look at the texts. */
 bool vocab_needs_text(const char *spec);
 /* The N of auto:N and words:auto:N, 8000 for auto; 0: the spec does not say. */

@@ -175,7 +175,9 @@ WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
     int errors = 0;
     for (int64_t i = characters; i < lines->n && errors < 5; i++)
         errors += !add_line(diags, list, lines, i);
-    if (!errors && list->tokens.count <= WORDS_SPECIALS) {
+    bool is_empty = list->tokens.count <= WORDS_SPECIALS &&
+                    lines->n - characters < WORDS_SPECIALS; /* not vocab_empty's own list */
+    if (!errors && is_empty) {
         diag_error(diags, (Loc){.source = lines->source}, "the list holds no tokens");
         errors++;
     }

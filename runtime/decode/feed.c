@@ -14,18 +14,21 @@ static void set_rows(Exec *exec, const char *name, int64_t rows, const int32_t *
 
 bool feed_shares_lengths(const Feed *feed)
 {
-    return feed->source_dim && feed->target_dim && !strcmp(feed->source_dim, feed->target_dim);
+    const char *source = feed->dims[SIDE_SOURCE], *target = feed->dims[SIDE_TARGET];
+    return source && target && !strcmp(source, target);
 }
 
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
 {
+    const int64_t rows = batch->shape.rows;
     int dim = feed->batch ? exec_dim(exec, feed->batch) : -1;
-    assert(!feed_shares_lengths(feed) || !memcmp(batch->source_lengths, batch->target_lengths,
-                                                 sizeof(int32_t) * (size_t)batch->shape.rows));
+    assert(!feed_shares_lengths(feed) ||
+           !memcmp(batch->lengths[SIDE_SOURCE], batch->lengths[SIDE_TARGET],
+                   sizeof(int32_t) * (size_t)rows));
     if (dim >= 0)
-        exec_set_dim(exec, dim, batch->shape.rows);
-    set_rows(exec, feed->source_dim, batch->shape.rows, batch->source_lengths);
-    set_rows(exec, feed->target_dim, batch->shape.rows, batch->target_lengths);
+        exec_set_dim(exec, dim, rows);
+    for (int side = 0; side < MOST_SIDES; side++)
+        set_rows(exec, feed->dims[side], rows, batch->lengths[side]);
     if (feed->source)
         exec_input(exec, feed->source, batch->source);
     if (feed->target)
@@ -34,22 +37,24 @@ void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
         exec_input(exec, feed->next, batch->target_next);
     if (feed->further)
         exec_input(exec, feed->further, batch->target_further);
+    for (int c = 0; c < feed->n_columns; c++)
+        exec_input(exec, feed->columns[c], batch->columns[c]);
 }
 
-static bool is_named(const char *name, const char *wanted)
+int feed_side(const Feed *feed, const char *dim)
 {
-    return wanted && !strcmp(name, wanted);
+    for (int side = 0; side < MOST_SIDES; side++)
+        if (feed->dims[side] && !strcmp(feed->dims[side], dim))
+            return side;
+    return -1;
 }
 
 void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *shape, ExecDim *out)
 {
     for (int i = 0; i < program->n_dims; i++) {
-        const char *name = program->dims[i].name;
-        out[i] = (ExecDim){shape->rows, shape->rows};
-        if (is_named(name, feed->source_dim))
-            out[i] = (ExecDim){shape->source_longest, shape->source_total};
-        else if (is_named(name, feed->target_dim))
-            out[i] = (ExecDim){shape->target_longest, shape->target_total};
+        const int side = feed_side(feed, program->dims[i].name);
+        out[i] = side < 0 ? (ExecDim){shape->rows, shape->rows}
+                          : (ExecDim){shape->side[side].longest, shape->side[side].total};
     }
 }
 
@@ -77,5 +82,5 @@ bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const
 
 int64_t feed_tokens(const Feed *feed, const BatchShape *shape)
 {
-    return feed->target ? shape->target_total : shape->source_total;
+    return shape->side[feed->target ? SIDE_TARGET : SIDE_SOURCE].total;
 }

@@ -61,7 +61,7 @@ int64_t score_tokens(const Corpus *corpus)
 static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, const Batch *batch,
                      double *tokens, int32_t *guesses, Scores *out)
 {
-    size_t total = (size_t)batch->shape.target_total;
+    size_t total = (size_t)batch->shape.side[SIDE_TARGET].total;
     double *values = malloc(sizeof(double) * (total + 1));
     int32_t *guessed = guesses ? malloc(sizeof(int32_t) * (total + 1)) : NULL;
     if (!values || (guesses && !guessed)) {
@@ -74,7 +74,7 @@ static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, c
     for (int64_t b = 0, at = 0; b < batch->shape.rows; b++) {
         double sum = 0;
         int64_t place = tokens || guesses ? score_place(corpus, batch->row[b]) : 0;
-        for (int32_t t = 0; t < batch->target_lengths[b]; t++, at++) {
+        for (int32_t t = 0; t < batch->lengths[SIDE_TARGET][b]; t++, at++) {
             sum += values[at];
             out->tokens += batch->target_next[at] >= 0;
             if (tokens)

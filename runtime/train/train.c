@@ -22,6 +22,10 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
         hash = hash_u64(hash, sides[i]->ids.count);
         hash = hash_bytes(hash, sides[i]->ids.data, sides[i]->ids.count * sizeof(int32_t));
     }
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const Ids *values = &corpus->columns[c].ids;
+        hash = hash_bytes(hash, values->data, values->count * sizeof(int32_t));
+    }
     if (corpus->prepared)
         hash = hash_string(hash, corpus->prepared->sha256);
     for (int i = 0; i < corpus->n_parts; i++)

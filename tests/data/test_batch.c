@@ -46,8 +46,9 @@ static Corpus *encode(Fixture *f, CorpusKind kind, int64_t max, const char *sour
                       const char *target)
 {
     CorpusOptions options = {.kind = kind, .max_length = max};
-    return corpus_encode(&f->diags, f->words, &options, lines_of(f, source),
-                         target ? lines_of(f, target) : NULL);
+    return corpus_encode(&f->diags, f->words, &options,
+                         &(CorpusText){.source = lines_of(f, source),
+                                       .target = target ? lines_of(f, target) : NULL});
 }
 
 /* Some hundred pairs of lengths 1 … 20 and 1 … 15. */
@@ -84,16 +85,16 @@ static void test_pairs(void **state)
     Batch batch = {0};
     batches_fill(batches, 0, &batch);
     assert_int_equal(batch.shape.rows, 2);
-    assert_int_equal(batch.shape.source_total, 6);
-    assert_int_equal(batch.shape.source_longest, 4);
-    assert_int_equal(batch.shape.target_total, 5);
-    assert_int_equal(batch.shape.target_longest, 3);
+    assert_int_equal(batch.shape.side[SIDE_SOURCE].total, 6);
+    assert_int_equal(batch.shape.side[SIDE_SOURCE].longest, 4);
+    assert_int_equal(batch.shape.side[SIDE_TARGET].total, 5);
+    assert_int_equal(batch.shape.side[SIDE_TARGET].longest, 3);
     expect(batch.source, 6, (int32_t[]){4, 3, 4, 5, 6, 3});
-    expect(batch.source_lengths, 2, (int32_t[]){2, 4});
+    expect(batch.lengths[SIDE_SOURCE], 2, (int32_t[]){2, 4});
     expect(batch.target, 5, (int32_t[]){2, 6, 2, 5, 5});
     expect(batch.target_next, 5, (int32_t[]){6, 3, 5, 5, 3});
     expect(batch.target_further, 5, (int32_t[]){3, -1, 5, 3, -1});
-    expect(batch.target_lengths, 2, (int32_t[]){2, 3});
+    expect(batch.lengths[SIDE_TARGET], 2, (int32_t[]){2, 3});
     assert_int_equal(batch.row[0], 1);
     assert_int_equal(batch.row[1], 0);
     batch_free(&batch);
@@ -110,7 +111,7 @@ static void test_other_kinds(void **state)
     Batches *batches = batches_new(corpus, &options, 0);
     batches_fill(batches, 0, &batch);
     expect(batch.source, 7, (int32_t[]){2, 6, 3, 2, 4, 5, 3});
-    assert_int_equal(batch.shape.target_total, 0);
+    assert_int_equal(batch.shape.side[SIDE_TARGET].total, 0);
     batches_free(batches);
     corpus_free(corpus);
 
@@ -119,7 +120,7 @@ static void test_other_kinds(void **state)
     batches_fill(batches, 0, &batch);
     expect(batch.target, 5, (int32_t[]){2, 6, 2, 4, 5});
     expect(batch.target_next, 5, (int32_t[]){6, 3, 4, 5, 3});
-    assert_int_equal(batch.shape.source_total, 0);
+    assert_int_equal(batch.shape.side[SIDE_SOURCE].total, 0);
     batches_free(batches);
     corpus_free(corpus);
 
@@ -141,20 +142,20 @@ static void check_epoch(const Corpus *corpus, const BatchOptions *options, int64
     for (int64_t i = 0; i < batches_count(batches); i++) {
         batches_fill(batches, i, &batch);
         assert_true(batch.shape.rows == 1 || !options->tokens ||
-                    (batch.shape.source_total <= options->tokens &&
-                     batch.shape.target_total <= options->tokens));
+                    (batch.shape.side[SIDE_SOURCE].total <= options->tokens &&
+                     batch.shape.side[SIDE_TARGET].total <= options->tokens));
         assert_true(!options->sentences || batch.shape.rows <= options->sentences);
         int64_t at = 0;
         for (int64_t j = 0; j < batch.shape.rows; j++) {
             int64_t row = batch.row[j], n = rows_length(&corpus->source, row);
             assert_false(seen[row]++);
-            assert_int_equal(batch.source_lengths[j], n + 1);
+            assert_int_equal(batch.lengths[SIDE_SOURCE][j], n + 1);
             assert_memory_equal(batch.source + at,
                                 corpus->source.ids.data + corpus->source.start[row],
                                 (size_t)n * sizeof(int32_t));
-            at += batch.source_lengths[j];
+            at += batch.lengths[SIDE_SOURCE][j];
         }
-        assert_int_equal(at, batch.shape.source_total);
+        assert_int_equal(at, batch.shape.side[SIDE_SOURCE].total);
     }
     for (int64_t i = 0; i < corpus->n; i++)
         assert_true(seen[i]);
@@ -195,14 +196,16 @@ static void check_shards(const Corpus *corpus, BatchOptions options, int64_t sha
             for (int64_t j = 0; j < piece.shape.rows; j++)
                 assert_int_equal(piece.row[j], batch.row[row++]);
             assert_memory_equal(piece.source, batch.source + source,
-                                (size_t)piece.shape.source_total * sizeof(int32_t));
+                                (size_t)piece.shape.side[SIDE_SOURCE].total * sizeof(int32_t));
             assert_memory_equal(piece.target_next, batch.target_next + target,
-                                (size_t)piece.shape.target_total * sizeof(int32_t));
-            source += piece.shape.source_total;
-            target += piece.shape.target_total;
-            int64_t tokens = piece.shape.source_total + piece.shape.target_total;
-            int64_t longest = batch.shape.source_longest + batch.shape.target_longest;
-            int64_t all = batch.shape.source_total + batch.shape.target_total;
+                                (size_t)piece.shape.side[SIDE_TARGET].total * sizeof(int32_t));
+            source += piece.shape.side[SIDE_SOURCE].total;
+            target += piece.shape.side[SIDE_TARGET].total;
+            int64_t tokens =
+                piece.shape.side[SIDE_SOURCE].total + piece.shape.side[SIDE_TARGET].total;
+            int64_t longest =
+                batch.shape.side[SIDE_SOURCE].longest + batch.shape.side[SIDE_TARGET].longest;
+            int64_t all = batch.shape.side[SIDE_SOURCE].total + batch.shape.side[SIDE_TARGET].total;
             assert_true(tokens <= all / shards + longest + 1);
         }
         assert_int_equal(row, batch.shape.rows);
@@ -262,9 +265,10 @@ static void test_buckets(void **state)
     int64_t tokens = 0, padded = 0, ascending = 0, n = batches_count(batches);
     for (int64_t i = 0; i < n; i++) {
         BatchShape shape = batches_shape(batches, i);
-        tokens += shape.target_total;
-        padded += shape.rows * shape.target_longest;
-        ascending += i && shape.target_longest >= batches_shape(batches, i - 1).target_longest;
+        tokens += shape.side[SIDE_TARGET].total;
+        padded += shape.rows * shape.side[SIDE_TARGET].longest;
+        ascending += i && shape.side[SIDE_TARGET].longest >=
+                              batches_shape(batches, i - 1).side[SIDE_TARGET].longest;
     }
     assert_true((double)tokens / (double)padded > 0.9);
     assert_true(ascending > n / 4 && ascending < n * 3 / 4); /* shuffled */
@@ -283,8 +287,9 @@ static void test_sources_across_targets(void **state)
     Batches *batches = batches_new(corpus, &(BatchOptions){.sentences = 2}, 0);
     assert_int_equal(batches_count(batches), 3);
     BatchShape middle = batches_shape(batches, 1);
-    assert_int_equal(middle.source_total, 2 * middle.source_longest);
-    assert_int_not_equal(batches_shape(batches, 0).target_longest, middle.target_longest);
+    assert_int_equal(middle.side[SIDE_SOURCE].total, 2 * middle.side[SIDE_SOURCE].longest);
+    assert_int_not_equal(batches_shape(batches, 0).side[SIDE_TARGET].longest,
+                         middle.side[SIDE_TARGET].longest);
     batches_free(batches);
     corpus_free(corpus);
 }
@@ -303,10 +308,11 @@ static void test_largest(void **state)
             BatchShape s = batches_shape(batches, i);
             bool fits = false;
             for (int64_t j = 0; j < n; j++)
-                fits |= shapes[j].rows >= s.rows && shapes[j].source_total >= s.source_total &&
-                        shapes[j].source_longest >= s.source_longest &&
-                        shapes[j].target_total >= s.target_total &&
-                        shapes[j].target_longest >= s.target_longest;
+                fits |= shapes[j].rows >= s.rows &&
+                        shapes[j].side[SIDE_SOURCE].total >= s.side[SIDE_SOURCE].total &&
+                        shapes[j].side[SIDE_SOURCE].longest >= s.side[SIDE_SOURCE].longest &&
+                        shapes[j].side[SIDE_TARGET].total >= s.side[SIDE_TARGET].total &&
+                        shapes[j].side[SIDE_TARGET].longest >= s.side[SIDE_TARGET].longest;
             assert_true(fits);
         }
     }
@@ -326,15 +332,15 @@ static void check_windows(const Corpus *corpus, bool shuffle, int64_t epoch)
         batches_fill(batches, i, &batch);
         int64_t at = 0;
         for (int64_t j = 0; j < batch.shape.rows; j++) {
-            assert_true(batch.target_lengths[j] <= corpus->options.max_length);
-            for (int32_t k = 0; k < batch.target_lengths[j]; k++, at++) {
+            assert_true(batch.lengths[SIDE_TARGET][j] <= corpus->options.max_length);
+            for (int32_t k = 0; k < batch.lengths[SIDE_TARGET][j]; k++, at++) {
                 int64_t place = batch.row[j] + k;
                 assert_int_equal(batch.target[at], corpus->target.ids.data[place]);
                 assert_int_equal(batch.target_next[at], corpus->target.ids.data[place + 1]);
                 assert_false(seen[place + 1]++);
             }
         }
-        assert_true(batch.shape.target_total <= 40);
+        assert_true(batch.shape.side[SIDE_TARGET].total <= 40);
     }
     for (int64_t i = 1; i < n; i++)
         assert_true(seen[i]);
@@ -364,15 +370,16 @@ static void test_cut(void **state)
 {
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_PAIRS, .max_length = 3, .keep_all = true};
-    Corpus *corpus = corpus_encode(&f->diags, f->words, &options, lines_of(f, "a\na\n"),
-                                   lines_of(f, "b a c b a\nb a\n"));
+    Corpus *corpus = corpus_encode(
+        &f->diags, f->words, &options,
+        &(CorpusText){.source = lines_of(f, "a\na\n"), .target = lines_of(f, "b a c b a\nb a\n")});
     Batches *batches = batches_new(corpus, &(BatchOptions){.sentences = 2}, 0);
     Batch batch = {0};
     batches_fill(batches, 0, &batch);
     const TokenRules *rules = vocab_rules(f->words);
     const int32_t target[] = {rules->begin, 5, 4}, next[] = {5, 4, 6}, whole[] = {5, 4, rules->end};
     for (int64_t row = 0; row < 2; row++) {
-        assert_int_equal(batch.target_lengths[row], 3);
+        assert_int_equal(batch.lengths[SIDE_TARGET][row], 3);
         assert_memory_equal(batch.target + 3 * row, target, sizeof target);
         assert_memory_equal(batch.target_next + 3 * row, batch.row[row] ? whole : next,
                             sizeof next);
@@ -386,7 +393,8 @@ static void test_nothing(void **state)
 {
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_SOURCES, .keep_all = true};
-    Corpus *corpus = corpus_encode(&f->diags, f->words, &options, lines_of(f, ""), NULL);
+    Corpus *corpus =
+        corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = lines_of(f, "")});
     Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = 10}, 0);
     BatchShape shape;
     assert_int_equal(batches_count(batches), 0);
@@ -423,7 +431,8 @@ static void test_mixed(void **state)
     for (int i = 0; i < MORE; i++)
         text_string(&text, "a b c\n");
     const Lines *lines = lines_of(f, text.data);
-    assert_true(corpus_mix(&f->diags, corpus, 0.4, lines, lines));
+    assert_true(
+        corpus_mix(&f->diags, corpus, 0.4, &(CorpusText){.source = lines, .target = lines}));
     assert_int_equal(corpus->n, ALL);
     int all[ALL] = {0};
     for (int epoch = 0; epoch < EPOCHS; epoch++) {

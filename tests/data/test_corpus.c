@@ -171,8 +171,9 @@ static void test_pairs_for_training(void **state)
 {
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_PAIRS, .max_length = 4};
-    Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, source_text),
-                              lines_of(f, target_text));
+    Corpus *c = corpus_encode(
+        &f->diags, f->words, &options,
+        &(CorpusText){.source = lines_of(f, source_text), .target = lines_of(f, target_text)});
     assert_non_null(c);
     assert_int_equal(c->n, 2);
     assert_int_equal(c->lines, 6);
@@ -199,8 +200,9 @@ static void test_pairs_for_evaluation(void **state)
 {
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_PAIRS, .max_length = 4, .keep_all = true};
-    Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, source_text),
-                              lines_of(f, target_text));
+    Corpus *c = corpus_encode(
+        &f->diags, f->words, &options,
+        &(CorpusText){.source = lines_of(f, source_text), .target = lines_of(f, target_text)});
     assert_int_equal(c->n, 6);
     expect_row(&c->source, 1, 0, NULL);
     expect_row(&c->target, 2, 0, NULL);
@@ -222,20 +224,20 @@ static void test_one_side(void **state)
     Fixture *f = *state;
     const Lines *text = lines_of(f, "a b c\n\n");
     CorpusOptions options = {.kind = CORPUS_SOURCES, .max_length = 3, .keep_all = true};
-    Corpus *c = corpus_encode(&f->diags, f->words, &options, text, NULL);
+    Corpus *c = corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = text});
     expect_row(&c->source, 0, 2, (int32_t[]){4, 5});
     assert_int_equal(corpus_source_length(c, 1), 1);
     assert_int_equal(corpus_target_length(c, 0), 0);
     corpus_free(c);
 
     options.kind = CORPUS_SENTENCES;
-    c = corpus_encode(&f->diags, f->words, &options, text, NULL);
+    c = corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = text});
     expect_row(&c->source, 0, 1, (int32_t[]){4});
     assert_int_equal(corpus_source_length(c, 0), 3);
     corpus_free(c);
 
     options = (CorpusOptions){.kind = CORPUS_LINES};
-    c = corpus_encode(&f->diags, f->words, &options, text, NULL);
+    c = corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = text});
     assert_int_equal(c->n, 1);
     expect_row(&c->target, 0, 3, (int32_t[]){4, 5, 6});
     assert_int_equal(corpus_source_length(c, 0), 0);
@@ -248,11 +250,12 @@ static void test_streams(void **state)
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_STREAM, .max_length = 8};
     const Lines *text = lines_of(f, "ab\n\nc");
-    Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, "a b\n\nc"), NULL);
+    Corpus *c = corpus_encode(&f->diags, f->words, &options,
+                              &(CorpusText){.source = lines_of(f, "a b\n\nc")});
     expect_row(&c->target, 0, 6, (int32_t[]){4, 5, 3, 3, 6, 3});
     corpus_free(c);
     Vocabulary *chars = vocab_make(&f->diags, f->arena, "chars:auto", &text, 1, false);
-    c = corpus_encode(&f->diags, chars, &options, text, NULL);
+    c = corpus_encode(&f->diags, chars, &options, &(CorpusText){.source = text});
     int32_t newline = vocab_find(chars, "\n");
     expect_row(&c->target, 0, 6,
                (int32_t[]){vocab_find(chars, "a"), vocab_find(chars, "b"), newline, newline,
@@ -265,17 +268,20 @@ static void test_refused(void **state)
     Fixture *f = *state;
     CorpusOptions options = {.kind = CORPUS_PAIRS};
     assert_null(corpus_encode(&f->diags, f->words, &options,
-                              lines_named(f, "train.en", "a\nb\n", 4),
-                              lines_named(f, "train.de", "a\n", 2)));
+                              &(CorpusText){.source = lines_named(f, "train.en", "a\nb\n", 4),
+                                            .target = lines_named(f, "train.de", "a\n", 2)}));
     expect_message(&f->diags, "source and target differ: train.en has 2 lines, train.de has 1");
     options.kind = CORPUS_LINES;
-    assert_null(corpus_encode(&f->diags, f->words, &options, lines_of(f, "\n \n"), NULL));
+    assert_null(corpus_encode(&f->diags, f->words, &options,
+                              &(CorpusText){.source = lines_of(f, "\n \n")}));
     expect_message(&f->diags, "text: error: no line of 2 can be used");
     options.kind = CORPUS_STREAM;
-    assert_null(corpus_encode(&f->diags, f->words, &options, lines_of(f, "\n"), NULL));
+    assert_null(
+        corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = lines_of(f, "\n")}));
     expect_message(&f->diags, "text: error: the text is too short: it has 1 token");
     options = (CorpusOptions){.kind = CORPUS_SOURCES, .keep_all = true};
-    Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, ""), NULL);
+    Corpus *c =
+        corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = lines_of(f, "")});
     assert_non_null(c); /* nothing to translate is no error */
     assert_int_equal(c->n, 0);
     corpus_free(c);

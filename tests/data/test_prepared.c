@@ -200,15 +200,15 @@ static int64_t read_epoch(Fixture *f, const Corpus *whole, uint64_t seed, int64_
         for (int64_t i = 0; i < batches_count(batches); i++) {
             batches_fill(batches, i, &batch);
             assert_true(batch.shape.rows <= largest.rows);
-            assert_true(batch.shape.source_total <= largest.source_total);
-            assert_true(batch.shape.target_total <= largest.target_total);
-            assert_true(batch.shape.source_longest <= largest.source_longest);
-            assert_true(batch.shape.target_longest <= largest.target_longest);
+            assert_true(batch.shape.side[SIDE_SOURCE].total <= largest.side[SIDE_SOURCE].total);
+            assert_true(batch.shape.side[SIDE_TARGET].total <= largest.side[SIDE_TARGET].total);
+            assert_true(batch.shape.side[SIDE_SOURCE].longest <= largest.side[SIDE_SOURCE].longest);
+            assert_true(batch.shape.side[SIDE_TARGET].longest <= largest.side[SIDE_TARGET].longest);
             const bool on_source = whole->options.kind == CORPUS_SENTENCES;
             const int32_t *ids = on_source ? batch.source : batch.target;
             for (int64_t r = 0; r < batch.shape.rows; r++) {
                 order[n++] = number_of(ids + 1);
-                ids += on_source ? batch.source_lengths[r] : batch.target_lengths[r];
+                ids += on_source ? batch.lengths[SIDE_SOURCE][r] : batch.lengths[SIDE_TARGET][r];
             }
         }
         batches_free(batches);

@@ -169,7 +169,8 @@ static void need_row(const Vocabulary *vocab, const Rows *rows, int64_t i, const
 static Corpus *learn(Case *c, const Vocabulary *vocab, const Lines *sources, const Lines *targets)
 {
     const CorpusOptions options = {.kind = CORPUS_PAIRS, .max_length = MOST_TOKENS};
-    Corpus *corpus = corpus_encode(&c->job.diags, vocab, &options, sources, targets);
+    Corpus *corpus = corpus_encode(&c->job.diags, vocab, &options,
+                                   &(CorpusText){.source = sources, .target = targets});
     int64_t kept = 0, empty = 0, is_long = 0;
     need_told(c, corpus != NULL);
     for (int64_t i = 0; i < c->n; i++) {

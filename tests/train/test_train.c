@@ -214,11 +214,16 @@ static void open_bench(Bench *bench)
     const Lines *texts[] = {source, target};
     bench->vocab = vocab_make(&bench->diags, bench->arena, "words:auto", texts, 2, false);
     CorpusOptions options = {.kind = CORPUS_PAIRS};
-    bench->corpus = corpus_encode(&bench->diags, bench->vocab, &options, source, target);
+    bench->corpus = corpus_encode(&bench->diags, bench->vocab, &options,
+                                  &(CorpusText){.source = source, .target = target});
     assert_non_null(bench->corpus);
     bench->program = make_program();
     bench->programs = (TrainPrograms){.step = &bench->program,
-                                      .feed = {"src", "tgt", "tgt.next", NULL, "B", "S", "T"}};
+                                      .feed = {.source = "src",
+                                               .target = "tgt",
+                                               .next = "tgt.next",
+                                               .batch = "B",
+                                               .dims = {"S", "T"}}};
     bench->settings = (TrainSettings){.rate = {.kind = RATE_CONSTANT, .peak = 0.01},
                                       .accumulate = 1,
                                       .steps = 37,

@@ -1,0 +1,152 @@
+/* Reading a column's cells: text, labels, numbers. */
+#include "runtime/data/column.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell, and where its values go. */
+typedef struct CellReader {
+    const ColumnSpec *spec;
+    const Line *cell;
+    Ids *values;
+    ColumnFault *fault;
+} CellReader;
+
+__attribute__((format(printf, 3, 4))) static bool cell_is_wrong(const CellReader *r, size_t at,
+                                                                const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    r->fault->text.length = 0;
+    text_vadd(&r->fault->text, format, args);
+    va_end(args);
+    r->fault->at = at;
+    return false;
+}
+
+static bool read_tokens(const CellReader *r, const Vocabulary *vocab)
+{
+    const TokenRules *rules = vocab_rules(vocab);
+    if (r->spec->is_framed && rules->source_begin >= 0)
+        ids_push(r->values, rules->source_begin);
+    if (!vocab_encode(vocab, r->cell->text, r->cell->length, r->values))
+        return cell_is_wrong(r, 0, "%s", tokenizer_problem());
+    if (r->spec->is_framed && rules->source_end >= 0)
+        ids_push(r->values, rules->source_end);
+    return true;
+}
+
+/* ---- labels ---- */
+
+static bool read_label(const CellReader *r, size_t at, size_t length)
+{
+    enum { MOST_SHOWN = 60 };
+    const char *text = r->cell->text + at;
+    int32_t label = labels_find(r->spec->labels, text, length);
+    ids_push(r->values, label + r->spec->first);
+    return label >= 0 ||
+           (length ? cell_is_wrong(r, at, "'%.*s' is none of the %zu labels of `%s`",
+                                   (int)(length < MOST_SHOWN ? length : MOST_SHOWN), text,
+                                   r->spec->labels->words.count, r->spec->input)
+                   : cell_is_wrong(r, at, "the label of `%s` is empty", r->spec->input));
+}
+
+static bool read_labels(const CellReader *r)
+{
+    const Line *cell = r->cell;
+    if (r->spec->side < 0)
+        return read_label(r, 0, cell->length);
+    bool ok = true;
+    for (size_t at = 0; at < cell->length && ok;) {
+        const char *blank = memchr(cell->text + at, ' ', cell->length - at);
+        size_t end = blank ? (size_t)(blank - cell->text) : cell->length;
+        ok = end == at || read_label(r, at, end - at);
+        at = end + 1;
+    }
+    return ok;
+}
+
+/* ---- numbers ---- */
+
+enum { LONGEST_NUMBER = 63 }; /* bytes */
+
+static bool read_float(const CellReader *r, size_t at, const char *text)
+{
+    char *end;
+    int32_t bits;
+    const float number = strtof(text, &end);
+    memcpy(&bits, &number, sizeof bits);
+    ids_push(r->values, bits);
+    return (!*end && isfinite(number)) ||
+           cell_is_wrong(r, at, "'%s' is no finite number of f32", text);
+}
+
+static bool read_integer(const CellReader *r, size_t at, const char *text)
+{
+    char *end;
+    errno = 0;
+    const int64_t number = strtoll(text, &end, 10), below = r->spec->below;
+    ids_push(r->values, (int32_t)number);
+    if (*end || errno || number < INT32_MIN || number > INT32_MAX)
+        return cell_is_wrong(r, at, "'%s' is no integer of 32 bits", text);
+    return !below || (number >= 0 && number < below) ||
+           cell_is_wrong(r, at, "%" PRId64 " is not from 0 to %" PRId64 ", as `%s` must be", number,
+                         below - 1, r->spec->input);
+}
+
+static bool parts_numbers(char c) { return c && strchr(" \t\r\n,;[]", c); }
+
+/* The number that begins at `at` and ends before `end`. */
+static bool read_number(const CellReader *r, size_t at, size_t end)
+{
+    char text[LONGEST_NUMBER + 1];
+    if (end - at > LONGEST_NUMBER)
+        return cell_is_wrong(r, at, "this is no number");
+    memcpy(text, r->cell->text + at, end - at);
+    text[end - at] = 0;
+    return r->spec->kind == COLUMN_FLOATS ? read_float(r, at, text) : read_integer(r, at, text);
+}
+
+static bool has_width(const CellReader *r, int64_t n)
+{
+    const ColumnSpec *spec = r->spec;
+    if (spec->side < 0)
+        return n == spec->width ||
+               cell_is_wrong(r, 0, "the cell has %" PRId64 " number%s, and `%s` takes %" PRId64, n,
+                             text_plural(n, "", "s"), spec->input, spec->width);
+    return n % spec->width == 0 ||
+           cell_is_wrong(r, 0,
+                         "the cell has %" PRId64 " numbers, and `%s` takes %" PRId64
+                         " for each position",
+                         n, spec->input, spec->width);
+}
+
+static bool read_numbers(const CellReader *r)
+{
+    const Line *cell = r->cell;
+    const size_t before = r->values->count;
+    bool ok = true;
+    for (size_t at = 0; at < cell->length && ok;) {
+        size_t end = at;
+        while (end < cell->length && !parts_numbers(cell->text[end]))
+            end++;
+        ok = end == at || read_number(r, at, end);
+        at = end + 1;
+    }
+    return ok && has_width(r, (int64_t)(r->values->count - before));
+}
+
+bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Line *cell, Ids *values,
+                 ColumnFault *fault)
+{
+    const CellReader reader = {spec, cell, values, fault};
+    switch (spec->kind) {
+    case COLUMN_TEXT: return read_tokens(&reader, vocab);
+    case COLUMN_LABELS: return read_labels(&reader);
+    default: return read_numbers(&reader);
+    }
+}

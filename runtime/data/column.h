@@ -1,0 +1,63 @@
+/* Columns: values that a row of a corpus has beside its source and target (corpus.h). Each column
+ * is a field of a table and feeds one input of the model.
+ *
+ * A value has 32 bits: an id, an integer, or the bits of a float. Columns with the same side share a
+ * ragged dimension, so that in each row they have the same number of positions. */
+#ifndef RUNTIME_DATA_COLUMN_H
+#define RUNTIME_DATA_COLUMN_H
+
+#include "runtime/data/labels.h"
+#include "runtime/data/vocabulary.h"
+
+typedef enum ColumnKind {
+    COLUMN_TEXT,     /* tokens of the vocabulary */
+    COLUMN_LABELS,   /* of a list: the cell is one label or, with a side, words between blanks */
+    COLUMN_INTEGERS, /* numbers between blanks, commas or brackets, as the next */
+    COLUMN_FLOATS
+} ColumnKind;
+
+/* The sides of a row: its source, its target and the further ragged dimensions of columns. */
+enum { SIDE_SOURCE, SIDE_TARGET, MOST_SIDES = 8, MOST_COLUMNS = 16 };
+
+/* ColumnSpec: what a column is.
+ *   input, field   of the model; of the table
+ *   side           of its ragged dimension; -1: each row has `width` values
+ *   width          values of a row or, with a side, of a position
+ *   is_framed      a text gets the special tokens of a source
+ *   labels, first  of COLUMN_LABELS: the list, and the id of its first
+ *   below          integers are at least 0 and below it; 0: any */
+typedef struct ColumnSpec {
+    const char *input, *field;
+    ColumnKind kind;
+    int side;
+    int64_t width, below;
+    bool is_framed;
+    const Labels *labels;
+    int32_t first;
+} ColumnSpec;
+
+/* Rows: row i is ids[start[i]] … ids[start[i + 1] - 1]. */
+typedef struct Rows {
+    int64_t n;
+    int64_t *start; /* n + 1 */
+    Ids ids;
+} Rows;
+
+static inline int64_t rows_length(const Rows *rows, int64_t i)
+{
+    return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
+}
+
+/* ColumnFault: what is wrong with a cell, and at which of its bytes, from 0 (0 also if it is the whole
+ * cell). Its owner frees `text` by text_free. */
+typedef struct ColumnFault {
+    Text text;
+    size_t at;
+} ColumnFault;
+
+/* Appends a cell's values. False: the cell is wrong, and *fault says why; what was appended by then
+ * stays. */
+bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Line *cell, Ids *values,
+                 ColumnFault *fault);
+
+#endif

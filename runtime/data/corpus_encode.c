@@ -1,0 +1,288 @@
+/* Whole texts to a corpus, with messages of what was left out, cut or is wrong. */
+#include "runtime/data/corpus.h"
+
+#include "runtime/data/pairing.h"
+
+#include <assert.h>
+
+/* Where the first line of each sort was, for messages. */
+typedef struct Seen {
+    int64_t first_empty, first_long, first_source, first_target, first_uneven;
+    CorpusRow uneven; /* that line's row; is_uneven false: there is none */
+    int64_t wrong;    /* rows with a wrong cell */
+} Seen;
+
+const Lines *corpus_lines(const CorpusText *text)
+{
+    const Lines *lines = text->source;
+    for (int c = 0; !lines && text->columns && c < MOST_COLUMNS; c++)
+        lines = text->columns[c];
+    return lines;
+}
+
+enum { MOST_WRONG = 5 }; /* wrong cells that are told */
+
+static void tell_wrong(Diagnostics *diags, const Corpus *corpus, const Lines *cells, int64_t line,
+                       Seen *seen)
+{
+    Loc place = lines_place(cells, line);
+    if (seen->wrong++ < MOST_WRONG)
+        diag_error(diags, place, "%s", corpus->fault.text.data);
+}
+
+/* n lines from `first` on. */
+static void add_rows(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
+                     int64_t n, Seen *seen)
+{
+    Line cells[MOST_COLUMNS];
+    const Lines *source = text->source, *target = text->target;
+    for (int64_t i = first; i < first + n; i++) {
+        for (int c = 0; c < corpus->options.n_columns; c++)
+            cells[c] = text->columns[c]->at[i];
+        CorpusRow row = corpus_add_record(corpus, i, source ? &source->at[i] : NULL,
+                                          target ? &target->at[i] : NULL, cells);
+        if (row.wrong_column >= 0)
+            tell_wrong(diags, corpus, text->columns[row.wrong_column], i, seen);
+        if (row.is_empty && corpus->empty == 1)
+            seen->first_empty = i;
+        if (row.is_long && corpus->long_ == 1)
+            seen->first_long = i;
+        if (row.cuts_source && corpus->cut_sources == 1)
+            seen->first_source = i;
+        if (row.cuts_target && corpus->cut_targets == 1)
+            seen->first_target = i;
+        if (row.is_uneven && !seen->uneven.is_uneven) {
+            seen->first_uneven = i;
+            seen->uneven = row;
+        }
+    }
+}
+
+/* ---- messages ---- */
+
+void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides)
+{
+    const struct {
+        const Rows *rows;
+        const Vocabulary *vocab;
+        UnknownCount *count;
+    } all[] = {{&corpus->source, vocab_source(corpus->vocab), &sides->source},
+               {&corpus->target, corpus->vocab, &sides->target}};
+    for (int k = 0; k < 2; k++) {
+        const Rows *rows = all[k].rows;
+        size_t begin = rows->n ? (size_t)rows->start[first] : 0;
+        if (rows->n && rows->ids.count > begin)
+            unknown_add(all[k].count, rows->ids.data + begin, rows->ids.count - begin,
+                        vocab_rules(all[k].vocab)->unk);
+    }
+}
+
+void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
+                         const Source *const texts[2])
+{
+    const UnknownCount *counts[] = {&sides->source, &sides->target};
+    bool pairs = kind == CORPUS_PAIRS;
+    for (int k = 0; k < 2; k++) {
+        char note[UNKNOWN_NOTE_BYTES];
+        if (!unknown_is_above(counts[k], UNKNOWN_TOLD))
+            continue;
+        unknown_note(counts[k],
+                     !pairs ? "the tokens"
+                     : k    ? "the targets' tokens"
+                            : "the sources' tokens",
+                     note);
+        diag_note(diags, (Loc){.source = texts[pairs ? k : 0]},
+                  "%s; tfc data --vocab lists what it lacks", note);
+    }
+}
+
+static const char *are(int64_t n) { return text_plural(n, "is", "are"); }
+
+/* What was kept and is longer than the model takes. */
+static void warn_cut(Diagnostics *diags, const Corpus *corpus, const CorpusText *text,
+                     const Seen *seen)
+{
+    const Lines *source = corpus_lines(text), *target = text->target;
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "source" : "line",
+               *s = text_plural(corpus->lines, "", "s");
+    long long lines = corpus->lines, limit = corpus->options.max_length;
+    if (corpus->cut_sources)
+        diag_warning(diags, (Loc){.source = source->source},
+                     "%lld of %lld %s%s %s longer than %lld tokens and cut (the first on %s)",
+                     (long long)corpus->cut_sources, lines, what, s, are(corpus->cut_sources),
+                     limit, lines_where(diags->arena, source, seen->first_source));
+    if (corpus->cut_targets)
+        diag_warning(
+            diags, (Loc){.source = (target ? target : source)->source},
+            "%lld of %lld %s%s %s longer than %lld tokens: the loss is over the first %lld of each "
+            "(the first on %s)",
+            (long long)corpus->cut_targets, lines, target ? "target" : what, s,
+            are(corpus->cut_targets), limit, limit,
+            lines_where(diags->arena, target ? target : source, seen->first_target));
+}
+
+/* Of the rows from `first` on. */
+static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first,
+                 const CorpusText *all, const Seen *seen)
+{
+    SidesUnknown sides = {0};
+    const Lines *text = corpus_lines(all);
+    const Source *const texts[] = {text->source, all->target ? all->target->source : NULL};
+    corpus_count_unknown(corpus, first, &sides);
+    corpus_tell_unknown(diags, corpus->options.kind, &sides, texts);
+    bool keep = corpus->options.keep_all;
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pair" : "line",
+               *s = text_plural(corpus->lines, "", "s");
+    if (corpus->empty && !keep)
+        diag_warning(diags, (Loc){.source = text->source},
+                     "%lld of %lld %s%s %s an empty side and %s left out (the first on %s)",
+                     (long long)corpus->empty, (long long)corpus->lines, what, s,
+                     text_plural(corpus->empty, "has", "have"), are(corpus->empty),
+                     lines_where(diags->arena, text, seen->first_empty));
+    if (corpus->long_ && (!keep || corpus->options.refuse_long))
+        diag_warning(
+            diags, (Loc){.source = text->source},
+            "%lld of %lld %s%s %s longer than %lld tokens and %s left out (the first on %s)",
+            (long long)corpus->long_, (long long)corpus->lines, what, s, are(corpus->long_),
+            (long long)corpus->options.max_length, are(corpus->long_),
+            lines_where(diags->arena, text, seen->first_long));
+}
+
+const char *corpus_uneven_text(Arena *arena, const CorpusRow *row)
+{
+    return arena_printf(
+        arena,
+        "the source has %lld tokens and the target %lld, but the model's source and "
+        "target share a ragged dimension: give sides of the same length",
+        (long long)row->source, (long long)row->target);
+}
+
+static bool check_even(Diagnostics *diags, const Corpus *corpus, const CorpusText *text,
+                       const Seen *seen)
+{
+    const int column = seen->uneven.uneven_column;
+    if (!seen->uneven.is_uneven)
+        return true;
+    if (column < 0)
+        diag_error(diags, lines_place(text->source, seen->first_uneven), "%s",
+                   corpus_uneven_text(diags->arena, &seen->uneven));
+    else
+        diag_error(diags, lines_place(text->columns[column], seen->first_uneven),
+                   "`%s` has %lld positions and %s %lld, but they share a dimension: give both as "
+                   "many",
+                   corpus->options.columns[column].input, (long long)seen->uneven.uneven_length,
+                   corpus_side_name(corpus, diags->arena, corpus->options.columns[column].side),
+                   (long long)seen->uneven.side_length);
+    return false;
+}
+
+bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target)
+{
+    if (!target || source->n == target->n)
+        return true;
+    diag_error(diags, (Loc){0}, "%s",
+               pairing_counts_text(diags->arena, source->source->path, source->n,
+                                   target->source->path, target->n));
+    return false;
+}
+
+/* Wrong cells have been told, the first of them. */
+static bool check_cells(Diagnostics *diags, const Seen *seen)
+{
+    if (seen->wrong > MOST_WRONG)
+        diag_note(diags, (Loc){0}, "%lld records in all have such a cell", (long long)seen->wrong);
+    return !seen->wrong;
+}
+
+/* What the tokenizer refuses is left out of a training, with a warning; otherwise, and in a stream,
+ * it is an error. */
+static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines *source)
+{
+    if (!corpus->refused)
+        return true;
+    Loc place = lines_place(source, corpus->refused_line);
+    if (corpus->options.keep_all || corpus->options.kind == CORPUS_STREAM) {
+        diag_error(diags, place, "%s: shorten the line", corpus->refusal);
+        return false;
+    }
+    diag_warning(diags, place, "%s; %lld of %lld lines are left out for such a reason",
+                 corpus->refusal, (long long)corpus->refused, (long long)corpus->lines);
+    return true;
+}
+
+static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *text)
+{
+    Loc loc = {.source = text->source};
+    bool stream = corpus->options.kind == CORPUS_STREAM;
+    if (stream && corpus->target.ids.count < 2)
+        diag_error(diags, loc, "the text is too short: it has %zu token%s",
+                   corpus->target.ids.count,
+                   text_plural((int64_t)corpus->target.ids.count, "", "s"));
+    else if (!stream && corpus->n == 0 && !corpus->options.keep_all)
+        diag_error(diags, loc, "no line of %lld can be used: %lld empty, %lld longer than %s",
+                   (long long)corpus->lines, (long long)corpus->empty, (long long)corpus->long_,
+                   corpus->options.longest ? corpus->options.longest : "--max-length");
+    else
+        return true;
+    return false;
+}
+
+/* ---- interface ---- */
+
+Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
+                      const CorpusText *text)
+{
+    return corpus_encode_part(diags, vocab, options, text, 0, corpus_lines(text)->n);
+}
+
+Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
+                           const CorpusOptions *options, const CorpusText *text, int64_t first,
+                           int64_t n)
+{
+    const Lines *source = corpus_lines(text);
+    assert((options->kind == CORPUS_PAIRS) == (text->target != NULL));
+    if (!corpus_check_counts(diags, source, text->target))
+        return NULL;
+    Corpus *corpus = corpus_new(vocab, options);
+    Seen seen = {0};
+    if (options->kind == CORPUS_STREAM) {
+        for (int64_t i = first; i < first + n; i++)
+            corpus_add_stream(corpus, &source->at[i]);
+        corpus_close_stream(corpus, true);
+    } else
+        add_rows(diags, corpus, text, first, n, &seen);
+    warn(diags, corpus, 0, text, &seen);
+    warn_cut(diags, corpus, text, &seen);
+    if (check_cells(diags, &seen) && check_even(diags, corpus, text, &seen) &&
+        check_refused(diags, corpus, source) && check_usable(diags, corpus, source))
+        return corpus;
+    corpus_free(corpus);
+    return NULL;
+}
+
+bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const CorpusText *text)
+{
+    const Lines *source = corpus_lines(text);
+    assert(corpus->options.kind != CORPUS_STREAM && weight > 0);
+    if (!corpus_check_counts(diags, source, text->target))
+        return false;
+    int64_t own = corpus->own, first = corpus->n, lines = corpus->lines;
+    Seen seen = {0};
+    corpus->lines = corpus->empty = corpus->long_ = corpus->refused = 0;
+    add_rows(diags, corpus, text, 0, source->n, &seen);
+    corpus->own = own;
+    warn(diags, corpus, first, text, &seen);
+    bool is_read = check_refused(diags, corpus, source);
+    corpus->lines += lines;
+    if (!check_cells(diags, &seen) || !check_even(diags, corpus, text, &seen) || !is_read)
+        return false;
+    if (corpus->n == first) {
+        diag_error(diags, (Loc){.source = source->source}, "no line of %lld can be used",
+                   (long long)source->n);
+        return false;
+    }
+    corpus->parts =
+        memory_resized(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
+    corpus->parts[corpus->n_parts++] = (CorpusPart){first, corpus->n - first, weight};
+    return true;
+}

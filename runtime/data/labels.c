@@ -1,0 +1,122 @@
+/* Lists of labels: read, counted, looked up. */
+#include "runtime/data/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Labels *labels_new(Arena *arena)
+{
+    Labels *labels = ARENA_ARRAY(arena, Labels, 1);
+    labels->arena = arena;
+    map_init(&labels->index, arena);
+    return labels;
+}
+
+static void add_label(Labels *labels, const char *word)
+{
+    vec_push(labels->arena, labels->words, word);
+    map_set(&labels->index, word, (void *)labels->words.count);
+}
+
+Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
+{
+    Labels *labels = labels_new(arena);
+    bool ok = lines->n > 0;
+    if (!ok)
+        diag_error(diags, (Loc){.source = lines->source}, "the list has no labels");
+    for (int64_t i = 0; ok && i < lines->n; i++) {
+        const Line *line = &lines->at[i];
+        const char *word = arena_strndup(arena, line->text, line->length);
+        ok = line->length && !map_has(&labels->index, word);
+        if (!ok)
+            diag_error(diags, lines_place(lines, i),
+                       line->length ? "the label '%s' stands twice in the list"
+                                    : "the label is empty%s",
+                       word);
+        add_label(labels, word);
+    }
+    return ok ? labels : NULL;
+}
+
+/* ---- counting ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The text as a string, in the memory of `word`. */
+static const char *label_key(Text *word, const char *text, size_t length)
+{
+    word->length = 0;
+    text_put(word, text, length);
+    return word->data;
+}
+
+static void see_label(Map *seen, Text *word, const char *text, size_t length)
+{
+    if (length)
+        map_set(seen, label_key(word, text, length), seen);
+}
+
+static void see_words(Map *seen, Text *word, const Line *cell)
+{
+    const char *at = cell->text, *end = at + cell->length;
+    while (at < end) {
+        const char *blank = memchr(at, ' ', (size_t)(end - at));
+        see_label(seen, word, at, (size_t)((blank ? blank : end) - at));
+        at = blank ? blank + 1 : end;
+    }
+}
+
+Labels *labels_count(Arena *arena, const Lines *const *columns, int n, bool in_words)
+{
+    Map seen;
+    Text word = {0};
+    Arena *scratch = arena_new();
+    map_init(&seen, scratch);
+    for (int c = 0; c < n; c++)
+        for (int64_t i = 0; i < columns[c]->n; i++) {
+            const Line *cell = &columns[c]->at[i];
+            if (in_words)
+                see_words(&seen, &word, cell);
+            else
+                see_label(&seen, &word, cell->text, cell->length);
+        }
+    const char **words = ARENA_ARRAY(scratch, const char *, seen.count + 1);
+    for (size_t i = 0; i < seen.count; i++)
+        words[i] = seen.entries[i].key;
+    qsort(words, seen.count, sizeof *words, by_bytes);
+    Labels *labels = labels_new(arena);
+    for (size_t i = 0; i < seen.count; i++)
+        add_label(labels, arena_strdup(arena, words[i]));
+    text_free(&word);
+    arena_free(scratch);
+    return labels;
+}
+
+/* ---- looking up ---- */
+
+int32_t labels_find(const Labels *labels, const char *text, size_t length)
+{
+    Text word = {0};
+    if (memchr(text, 0, length))
+        return -1;
+    size_t number = (size_t)map_get(&labels->index, label_key(&word, text, length));
+    text_free(&word);
+    return (int32_t)number - 1;
+}
+
+uint64_t labels_hash(const Labels *labels)
+{
+    uint64_t hash = HASH_SEED;
+    for (size_t i = 0; i < labels->words.count; i++)
+        hash = hash_string(hash, labels->words.data[i]);
+    return hash;
+}
+
+void labels_print(const Labels *labels, Text *out)
+{
+    for (size_t i = 0; i < labels->words.count; i++)
+        text_add(out, "%s\n", labels->words.data[i]);
+}

@@ -1,0 +1,27 @@
+/* Labels: the words that a column of labels may have; the number of each is its place in the list,
+ * from 0. In a file each is a line. */
+#ifndef RUNTIME_DATA_LABELS_H
+#define RUNTIME_DATA_LABELS_H
+
+#include "base/map.h"
+#include "runtime/data/lines.h"
+
+typedef struct Labels {
+    VEC(const char *) words;
+    Map index; /* private: word → Label number + 1 */
+    Arena *arena;
+} Labels;
+
+/* The lines of a text, in their order. NULL after an error: there is none, or one is empty or stands
+ * twice. */
+Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines);
+/* The different texts of n columns together, in the order of their bytes: of whole cells, or with
+ * `in_words` of the words between their blanks. Empty cells have none. */
+Labels *labels_count(Arena *arena, const Lines *const *columns, int n, bool in_words);
+/* The number of a label; -1: the list does not have it. */
+int32_t labels_find(const Labels *labels, const char *text, size_t length);
+uint64_t labels_hash(const Labels *labels);
+/* Appends the list as the text of its file. */
+void labels_print(const Labels *labels, Text *out);
+
+#endif
