@@ -132,8 +132,26 @@ static void declare_vocab(Elab *e, const Node *vocab)
     elab_note(e, decl->node->loc, "declared here");
 }
 
+/* In a model that is fed by columns, tokens without a vocabulary of their own have the one that
+ * fits what the model does with them. */
+static void declare_auto(Elab *e)
+{
+    bool has_columns = false;
+    for (size_t i = 0; i < e->decls.count; i++) {
+        const Decl *decl = e->decls.entries[i].value;
+        has_columns = has_columns || (decl->node->kind == NODE_INPUT && decl->node->kids.count);
+    }
+    for (size_t i = 0; i < e->decls.count && has_columns; i++) {
+        const Decl *decl = e->decls.entries[i].value;
+        if (decl->node->kind == NODE_INPUT && decl->value.kind == VAL_TENSOR &&
+            !strcmp(decl->node->text, "token"))
+            set_text(e, decl->value.tensor->op, ATTR_vocab, "auto");
+    }
+}
+
 void declare_vocabs(Elab *e)
 {
+    declare_auto(e);
     for (size_t i = 0; i < e->loaded.items.count; i++) {
         const Node *node = e->loaded.items.data[i];
         if (node->kind == NODE_VOCAB && !node->overridden)

@@ -26,8 +26,8 @@ void attention_put_palette(Text *out)
     text_string(out, "{\"ramp\":[");
     for (int i = 0; i < STOPS; i++)
         text_add(out, "%s[%d,%d,%d]", i ? "," : "", ramp[i][0], ramp[i][1], ramp[i][2]);
-    text_string(out, "],\"masked\":[\"" BACK "\",\"" STROKE "\"],\"frame\":\"" FRAME
-                     "\",\"marks\":[");
+    text_string(out,
+                "],\"masked\":[\"" BACK "\",\"" STROKE "\"],\"frame\":\"" FRAME "\",\"marks\":[");
     for (int i = 0; i < MARKS; i++)
         text_add(out, "%s%g", i ? "," : "", marks[i]);
     text_string(out, "]}");
@@ -67,11 +67,10 @@ static void put_matrix(const AttentionLayer *layer, int64_t head, double x, doub
                 put_colour(weight, out);
             text_string(out, "\"/>\n");
         }
-    text_add(
-        out,
-        "<rect width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"" FRAME
-        "\" stroke-width=\"1\"/></g>\n",
-        (double)layer->keys * side_x, (double)layer->queries * side_y);
+    text_add(out,
+             "<rect width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"" FRAME
+             "\" stroke-width=\"1\"/></g>\n",
+             (double)layer->keys * side_x, (double)layer->queries * side_y);
 }
 
 static void put_legend(double x, double y, Text *out)

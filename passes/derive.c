@@ -60,6 +60,19 @@ Function *derive_forward(Module *module)
 {
     return derive(module, FUNCTION_FORWARD, false, KEEP_OUTPUTS);
 }
+
+static bool is_no_prediction(const Op *op)
+{
+    return op->kind == OP_output && !op_attr(op, ATTR_predict);
+}
+
+Function *derive_predict(Module *module)
+{
+    Function *function = derive(module, FUNCTION_PREDICT, false, KEEP_OUTPUTS);
+    drop_effects(function, is_no_prediction);
+    return function;
+}
+
 Function *derive_loss(Module *module) { return derive(module, FUNCTION_LOSS, false, KEEP_LOSS); }
 
 /* The params that the function reads: name → Value*. */
@@ -186,6 +199,7 @@ Function *derive_function(Module *module, ModelFunction which, const OptimizerSp
     switch (which) {
     case FUNCTION_FORWARD: return derive_forward(module);
     case FUNCTION_LOSS: return derive_loss(module);
+    case FUNCTION_PREDICT: return derive_predict(module);
     case FUNCTION_GRADIENT: return derive_gradient(module, false);
     case FUNCTION_TRAIN_STEP: return derive_train_step(module, optimizer);
     case FUNCTION_ACCUMULATE: return derive_accumulate(module);

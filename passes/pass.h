@@ -126,6 +126,8 @@ typedef struct OptimizerSpec {
 
 /* forward: the outputs except the loss; no dropout, random numbers are 1, training = false. */
 Function *derive_forward(Module *module);
+/* predict: the outputs that the model predicts, as forward computes them. */
+Function *derive_predict(Module *module);
 /* loss: the loss alone; no dropout, training = false. */
 Function *derive_loss(Module *module);
 /* gradient: outputs "loss" and, for each trained param that it reads, "grad.NAME" of the param's

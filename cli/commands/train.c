@@ -25,10 +25,52 @@ static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
 enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT };
 enum { TRAIN_TEXTS = VALID_TEXTS | TEXTS_PREPARED };
 
-/* Which texts the model wants, from its inputs, and whether they were given. */
-static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
+/* Whether a vocabulary is given, if the model reads text. */
+static bool check_vocabulary(Job *job, const TrainOptions *o, const Training *t)
 {
+    bool has_text = columns_have_text(&t->ports, &t->columns);
+    if (has_text && !o->vocab.spec && !o->prepared)
+        return cli_refuse(job, "%s", VOCAB_IS_MISSING);
+    if (!has_text && vocabulary_is_chosen(&o->vocab))
+        return cli_refuse(job,
+                          "the columns of %s are labels and numbers, and no text needs a "
+                          "vocabulary: leave --vocab out",
+                          o->model);
+    return true;
+}
+
+/* A model whose inputs are columns reads tables alone. */
+static bool check_table(Job *job, const TrainOptions *o)
+{
+    bool is_given = o->texts.data.count > 0;
+    const TextFiles *all[] = {&o->texts, &o->valid_texts};
+    for (int i = 0; i < 2; i++)
+        if (all[i]->source.count || all[i]->target.count || all[i]->text.count)
+            is_given = false;
+    if (o->prepared || o->lines || o->languages)
+        return cli_refuse(job, "%s reads a table: %s is not for it", o->model,
+                          o->prepared ? "--prepared"
+                          : o->lines  ? "--lines"
+                                      : "--languages");
+    return is_given ||
+           cli_refuse(
+               job,
+               "%s reads columns of a table: give it as --data FILE, and what to validate on "
+               "as --valid-data FILE",
+               o->model);
+}
+
+/* Which texts the model wants, from its inputs, and whether they were given. */
+static bool check_texts(Job *job, TrainOptions *o, const Training *training)
+{
+    const ModelPorts *ports = &training->ports;
     o->kind = ports_kind(ports, o->lines);
+    if (!check_vocabulary(job, o, training))
+        return false;
+    if (ports->is_table)
+        return check_table(job, o);
+    if (o->columns.count)
+        return cli_refuse(job, "--column: no input of %s is fed by a column of a table", o->model);
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
     if (o->rows && !check_prepared(job, o, ports))
@@ -82,8 +124,6 @@ static int check_usage(Job *job, const TrainOptions *o)
                                : o->vocab.source       ? "--source-vocab"
                                : o->vocab.tokens.count ? "--token"
                                                        : "--normalize");
-    if (!o->vocab.spec && !o->prepared)
-        return cli_usage_error(VOCAB_IS_MISSING);
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
         return cli_usage_error(
             "--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
@@ -142,7 +182,7 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     trace_use(trace);
     Training training;
     RunLock lock = {.fd = -1};
-    bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training.ports) &&
+    bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training) &&
               training_ranks_choose(job, ranks) &&
               (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) &&
               load_data(&training) && prepare(&training);
@@ -188,6 +228,8 @@ static const Option options[] = {
      "translation memory, FILE.tmx"},
     {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
+    {"column", "INPUT=FIELD", FIELD(TrainCommand, o.columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
      "mix in more pairs, as for --data, or more lines of --text --lines: in each epoch WEIGHT\n"
      "times as many as the training text has, each time the next ones"},

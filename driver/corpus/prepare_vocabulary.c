@@ -74,7 +74,8 @@ static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o,
                                            sample.lines, sample.of)
                             : "");
     job_show(job);
-    Vocabulary *vocab = source ? vocabulary_make(job, choice, source, target) : NULL;
+    const Lines *texts[] = {source, target};
+    Vocabulary *vocab = source ? vocabulary_make(job, choice, texts, target ? 2 : 1) : NULL;
     text_free(&sample.sides[0]);
     text_free(&sample.sides[1]);
     return vocab;
@@ -103,7 +104,7 @@ Vocabulary *prepare_vocabulary(Job *job, const PrepareOptions *o, const TextPart
         return NULL;
     *tokens = choice.tokens;
     return vocabulary_needs_text(&choice) ? make_from_sample(job, o, &choice, parts)
-                                          : vocabulary_make(job, &choice, NULL, NULL);
+                                          : vocabulary_make(job, &choice, NULL, 0);
 }
 
 bool prepare_vocabulary_save(Job *job, const PrepareOptions *o, const Vocabulary *vocab,
@@ -112,7 +113,7 @@ bool prepare_vocabulary_save(Job *job, const PrepareOptions *o, const Vocabulary
     const VocabularyChoice saved = {.spec = o->folder, .tokens = *tokens};
     if (!vocab_save(vocab, &job->diags, o->folder))
         return false;
-    const Vocabulary *again = vocabulary_make(job, &saved, NULL, NULL);
+    const Vocabulary *again = vocabulary_make(job, &saved, NULL, 0);
     return again &&
            (vocab_hash(again) == vocab_hash(vocab) ||
             job_error(job,

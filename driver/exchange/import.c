@@ -326,7 +326,7 @@ static bool make_run(Import *m)
                         .is_import = true};
     bool ok = is_read && try_weights(m, &session, &record.unused) &&
               published_keep(m->job, m->folder, m->options->run) &&
-              run_folder_write(m->job, m->options->run, &session, m->vocab, &record);
+              run_folder_write(m->job, m->options->run, &session, m->vocab, NULL, &record);
     session_close(&session);
     return ok;
 }

@@ -33,10 +33,9 @@ static int places_ahead(const char *name, size_t *stem)
     return n;
 }
 
-static void find_inputs(const Module *module, const Function *model, ModelPorts *ports)
+/* Target, next tokens, and those behind them. */
+static void find_next(const Function *model, ModelPorts *ports)
 {
-    const char *second = NULL;
-    int source_dim = NO_SYMBOL;
     FOR_OPS (op, &model->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : "";
         size_t stem;
@@ -47,11 +46,19 @@ static void find_inputs(const Module *module, const Function *model, ModelPorts 
         *(ahead == 1 ? &ports->next : &ports->further) = name;
         ports->target = target ? op_string(target, ATTR_name) : NULL;
     }
+}
+
+static bool is_next(const Op *input) { return text_ends(op_string(input, ATTR_name), NEXT_SUFFIX); }
+
+static void find_sides(const Module *module, const Function *model, ModelPorts *ports)
+{
+    const char *second = NULL;
+    int source_dim = NO_SYMBOL;
     FOR_OPS (op, &model->body) {
         if (op->kind != OP_input || !is_tokens(module, &op_result(op)->type))
             continue;
         const char *name = op_string(op, ATTR_name);
-        if (name == ports->target || text_ends(name, NEXT_SUFFIX))
+        if (name == ports->target || is_next(op))
             continue;
         int dim = op_result(op)->type.dims[1].symbol;
         if (!ports->source) {
@@ -63,6 +70,56 @@ static void find_inputs(const Module *module, const Function *model, ModelPorts 
     }
     if (!ports->target)
         ports->target = second;
+}
+
+/* ---- tables ---- */
+
+const char *ports_field(const Op *input)
+{
+    return op_string(input, op_attr(input, ATTR_column) ? ATTR_column : ATTR_name);
+}
+
+/* The first tokens of another dimension than the target's, if can be of an input that says no
+ * column. */
+static const char *table_source(const Module *module, const Function *model,
+                                const ModelPorts *ports)
+{
+    const Op *target = find_input(model, ports->target, strlen(ports->target)), *first = NULL;
+    FOR_OPS (op, &model->body)
+        if (op->kind == OP_input && op != target && !is_next(op) &&
+            is_tokens(module, &op_result(op)->type) &&
+            op_result(op)->type.dims[1].symbol != op_result((Op *)target)->type.dims[1].symbol &&
+            (!first || (op_attr(first, ATTR_column) && !op_attr(op, ATTR_column))))
+            first = op;
+    return first ? op_string(first, ATTR_name) : NULL;
+}
+
+static void find_columns(const Module *module, const Function *model, ModelPorts *ports)
+{
+    if (ports->target)
+        ports->source = table_source(module, model, ports);
+    FOR_OPS (op, &model->body) {
+        const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
+        if (!name || name == ports->source || name == ports->target || is_next(op))
+            continue;
+        if (ports->n_columns < MOST_COLUMNS)
+            ports->columns[ports->n_columns] = op;
+        ports->n_columns++;
+    }
+}
+
+static void find_inputs(const Module *module, const Function *model, ModelPorts *ports)
+{
+    find_next(model, ports);
+    FOR_OPS (op, &model->body)
+        if (op->kind == OP_input && op_attr(op, ATTR_column))
+            ports->is_table = true;
+    (ports->is_table ? find_columns : find_sides)(module, model, ports);
+}
+
+const Op *ports_input(const Module *module, const char *name)
+{
+    return find_input(module_function(module, "model"), name, strlen(name));
 }
 
 /* The rows of the table that an input's tokens are looked up in; 0: none. */
@@ -86,6 +143,8 @@ ModelPorts ports_of(const Module *module)
     ModelPorts ports = {0};
     const Function *model = module_function(module, "model");
     find_inputs(module, model, &ports);
+    if (ports.is_table && !ports.target)
+        return ports;
     const int64_t width = width_of(model, &ports);
     FOR_OPS (op, &model->body) {
         if (op->kind != OP_output || !strcmp(op_string(op, ATTR_name), "loss") ||
@@ -129,6 +188,8 @@ CorpusKind ports_kind(const ModelPorts *ports, bool lines)
 {
     if (ports->source && ports->target)
         return CORPUS_PAIRS;
+    if (ports->is_table)
+        return ports->target ? CORPUS_LINES : CORPUS_RECORDS;
     if (!ports->target)
         return CORPUS_SENTENCES;
     return lines ? CORPUS_LINES : CORPUS_STREAM;
@@ -140,7 +201,19 @@ static bool is_fed(const ModelPorts *ports, const char *name)
     for (size_t i = 0; i < sizeof fed / sizeof *fed; i++)
         if (fed[i] && !strcmp(fed[i], name))
             return true;
+    for (int c = 0; c < ports->n_columns && c < MOST_COLUMNS; c++)
+        if (!strcmp(op_string(ports->columns[c], ATTR_name), name))
+            return true;
     return false;
+}
+
+const char *ports_column_read(const ModelPorts *ports, const Function *function)
+{
+    FOR_OPS (op, &function->body)
+        for (int c = 0; op->kind == OP_input && c < ports->n_columns && c < MOST_COLUMNS; c++)
+            if (!strcmp(op_string(ports->columns[c], ATTR_name), op_string(op, ATTR_name)))
+                return op_string(op, ATTR_name);
+    return NULL;
 }
 
 /* An input of the model that the function reads and no column feeds, as the model declares it; or
@@ -173,9 +246,17 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
         if (ports->target)
             text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
                      ports->target, ports->next ? " and its next tokens" : "");
-        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s",
-                   op_string(declared, ATTR_name),
-                   columns.length ? columns.data : "the model has no input of tokens [B, S~]");
+        const char *name = op_string(declared, ATTR_name);
+        if (ports->is_table)
+            diag_error(diags, declared->loc, "the model has %d columns, and %d are the most",
+                       ports->n_columns, MOST_COLUMNS);
+        else
+            diag_error(
+                diags, declared->loc,
+                "no column of the data feeds the input `%s`: %s; `= column(\"%s\")` behind its type "
+                "feeds it from a table",
+                name, columns.length ? columns.data : "the model has no input of tokens [B, S~]",
+                name);
         text_free(&columns);
     }
     return !declared;

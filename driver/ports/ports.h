@@ -20,11 +20,26 @@ typedef struct ModelPorts {
      * number of tokens that are predicted or looked up; NULL: none */
     const char *logits;
     int64_t vocab; /* V, or 0 */
+
+    /* Whether the data is a table: an input says which column feeds it. All inputs are then fields
+     * of it, called as they say or by their names. Without a target that has next tokens there is
+     * no source and no target */
+    bool is_table;
+    /* the inputs that are neither source nor target nor next tokens, of a table; n_columns may be
+     * greater than MOST_COLUMNS, and the rest is left out */
+    const Op *columns[MOST_COLUMNS];
+    int n_columns;
 } ModelPorts;
 
 ModelPorts ports_of(const Module *module);
 /* Whether the model gives probabilities of its target's next tokens. */
 bool ports_predict(const ModelPorts *ports);
+/* The field of a table that feeds an input of the model: as the input says, or its name. */
+const char *ports_field(const Op *input);
+/* The input of this name, as the model declares it; NULL: there is none. */
+const Op *ports_input(const Module *module, const char *name);
+/* The first input of the function that a column feeds; NULL: it reads none. */
+const char *ports_column_read(const ModelPorts *ports, const Function *function);
 /* The kind of corpus that batches are made of. `lines`: for a language model, each line is a text
  * of its own; otherwise all lines are one stream. */
 CorpusKind ports_kind(const ModelPorts *ports, bool lines);

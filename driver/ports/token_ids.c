@@ -45,6 +45,33 @@ static void narrow(TokenRange *range, int64_t size, bool has_negative)
     range->has_negative = range->has_negative && has_negative;
 }
 
+/* Whether the op gives the value's integers in another shape or type. */
+static bool passes_on(const Op *op, const Value *value)
+{
+    return op->n_args >= 1 && op->args[0] == value &&
+           (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop_gradient);
+}
+
+/* Whether the value is operand 1 of an op of that kind. */
+static bool is_index_of(const Function *model, const Value *value, OpKind kind)
+{
+    FOR_OPS (op, &model->body)
+        if ((op->kind == kind && op->args[1] == value) ||
+            (passes_on(op, value) && is_index_of(model, op_result(op), kind)))
+            return true;
+    return false;
+}
+
+bool token_is_looked_up(const Function *model, const Value *index)
+{
+    return is_index_of(model, index, OP_gather);
+}
+
+bool token_is_ctc_label(const Function *model, const Value *index)
+{
+    return is_index_of(model, index, OP_ctc);
+}
+
 int64_t token_table(const Function *model, const Value *index)
 {
     int64_t rows = 0;
@@ -55,9 +82,7 @@ int64_t token_table(const Function *model, const Value *index)
             found = op->args[0]->type.dims[0].size;
         else if (op->kind == OP_ctc && op->args[1] == index)
             found = op->args[0]->type.dims[2].size;
-        else if (op->n_args >= 1 && op->args[0] == index &&
-                 (op_family(op) == FAMILY_shape || op->kind == OP_cast ||
-                  op->kind == OP_stop_gradient))
+        else if (passes_on(op, index))
             found = token_table(model, op_result(op));
         if (found && (!rows || found < rows))
             rows = found;

@@ -13,6 +13,10 @@ typedef struct TokenRange {
  * that takes it as labels. Casts and ops that change only the shape may stand between. Of several
  * numbers the least; 0: none. */
 int64_t token_table(const Function *model, const Value *index);
+/* Whether an input, perhaps cast or in another shape, is looked up in a table; whether it is the
+ * labels of a CTC loss, which count from 1. */
+bool token_is_looked_up(const Function *model, const Value *index);
+bool token_is_ctc_label(const Function *model, const Value *index);
 /* Whether the model looks two inputs up in one table. */
 bool token_table_is_shared(const Function *model, const char *a, const char *b);
 /* The n of the positions `position(n)`, n a constant, with which an input is compared. Of several

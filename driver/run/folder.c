@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/run/kept_weights.h"
+#include "driver/run/label_lists.h"
 #include "driver/run/model_argument.h"
 #include "driver/run/run_model.h"
 #include "driver/run/weights.h"
@@ -34,7 +35,7 @@ static bool write_files(Job *job, const char *folder, const Session *session)
 }
 
 bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
-                      const RunRecord *record)
+                      const DataColumns *columns, const RunRecord *record)
 {
     RunRecord whole = *record;
     VocabFile files[2];
@@ -48,6 +49,7 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
     for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
         run_record_add_file(job, &whole, files[i].name, files[i].bytes, files[i].size);
     return write_files(job, folder, session) && vocab_save(vocab, &job->diags, folder) &&
+           (!columns || label_lists_write(job, folder, columns, &whole)) &&
            run_record_write(job, folder, &whole);
 }
 
@@ -58,6 +60,13 @@ static bool open_model(Job *job, const RunSource *source, SessionOptions *option
     if (source->dtype)
         session_set_dtype(options, source->dtype);
     return inference_open_model(&run->session, job, options, run->vocab);
+}
+
+static bool open_columns(Job *job, RunFolder *run)
+{
+    const Module *module = run->session.model->module;
+    const ModelPorts ports = ports_of(module);
+    return columns_of(job, module, &ports, &run->columns);
 }
 
 static bool open_run(Job *job, const RunSource *source, RunFolder *run)
@@ -79,7 +88,9 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
     if (!run->vocab || !token_rules_set(run->vocab, &job->diags, tokens->data, tokens->count))
         return false;
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
-    return open_model(job, source, &options, run);
+    return open_model(job, source, &options, run) && open_columns(job, run) &&
+           label_lists_read(job, path, &run->columns) &&
+           columns_check_sizes(job, &run->columns, run->vocab);
 }
 
 /* A model's file with weights and vocabulary beside it. */
@@ -88,7 +99,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     const char *path = source->path;
     if (!source->weights || !source->vocab.spec)
         return job_error(job, "%s: --weights FILE and --vocab FILE go together", path);
-    run->vocab = vocabulary_make(job, &source->vocab, NULL, NULL);
+    run->vocab = vocabulary_make(job, &source->vocab, NULL, 0);
     if (!run->vocab)
         return false;
     SessionOptions options = session_defaults(path);
@@ -99,7 +110,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     ModelPorts ports = ports_of(run->session.model->module);
     run->kind = ports_kind(&ports, false);
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
-    return true;
+    return open_columns(job, run) && columns_check_sizes(job, &run->columns, run->vocab);
 }
 
 static bool open_one(Job *job, const RunSource *source, RunFolder *run)

@@ -4,6 +4,7 @@
  *
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
  *   vocab.model, tokenizer.json or vocab.txt; source-… where the sources have their own
+ *   labels-INPUT.txt (label_lists.h)
  *   run.json (record.h), written last: a folder without it is incomplete
  *   step-N.safetensors; last.safetensors and best.safetensors, hard links to such files (copies
  *              where the file system has no links); average.safetensors
@@ -24,9 +25,10 @@
 #include "driver/run/vocabularies.h"
 #include "runtime/train/train.h"
 
-/* Writes model, library files, vocabulary and run.json. False after errors. */
+/* Writes model, library files, vocabulary, lists of labels and run.json. columns: NULL for none.
+ * False after errors. */
 bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
-                      const RunRecord *record);
+                      const DataColumns *columns, const RunRecord *record);
 
 /* RunSource: where a trained model comes from. */
 typedef struct RunSource {
@@ -49,6 +51,7 @@ typedef struct RunFolder {
     struct KeptWeights *kept; /* kept_weights.h; NULL: all params are read into memory */
     CorpusKind kind;
     Vocabulary *vocab;
+    DataColumns columns;
     Session session;
     Store *store;
     Inference inference;

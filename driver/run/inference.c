@@ -1,6 +1,7 @@
 /* Scoring and decoding with a compiled model. */
 #include "driver/run/inference.h"
 
+#include "driver/ports/columns.h"
 #include "driver/ports/token_ids.h"
 
 #include "passes/clone.h"
@@ -8,40 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const Op *input_op(const Module *module, const char *name)
-{
-    const Function *model = module_function(module, "model");
-    FOR_OPS (op, &model->body)
-        if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
-            return op;
-    return NULL;
-}
-
-static const Type *input_type(const Module *module, const char *name)
-{
-    const Op *op = input_op(module, name);
-    return op ? &op_result((Op *)op)->type : NULL;
-}
-
-static const char *symbol_name(const Module *module, const Type *type, int axis)
-{
-    int symbol = type && axis < type->rank ? type->dims[axis].symbol : NO_SYMBOL;
-    return symbol == NO_SYMBOL ? NULL : module->symbols.data[symbol].name;
-}
-
-Feed feed_of(const Module *module, const ModelPorts *ports)
-{
-    const Type *source = input_type(module, ports->source),
-               *target = input_type(module, ports->target);
-    return (Feed){.source = ports->source,
-                  .target = ports->target,
-                  .next = ports->next,
-                  .further = ports->further,
-                  .batch = symbol_name(module, target ? target : source, 0),
-                  .source_dim = symbol_name(module, source, 1),
-                  .target_dim = symbol_name(module, target, 1)};
-}
 
 /* The const of this name is the vocabulary's size. */
 static bool set_size(Job *job, SessionOptions *options, const char *name, const Vocabulary *vocab)
@@ -112,8 +79,8 @@ bool inference_open_model(Session *session, Job *job, SessionOptions *options,
 {
     const Vocabulary *source = vocab_source(vocab);
     bool differ = vocab_size(source) != vocab_size(vocab);
-    if (!set_size(job, options, "vocab", vocab) ||
-        (differ && !set_size(job, options, "source_vocab", source)))
+    if (!vocab_is_empty(vocab) && (!set_size(job, options, "vocab", vocab) ||
+                                   (differ && !set_size(job, options, "source_vocab", source))))
         return false;
     if (!session_open(session, job, options)) {
         if (differ)
@@ -213,12 +180,28 @@ bool inference_prepare_score(Inference *inference, bool own)
     return ok;
 }
 
+/* Whether decoding reads no column: it answers lines of text. */
+static bool check_columns(const Inference *inference, const Incremental *incremental)
+{
+    const Function *functions[] = {incremental->encode, incremental->decode_step};
+    for (int i = 0; i < 2; i++) {
+        const char *column =
+            functions[i] ? ports_column_read(&inference->ports, functions[i]) : NULL;
+        if (column)
+            return job_error(inference->job,
+                             "%s reads the column `%s`: texts are decoded from their source alone",
+                             inference->session->model->path, column);
+    }
+    return true;
+}
+
 static bool prepare_programs(Inference *inference)
 {
     Incremental incremental;
     StepperPrograms *programs = &inference->programs;
     if (!session_incremental(inference->session, &incremental, &programs->target,
-                             &programs->logits))
+                             &programs->logits) ||
+        !check_columns(inference, &incremental))
         return false;
     if (inference->shortlist) {
         programs->shortlist = inference->shortlist;

@@ -3,7 +3,7 @@
 #ifndef DRIVER_RUN_INFERENCE_H
 #define DRIVER_RUN_INFERENCE_H
 
-#include "driver/ports/ports.h"
+#include "driver/ports/columns.h"
 #include "driver/session/session.h"
 #include "runtime/data/bleu.h"
 #include "runtime/decode/decode.h"
@@ -43,8 +43,6 @@ bool inference_open_model(Session *session, Job *job, SessionOptions *options,
  * the special tokens, and, if both sides share a table, that both have the same tokens. False after
  * an error. */
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
-/* The model's names of the inputs and dimensions that a batch sets. */
-Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
 void inference_free(Inference *inference);
 /* Compiles a function of the session's model and adds its params to the store. NULL after errors,

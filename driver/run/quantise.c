@@ -366,9 +366,9 @@ static bool write_run(Job *job, RunFolder *run, RunRecord *record, const Quantis
         return false;
     record->quantised = o->dtype;
     record->command = o->command;
-    return new_folder_end(&new,
-                          write_params(job, &run->session, o, checkpoint, new.made, params) &&
-                              run_folder_write(job, new.made, &run->session, run->vocab, record));
+    return new_folder_end(&new, write_params(job, &run->session, o, checkpoint, new.made, params) &&
+                                    run_folder_write(job, new.made, &run->session, run->vocab,
+                                                     &run->columns, record));
 }
 
 bool quantise_check(Job *job, const QuantiseOptions *o)

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-static const char *const kind_names[] = {"pairs", "sources", "sentences", "lines", "stream"};
+static const char *const kind_names[] = {"pairs", "sources", "sentences",
+                                         "lines", "stream",  "records"};
 enum { N_KINDS = sizeof kind_names / sizeof kind_names[0], LARGEST_JSON = 1 << 20 };
 
 static const char RECORD[] = "run.json";

@@ -13,12 +13,13 @@ bool vocabulary_is_chosen(const VocabularyChoice *choice)
 
 bool vocabulary_needs_text(const VocabularyChoice *choice)
 {
-    return vocab_needs_text(choice->spec) || (choice->source && vocab_needs_text(choice->source));
+    return (choice->spec && vocab_needs_text(choice->spec)) ||
+           (choice->source && vocab_needs_text(choice->source));
 }
 
 const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
 {
-    bool makes = vocab_spec_is_pieces(choice->spec) ||
+    bool makes = (choice->spec && vocab_spec_is_pieces(choice->spec)) ||
                  (choice->source && vocab_spec_is_pieces(choice->source));
     return !makes ? NULL : choice->normalize ? choice->normalize : pairs ? "nfkc" : "none";
 }
@@ -70,10 +71,10 @@ static Vocabulary *with_rules(Job *job, const char *spec, Vocabulary *vocab, con
     return ok ? vocab : NULL;
 }
 
-/* The side that `text` is of. */
-static Vocabulary *make_side(Job *job, const char *spec, const Lines *text, bool as_is)
+static Vocabulary *make_one(Job *job, const char *spec, const Lines *const *texts, int n,
+                            bool as_is)
 {
-    return vocab_make(&job->diags, job->arena, spec, &text, text ? 1 : 0, as_is);
+    return vocab_make(&job->diags, job->arena, spec, texts, n, as_is);
 }
 
 #define PIECES "auto:8000, which trains a SentencePiece model of 8000 pieces"
@@ -112,28 +113,27 @@ static bool check_spec(Job *job, const char *spec)
     return true;
 }
 
-static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Lines *source,
-                              const Lines *target)
+/* The sources' own vocabulary is made from the first text, if there are several. */
+static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Lines *const *texts,
+                              int n)
 {
     if (!check_spec(job, choice->spec) || (choice->source && !check_spec(job, choice->source)))
         return NULL;
-    const Lines *both[] = {source, target};
-    const char *how = vocabulary_normalization(choice, target != NULL);
+    const char *how = vocabulary_normalization(choice, n > 1);
     bool as_is = how && !strcmp(how, "none");
     if (!choice->source)
-        return vocab_make(&job->diags, job->arena, choice->spec, both,
-                          (source != NULL) + (target != NULL), as_is);
-    Vocabulary *vocab = make_side(job, choice->spec, target, as_is);
-    Vocabulary *other = vocab ? make_side(job, choice->source, source, as_is) : NULL;
+        return make_one(job, choice->spec, texts, n, as_is);
+    Vocabulary *vocab = make_one(job, choice->spec, texts + (n > 1), n - (n > 1), as_is);
+    Vocabulary *other = vocab ? make_one(job, choice->source, texts, n > 0, as_is) : NULL;
     if (other)
         vocab_join(vocab, other);
     return other ? vocab : NULL;
 }
 
-Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
-                            const Lines *target)
+Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *const *texts,
+                            int n)
 {
-    return with_rules(job, choice->spec, make_sides(job, choice, source, target), &choice->tokens);
+    return with_rules(job, choice->spec, make_sides(job, choice, texts, n), &choice->tokens);
 }
 
 /* Another vocabulary of the same size would give other words without a word about it. */

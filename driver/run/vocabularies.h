@@ -25,10 +25,11 @@ const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
 /* Adds a note that the vocabulary is being made, with the normalization. `from`: " from …", put
  * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
-/* Loads the vocabulary of a choice whose spec is not NULL, or makes it from the texts if its kind
- * needs them; each text may be NULL. NULL after an error. */
-Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
-                            const Lines *target);
+/* Loads the vocabulary of a choice whose spec is not NULL, or makes it from n texts if its kind
+ * needs them. A vocabulary of the sources' own is made from the first of several texts, the other
+ * from the rest. NULL after an error. */
+Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *const *texts,
+                            int n);
 /* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error: it
  * cannot be read, it is not the one that the run was made with, or a file of the record is
  * missing. */

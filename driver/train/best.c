@@ -103,11 +103,11 @@ static double median_words(const Training *t)
     int first = t->best_text < 0 ? 0 : t->best_text,
         last = t->best_text < 0 ? t->n_valid - 1 : t->best_text;
     for (int i = first; i <= last; i++)
-        most += t->valid[i].target->n;
+        most += t->valid[i].text.target->n;
     double *words = ARENA_ARRAY(arena, double, most + 1);
     for (int i = first; i <= last; i++)
-        for (int64_t k = 0; k < t->valid[i].target->n; k++)
-            n += (words[n] = (double)count_words(t, &t->valid[i].target->at[k], arena)) > 0;
+        for (int64_t k = 0; k < t->valid[i].text.target->n; k++)
+            n += (words[n] = (double)count_words(t, &t->valid[i].text.target->at[k], arena)) > 0;
     double median = n ? (median_sort(words, (size_t)n) + words[(n - 1) / 2]) / 2 : LEAST_WORDS;
     arena_free(arena);
     return median;

@@ -99,7 +99,7 @@ bool training_check_settings(Training *t)
     note_trained(t);
     return codegen_processor(&target, job->arena, &job->diags) &&
            (!o->json_summary || file_can_write(&job->diags, o->json_summary)) &&
-           training_check_memory(t, !o->record && vocab_spec_size(o->vocab.spec) &&
+           training_check_memory(t, !o->record && o->vocab.spec && vocab_spec_size(o->vocab.spec) &&
                                         (!o->vocab.source || vocab_spec_size(o->vocab.source)));
 }
 
@@ -111,9 +111,10 @@ bool training_check_sizes(Training *t)
     Arena *arena = t->job->arena;
     const TextList paths[] = {text_files_paths(arena, &o->texts),
                               text_files_paths(arena, &o->valid_texts)};
-    bool is_made = !o->record && vocab_needs_text(o->vocab.spec);
-    double bytes = 0, factor = vocab_spec_memory(o->vocab.spec, is_made);
-    bool makes = factor > vocab_spec_memory(o->vocab.spec, false); /* that makes the difference */
+    const char *spec = o->vocab.spec ? o->vocab.spec : "words:auto"; /* of a model without text */
+    bool is_made = !o->record && vocab_needs_text(spec);
+    double bytes = 0, factor = vocab_spec_memory(spec, is_made);
+    bool makes = factor > vocab_spec_memory(spec, false); /* that makes the difference */
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
         for (size_t i = 0; i < paths[k].count; i++) {
             struct stat info;
@@ -123,11 +124,11 @@ bool training_check_sizes(Training *t)
     int64_t free = machine_memory_free();
     if (bytes * factor <= (double)free)
         return true;
-    return job_error(
-        t->job,
-        "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
-        "are free; train on a part of them, or with --prepared%s",
-        size_text(arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab.spec : "",
-        size_text(arena, bytes * factor), size_text(arena, (double)free),
-        makes ? ", or make the vocabulary from a part and give it as --vocab FILE" : "");
+    return job_error(t->job,
+                     "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
+                     "are free; train on a part of them, or with --prepared%s",
+                     size_text(arena, bytes), makes ? " with --vocab " : "", makes ? spec : "",
+                     size_text(arena, bytes * factor), size_text(arena, (double)free),
+                     makes ? ", or make the vocabulary from a part and give it as --vocab FILE"
+                           : "");
 }

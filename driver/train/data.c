@@ -5,6 +5,7 @@
 
 #include "driver/ports/ports.h"
 #include "driver/run/evaluation.h"
+#include "driver/run/label_lists.h"
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
 
@@ -56,17 +57,21 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
     SessionOptions session = session_options(t);
-    int32_t size = options->record ? 0 : vocab_spec_size(options->vocab.spec);
+    int32_t size =
+        options->record || !options->vocab.spec ? 0 : vocab_spec_size(options->vocab.spec);
     if (size && !setting_value(&session.settings, "vocab"))
         session_set_size(job, &session, "vocab", size);
     if (!session_open(&t->session, job, &session))
         return false;
-    t->ports = ports_of(t->session.model->module);
+    const Module *module = t->session.model->module;
+    t->ports = ports_of(module);
     bool has_tokens = t->ports.source || t->ports.target;
     bool ok = t->session.model->has_loss ||
               job_error(job, "%s: the model has no loss to train by", options->model);
     ok = ok &&
          (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
+    ok = ok && columns_of(job, module, &t->ports, &t->columns) &&
+         table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields);
     ok = ok && training_check_settings(t);
     if (ok)
         warn_of_future(t);
@@ -143,17 +148,31 @@ static Corpus *prepared_corpus(const Training *t, const CorpusOptions *options)
 
 /* ---- texts ---- */
 
-static Lines *read_files(Training *t, const TextFiles *files, Lines **target)
+static bool read_files(Training *t, const TextFiles *files, CorpusText *text)
 {
-    return text_files_read(t->job, files, t->options->languages, t->options->line_limit, target);
+    Lines *target = NULL;
+    if (t->ports.is_table)
+        return table_files_read(t->job, &files->data, &t->fields, t->options->line_limit, text);
+    const Lines *source =
+        text_files_read(t->job, files, t->options->languages, t->options->line_limit, &target);
+    *text = (CorpusText){.source = source, .target = target};
+    return source != NULL;
+}
+
+/* The file of an option that names one of these data. */
+static TextFiles one_file(Training *t, const char *path)
+{
+    TextFiles files = {0};
+    bool is_data = t->options->kind == CORPUS_PAIRS || t->ports.is_table;
+    vec_push(t->job->arena, *(is_data ? &files.data : &files.text), path);
+    return files;
 }
 
 static bool add_valid(Training *t, const char *name, const TextFiles *files)
 {
     ValidText *valid = &t->valid[t->n_valid++];
     *valid = (ValidText){.name = name};
-    valid->source = read_files(t, files, &valid->target);
-    return valid->source != NULL;
+    return read_files(t, files, &valid->text);
 }
 
 /* "NAME=FILE" of --valid, whose name is not another's. */
@@ -172,9 +191,7 @@ static bool add_named(Training *t, const char *text)
     for (int i = 0; i < t->n_valid; i++)
         if (t->valid[i].name && !strcmp(t->valid[i].name, name))
             return job_error(job, "--valid %s: there is a text of this name already", text);
-    TextFiles files = {0};
-    vec_push(job->arena, *(t->options->kind == CORPUS_PAIRS ? &files.data : &files.text),
-             equals + 1);
+    const TextFiles files = one_file(t, equals + 1);
     return add_valid(t, name, &files);
 }
 
@@ -193,8 +210,8 @@ static bool read_texts(Training *t)
 {
     if (t->options->rows)
         return read_valid(t);
-    t->source = read_files(t, &t->options->texts, &t->target);
-    return read_valid(t) && t->source;
+    bool ok = read_files(t, &t->options->texts, &t->text);
+    return read_valid(t) && ok;
 }
 
 /* "FILE:WEIGHT" of --mix; false after an error. */
@@ -225,10 +242,8 @@ static bool read_mixed(Training *t)
         Mixed *mixed = &t->mixed[i];
         if (!parse_mix(job, o->mix.data[i], mixed))
             return false;
-        TextFiles files = {0};
-        vec_push(job->arena, *(o->kind == CORPUS_PAIRS ? &files.data : &files.text), mixed->path);
-        mixed->source = read_files(t, &files, &mixed->target);
-        if (!mixed->source)
+        const TextFiles files = one_file(t, mixed->path);
+        if (!read_files(t, &files, &mixed->text))
             return false;
     }
     return true;
@@ -236,16 +251,37 @@ static bool read_mixed(Training *t)
 
 /* ---- vocabulary and corpora ---- */
 
+/* What the vocabulary is made from: sources, targets, and columns that are text. */
+static Vocabulary *vocabulary_of_texts(Training *t)
+{
+    const CorpusText *text = &t->text;
+    const Lines *texts[MOST_COLUMNS + 2];
+    int n = 0;
+    if (text->source)
+        texts[n++] = text->source;
+    if (text->target)
+        texts[n++] = text->target;
+    for (int c = 0; c < t->columns.n && text->columns; c++)
+        if (t->columns.specs[c].kind == COLUMN_TEXT)
+            texts[n++] = text->columns[c];
+    return t->options->vocab.spec ? vocabulary_make(t->job, &t->options->vocab, texts, n)
+                                  : vocab_empty(&t->job->diags, t->job->arena);
+}
+
 static bool make_vocabulary(Training *t)
 {
     const TrainOptions *o = t->options;
     if (o->record) {
         t->vocab = vocabulary_of_run(t->job, o->out, o->record);
+        if (t->vocab && !label_lists_read(t->job, o->out, &t->columns))
+            return false;
     } else {
         if (vocabulary_needs_text(&o->vocab))
             vocabulary_note(t->job, &o->vocab, o->kind == CORPUS_PAIRS, "");
         job_show(t->job);
-        t->vocab = vocabulary_make(t->job, &o->vocab, t->source, t->target);
+        t->vocab = vocabulary_of_texts(t);
+        if (!label_lists_make(t->job, &t->ports, &t->columns, t->text.columns, o->line_limit))
+            return false;
     }
     if (t->vocab)
         vocab_set_stream(t->vocab, o->kind == CORPUS_STREAM);
@@ -255,10 +291,16 @@ static bool make_vocabulary(Training *t)
 static bool open_model(Training *t)
 {
     SessionOptions session = session_options(t);
+    const DataColumns begun = t->columns;
     t->session_is_open = inference_open_model(&t->session, t->job, &session, t->vocab);
-    if (t->session_is_open)
-        t->ports = ports_of(t->session.model->module);
-    return t->session_is_open;
+    if (!t->session_is_open)
+        return false;
+    t->ports = ports_of(t->session.model->module);
+    if (!columns_of(t->job, t->session.model->module, &t->ports, &t->columns))
+        return false;
+    for (int c = 0; c < t->columns.n; c++)
+        t->columns.specs[c].labels = begun.specs[c].labels;
+    return columns_check_sizes(t->job, &t->columns, t->vocab);
 }
 
 /* Windows of a stream are no longer than a batch. */
@@ -289,6 +331,8 @@ static CorpusOptions corpus_options(const Training *t)
     const Feed feed = feed_of(t->session.model->module, &t->ports);
     CorpusOptions options = {.kind = o->kind,
                              .max_length = o->max_length > 0 ? o->max_length : 0,
+                             .columns = t->columns.specs,
+                             .n_columns = t->columns.n,
                              .same_lengths = feed_shares_lengths(&feed)};
     const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
     if (!options.max_length && was)
@@ -321,10 +365,10 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
 {
     CorpusOptions options = corpus_options(t);
     options.keep_all = options.kind != CORPUS_STREAM;
-    Corpus *corpus = corpus_encode(&t->job->diags, t->vocab, &options, text->source, text->target);
+    Corpus *corpus = corpus_encode(&t->job->diags, t->vocab, &options, &text->text);
     if (!corpus || corpus->n)
         return corpus;
-    diag_error(&t->job->diags, (Loc){.source = text->source->source},
+    diag_error(&t->job->diags, (Loc){.source = corpus_lines(&text->text)->source},
                "there is no line to validate on");
     corpus_free(corpus);
     return NULL;
@@ -362,13 +406,11 @@ bool training_load_data(Training *t)
          !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
         return false;
     const CorpusOptions options = corpus_options(t);
-    t->corpus = t->options->rows
-                    ? prepared_corpus(t, &options)
-                    : corpus_encode(&t->job->diags, t->vocab, &options, t->source, t->target);
+    t->corpus = t->options->rows ? prepared_corpus(t, &options)
+                                 : corpus_encode(&t->job->diags, t->vocab, &options, &t->text);
     bool ok = t->corpus != NULL;
     for (size_t i = 0; ok && i < t->options->mix.count; i++)
-        ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,
-                        t->mixed[i].target);
+        ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, &t->mixed[i].text);
     ok = ok && check_unknown(t);
     for (int i = 0; ok && i < t->n_valid; i++) {
         ValidText *valid = &t->valid[i];

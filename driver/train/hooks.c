@@ -47,7 +47,7 @@ static bool judge_translations(Training *t, const ValidText *valid, TrainFigures
         inference_decode(&t->inference, valid->corpus, &settings, GREEDY_TOKENS, arena, results);
     if (ok) {
         Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference),
-                                           valid->corpus, valid->target, results);
+                                           valid->corpus, valid->text.target, results);
         figures->bleu = judged.bleu;
         figures->line_error_rate = judged.line_error_rate;
         figures->symbol_error_rate = judged.symbol_error_rate;
@@ -100,7 +100,7 @@ static const char *text_behind(Training *t, const Continuation *text)
 /* Beginnings of lines of the first validation text are gone on with as tfc generate does. */
 static bool keep_continuations(Training *t)
 {
-    const Lines *lines = t->valid[0].source;
+    const Lines *lines = t->valid[0].text.source;
     Continuation texts[TRAINING_SAMPLES] = {0};
     t->n_samples = samples_of(lines->n);
     for (int i = 0; i < t->n_samples; i++) {

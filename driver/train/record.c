@@ -90,6 +90,22 @@ static const char *describe_mix(const Training *t)
     return text;
 }
 
+/* "label of kind (3 labels, 0123456789abcdef), …": the columns, their fields and labels. */
+static const char *describe_columns(const Training *t)
+{
+    Arena *arena = t->job->arena;
+    const char *text = "";
+    for (int c = 0; c < t->columns.n; c++) {
+        const ColumnSpec *spec = &t->columns.specs[c];
+        text = arena_printf(arena, "%s%s%s of %s", text, *text ? ", " : "", spec->input,
+                            t->fields.names[t->fields.columns[c]]);
+        if (spec->labels)
+            text = arena_printf(arena, "%s (%zu labels, %016" PRIx64 ")", text,
+                                spec->labels->words.count, labels_hash(spec->labels));
+    }
+    return text;
+}
+
 static const char *describe_batch(const Training *t)
 {
     const BatchOptions *batch = &t->settings.batch;
@@ -148,6 +164,8 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "max_length",
              arena_printf(arena, "%" PRId64, t->corpus->options.max_length));
     add_fact(t, record, "kind of text", corpus_kind_name(o->kind));
+    if (t->columns.n)
+        add_fact(t, record, "columns", describe_columns(t));
     add_fact(t, record, "seed", arena_printf(arena, "%" PRId64, o->seed));
     add_fact(t, record, "dtype", o->dtype);
     add_fact(t, record, "cpu", processor);
@@ -178,12 +196,12 @@ static void add_text(const Training *t, RunRecord *record, const char *option, c
 
 /* Texts as `files` name them; prefix "valid-": to validate on. */
 static void add_texts(const Training *t, RunRecord *record, const TextFiles *files,
-                      const char *prefix, const Lines *source, const Lines *target)
+                      const char *prefix, const CorpusText *text)
 {
     const char *first = files->data.count ? "data" : files->text.count ? "text" : "source";
-    add_text(t, record, arena_printf(t->job->arena, "%s%s", prefix, first), source);
+    add_text(t, record, arena_printf(t->job->arena, "%s%s", prefix, first), corpus_lines(text));
     if (files->source.count)
-        add_text(t, record, arena_printf(t->job->arena, "%starget", prefix), target);
+        add_text(t, record, arena_printf(t->job->arena, "%starget", prefix), text->target);
 }
 
 static RunText prepared_text(const Training *t)
@@ -222,15 +240,15 @@ bool training_record(Training *t, RunRecord *record)
     if (o->rows)
         vec_push(t->job->arena, record->texts, prepared_text(t));
     else
-        add_texts(t, record, &o->texts, "", t->source, t->target);
+        add_texts(t, record, &o->texts, "", &t->text);
     for (size_t i = 0; i < o->mix.count; i++)
-        add_text(t, record, "mix", t->mixed[i].source);
+        add_text(t, record, "mix", corpus_lines(&t->mixed[i].text));
     for (int i = 0; i < t->n_valid; i++) {
         const ValidText *valid = &t->valid[i];
         if (valid->name)
-            add_text(t, record, "valid", valid->source);
+            add_text(t, record, "valid", corpus_lines(&valid->text));
         else
-            add_texts(t, record, &o->valid_texts, "valid-", valid->source, valid->target);
+            add_texts(t, record, &o->valid_texts, "valid-", &valid->text);
     }
     return add_facts(t, record);
 }

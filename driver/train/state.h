@@ -3,6 +3,7 @@
 #define DRIVER_TRAIN_STATE_H
 
 #include "base/file.h"
+#include "driver/corpus/table_files.h"
 #include "driver/corpus/text_files.h"
 #include "driver/run/folder.h"
 #include "driver/run/inference.h"
@@ -17,6 +18,7 @@ typedef struct TrainOptions {
     const char *prepared; /* a folder of tfc prepare, in place of training texts; or NULL */
     const Prepared *rows; /* `prepared` once it is open (data.h); NULL: texts */
     TextList mix;         /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
+    TextList columns;     /* "INPUT=FIELD": fields of tables */
     VocabularyChoice vocab;
     const char *out, *dtype;
     const char *gradients;    /* between ranks: f32 or bf16 */
@@ -39,11 +41,11 @@ typedef struct TrainOptions {
     const Ranks *ranks;          /* that train together; NULL: one process */
 } TrainOptions;
 
-/* ValidText: a validation text, pairs or lines. */
+/* ValidText: a validation text: pairs, lines or records. */
 typedef struct ValidText {
     /* of --valid; NULL: the text of --valid-source, --valid-data or --valid-text */
     const char *name;
-    Lines *source, *target;
+    CorpusText text;
     Corpus *corpus;
 } ValidText;
 
@@ -55,7 +57,7 @@ enum { TRAINING_SAMPLES = 6 };
 typedef struct Mixed {
     const char *path;
     double weight;
-    Lines *source, *target;
+    CorpusText text;
 } Mixed;
 
 /* BestOption: the value of --best.
@@ -71,7 +73,9 @@ typedef struct Training {
     const TrainOptions *options;
     ModelPorts ports;
     Vocabulary *vocab;
-    Lines *source, *target;
+    DataColumns columns;
+    TableFields fields; /* that are read, of a table */
+    CorpusText text;
     Corpus *corpus;
     ValidText *valid;                      /* n_valid of them */
     TrainValid *figures;                   /* of the last validation, one for each text */

@@ -89,11 +89,9 @@ static bool limit_memory(Training *t, const TfcProgram *beside)
         return false;
     for (int d = 0; d < n_dims; d++) {
         const char *name = module->symbols.data[d].name;
-        dims[d] = (DimSize){name, bound.rows, bound.rows};
-        if (feed->source_dim && !strcmp(name, feed->source_dim))
-            dims[d] = (DimSize){name, bound.source_longest, bound.source_total};
-        else if (feed->target_dim && !strcmp(name, feed->target_dim))
-            dims[d] = (DimSize){name, bound.target_longest, bound.target_total};
+        const int side = feed_side(feed, name);
+        dims[d] = side < 0 ? (DimSize){name, bound.rows, bound.rows}
+                           : (DimSize){name, bound.side[side].longest, bound.side[side].total};
     }
     t->session.options.memory = (MemoryLimit){t->options->memory, dims, n_dims, beside};
     return true;
@@ -272,7 +270,7 @@ static bool write_folder(Training *t, const RunRecord *record, bool changed)
     return t->options->record && !changed
                ? run_record_write(t->job, out, record)
                : (!from || !is_run_folder(from) || published_keep(t->job, from, out)) &&
-                     run_folder_write(t->job, out, &t->session, t->vocab, record);
+                     run_folder_write(t->job, out, &t->session, t->vocab, &t->columns, record);
 }
 
 bool training_prepare(Training *t)

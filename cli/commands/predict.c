@@ -1,0 +1,351 @@
+/* tfc predict: what a model says it predicts, for each record of a table or line of a text. */
+#define _GNU_SOURCE
+#include "base/json_write.h"
+#include "cli/commands/commands.h"
+#include "cli/tokens.h"
+#include "driver/corpus/table_files.h"
+#include "driver/exchange/npz.h"
+#include "driver/run/prediction.h"
+#include "runtime/data/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Predict {
+    Common common;
+    TextList input, columns;
+    const char *only, *npy;
+    int64_t top;
+    bool json;
+} Predict;
+
+enum { WINDOW_ROWS = 16384 }; /* whose values are in memory at once */
+
+/* ---- one row ---- */
+
+/* A class and its probability: by falling probabilities, then by their numbers. */
+typedef struct Ranked {
+    int64_t number;
+    float probability;
+} Ranked;
+
+/* The k greatest of n probabilities; returns how many. */
+static int64_t rank_classes(const float *values, int64_t n, int64_t k, Ranked *out)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = count < k ? count++ : k;
+        if (at == k && !(values[i] > out[k - 1].probability))
+            continue;
+        for (at = at < k ? at : k - 1; at > 0 && values[i] > out[at - 1].probability; at--)
+            out[at] = out[at - 1];
+        out[at] = (Ranked){i, values[i]};
+    }
+    return count;
+}
+
+static const char *class_name(const Prediction *p, int64_t number, char digits[24])
+{
+    snprintf(digits, 24, "%lld", (long long)number);
+    return p->names ? p->names[number] : digits;
+}
+
+static void put_class(const Predict *o, const Prediction *p, const float *values, Ranked *ranked,
+                      Text *out)
+{
+    char digits[24];
+    const int64_t n = rank_classes(values, p->width, o->top, ranked);
+    for (int64_t i = 0; i < n; i++)
+        text_add(out, "%s%s\t%.6g", i ? "\t" : "", class_name(p, ranked[i].number, digits),
+                 (double)ranked[i].probability);
+}
+
+static void put_text_row(const Predict *o, const Prediction *p, const float *values, int64_t n,
+                         Ranked *ranked, Text *out)
+{
+    char digits[24];
+    if (p->classes && p->side < 0)
+        put_class(o, p, values, ranked, out);
+    for (int64_t i = 0; p->classes && p->side >= 0 && i < n; i += p->width) {
+        rank_classes(values + i, p->width, 1, ranked);
+        text_add(out, "%s%s", i ? " " : "", class_name(p, ranked[0].number, digits));
+    }
+    for (int64_t i = 0; !p->classes && i < n; i++)
+        text_add(out, "%s%.9g", i ? " " : "", (double)values[i]);
+    text_string(out, "\n");
+}
+
+/* ["en", 0.98]: a class. */
+static void put_json_pair(JsonWriter *json, const Prediction *p, const Ranked *ranked)
+{
+    char digits[24];
+    json_open(json, NULL, '[');
+    if (p->names)
+        json_put_text(json, NULL, class_name(p, ranked->number, digits));
+    else
+        json_put_integer(json, NULL, ranked->number);
+    json_put_number(json, NULL, (double)ranked->probability, RESULT_DIGITS);
+    json_close(json, ']');
+}
+
+static void put_json_classes(const Predict *o, JsonWriter *json, const char *key,
+                             const Prediction *p, const float *values, Ranked *ranked)
+{
+    const int64_t n = rank_classes(values, p->width, o->top, ranked);
+    json_open(json, key, '[');
+    for (int64_t i = 0; i < n; i++)
+        put_json_pair(json, p, &ranked[i]);
+    json_close(json, ']');
+}
+
+static void put_json_values(JsonWriter *json, const char *key, const float *values, int64_t n)
+{
+    json_open(json, key, '[');
+    for (int64_t i = 0; i < n; i++)
+        json_put_number(json, NULL, (double)values[i], RESULT_DIGITS);
+    json_close(json, ']');
+}
+
+static void put_json(const Predict *o, JsonWriter *json, const Prediction *p, const float *values,
+                     int64_t n, Ranked *ranked)
+{
+    const bool lists = p->side >= 0;
+    if (lists)
+        json_open(json, p->name, '[');
+    for (int64_t i = 0; i < n; i += p->width)
+        if (p->classes)
+            put_json_classes(o, json, lists ? NULL : p->name, p, values + i, ranked);
+        else if (p->width > 1)
+            put_json_values(json, lists ? NULL : p->name, values + i, p->width);
+        else
+            json_put_number(json, lists ? NULL : p->name, (double)values[i], RESULT_DIGITS);
+    if (lists)
+        json_close(json, ']');
+}
+
+/* ---- all rows ---- */
+
+/* What is written, and where. */
+typedef struct Answers {
+    const Predict *o;
+    const Predictor *predictor;
+    const Prediction *shown; /* if it is the only one; NULL: all, as JSON */
+    FileWriter *npy;
+    Ranked *ranked;
+} Answers;
+
+static void put_row(const Answers *a, int64_t line, const Predicted *results, int64_t row,
+                    Text *out)
+{
+    JsonWriter json = {.out = out};
+    if (a->o->json) {
+        json_open(&json, NULL, '{');
+        json_put_integer(&json, "line", line);
+    }
+    for (int p = 0; p < a->predictor->n; p++) {
+        const Prediction *prediction = &a->predictor->all[p];
+        const int64_t first = results[p].start[row], n = results[p].start[row + 1] - first;
+        if (a->npy)
+            file_write(a->npy, results[p].values + first, (size_t)n * sizeof(float));
+        else if (a->o->json)
+            put_json(a->o, &json, prediction, results[p].values + first, n, a->ranked);
+        else
+            put_text_row(a->o, prediction, results[p].values + first, n, a->ranked, out);
+    }
+    if (a->o->json) {
+        json_close(&json, '}');
+        text_string(out, "\n");
+    }
+}
+
+static bool predict_window(Job *job, const Answers *a, const CorpusText *text, int64_t first,
+                           int64_t n)
+{
+    Arena *arena = arena_new();
+    Predicted *results = ARENA_ARRAY(arena, Predicted, a->predictor->n + 1);
+    Corpus *corpus = predictor_corpus(a->predictor, job, text, first, n);
+    bool ok = corpus && predictor_run(a->predictor, job, corpus, arena, results);
+    Text out = {0};
+    for (int64_t row = 0; ok && row < corpus->n; row++)
+        put_row(a, corpus->line[row], results, row, &out);
+    if (ok && out.length)
+        fwrite(out.data, 1, out.length, stdout);
+    text_free(&out);
+    corpus_free(corpus);
+    arena_free(arena);
+    cli_flush(job);
+    return ok && !fflush(stdout) && !ferror(stdout);
+}
+
+/* A text of lines feeds a model that reads one field, unless the file is a table by its name. */
+static bool is_lines(const TextList *paths, const TableFields *fields)
+{
+    TableFormat format;
+    bool is_table = fields->n > 1;
+    for (size_t i = 0; i < paths->count; i++)
+        is_table = is_table || table_is_named(paths->data[i], &format);
+    return !is_table;
+}
+
+/* Warns of lines that look like a table with that field: its first line names it. */
+static void look_for_table(Job *job, const Lines *lines, const char *field)
+{
+    const Line *first = &lines->at[0];
+    const char *at = lines->n ? memmem(first->text, first->length, field, strlen(field)) : NULL;
+    if (at && (memchr(first->text, '\t', first->length) || *first->text == '{'))
+        diag_warning(&job->diags, lines_place(lines, 0),
+                     "each line is taken for a `%s`, and this one looks like a table with such a "
+                     "field: a file of a name that ends in .tsv, .csv or .jsonl is read as one",
+                     field);
+}
+
+static bool read_input(Job *job, const Predict *o, const Predictor *predictor, CorpusText *text)
+{
+    const RunFolder *run = predictor->run;
+    const Module *module = run->session.model->module;
+    const ModelPorts ports = ports_of(module);
+    const LineLimits limits = {.line = o->common.line_limit};
+    Lines *lines = NULL;
+    TextList paths = o->input;
+    TableFields fields;
+    if (!paths.count)
+        vec_push(job->arena, paths, "-");
+    if (!table_fields_of(job, module, &ports, &o->columns, predictor->function, &fields))
+        return false;
+    if (!is_lines(&paths, &fields)) {
+        if (!table_files_read(job, &paths, &fields, o->common.line_limit, text))
+            return false;
+    } else {
+        lines = lines_read_all(&job->diags, job->arena, paths.data, paths.count, &limits);
+        if (!lines)
+            return false;
+        look_for_table(job, lines, fields.names[0]);
+    }
+    /* the columns that the predictor reads, in its order */
+    Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
+    for (int c = 0; c < predictor->columns.n; c++)
+        columns[c] = lines ? lines
+                           : text->columns[columns_find(&run->columns,
+                                                        predictor->columns.specs[c].input)];
+    if (lines)
+        *text = (CorpusText){.source = predictor->columns.n ? NULL : lines};
+    else if (!text->source && predictor->kind == CORPUS_LINES)
+        text->source = text->target, text->target = NULL;
+    text->columns = columns;
+    return true;
+}
+
+static bool find_shown(Job *job, const Predict *o, Answers *a)
+{
+    const Predictor *p = a->predictor;
+    const char *list = "";
+    for (int i = 0; i < p->n; i++)
+        list = arena_printf(job->arena, "%s%s%s", list, i ? ", " : "", p->all[i].name);
+    if (p->n == 1)
+        a->shown = &p->all[0];
+    if (!a->shown && (!o->json || o->npy))
+        return job_error(job, "the model predicts %s: --only NAME chooses one, and --json gives all",
+                         list);
+    if (o->npy && a->shown->side >= 0)
+        return job_error(job,
+                         "--npy: rows of `%s` have different lengths, and an array has none: "
+                         "use --json",
+                         a->shown->name);
+    if (!o->json && !o->npy && a->shown->side >= 0 && !a->shown->classes && a->shown->width > 1)
+        return job_error(job, "`%s` has %lld numbers for each position: use --json",
+                         a->shown->name, (long long)a->shown->width);
+    return true;
+}
+
+/* Begins the array of --npy. */
+static bool open_npy(Job *job, Answers *a, int64_t rows)
+{
+    if (!a->o->npy)
+        return true;
+    const int64_t width = a->shown->width;
+    const NpyArray array = {.type = NPY_F32,
+                            .rank = width > 1 ? 2 : 1,
+                            .dims = {rows, width},
+                            .count = rows * width};
+    Text header = {0};
+    a->npy = file_create(&job->diags, a->o->npy);
+    if (!a->npy)
+        return false;
+    npy_put_header(&array, &header);
+    file_write(a->npy, header.data, header.length);
+    text_free(&header);
+    return true;
+}
+
+static bool close_npy(Job *job, Answers *a, bool ok)
+{
+    if (a->npy && !ok)
+        file_discard(a->npy);
+    return a->npy && ok ? file_commit(a->npy, &job->diags) : ok;
+}
+
+static bool predict(Job *job, const void *record, RunFolder *run)
+{
+    const Predict *o = record;
+    Predictor predictor;
+    CorpusText text = {0};
+    Answers answers = {.o = o, .predictor = &predictor};
+    bool ok = predictor_prepare(&predictor, job, run, o->only) && find_shown(job, o, &answers) &&
+              run_folder_load(job, run, o->common.checkpoint);
+    cli_flush(job);
+    ok = ok && read_input(job, o, &predictor, &text);
+    const int64_t n = ok ? corpus_lines(&text)->n : 0;
+    answers.ranked = ARENA_ARRAY(job->arena, Ranked, o->top + 1);
+    ok = ok && open_npy(job, &answers, n);
+    for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
+        ok = predict_window(job, &answers, &text, first,
+                            n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
+    return close_npy(job, &answers, ok);
+}
+
+static int run_predict(Job *job, void *record, const Arguments *arguments)
+{
+    const Predict *o = record;
+    if (o->npy && o->json)
+        return cli_usage_error("--npy and --json are two ways to give values: one of them");
+    return common_run(job, &o->common, arguments->words[0], predict, o);
+}
+
+static const Option options[] = {
+    {"input", "FILE", FIELD(Predict, input), 0, NULL,
+     "a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst); or lines of text, if the\n"
+     "predictions read one field (standard input)"},
+    {"column", "INPUT=FIELD", FIELD(Predict, columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
+    {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},
+    {"top", "K", FIELD(Predict, top), 1, "1", "give the K most probable classes"},
+    {"json", NULL, FIELD(Predict, json), 0, NULL,
+     "print a JSON object for each record: line, and each prediction by its name: classes as\n"
+     "[NAME, PROBABILITY] each, numbers, or a list of such for each position"},
+    {"npy", "FILE", OUTPUT(Predict, npy), 0, NULL,
+     "write the values of all records as one array of f32: [records, values]"},
+    OPTION_CHECKPOINT(Predict),
+    OPTION_WEIGHTS(Predict),
+    OPTION_VOCAB(Predict),
+    OPTION_TOKEN(Predict, common.vocab.tokens),
+    OPTION_SET(Predict),
+    OPTION_LINE_LIMIT(Predict),
+    OPTION_PRODUCTS(Predict),
+    OPTION_THREADS(Predict),
+    OPTION_GEMM(Predict),
+    OPTION_CPU(Predict),
+    OPTION_PASSES(Predict),
+};
+
+const Command command_predict = {
+    .name = "predict",
+    .summary = "print what a model predicts: classes, tags, vectors, numbers",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
+            "given as the most probable one, a tab and its probability; tags of positions with\n"
+            "blanks between them; numbers with blanks between them.",
+    COMMAND_OPTIONS(Predict, options),
+    .run = run_predict,
+};

@@ -1,0 +1,25 @@
+/* The tables of a command's options, as the texts and columns that feed a model. */
+#ifndef DRIVER_CORPUS_TABLE_FILES_H
+#define DRIVER_CORPUS_TABLE_FILES_H
+
+#include "driver/ports/columns.h"
+#include "runtime/data/corpus.h"
+
+/* TableFields: the fields that are read of a table, in the order of its columns.
+ *   source, target   which of the fields they are; -1: the model has none
+ *   columns          which fields the model's columns are; -1: the column is not read */
+typedef struct TableFields {
+    const char *names[MOST_COLUMNS + 2];
+    int n, source, target, columns[MOST_COLUMNS];
+} TableFields;
+
+/* The fields that feed the model. `given`: "INPUT=FIELD" of --column, which overrides what the model
+ * says. `function`: only inputs that it reads; NULL: all. False after an error. */
+bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, const TextList *given,
+                     const Function *function, TableFields *out);
+/* Reads the files as one table; columns that are not read are NULL. Lives in the job's arena. False
+ * after an error. */
+bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,
+                      int64_t line_limit, CorpusText *out);
+
+#endif

@@ -1,0 +1,200 @@
+/* What the columns of a model's data hold, and which sides they lie along. */
+#include "driver/ports/columns.h"
+
+#include "driver/ports/token_ids.h"
+#include "ir/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const Type *input_type(const Op *input) { return &op_result((Op *)input)->type; }
+
+static const char *dim_name(const Module *module, const Op *input, int axis)
+{
+    const Type *type = input ? input_type(input) : NULL;
+    int symbol = type && axis < type->rank ? type->dims[axis].symbol : NO_SYMBOL;
+    return symbol == NO_SYMBOL ? NULL : module->symbols.data[symbol].name;
+}
+
+static bool has_side(const Module *module, const Op *input)
+{
+    const Type *type = input_type(input);
+    return type->rank > 1 && symbol_is_ragged(module, type->dims[1].symbol);
+}
+
+static int n_columns(const ModelPorts *ports)
+{
+    return ports->n_columns < MOST_COLUMNS ? ports->n_columns : MOST_COLUMNS;
+}
+
+Feed feed_of(const Module *module, const ModelPorts *ports)
+{
+    const Op *source = ports->source ? ports_input(module, ports->source) : NULL,
+             *target = ports->target ? ports_input(module, ports->target) : NULL,
+             *first = target   ? target
+                      : source ? source
+                               : ports->columns[0];
+    Feed feed = {.source = ports->source,
+                 .target = ports->target,
+                 .next = ports->next,
+                 .further = ports->further,
+                 .batch = dim_name(module, first, 0),
+                 .dims = {[SIDE_SOURCE] = dim_name(module, source, 1),
+                          [SIDE_TARGET] = dim_name(module, target, 1)},
+                 .n_columns = n_columns(ports)};
+    int n = source || target ? SIDE_TARGET + 1 : 0;
+    for (int c = 0; c < feed.n_columns; c++) {
+        const Op *input = ports->columns[c];
+        const char *dim = has_side(module, input) ? dim_name(module, input, 1) : NULL;
+        feed.columns[c] = op_string(input, ATTR_name);
+        if (dim && feed_side(&feed, dim) < 0 && n < MOST_SIDES)
+            feed.dims[n++] = dim;
+    }
+    return feed;
+}
+
+/* ---- types ---- */
+
+/* "[B, 3, 32, 32]: each row, or each of its positions [B, S~, …], has a constant number of
+ * values". */
+static bool check_type(Job *job, const Module *module, const Op *input, const Feed *feed)
+{
+    const Type *type = input_type(input);
+    const char *name = op_string(input, ATTR_name), *dim = dim_name(module, input, 1),
+               *batch = dim_name(module, input, 0);
+    const int first = has_side(module, input) ? 2 : 1;
+    bool ok = type->dtype == DT_I32 || type->dtype == DT_F32;
+    for (int axis = first; axis < type->rank; axis++)
+        ok = ok && dim_is_const(type->dims[axis]);
+    if (!ok || !batch || !feed->batch || strcmp(batch, feed->batch) != 0)
+        diag_error(&job->diags, input->loc,
+                   "no column can feed `%s` of type %s: it takes token, int or float, of [B, …] or "
+                   "[B, S~, …] with B as its other inputs have and constants behind",
+                   name, ir_type_text(module, type, job->arena));
+    else if (first == 2 && feed_side(feed, dim) < 0)
+        diag_error(&job->diags, input->loc, "the columns have more than %d ragged dimensions",
+                   MOST_SIDES);
+    else
+        return true;
+    return false;
+}
+
+static int64_t width_of_row(const Module *module, const Op *input)
+{
+    const Type *type = input_type(input);
+    int64_t width = 1;
+    for (int axis = has_side(module, input) ? 2 : 1; axis < type->rank; axis++)
+        width *= type->dims[axis].size;
+    return width;
+}
+
+static ColumnKind kind_of(const Module *module, const Op *input, const char *words)
+{
+    const Function *model = module_function(module, "model");
+    if (input_type(input)->dtype == DT_F32)
+        return COLUMN_FLOATS;
+    if (!words)
+        return COLUMN_INTEGERS;
+    bool is_text = !strcmp(words, "auto")
+                       ? has_side(module, input) &&
+                             token_is_looked_up(model, op_result((Op *)input))
+                       : !strcmp(words, "shared");
+    return is_text ? COLUMN_TEXT : COLUMN_LABELS;
+}
+
+static ColumnSpec spec_of(const Module *module, const Op *input, const Feed *feed,
+                          const char **words)
+{
+    const Function *model = module_function(module, "model");
+    const char *vocab = op_attr(input, ATTR_vocab) ? op_string(input, ATTR_vocab) : NULL;
+    ColumnSpec spec = {.input = op_string(input, ATTR_name),
+                       .field = ports_field(input),
+                       .kind = kind_of(module, input, vocab),
+                       .side = has_side(module, input) ? feed_side(feed, dim_name(module, input, 1)) : -1,
+                       .width = width_of_row(module, input)};
+    if (spec.kind == COLUMN_FLOATS)
+        return spec;
+    int64_t table = token_table(model, op_result((Op *)input)),
+            classes = token_labels(model, spec.input);
+    spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
+    spec.first = spec.kind == COLUMN_LABELS && token_is_ctc_label(model, op_result((Op *)input));
+    if (spec.kind == COLUMN_LABELS)
+        *words = strcmp(vocab, "auto") ? vocab : "words";
+    return spec;
+}
+
+/* Texts along a side have special tokens unless labels or numbers lie along it. */
+static void frame_texts(const Module *module, const ModelPorts *ports, DataColumns *columns)
+{
+    const Function *model = module_function(module, "model");
+    for (int c = 0; c < columns->n; c++) {
+        ColumnSpec *spec = &columns->specs[c];
+        spec->is_framed = spec->kind == COLUMN_TEXT && spec->side >= 0 &&
+                          token_is_looked_up(model, op_result((Op *)ports->columns[c]));
+    }
+    for (int c = 0; c < columns->n; c++)
+        for (int other = 0; other < columns->n; other++) {
+            ColumnSpec *spec = &columns->specs[c], *beside = &columns->specs[other];
+            if (spec->side >= 0 && spec->side == beside->side &&
+                beside->kind != COLUMN_TEXT)
+                spec->is_framed = false;
+        }
+}
+
+bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataColumns *out)
+{
+    const Feed feed = feed_of(module, ports);
+    *out = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
+                     ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), n_columns(ports)};
+    bool ok = true;
+    for (int c = 0; c < out->n; c++) {
+        ok = check_type(job, module, ports->columns[c], &feed) && ok;
+        if (ok)
+            out->specs[c] = spec_of(module, ports->columns[c], &feed, &out->words[c]);
+    }
+    if (ok)
+        frame_texts(module, ports, out);
+    return ok;
+}
+
+/* ---- sizes ---- */
+
+bool columns_check_sizes(Job *job, const DataColumns *columns, const Vocabulary *vocab)
+{
+    bool ok = true;
+    for (int c = 0; c < columns->n; c++) {
+        const ColumnSpec *spec = &columns->specs[c];
+        const int64_t size = spec->kind == COLUMN_TEXT ? vocab_size(vocab)
+                             : spec->labels            ? (int64_t)spec->labels->words.count
+                                                       : 0;
+        if (!spec->below || size + spec->first <= spec->below)
+            continue;
+        ok = spec->kind == COLUMN_TEXT
+                 ? job_error(job,
+                             "the vocabulary has %" PRId64 " tokens, but the model's `%s` takes "
+                             "%" PRId64,
+                             size, spec->input, spec->below)
+                 : job_error(job,
+                             "`%s` has %" PRId64 " labels, and the model tells %" PRId64 " apart%s: "
+                             "--set gives the constant that says how many another value",
+                             spec->input, size, spec->below - spec->first,
+                             spec->first ? " besides the blank" : "");
+    }
+    return ok;
+}
+
+bool columns_have_text(const ModelPorts *ports, const DataColumns *columns)
+{
+    bool any = ports->source || ports->target;
+    for (int c = 0; c < columns->n; c++)
+        any = any || columns->specs[c].kind == COLUMN_TEXT;
+    return any;
+}
+
+int columns_find(const DataColumns *columns, const char *input)
+{
+    for (int c = 0; c < columns->n; c++)
+        if (!strcmp(columns->specs[c].input, input))
+            return c;
+    return -1;
+}

@@ -1,0 +1,33 @@
+/* The columns of a table that feed a model: what each holds, from the input's type and what the
+ * model does with it. */
+#ifndef DRIVER_PORTS_COLUMNS_H
+#define DRIVER_PORTS_COLUMNS_H
+
+#include "driver/ports/ports.h"
+#include "driver/session/job.h"
+#include "runtime/decode/feed.h"
+
+/* The names of the model's inputs and dimensions that a batch sets. */
+Feed feed_of(const Module *module, const ModelPorts *ports);
+
+/* DataColumns: specs[i] is of ports->columns[i].
+ *   words   where the labels of column i are from: "words:FILE", beside the model, or "words", of
+ *           the data; NULL: it has no list of its own */
+typedef struct DataColumns {
+    ColumnSpec *specs;
+    const char **words;
+    int n;
+} DataColumns;
+
+/* In the job's arena; without the lists of labels. False after errors: a type that no column can
+ * feed. */
+bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataColumns *out);
+/* Checks the sizes of labels' lists and of the vocabulary against what the model tells apart. False
+ * after errors. */
+bool columns_check_sizes(Job *job, const DataColumns *columns, const Vocabulary *vocab);
+/* Whether source, target or a column is text, which the vocabulary encodes. */
+bool columns_have_text(const ModelPorts *ports, const DataColumns *columns);
+/* The column of that input; -1: none. */
+int columns_find(const DataColumns *columns, const char *input);
+
+#endif
