@@ -5,6 +5,7 @@
 #include "driver/ports/token_ids.h"
 
 #include "passes/clone.h"
+#include "runtime/data/measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -364,23 +365,18 @@ Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, con
 {
     Arena *arena = arena_new();
     Bleu bleu = {0};
-    int64_t exact = 0, errors = 0, symbols = 0;
+    ErrorCounts errors = {0};
     for (int64_t i = 0; i < corpus->n; i++) {
         Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
         const char *reference = inference_reference(inference, &target->at[corpus->line[i]], arena);
         bleu_add(&bleu, tokenize, best->n ? inference_text(inference, best, arena) : "", &reference,
                  1);
         const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
-        int64_t length = rows_length(&corpus->target, i);
-        int64_t wrong = edit_distance(best->ids, best->n, ids, length);
-        exact += wrong == 0;
-        errors += wrong;
-        symbols += length;
+        errors_add(&errors, best->ids, best->n, ids, rows_length(&corpus->target, i));
     }
     arena_free(arena);
-    double n = (double)corpus->n;
     return (Judgement){.bleu = bleu_score(&bleu),
-                       .exact = corpus->n ? (double)exact / n : NAN,
-                       .line_error_rate = corpus->n ? (double)(corpus->n - exact) / n : NAN,
-                       .symbol_error_rate = symbols ? (double)errors / (double)symbols : NAN};
+                       .exact = errors_exact_rate(&errors),
+                       .line_error_rate = errors_sequence_rate(&errors),
+                       .symbol_error_rate = errors_token_rate(&errors)};
 }

@@ -167,26 +167,3 @@ const char *bleu_signature(Arena *arena, BleuTokenize tokenize, int n_references
     return arena_printf(arena, "nrefs:%d|case:mixed|eff:no|tok:%s|smooth:exp|version:tfc.%s",
                         n_references, tokenize == BLEU_NONE ? "none" : "13a", version);
 }
-
-int64_t edit_distance(const int32_t *a, int64_t n, const int32_t *b, int64_t m)
-{
-    int64_t *row = memory_resized(NULL, ((size_t)m + 1) * sizeof *row);
-    for (int64_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (int64_t i = 1; i <= n; i++) {
-        int64_t diagonal = row[0];
-        row[0] = i;
-        for (int64_t j = 1; j <= m; j++) {
-            int64_t best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    int64_t distance = row[m];
-    free(row);
-    return distance;
-}

@@ -1,7 +1,6 @@
-/* Scores of output against references.
- *
- * BLEU (Papineni et al. 2002) of a corpus as sacrebleu (Post 2018) computes it: n-grams
- * up to 4, exponential smoothing, brevity penalty against the closest reference. */
+/* BLEU (Papineni et al. 2002) of outputs against references, for a corpus, as sacrebleu (Post 2018)
+ * computes it: n-grams up to 4, exponential smoothing, brevity penalty against the closest
+ * reference. Other measures are in measures.h. */
 #ifndef RUNTIME_DATA_BLEU_H
 #define RUNTIME_DATA_BLEU_H
 
@@ -32,9 +31,5 @@ double bleu_brevity_penalty(const Bleu *bleu);
 /* "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfc.0.1.0" */
 const char *bleu_signature(Arena *arena, BleuTokenize tokenize, int n_references,
                            const char *version);
-
-/* The fewest insertions, deletions and replacements that turn a into b (Levenshtein). Their sum
- * over sentences, divided by the sum of reference lengths, is the symbol error rate. */
-int64_t edit_distance(const int32_t *a, int64_t n, const int32_t *b, int64_t m);
 
 #endif
