@@ -1,0 +1,33 @@
+/* CtcLexicon: the words that CTC decoding may give, as a tree of their labels. */
+#ifndef RUNTIME_DECODE_LEXICON_H
+#define RUNTIME_DECODE_LEXICON_H
+
+#include "runtime/decode/label_tree.h"
+#include "runtime/decode/stepper.h"
+
+/* CtcLexicon, in the arena that it was built in.
+ *   symbols, blank   those of the log-probabilities (ctc.h)
+ *   separator        the symbol between words, or LEXICON_WHOLE: a result is one word
+ *   words            nodes where a word ends have the mark LEXICON_WORD
+ *
+ * With a separator, results are words with one separator between neighbours, or no words at all.
+ * There is none before the first word, and none after the last. */
+typedef struct CtcLexicon {
+    int32_t symbols, blank, separator;
+    LabelTree words;
+} CtcLexicon;
+
+enum { LEXICON_WHOLE = -1, LEXICON_WORD = 1 };
+
+/* Builds the lexicon of n words; `symbols`, `blank` and `separator` are set before. A word that is
+ * there twice counts once. False after an error, which *bad names: the place of the first word that
+ * is empty or has a label that no word may have (the blank, the separator, or not from 0 to
+ * symbols - 1); or one of the numbers below. */
+enum { LEXICON_NO_MEMORY = -1, LEXICON_BAD_SYMBOLS = -2 };
+bool ctc_lexicon_build(CtcLexicon *lexicon, Arena *arena, const Tokens *words, int64_t n,
+                       int64_t *bad);
+
+/* Whether a word ends at this node of `words`. */
+bool ctc_lexicon_ends(const CtcLexicon *lexicon, int32_t node);
+
+#endif
