@@ -46,7 +46,8 @@ const char *duration_text(double seconds)
 
 void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure)
 {
-    bool by_errors = measure && measure->answers && measure != &train_measures[MEASURE_bleu];
+    bool by_errors = measure && measure->needs == NEEDS_TRANSLATIONS &&
+                     measure != &train_measures[MEASURE_bleu];
     *progress = (Progress){.terminal = isatty(STDERR_FILENO),
                            .counts_errors = words || by_errors,
                            .measure = measure ? measure->title : NULL,
@@ -72,6 +73,18 @@ static void put_answers(const Progress *progress, const TrainFigures *figures, c
                  100 * figures->line_error_rate, 100 * figures->symbol_error_rate);
 }
 
+/* Of what was predicted. */
+static void put_predictions(const TrainFigures *figures, const char *blanks, Text *out)
+{
+    for (int i = 0; i < TRAIN_MEASURES; i++) {
+        const TrainMeasure *measure = &train_measures[i];
+        const double figure = train_measure_figure(measure, figures);
+        if (measure->needs == NEEDS_PREDICTIONS && isfinite(figure))
+            text_add(out, "%s%s %.*f%s", blanks, measure->title, measure->decimals,
+                     measure->scale * figure, measure->unit);
+    }
+}
+
 /* A validation text that has a name. */
 static void put_valid(const Progress *progress, const TrainValid *valid, Text *out)
 {
@@ -79,6 +92,7 @@ static void put_valid(const Progress *progress, const TrainValid *valid, Text *o
         return;
     text_add(out, "  %s %.4f", valid->name, valid->figures.loss);
     put_answers(progress, &valid->figures, " ", out);
+    put_predictions(&valid->figures, " ", out);
 }
 
 static void format_report(const Progress *progress, const TrainReport *report, Text *out)
@@ -105,6 +119,7 @@ static void format_report(const Progress *progress, const TrainReport *report, T
         if (score_losses_differ(figures->model_loss, figures->loss))
             text_add(out, " (the model's own %.4f)", figures->model_loss);
         put_answers(progress, &report->figures, "  ", out);
+        put_predictions(&report->figures, "  ", out);
         if (report->best)
             text_add(out, "  best so far by %s", progress->measure);
         for (int i = 0; i < report->n_valid; i++)

@@ -5,6 +5,7 @@
 #include "cli/tokens.h"
 #include "driver/corpus/table_files.h"
 #include "driver/exchange/npz.h"
+#include "driver/run/folder.h"
 #include "driver/run/prediction.h"
 #include "runtime/data/table.h"
 
@@ -201,8 +202,7 @@ static void look_for_table(Job *job, const Lines *lines, const char *field)
 
 static bool read_input(Job *job, const Predict *o, const Predictor *predictor, CorpusText *text)
 {
-    const RunFolder *run = predictor->run;
-    const Module *module = run->session.model->module;
+    const Module *module = predictor->inference->session->model->module;
     const ModelPorts ports = ports_of(module);
     const LineLimits limits = {.line = o->common.line_limit};
     Lines *lines = NULL;
@@ -225,7 +225,7 @@ static bool read_input(Job *job, const Predict *o, const Predictor *predictor, C
     Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
     for (int c = 0; c < predictor->columns.n; c++)
         columns[c] = lines ? lines
-                           : text->columns[columns_find(&run->columns,
+                           : text->columns[columns_find(predictor->given,
                                                         predictor->columns.specs[c].input)];
     if (lines)
         *text = (CorpusText){.source = predictor->columns.n ? NULL : lines};
@@ -290,7 +290,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     Predictor predictor;
     CorpusText text = {0};
     Answers answers = {.o = o, .predictor = &predictor};
-    bool ok = predictor_prepare(&predictor, job, run, o->only) && find_shown(job, o, &answers) &&
+    bool ok = predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) && find_shown(job, o, &answers) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && read_input(job, o, &predictor, &text);

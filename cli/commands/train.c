@@ -147,7 +147,7 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("%s", mistake);
     if (o->best && !validates)
         return cli_usage_error("--best %s has nothing to validate on: " VALID_NEEDED, o->best);
-    if (best.measure && best.measure->answers && o->no_bleu)
+    if (best.measure && best.measure->needs == NEEDS_TRANSLATIONS && o->no_bleu)
         return cli_usage_error(
             "--best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
@@ -251,7 +251,7 @@ static const Option options[] = {
      "input"},
     {"best", "MEASURE", FIELD(TrainCommand, o.best), 0, NULL,
      "choose the best checkpoint, and count --patience, by this measure of validations:\n"
-#define FIGURE(name, measure, higher, answers, scale, decimals, unit, title, help) \
+#define FIGURE(name, measure, higher, needs, scale, decimals, unit, title, help) \
     measure ": " help "\n"
 #include "runtime/train/figures.def"
 #undef FIGURE

@@ -266,7 +266,7 @@ static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, cons
         best.text = text;
         o->best = train_best_text(job->arena, text, best.measure);
     }
-    if (!o->no_bleu || !best.measure || !best.measure->answers)
+    if (!o->no_bleu || !best.measure || best.measure->needs != NEEDS_TRANSLATIONS)
         return;
     if (!now->best)
         o->best = best.text;

@@ -117,7 +117,8 @@ static ColumnSpec spec_of(const Module *module, const Op *input, const Feed *fee
     int64_t table = token_table(model, op_result((Op *)input)),
             classes = token_labels(model, spec.input);
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
-    spec.first = spec.kind == COLUMN_LABELS && token_is_ctc_label(model, op_result((Op *)input));
+    spec.is_ctc = token_is_ctc_label(model, op_result((Op *)input));
+    spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
     if (spec.kind == COLUMN_LABELS)
         *words = strcmp(vocab, "auto") ? vocab : "words";
     return spec;

@@ -10,6 +10,14 @@
 
 /* ---- what is predicted ---- */
 
+static bool reads(const Function *function, const char *input)
+{
+    FOR_OPS (op, &function->body)
+        if (input && op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input))
+            return true;
+    return false;
+}
+
 static const char *const *token_names(Arena *arena, const Vocabulary *vocab)
 {
     const int32_t n = vocab_size(vocab);
@@ -19,46 +27,52 @@ static const char *const *token_names(Arena *arena, const Vocabulary *vocab)
     return names;
 }
 
-/* The names of a column's labels, the blank of CTC before them. */
-static const char *const *label_names(Arena *arena, const ColumnSpec *spec)
+/* The classes of a prediction: the labels of its column, or else the tokens of a vocabulary of that
+ * size. More classes than labels have no names. */
+static const char *const *class_names(Job *job, const Predictor *p, const Prediction *prediction,
+                                      int64_t n)
 {
-    const Labels *labels = spec->labels;
-    const char **names = ARENA_ARRAY(arena, const char *, labels->words.count + 2);
-    names[0] = "<blank>";
-    for (size_t i = 0; i < labels->words.count; i++)
-        names[(size_t)spec->first + i] = labels->words.data[i];
+    const ColumnSpec *spec =
+        prediction->label >= 0 ? &p->given->specs[prediction->label] : NULL;
+    const Vocabulary *vocab = p->inference->vocab;
+    if (!spec || !spec->labels)
+        return n == vocab_size(vocab) && !vocab_is_empty(vocab) ? token_names(job->arena, vocab)
+                                                                : NULL;
+    const char **names = ARENA_ARRAY(job->arena, const char *, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        names[i] = "<unused>";
+    if (spec->first)
+        names[0] = "<blank>";
+    for (size_t i = 0; i < spec->labels->words.count; i++)
+        names[(size_t)spec->first + i] = spec->labels->words.data[i];
     return names;
 }
 
-static bool has_labels(const ColumnSpec *spec, int64_t n)
+/* Whether a column could say what is right: the prediction does not read it, it lies along the same
+ * side or is CTC's, and has as many classes or numbers. */
+static bool may_label(const Predictor *p, const Prediction *prediction, int column)
 {
-    return spec->labels && (int64_t)spec->labels->words.count + spec->first <= n;
+    const ColumnSpec *spec = &p->given->specs[column];
+    if (reads(p->function, spec->input) || spec->kind == COLUMN_TEXT)
+        return false;
+    if (!prediction->classes)
+        return spec->kind == COLUMN_FLOATS && spec->side == prediction->side &&
+               spec->width == prediction->width;
+    return spec->kind != COLUMN_FLOATS && spec->width == 1 && spec->below == prediction->width &&
+           (spec->is_ctc ? prediction->side >= 0 : spec->side == prediction->side);
 }
 
-/* The classes of a prediction: the labels of the column of its name or, if one column alone has so
- * many, of that; else the tokens of a vocabulary of that size. More classes than labels have no
- * names. */
-static const char *const *class_names(Job *job, const RunFolder *run, const char *name, int64_t n)
+/* The column of the prediction's name, or the only one that could; -1: there is none. */
+static int find_label(const Predictor *p, const Prediction *prediction)
 {
-    const DataColumns *columns = &run->columns;
-    int found = columns_find(columns, name), labelled = 0;
-    if (found < 0 || !has_labels(&columns->specs[found], n))
-        for (int c = 0; c < columns->n; c++)
-            if (has_labels(&columns->specs[c], n) && !labelled++)
-                found = c;
-    if (labelled > 1)
-        found = -1;
-    if (found >= 0 && has_labels(&columns->specs[found], n)) {
-        const ColumnSpec *spec = &columns->specs[found];
-        const char *const *known = label_names(job->arena, spec);
-        const char **names = ARENA_ARRAY(job->arena, const char *, n + 1);
-        for (int64_t i = 0; i < n; i++)
-            names[i] = i < (int64_t)spec->labels->words.count + spec->first ? known[i] : "<unused>";
-        return names;
-    }
-    return n == vocab_size(run->vocab) && !vocab_is_empty(run->vocab)
-               ? token_names(job->arena, run->vocab)
-               : NULL;
+    const DataColumns *columns = p->given;
+    int named = columns_find(columns, prediction->name), found = -1, n = 0;
+    if (named >= 0 && may_label(p, prediction, named))
+        return named;
+    for (int c = 0; c < columns->n; c++)
+        if (may_label(p, prediction, c) && !n++)
+            found = c;
+    return n == 1 ? found : -1;
 }
 
 static void add_prediction(Predictor *p, Job *job, const Op *output)
@@ -75,9 +89,11 @@ static void add_prediction(Predictor *p, Job *job, const Op *output)
             &p->feed, module->symbols.data[type->dims[1].symbol].name);
     for (int axis = ragged ? 2 : 1; axis < type->rank; axis++)
         prediction->width *= dim_is_const(type->dims[axis]) ? type->dims[axis].size : 0;
+    prediction->label = find_label(p, prediction);
+    prediction->is_ctc =
+        prediction->label >= 0 && p->given->specs[prediction->label].is_ctc;
     if (classes)
-        prediction->names =
-            class_names(job, p->run, prediction->name, type->dims[type->rank - 1].size);
+        prediction->names = class_names(job, p, prediction, type->dims[type->rank - 1].size);
 }
 
 /* Drops all predictions but one. False after an error: there is none of that name. */
@@ -114,31 +130,23 @@ static bool find_predictions(Predictor *p, Job *job)
             return job_error(job,
                              "%s: `predict %s` has a dimension behind its rows and positions that is "
                              "not constant",
-                             p->run->session.model->path, p->all[i].name);
+                             p->inference->session->model->path, p->all[i].name);
     return n > 0 ||
            job_error(job,
                      "%s predicts nothing: `predict NAME = …` in the model says what, such as "
                      "`predict class = softmax(logits)`",
-                     p->run->session.model->path);
+                     p->inference->session->model->path);
 }
 
 /* ---- what is read ---- */
-
-static bool reads(const Function *function, const char *input)
-{
-    FOR_OPS (op, &function->body)
-        if (input && op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input))
-            return true;
-    return false;
-}
 
 static CorpusKind kind_read(const Predictor *p, const ModelPorts *ports)
 {
     bool source = reads(p->function, ports->source);
     bool target = reads(p->function, ports->target) || reads(p->function, ports->next);
-    if (p->run->kind == CORPUS_RECORDS || (!source && !target))
+    if (p->run_kind == CORPUS_RECORDS || (!source && !target))
         return CORPUS_RECORDS;
-    if (p->run->kind == CORPUS_SENTENCES)
+    if (p->run_kind == CORPUS_SENTENCES)
         return CORPUS_SENTENCES;
     return source && target ? CORPUS_PAIRS : source ? CORPUS_SOURCES : CORPUS_LINES;
 }
@@ -146,7 +154,7 @@ static CorpusKind kind_read(const Predictor *p, const ModelPorts *ports)
 /* The columns that the function reads, and only those are fed. */
 static void keep_columns(Predictor *p, Job *job)
 {
-    const DataColumns *all = &p->run->columns;
+    const DataColumns *all = p->given;
     p->columns = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
                            ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
     p->feed.n_columns = 0;
@@ -158,11 +166,13 @@ static void keep_columns(Predictor *p, Job *job)
     }
 }
 
-bool predictor_prepare(Predictor *p, Job *job, RunFolder *run, const char *only)
+bool predictor_prepare(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
+                       CorpusKind kind, const char *only)
 {
-    Inference *inference = &run->inference;
-    *p = (Predictor){.run = run,
-                     .function = derive_predict(run->session.model->module),
+    *p = (Predictor){.inference = inference,
+                     .given = columns,
+                     .run_kind = kind,
+                     .function = derive_predict(inference->session->model->module),
                      .feed = inference->feed};
     if (only && !choose_prediction(p, job, only))
         return false;
@@ -174,68 +184,111 @@ bool predictor_prepare(Predictor *p, Job *job, RunFolder *run, const char *only)
     return p->program != NULL;
 }
 
+bool predicts(const Module *module)
+{
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_output && op_attr(op, ATTR_predict))
+            return true;
+    return false;
+}
+
 Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, int64_t first,
                          int64_t n)
 {
     const CorpusOptions options = {.kind = p->kind,
                                    .keep_all = true,
-                                   .max_length = inference_said_length(&p->run->inference),
+                                   .max_length = inference_said_length(p->inference),
                                    .same_lengths = p->kind == CORPUS_PAIRS &&
                                                    feed_shares_lengths(&p->feed),
                                    .columns = p->columns.specs,
                                    .n_columns = p->columns.n};
-    return corpus_encode_part(&job->diags, p->run->vocab, &options, text, first, n);
+    return corpus_encode_part(&job->diags, p->inference->vocab, &options, text, first, n);
 }
 
 /* ---- computing ---- */
+
+static int64_t row_values(const Prediction *p, const Corpus *corpus, int64_t row)
+{
+    return p->width * (p->side < 0 ? 1 : corpus_side_length(corpus, row, p->side));
+}
 
 static void place_rows(const Predictor *p, const Corpus *corpus, Arena *arena, Predicted *results)
 {
     for (int k = 0; k < p->n; k++) {
         const Prediction *prediction = &p->all[k];
         int64_t *start = ARENA_ARRAY(arena, int64_t, corpus->n + 1);
-        for (int64_t i = 0; i < corpus->n; i++) {
-            const int64_t places =
-                prediction->side < 0 ? 1 : corpus_side_length(corpus, i, prediction->side);
-            start[i + 1] = start[i] + places * prediction->width;
-        }
+        for (int64_t i = 0; i < corpus->n; i++)
+            start[i + 1] = start[i] + row_values(prediction, corpus, i);
         results[k] = (Predicted){ARENA_ARRAY(arena, float, start[corpus->n] + 1), start};
     }
 }
 
-/* Copies the outputs of a batch to its rows. */
-static void take_batch(const Predictor *p, Exec *exec, const Batch *batch, Predicted *results)
+/* A batch's values of one prediction, as floats. */
+typedef struct Taken {
+    float *values;
+    int64_t room;
+} Taken;
+
+static const float *as_floats(const TfcPort *port, const void *values, int64_t n, Taken *taken)
+{
+    if (port->type == TFC_F32)
+        return values;
+    if (taken->room < n) {
+        taken->values = memory_resized(taken->values, (size_t)n * sizeof(float));
+        taken->room = n;
+    }
+    for (int64_t i = 0; i < n; i++)
+        taken->values[i] = (float)((const int32_t *)values)[i];
+    return taken->values;
+}
+
+static void take_batch(const Predictor *p, Exec *exec, const Corpus *corpus, const Batch *batch,
+                       Taken *taken, PredictedRow *act, void *context)
 {
     for (int k = 0; k < p->n; k++) {
-        const void *values = exec_output(exec, p->all[k].name);
-        const bool integers = p->program->outputs[k].type == TFC_I32;
-        int64_t at = 0;
+        const char *name = p->all[k].name;
+        const float *values = as_floats(&p->program->outputs[k], exec_output(exec, name),
+                                        exec_output_count(exec, name), taken);
         for (int64_t b = 0; b < batch->shape.rows; b++) {
-            const int64_t row = batch->row[b], first = results[k].start[row];
-            for (int64_t i = first; i < results[k].start[row + 1]; i++, at++)
-                results[k].values[i] =
-                    integers ? (float)((const int32_t *)values)[at] : ((const float *)values)[at];
+            const int64_t n = row_values(&p->all[k], corpus, batch->row[b]);
+            act(context, corpus, batch->row[b], k, values, n);
+            values += n;
         }
     }
+}
+
+bool predictor_each(const Predictor *p, Job *job, const Corpus *corpus, const Feed *feed,
+                    PredictedRow *act, void *context)
+{
+    Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = EVALUATION_BATCH}, 0);
+    Exec *exec = exec_new(p->program, p->inference->store);
+    Batch batch = {0};
+    Taken taken = {0};
+    bool ok = exec && feed_reserve(exec, p->program, feed, batches);
+    for (int64_t i = 0; ok && i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        feed_batch(exec, feed, &batch);
+        ok = exec_run(exec);
+        if (ok)
+            take_batch(p, exec, corpus, &batch, &taken, act, context);
+    }
+    free(taken.values);
+    batch_free(&batch);
+    exec_free(exec);
+    batches_free(batches);
+    return ok || job_no_memory(job);
+}
+
+static void keep_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
+                     int64_t n)
+{
+    Predicted *results = context;
+    memcpy(results[p].values + results[p].start[row], values, (size_t)n * sizeof *values);
 }
 
 bool predictor_run(const Predictor *p, Job *job, const Corpus *corpus, Arena *arena,
                    Predicted *results)
 {
-    Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = EVALUATION_BATCH}, 0);
-    Exec *exec = exec_new(p->program, p->run->store);
-    Batch batch = {0};
-    bool ok = exec && feed_reserve(exec, p->program, &p->feed, batches);
     place_rows(p, corpus, arena, results);
-    for (int64_t i = 0; ok && i < batches_count(batches); i++) {
-        batches_fill(batches, i, &batch);
-        feed_batch(exec, &p->feed, &batch);
-        ok = exec_run(exec);
-        if (ok)
-            take_batch(p, exec, &batch, results);
-    }
-    batch_free(&batch);
-    exec_free(exec);
-    batches_free(batches);
-    return ok || job_no_memory(job);
+    return predictor_each(p, job, corpus, &p->feed, keep_row, results);
 }

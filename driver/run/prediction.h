@@ -3,27 +3,34 @@
 #ifndef DRIVER_RUN_PREDICTION_H
 #define DRIVER_RUN_PREDICTION_H
 
-#include "driver/run/folder.h"
+#include "driver/run/inference.h"
+#include "runtime/train/best.h"
 
 /* Prediction: of one `predict NAME = …`.
  *   classes    whether the values are probabilities of classes; else they are numbers
  *   side       the side of whose positions each has values; -1: a row has `width` values
  *   width      values of a row or a position: how many classes there are
- *   names      the classes' names; NULL: they have none, and go by their numbers */
+ *   names      the classes' names; NULL: they have none, and go by their numbers
+ *   label      the column of the run's that says what is right; -1: none
+ *   is_ctc     the classes are of frames, and CTC makes the labels of them */
 typedef struct Prediction {
     const char *name;
-    bool classes;
+    bool classes, is_ctc;
+    int label;
     int side;
     int64_t width;
     const char *const *names;
 } Prediction;
 
 /* Predictor: how a run predicts.
+ *   given      the run's columns; run_kind: what it was trained on
  *   function   what is computed, and so which inputs are read
  *   columns    those of the run's columns that it reads
  *   kind       of the corpora that it reads */
 typedef struct Predictor {
-    RunFolder *run;
+    Inference *inference;
+    const DataColumns *given;
+    CorpusKind run_kind;
     Function *function;
     const TfcProgram *program;
     Prediction *all;
@@ -33,13 +40,24 @@ typedef struct Predictor {
     CorpusKind kind;
 } Predictor;
 
-/* Finds what the run predicts and compiles it; run_folder_load follows. `only`: the one prediction
+/* Finds what a model predicts and compiles it; its params are to be loaded after that. `only`: the one prediction
  * that is wanted, by its name; NULL: all. False after errors: it predicts nothing, or not that. */
-bool predictor_prepare(Predictor *predictor, Job *job, RunFolder *run, const char *only);
+bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
+                       const DataColumns *columns, CorpusKind kind, const char *only);
+/* Whether the model predicts anything. */
+bool predicts(const Module *module);
 /* n rows of texts from `first` on, all of them; long ones are cut with a warning. NULL after errors.
  * Freed by corpus_free. */
 Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText *text,
                          int64_t first, int64_t n);
+
+/* Called with the values of a row: n of prediction p, which are valid until it returns. */
+typedef void PredictedRow(void *context, const Corpus *corpus, int64_t row, int p,
+                          const float *values, int64_t n);
+/* Computes all rows in batches. `feed`: of the corpus's columns. False after an error: memory ran
+ * out. */
+bool predictor_each(const Predictor *predictor, Job *job, const Corpus *corpus, const Feed *feed,
+                    PredictedRow *act, void *context);
 
 /* Predicted: the values of all rows of a corpus, a list for each prediction. Those of row i are
  * values[start[i]] … values[start[i + 1] - 1]. */

@@ -113,9 +113,18 @@ static double median_words(const Training *t)
     return median;
 }
 
-static const TrainMeasure *default_measure(Training *t, bool answers)
+/* Whether validations compute the figure. */
+static bool is_measured(const Training *t, const TrainMeasure *measure)
 {
-    if (!answers)
+    bool translates = t->options->kind == CORPUS_PAIRS && t->inference.has_stepper;
+    return measure->needs == NEEDS_NOTHING ||
+           (measure->needs == NEEDS_TRANSLATIONS && translates) ||
+           predictor_measures(&t->predictor, (int)(measure - train_measures));
+}
+
+static const TrainMeasure *default_measure(Training *t)
+{
+    if (!is_measured(t, &train_measures[MEASURE_bleu]))
         return &train_measures[MEASURE_loss];
     double median = median_words(t);
     if (median >= LEAST_WORDS)
@@ -138,12 +147,12 @@ const TrainMeasure *training_recorded_best(const RunRecord *record, const char *
 
 /* What the run was judged by so far; NULL: nothing was recorded, or it cannot be measured any
  * more. */
-static const TrainMeasure *recorded_measure(Training *t, bool answers)
+static const TrainMeasure *recorded_measure(Training *t)
 {
     const char *by;
     const TrainMeasure *measure =
         t->options->record ? training_recorded_best(t->options->record, &by) : NULL;
-    return measure && (answers || !measure->answers) ? measure : NULL;
+    return measure && is_measured(t, measure) ? measure : NULL;
 }
 
 /* Of the texts that decide: their checksums. */
@@ -161,18 +170,19 @@ bool training_choose_best(Training *t, RunRecord *record)
 {
     const BestOption option = t->best;
     const TrainMeasure *measure = option.measure;
-    bool answers = t->options->kind == CORPUS_PAIRS && t->inference.has_stepper;
     if (!t->n_valid)
         return true;
-    if (measure && measure->answers && !answers)
+    if (measure && !is_measured(t, measure))
         return job_error(
             t->job,
-            "--best %s: this model is validated without translations, which the %s is counted on",
-            t->options->best, measure->title);
+            "--best %s: this model is validated without %s, which the %s is counted on",
+            t->options->best,
+            measure->needs == NEEDS_TRANSLATIONS ? "translations" : "such predictions",
+            measure->title);
     if (!measure)
-        measure = recorded_measure(t, answers);
+        measure = recorded_measure(t);
     if (!measure)
-        measure = default_measure(t, answers);
+        measure = default_measure(t);
     const char *by = train_best_text(t->job->arena, option.text, measure);
     t->settings.best = (TrainBest){measure, option.text, by, hash_texts(record, option.text)};
     vec_push(t->job->arena, record->facts, ((RunFact){FACT, by}));

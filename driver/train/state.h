@@ -7,6 +7,7 @@
 #include "driver/corpus/text_files.h"
 #include "driver/run/folder.h"
 #include "driver/run/inference.h"
+#include "driver/run/prediction_measures.h"
 #include "runtime/data/prepared.h"
 
 typedef struct TrainOptions {
@@ -90,6 +91,7 @@ typedef struct Training {
     Store *store;
     Split *split; /* with shards; its own store is freed with the training */
     Inference inference;
+    Predictor predictor; /* of validations; n 0: nothing that the model predicts is measured */
     TrainPrograms programs;
     TrainSettings settings;
     TrainState state;

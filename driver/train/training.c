@@ -170,6 +170,22 @@ static bool prepare_decode(Training *t)
     return true;
 }
 
+/* What the model predicts, if a validation measures any of it. */
+static bool prepare_predictions(Training *t)
+{
+    bool is_measured = false;
+    if (!t->columns.n || !predicts(t->session.model->module))
+        return true;
+    if (!predictor_prepare(&t->predictor, t->job, &t->inference, &t->columns, t->options->kind,
+                           NULL))
+        return false;
+    for (int i = 0; i < TRAIN_MEASURES; i++)
+        is_measured = is_measured || predictor_measures(&t->predictor, i);
+    if (!is_measured)
+        t->predictor = (Predictor){0};
+    return true;
+}
+
 /* Training computes in the type asked for, validation in f32, as tfc eval does: a run
  * may be resumed, and compared, in either type. */
 static bool compile_programs(Training *t)
@@ -186,7 +202,8 @@ static bool compile_programs(Training *t)
     t->inference.workers.given = 1; /* --memory knows of one stepper */
     if (!t->n_valid)
         return true;
-    return inference_prepare_score(&t->inference, true) && prepare_decode(t);
+    return inference_prepare_score(&t->inference, true) && prepare_decode(t) &&
+           prepare_predictions(t);
 }
 
 /* The optimizer's slots of params that began or ceased to train. */

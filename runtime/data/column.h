@@ -25,13 +25,14 @@ enum { SIDE_SOURCE, SIDE_TARGET, MOST_SIDES = 8, MOST_COLUMNS = 16 };
  *   width          values of a row or, with a side, of a position
  *   is_framed      a text gets the special tokens of a source
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
+ *   is_ctc         labels of a CTC loss, whose blank is 0
  *   below          integers are at least 0 and below it; 0: any */
 typedef struct ColumnSpec {
     const char *input, *field;
     ColumnKind kind;
     int side;
     int64_t width, below;
-    bool is_framed;
+    bool is_framed, is_ctc;
     const Labels *labels;
     int32_t first;
 } ColumnSpec;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const TrainMeasure train_measures[TRAIN_MEASURES] = {
-#define FIGURE(of, measure, is_higher, needs_answers, times, digits, of_unit, as_noun, help) \
+#define FIGURE(of, measure, is_higher, what, times, digits, of_unit, as_noun, help) \
     {.name = measure,                                                                        \
      .field = "valid_" #of,                                                                  \
      .title = as_noun,                                                                       \
@@ -16,7 +16,7 @@ const TrainMeasure train_measures[TRAIN_MEASURES] = {
      .scale = times,                                                                         \
      .decimals = digits,                                                                     \
      .higher = is_higher,                                                                    \
-     .answers = needs_answers},
+     .needs = NEEDS_##what},
 #include "runtime/train/figures.def"
 #undef FIGURE
 };

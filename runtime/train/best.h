@@ -14,6 +14,9 @@ typedef struct TrainFigures {
 } TrainFigures;
 TrainFigures train_no_figures(void); /* all NAN */
 
+/* FigureNeeds: what a validation has to compute for a figure beside the loss. */
+typedef enum FigureNeeds { NEEDS_NOTHING, NEEDS_TRANSLATIONS, NEEDS_PREDICTIONS } FigureNeeds;
+
 /* TrainMeasure: a row of figures.def.
  *   field   the member of log.jsonl
  *   at      the offset in TrainFigures */
@@ -22,7 +25,8 @@ typedef struct TrainMeasure {
     size_t at;
     double scale;
     int decimals;
-    bool higher, answers;
+    bool higher;
+    FigureNeeds needs;
 } TrainMeasure;
 
 enum {

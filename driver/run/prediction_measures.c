@@ -1,0 +1,236 @@
+/* Measuring predictions: what each counts as, and the figures of the counts. */
+#include "driver/run/prediction_measures.h"
+
+#include "runtime/data/measures.h"
+#include "runtime/decode/ctc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a prediction is measured as. */
+typedef enum Task { TASK_NONE, TASK_CLASSES, TASK_TAGS, TASK_SEQUENCES, TASK_NUMBERS } Task;
+
+static Task task_of(const Prediction *p)
+{
+    if (p->label < 0)
+        return TASK_NONE;
+    if (!p->classes)
+        return p->side < 0 && p->width == 1 ? TASK_NUMBERS : TASK_NONE;
+    return p->is_ctc ? TASK_SEQUENCES : p->side < 0 ? TASK_CLASSES : TASK_TAGS;
+}
+
+static bool is_vector(const Prediction *p)
+{
+    return !p->classes && p->side < 0 && p->width > 1 && p->label < 0;
+}
+
+/* The first two vectors of the same width; false: there are none. */
+static bool find_pair(const Predictor *predictor, int pair[2])
+{
+    for (int a = 0; a < predictor->n; a++)
+        for (int b = a + 1; b < predictor->n; b++)
+            if (is_vector(&predictor->all[a]) && is_vector(&predictor->all[b]) &&
+                predictor->all[a].width == predictor->all[b].width) {
+                pair[0] = a;
+                pair[1] = b;
+                return true;
+            }
+    return false;
+}
+
+/* The first prediction of that task; -1: there is none. */
+static int find_task(const Predictor *predictor, Task task)
+{
+    for (int p = 0; p < predictor->n; p++)
+        if (task_of(&predictor->all[p]) == task)
+            return p;
+    return -1;
+}
+
+static bool marks_spans(const Predictor *predictor)
+{
+    const int p = find_task(predictor, TASK_TAGS);
+    const Prediction *tags = p < 0 ? NULL : &predictor->all[p];
+    return tags && tags->names && tags_have_spans(tags->names, tags->width);
+}
+
+bool predictor_measures(const Predictor *predictor, int measure)
+{
+    int pair[2];
+    switch (measure) {
+    case MEASURE_accuracy:
+        return find_task(predictor, TASK_CLASSES) >= 0 || find_task(predictor, TASK_TAGS) >= 0;
+    case MEASURE_macro_f1: return find_task(predictor, TASK_CLASSES) >= 0;
+    case MEASURE_span_f1: return marks_spans(predictor);
+    case MEASURE_line_error_rate:
+    case MEASURE_symbol_error_rate: return find_task(predictor, TASK_SEQUENCES) >= 0;
+    case MEASURE_spearman: return find_task(predictor, TASK_NUMBERS) >= 0;
+    case MEASURE_recall: return find_pair(predictor, pair);
+    default: return false;
+    }
+}
+
+/* ---- counting ---- */
+
+/* One measurement: the prediction of each task, and what has been counted of it. */
+typedef struct Measuring {
+    const Predictor *predictor;
+    Job *job;
+    int classes, tags, sequences, numbers; /* -1: none */
+    int pair[2];
+    bool has_pair, ok;
+    ClassCounts class_counts;
+    TagCounts tag_counts;
+    ErrorCounts error_counts;
+    NumberPairs number_pairs;
+    float *vectors[2]; /* of the pair, in the order of the rows */
+    int32_t *ids;      /* of a row's positions */
+    int64_t room;
+} Measuring;
+
+static int32_t greatest_class(const float *values, int64_t n)
+{
+    int32_t at = 0;
+    for (int32_t i = 1; i < n; i++)
+        if (values[i] > values[at])
+            at = i;
+    return at;
+}
+
+/* A row of the column that says what is right. */
+static const int32_t *labels_of(const Measuring *m, const Corpus *corpus, int64_t row, int p,
+                                int64_t *n)
+{
+    const Rows *rows = &corpus->columns[m->predictor->all[p].label];
+    *n = rows_length(rows, row);
+    return rows->ids.data + rows->start[row];
+}
+
+static int32_t *room_for(Measuring *m, int64_t n)
+{
+    if (m->room < n || !m->ids) {
+        m->ids = memory_resized(m->ids, (size_t)(n + 1) * sizeof *m->ids);
+        m->room = n;
+    }
+    return m->ids;
+}
+
+static void count_tags(Measuring *m, const int32_t *labels, const float *values, int64_t n,
+                       int64_t width)
+{
+    int32_t *ids = room_for(m, n);
+    for (int64_t i = 0; i < n; i++)
+        ids[i] = greatest_class(values + i * width, width);
+    tags_add(&m->tag_counts, labels, ids, n);
+}
+
+/* The best path: in each frame the greatest probability, or its logarithm. */
+static void count_sequence(Measuring *m, const int32_t *labels, int64_t n_labels,
+                           const float *values, int64_t n, int64_t width)
+{
+    double probability;
+    int32_t found;
+    const CtcFrames frames = {values, (int32_t)n, (int32_t)width, CTC_LOSS_BLANK};
+    int32_t *ids = room_for(m, n);
+    if (ctc_best_path(&frames, ids, &found, &probability) == CTC_OK)
+        errors_add(&m->error_counts, ids, found, labels, n_labels);
+    else
+        m->ok = job_error(m->job, "%s", ctc_message(CTC_BAD_NUMBERS));
+}
+
+static void count_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
+                      int64_t n)
+{
+    Measuring *m = context;
+    const Prediction *prediction = &m->predictor->all[p];
+    int64_t n_labels = 0;
+    const int32_t *labels =
+        prediction->label < 0 ? NULL : labels_of(m, corpus, row, p, &n_labels);
+    if (p == m->classes)
+        classes_add(&m->class_counts, labels[0], greatest_class(values, n));
+    if (p == m->tags)
+        count_tags(m, labels, values, n_labels, prediction->width);
+    if (p == m->sequences)
+        count_sequence(m, labels, n_labels, values, n / prediction->width, prediction->width);
+    if (p == m->numbers) {
+        float label;
+        memcpy(&label, labels, sizeof label);
+        numbers_add(&m->number_pairs, label, values[0]);
+    }
+    for (int side = 0; m->has_pair && side < 2; side++)
+        if (p == m->pair[side])
+            memcpy(m->vectors[side] + row * n, values, (size_t)n * sizeof *values);
+}
+
+/* ---- figures ---- */
+
+static bool begin(Measuring *m, Arena *arena, int64_t rows)
+{
+    const Predictor *p = m->predictor;
+    Diagnostics *diags = &m->job->diags;
+    m->classes = find_task(p, TASK_CLASSES);
+    m->tags = find_task(p, TASK_TAGS);
+    m->sequences = find_task(p, TASK_SEQUENCES);
+    m->numbers = find_task(p, TASK_NUMBERS);
+    m->has_pair = find_pair(p, m->pair);
+    for (int side = 0; m->has_pair && side < 2; side++)
+        m->vectors[side] = memory_resized(
+            NULL, (size_t)(rows * p->all[m->pair[0]].width + 1) * sizeof(float));
+    if (m->classes >= 0 &&
+        !classes_begin(&m->class_counts, arena, diags, p->all[m->classes].width, false))
+        return false;
+    if (m->tags < 0)
+        return true;
+    const Prediction *tags = &p->all[m->tags];
+    const char **none = ARENA_ARRAY(arena, const char *, tags->width + 1);
+    for (int64_t i = 0; i < tags->width; i++)
+        none[i] = "O";
+    return tags_begin(&m->tag_counts, arena, diags, tags->names ? tags->names : none, tags->width);
+}
+
+static double mean_recall(const Measuring *m, Arena *arena, int64_t rows)
+{
+    const int64_t width = m->predictor->all[m->pair[0]].width;
+    int64_t *forth = ARENA_ARRAY(arena, int64_t, rows + 1);
+    int64_t *back = ARENA_ARRAY(arena, int64_t, rows + 1);
+    retrieval_ranks(m->vectors[0], m->vectors[1], rows, width, forth, back);
+    return (retrieval_recall(forth, rows, 1) + retrieval_recall(back, rows, 1)) / 2;
+}
+
+static void take_figures(const Measuring *m, Arena *arena, int64_t rows, TrainFigures *out)
+{
+    if (m->tags >= 0)
+        out->accuracy = tags_accuracy(&m->tag_counts);
+    if (m->tags >= 0 && m->tag_counts.has_spans)
+        out->span_f1 = match_f1(&m->tag_counts.spans);
+    if (m->classes >= 0) {
+        out->accuracy = classes_accuracy(&m->class_counts);
+        out->macro_f1 = classes_macro_f1(&m->class_counts);
+    }
+    if (m->sequences >= 0) {
+        out->symbol_error_rate = errors_token_rate(&m->error_counts);
+        out->line_error_rate = errors_sequence_rate(&m->error_counts);
+    }
+    if (m->numbers >= 0)
+        out->spearman = numbers_spearman(&m->number_pairs);
+    if (m->has_pair)
+        out->recall = mean_recall(m, arena, rows);
+}
+
+bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpus,
+                       TrainFigures *out)
+{
+    Arena *arena = arena_new();
+    Measuring m = {.predictor = predictor, .job = job, .ok = true};
+    bool ok = begin(&m, arena, corpus->n) &&
+              predictor_each(predictor, job, corpus, &predictor->inference->feed, count_row, &m) && m.ok;
+    if (ok)
+        take_figures(&m, arena, corpus->n, out);
+    numbers_free(&m.number_pairs);
+    free(m.vectors[0]);
+    free(m.vectors[1]);
+    free(m.ids);
+    arena_free(arena);
+    return ok;
+}
