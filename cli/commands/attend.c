@@ -49,6 +49,8 @@ static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *t
     text_files_look(job, given, "", ATTENDED);
     Lines *target;
     const TextFiles sources = {.text = given->source};
+    if (!run_reads_lines(job, run))
+        return false;
     Lines *source = text_files_read(job, pairs && !given->target.count ? &sources : given, NULL,
                                     o->common.line_limit, &target);
     if (!source)

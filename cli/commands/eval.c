@@ -2,7 +2,10 @@
 #include "base/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/options/decoding.h"
+#include "cli/tokens.h"
+#include "driver/corpus/table_files.h"
 #include "driver/run/evaluation.h"
+#include "driver/run/prediction_measures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +15,7 @@
 typedef struct Eval {
     Common common;
     TextFiles texts;
+    TextList columns; /* "INPUT=FIELD" */
     const char *tokenize;
     Decoding decoding;
     bool json;
@@ -19,6 +23,7 @@ typedef struct Eval {
 
 typedef struct Figures {
     Evaluation of;
+    TrainFigures predicted;       /* of a table; else all NAN */
     double full_bleu;             /* with --shortlist: over the whole vocabulary; else NAN */
     double shortlist, vocabulary; /* tokens of a batch's shortlist, in the mean; of all */
 } Figures;
@@ -46,24 +51,56 @@ static bool measure_full(Job *job, const Eval *o, const char *path, const Corpus
     return ok;
 }
 
+static void put_predicted(const TrainFigures *figures, JsonWriter *json)
+{
+    for (int i = 0; i < TRAIN_MEASURES; i++) {
+        const TrainMeasure *measure = &train_measures[i];
+        const double figure = train_measure_figure(measure, figures);
+        if (!isnan(figure) && json)
+            json_put_number(json, measure->field + sizeof "valid_" - 1, figure, RESULT_DIGITS);
+        else if (!isnan(figure))
+            printf("%-24s %.*f%s\n", measure->title, measure->decimals, measure->scale * figure,
+                   measure->unit);
+    }
+}
+
+/* Of a table. */
+static void print_records(const Eval *o, const Figures *f)
+{
+    Text out = {0};
+    JsonWriter json = {.out = &out};
+    if (!o->json) {
+        printf("%-24s %.4f\n", "loss", f->of.model_loss);
+        put_predicted(&f->predicted, NULL);
+        printf("%-24s %" PRId64 "\n", "records", f->of.sentences);
+        return;
+    }
+    json_open(&json, NULL, '{');
+    json_put_number(&json, "loss", f->of.model_loss, RESULT_DIGITS);
+    put_predicted(&f->predicted, &json);
+    json_put_integer(&json, "records", f->of.sentences);
+    json_close(&json, '}');
+    puts(out.data);
+    text_free(&out);
+}
+
 static void print_json(const Figures *f)
 {
-    enum { DIGITS = 9 };
     Text out = {0};
     JsonWriter json = {.out = &out};
     json_open(&json, NULL, '{');
-    json_put_number(&json, "loss", f->of.loss, DIGITS);
-    json_put_number(&json, "perplexity", f->of.perplexity, DIGITS);
-    json_put_number(&json, "model_loss", f->of.model_loss, DIGITS);
+    json_put_number(&json, "loss", f->of.loss, RESULT_DIGITS);
+    json_put_number(&json, "perplexity", f->of.perplexity, RESULT_DIGITS);
+    json_put_number(&json, "model_loss", f->of.model_loss, RESULT_DIGITS);
     if (f->of.decoded) {
-        json_put_number(&json, "bleu", f->of.judgement.bleu, DIGITS);
+        json_put_number(&json, "bleu", f->of.judgement.bleu, RESULT_DIGITS);
         json_put_text(&json, "signature", f->of.signature);
         if (!isnan(f->full_bleu)) {
-            json_put_number(&json, "bleu_without_shortlist", f->full_bleu, DIGITS);
-            json_put_number(&json, "shortlist_tokens", f->shortlist, DIGITS);
+            json_put_number(&json, "bleu_without_shortlist", f->full_bleu, RESULT_DIGITS);
+            json_put_number(&json, "shortlist_tokens", f->shortlist, RESULT_DIGITS);
         }
-        json_put_number(&json, "accuracy", f->of.judgement.exact, DIGITS);
-        json_put_number(&json, "symbol_error_rate", f->of.judgement.symbol_error_rate, DIGITS);
+        json_put_number(&json, "accuracy", f->of.judgement.exact, RESULT_DIGITS);
+        json_put_number(&json, "symbol_error_rate", f->of.judgement.symbol_error_rate, RESULT_DIGITS);
     }
     json_put_integer(&json, "sentences", f->of.sentences);
     json_put_integer(&json, "tokens", f->of.tokens);
@@ -111,15 +148,49 @@ static bool read_texts(Job *job, const Eval *o, const RunFolder *run, Texts *tex
     return texts->source != NULL;
 }
 
+static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText *text)
+{
+    const ModelPorts *ports = &run->inference.ports;
+    const Module *module = run->session.model->module;
+    TableFields fields;
+    if (!o->texts.data.count || o->texts.source.count || o->texts.text.count)
+        return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
+    return table_fields_of(job, module, ports, &o->columns, NULL, &fields) &&
+           table_files_read(job, &o->texts.data, &fields, o->common.line_limit, text);
+}
+
+/* Loss and predictions of a run that reads tables. */
+static bool eval_table(Job *job, const Eval *o, RunFolder *run)
+{
+    CorpusText text;
+    Predictor predictor;
+    const bool predicting = predicts(run->session.model->module);
+    Figures figures = {.predicted = train_no_figures()};
+    Corpus *corpus = read_table(job, o, run, &text) ? evaluation_records(job, run, &text) : NULL;
+    bool ok = corpus &&
+              (!predicting || predictor_prepare(&predictor, job, &run->inference, &run->columns,
+                                                run->kind, NULL)) &&
+              evaluation_prepare(job, run, o->common.checkpoint);
+    cli_flush(job);
+    ok = ok && evaluation_loss(job, run, corpus, &figures.of) &&
+         (!predicting || predictor_measure(&predictor, job, corpus, &figures.predicted));
+    if (ok)
+        print_records(o, &figures);
+    corpus_free(corpus);
+    return ok;
+}
+
 static bool eval(Job *job, const void *record, RunFolder *run)
 {
     const Eval *o = record;
     Texts texts;
+    if (run->inference.ports.is_table)
+        return eval_table(job, o, run);
     if (!read_texts(job, o, run, &texts))
         return false;
     Corpus *corpus = evaluation_corpus(job, run, texts.source, texts.target);
     const bool decodes = evaluation_decodes(run);
-    Figures figures = {.full_bleu = NAN};
+    Figures figures = {.predicted = train_no_figures(), .full_bleu = NAN};
     bool ok = corpus && evaluation_prepare(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && evaluation_loss(job, run, corpus, &figures.of) &&
@@ -141,7 +212,7 @@ static int run_eval(Job *job, void *record, const Arguments *arguments)
     const Eval *o = record;
     const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
     if (!mistake)
-        mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT);
+        mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
     if (mistake)
         return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], eval, o);
@@ -152,6 +223,10 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Eval, texts.target), 0, NULL,
      "reference text, with as many lines as the source"},
     {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "text of a model with one input"},
+    {"data", "FILE", FIELD(Eval, texts.data), 0, NULL,
+     "table of a model that is fed by columns (docs/data-columns.md)"},
+    {"column", "INPUT=FIELD", FIELD(Eval, columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
 #define RECORD Eval
 #define SEARCH DECODING_OPTION
 #define LONGEST DECODING_OPTION
@@ -190,7 +265,9 @@ const Command command_eval = {
         "Measures a run on given text: the loss without label smoothing and the perplexity; of\n"
         "pairs also BLEU as sacrebleu counts it, and how many translations are exactly right. If\n"
         "the model's own loss is another number (label smoothing, labels that do not count,\n"
-        "further terms), that is shown, too, computed as if the whole text were one batch.",
+        "further terms), that is shown, too, computed as if the whole text were one batch. Of a\n"
+        "table: the model's loss, and how well its predictions fit the columns that say what is\n"
+        "right.",
     COMMAND_OPTIONS(Eval, options),
     .run = run_eval,
 };

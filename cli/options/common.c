@@ -46,6 +46,8 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
 
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
 {
+    if (!run_reads_lines(job, run))
+        return false;
     const char *misfit = text_files_misfit(job->arena, texts, "", TEXTS_PAIRS | TEXTS_TEXT,
                                            run->path, run->kind == CORPUS_PAIRS, true);
     text_files_look(job, texts, "", TEXTS_PAIRS | TEXTS_TEXT);

@@ -5,22 +5,28 @@
 
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target)
 {
+    return evaluation_records(job, run, &(CorpusText){.source = source, .target = target});
+}
+
+Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *text)
+{
     bool stream = run->kind == CORPUS_STREAM;
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = true,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
-                             .max_length = inference_max_length(&run->inference)};
+                             .max_length = inference_max_length(&run->inference),
+                             .columns = run->columns.specs,
+                             .n_columns = run->columns.n};
     if (stream && !inference_said_length(&run->inference))
         options.max_length = EVALUATION_WINDOW;
     if (stream && options.max_length > EVALUATION_STREAM_BATCH)
         options.max_length = EVALUATION_STREAM_BATCH;
-    return corpus_encode(&job->diags, run->vocab, &options,
-                         &(CorpusText){.source = source, .target = target});
+    return corpus_encode(&job->diags, run->vocab, &options, text);
 }
 
 bool evaluation_decodes(const RunFolder *run)
 {
-    return run->kind == CORPUS_PAIRS && ports_predict(&run->inference.ports);
+    return run->kind == CORPUS_PAIRS && !run->columns.n && ports_predict(&run->inference.ports);
 }
 
 bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint)

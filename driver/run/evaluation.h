@@ -36,6 +36,8 @@ typedef struct Evaluation {
 /* The lines as the run reads them: every row of pairs and lines; a stream in windows as training
  * has them. `target`: of pairs; else NULL. Its caller frees it; NULL after errors. */
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target);
+/* The same of a table, with all columns of the run. */
+Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *text);
 /* Whether answers to such a corpus are decoded and compared. */
 bool evaluation_decodes(const RunFolder *run);
 /* Compiles what is needed, and reads the params as run_folder_load does. False after errors. */

@@ -129,6 +129,15 @@ static bool open_one(Job *job, const RunSource *source, RunFolder *run)
     return true;
 }
 
+bool run_reads_lines(Job *job, const RunFolder *run)
+{
+    return !run->columns.n ||
+           job_error(job,
+                     "%s reads a table, with a column for `%s`, and this command gives it lines of "
+                     "text: tfc eval and tfc predict read tables",
+                     run->path, run->columns.specs[0].input);
+}
+
 bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member)
 {
     if (run->kind != member->kind)
