@@ -46,8 +46,8 @@ const char *duration_text(double seconds)
 
 void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure)
 {
-    bool by_errors = measure && measure->needs == NEEDS_TRANSLATIONS &&
-                     measure != &train_measures[MEASURE_bleu];
+    bool by_errors =
+        measure && measure->needs == NEEDS_TRANSLATIONS && measure != &train_measures[MEASURE_bleu];
     *progress = (Progress){.terminal = isatty(STDERR_FILENO),
                            .counts_errors = words || by_errors,
                            .measure = measure ? measure->title : NULL,

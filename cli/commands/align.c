@@ -74,6 +74,8 @@ static bool align(Job *job, const void *record, RunFolder *run)
     if (run->kind != CORPUS_PAIRS)
         return job_error(job, "%s: the model has no attention of its target over a source",
                          run->path);
+    if (!run_reads_lines(job, run))
+        return false;
     text_files_look(job, &o->texts, "", TEXTS_PAIRS);
     Lines *target;
     const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);

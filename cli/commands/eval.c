@@ -100,7 +100,8 @@ static void print_json(const Figures *f)
             json_put_number(&json, "shortlist_tokens", f->shortlist, RESULT_DIGITS);
         }
         json_put_number(&json, "accuracy", f->of.judgement.exact, RESULT_DIGITS);
-        json_put_number(&json, "symbol_error_rate", f->of.judgement.symbol_error_rate, RESULT_DIGITS);
+        json_put_number(&json, "symbol_error_rate", f->of.judgement.symbol_error_rate,
+                        RESULT_DIGITS);
     }
     json_put_integer(&json, "sentences", f->of.sentences);
     json_put_integer(&json, "tokens", f->of.tokens);
@@ -212,7 +213,8 @@ static int run_eval(Job *job, void *record, const Arguments *arguments)
     const Eval *o = record;
     const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
     if (!mistake)
-        mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
+        mistake =
+            text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
     if (mistake)
         return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], eval, o);

@@ -1,8 +1,7 @@
 /* tfc predict: what a model says it predicts, for each record of a table or line of a text. */
 #define _GNU_SOURCE
-#include "base/json_write.h"
 #include "cli/commands/commands.h"
-#include "cli/tokens.h"
+#include "cli/predicted.h"
 #include "driver/corpus/table_files.h"
 #include "driver/exchange/npz.h"
 #include "driver/run/folder.h"
@@ -15,114 +14,12 @@
 typedef struct Predict {
     Common common;
     TextList input, columns;
-    const char *only, *npy;
-    int64_t top;
+    const char *only, *npy, *lexicon, *separator;
+    int64_t top, beam;
     bool json;
 } Predict;
 
 enum { WINDOW_ROWS = 16384 }; /* whose values are in memory at once */
-
-/* ---- one row ---- */
-
-/* A class and its probability: by falling probabilities, then by their numbers. */
-typedef struct Ranked {
-    int64_t number;
-    float probability;
-} Ranked;
-
-/* The k greatest of n probabilities; returns how many. */
-static int64_t rank_classes(const float *values, int64_t n, int64_t k, Ranked *out)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = count < k ? count++ : k;
-        if (at == k && !(values[i] > out[k - 1].probability))
-            continue;
-        for (at = at < k ? at : k - 1; at > 0 && values[i] > out[at - 1].probability; at--)
-            out[at] = out[at - 1];
-        out[at] = (Ranked){i, values[i]};
-    }
-    return count;
-}
-
-static const char *class_name(const Prediction *p, int64_t number, char digits[24])
-{
-    snprintf(digits, 24, "%lld", (long long)number);
-    return p->names ? p->names[number] : digits;
-}
-
-static void put_class(const Predict *o, const Prediction *p, const float *values, Ranked *ranked,
-                      Text *out)
-{
-    char digits[24];
-    const int64_t n = rank_classes(values, p->width, o->top, ranked);
-    for (int64_t i = 0; i < n; i++)
-        text_add(out, "%s%s\t%.6g", i ? "\t" : "", class_name(p, ranked[i].number, digits),
-                 (double)ranked[i].probability);
-}
-
-static void put_text_row(const Predict *o, const Prediction *p, const float *values, int64_t n,
-                         Ranked *ranked, Text *out)
-{
-    char digits[24];
-    if (p->classes && p->side < 0)
-        put_class(o, p, values, ranked, out);
-    for (int64_t i = 0; p->classes && p->side >= 0 && i < n; i += p->width) {
-        rank_classes(values + i, p->width, 1, ranked);
-        text_add(out, "%s%s", i ? " " : "", class_name(p, ranked[0].number, digits));
-    }
-    for (int64_t i = 0; !p->classes && i < n; i++)
-        text_add(out, "%s%.9g", i ? " " : "", (double)values[i]);
-    text_string(out, "\n");
-}
-
-/* ["en", 0.98]: a class. */
-static void put_json_pair(JsonWriter *json, const Prediction *p, const Ranked *ranked)
-{
-    char digits[24];
-    json_open(json, NULL, '[');
-    if (p->names)
-        json_put_text(json, NULL, class_name(p, ranked->number, digits));
-    else
-        json_put_integer(json, NULL, ranked->number);
-    json_put_number(json, NULL, (double)ranked->probability, RESULT_DIGITS);
-    json_close(json, ']');
-}
-
-static void put_json_classes(const Predict *o, JsonWriter *json, const char *key,
-                             const Prediction *p, const float *values, Ranked *ranked)
-{
-    const int64_t n = rank_classes(values, p->width, o->top, ranked);
-    json_open(json, key, '[');
-    for (int64_t i = 0; i < n; i++)
-        put_json_pair(json, p, &ranked[i]);
-    json_close(json, ']');
-}
-
-static void put_json_values(JsonWriter *json, const char *key, const float *values, int64_t n)
-{
-    json_open(json, key, '[');
-    for (int64_t i = 0; i < n; i++)
-        json_put_number(json, NULL, (double)values[i], RESULT_DIGITS);
-    json_close(json, ']');
-}
-
-static void put_json(const Predict *o, JsonWriter *json, const Prediction *p, const float *values,
-                     int64_t n, Ranked *ranked)
-{
-    const bool lists = p->side >= 0;
-    if (lists)
-        json_open(json, p->name, '[');
-    for (int64_t i = 0; i < n; i += p->width)
-        if (p->classes)
-            put_json_classes(o, json, lists ? NULL : p->name, p, values + i, ranked);
-        else if (p->width > 1)
-            put_json_values(json, lists ? NULL : p->name, values + i, p->width);
-        else
-            json_put_number(json, lists ? NULL : p->name, (double)values[i], RESULT_DIGITS);
-    if (lists)
-        json_close(json, ']');
-}
 
 /* ---- all rows ---- */
 
@@ -132,31 +29,33 @@ typedef struct Answers {
     const Predictor *predictor;
     const Prediction *shown; /* if it is the only one; NULL: all, as JSON */
     FileWriter *npy;
-    Ranked *ranked;
+    PredictedForm form;
 } Answers;
 
-static void put_row(const Answers *a, int64_t line, const Predicted *results, int64_t row,
+static bool put_row(Job *job, const Answers *a, int64_t line, const Predicted *results, int64_t row,
                     Text *out)
 {
     JsonWriter json = {.out = out};
+    bool ok = true;
     if (a->o->json) {
         json_open(&json, NULL, '{');
         json_put_integer(&json, "line", line);
     }
-    for (int p = 0; p < a->predictor->n; p++) {
+    for (int p = 0; p < a->predictor->n && ok; p++) {
         const Prediction *prediction = &a->predictor->all[p];
         const int64_t first = results[p].start[row], n = results[p].start[row + 1] - first;
         if (a->npy)
             file_write(a->npy, results[p].values + first, (size_t)n * sizeof(float));
         else if (a->o->json)
-            put_json(a->o, &json, prediction, results[p].values + first, n, a->ranked);
+            ok = predicted_put_json(job, &a->form, prediction, results[p].values + first, n, &json);
         else
-            put_text_row(a->o, prediction, results[p].values + first, n, a->ranked, out);
+            ok = predicted_put_text(job, &a->form, prediction, results[p].values + first, n, out);
     }
     if (a->o->json) {
         json_close(&json, '}');
         text_string(out, "\n");
     }
+    return ok;
 }
 
 static bool predict_window(Job *job, const Answers *a, const CorpusText *text, int64_t first,
@@ -168,7 +67,7 @@ static bool predict_window(Job *job, const Answers *a, const CorpusText *text, i
     bool ok = corpus && predictor_run(a->predictor, job, corpus, arena, results);
     Text out = {0};
     for (int64_t row = 0; ok && row < corpus->n; row++)
-        put_row(a, corpus->line[row], results, row, &out);
+        ok = put_row(job, a, corpus->line[row], results, row, &out);
     if (ok && out.length)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);
@@ -224,9 +123,10 @@ static bool read_input(Job *job, const Predict *o, const Predictor *predictor, C
     /* the columns that the predictor reads, in its order */
     Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
     for (int c = 0; c < predictor->columns.n; c++)
-        columns[c] = lines ? lines
-                           : text->columns[columns_find(predictor->given,
-                                                        predictor->columns.specs[c].input)];
+        columns[c] =
+            lines
+                ? lines
+                : text->columns[columns_find(predictor->given, predictor->columns.specs[c].input)];
     if (lines)
         *text = (CorpusText){.source = predictor->columns.n ? NULL : lines};
     else if (!text->source && predictor->kind == CORPUS_LINES)
@@ -244,17 +144,35 @@ static bool find_shown(Job *job, const Predict *o, Answers *a)
     if (p->n == 1)
         a->shown = &p->all[0];
     if (!a->shown && (!o->json || o->npy))
-        return job_error(job, "the model predicts %s: --only NAME chooses one, and --json gives all",
-                         list);
+        return job_error(
+            job, "the model predicts %s: --only NAME chooses one, and --json gives all", list);
     if (o->npy && a->shown->side >= 0)
         return job_error(job,
                          "--npy: rows of `%s` have different lengths, and an array has none: "
                          "use --json",
                          a->shown->name);
     if (!o->json && !o->npy && a->shown->side >= 0 && !a->shown->classes && a->shown->width > 1)
-        return job_error(job, "`%s` has %lld numbers for each position: use --json",
-                         a->shown->name, (long long)a->shown->width);
+        return job_error(job, "`%s` has %lld numbers for each position: use --json", a->shown->name,
+                         (long long)a->shown->width);
     return true;
+}
+
+/* How rows are written; a lexicon is of the one prediction that CTC makes labels of. */
+static bool begin_form(Job *job, Answers *a)
+{
+    const Predict *o = a->o;
+    const Prediction *ctc = NULL;
+    for (int p = 0; p < a->predictor->n; p++)
+        if (a->predictor->all[p].is_ctc)
+            ctc = &a->predictor->all[p];
+    predicted_form_begin(&a->form, job->arena, o->top);
+    a->form.search.width = (int32_t)o->beam;
+    if (!ctc && (o->beam > 1 || o->lexicon))
+        return job_error(job, "%s: the model predicts no labels of a CTC loss",
+                         o->lexicon ? "--lexicon" : "--beam");
+    if (o->lexicon)
+        a->form.search.lexicon = ctc_lexicon_read(job, ctc, o->lexicon, o->separator);
+    return !o->lexicon || a->form.search.lexicon;
 }
 
 /* Begins the array of --npy. */
@@ -263,10 +181,8 @@ static bool open_npy(Job *job, Answers *a, int64_t rows)
     if (!a->o->npy)
         return true;
     const int64_t width = a->shown->width;
-    const NpyArray array = {.type = NPY_F32,
-                            .rank = width > 1 ? 2 : 1,
-                            .dims = {rows, width},
-                            .count = rows * width};
+    const NpyArray array = {
+        .type = NPY_F32, .rank = width > 1 ? 2 : 1, .dims = {rows, width}, .count = rows * width};
     Text header = {0};
     a->npy = file_create(&job->diags, a->o->npy);
     if (!a->npy)
@@ -290,13 +206,13 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     Predictor predictor;
     CorpusText text = {0};
     Answers answers = {.o = o, .predictor = &predictor};
-    bool ok = predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) && find_shown(job, o, &answers) &&
-              run_folder_load(job, run, o->common.checkpoint);
+    bool ok =
+        predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
+        find_shown(job, o, &answers) && run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && read_input(job, o, &predictor, &text);
     const int64_t n = ok ? corpus_lines(&text)->n : 0;
-    answers.ranked = ARENA_ARRAY(job->arena, Ranked, o->top + 1);
-    ok = ok && open_npy(job, &answers, n);
+    ok = ok && begin_form(job, &answers) && open_npy(job, &answers, n);
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
         ok = predict_window(job, &answers, &text, first,
                             n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
@@ -308,6 +224,11 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
     const Predict *o = record;
     if (o->npy && o->json)
         return cli_usage_error("--npy and --json are two ways to give values: one of them");
+    if (o->separator && !o->lexicon)
+        return cli_usage_error("--separator is between the words of --lexicon");
+    if (o->beam > CTC_WIDEST || o->top > CTC_WIDEST)
+        return cli_usage_error("--%s is at most %d", o->beam > CTC_WIDEST ? "beam" : "top",
+                               CTC_WIDEST);
     return common_run(job, &o->common, arguments->words[0], predict, o);
 }
 
@@ -318,7 +239,14 @@ static const Option options[] = {
     {"column", "INPUT=FIELD", FIELD(Predict, columns), 0, NULL,
      "of a table: the field, or its number, that feeds an input of the model"},
     {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},
-    {"top", "K", FIELD(Predict, top), 1, "1", "give the K most probable classes"},
+    {"top", "K", FIELD(Predict, top), 1, "1",
+     "give the K most probable classes, or results of CTC with their log-probabilities"},
+    {"beam", "N", FIELD(Predict, beam), 1, "1",
+     "search labels of CTC by a beam of N prefixes; 1: the best path"},
+    {"lexicon", "FILE", FIELD(Predict, lexicon), 0, NULL,
+     "give only words of this list: in each line the labels of one, with blanks between them"},
+    {"separator", "LABEL", FIELD(Predict, separator), 0, NULL,
+     "the label between words of the lexicon; without it a result is one word"},
     {"json", NULL, FIELD(Predict, json), 0, NULL,
      "print a JSON object for each record: line, and each prediction by its name: classes as\n"
      "[NAME, PROBABILITY] each, numbers, or a list of such for each position"},
@@ -343,9 +271,10 @@ const Command command_predict = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
-            "given as the most probable one, a tab and its probability; tags of positions with\n"
-            "blanks between them; numbers with blanks between them.",
+    .text =
+        "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
+        "given as the most probable one, a tab and its probability; tags of positions with\n"
+        "blanks between them; numbers with blanks between them.",
     COMMAND_OPTIONS(Predict, options),
     .run = run_predict,
 };

@@ -21,6 +21,8 @@ static Lines *pick_lines(Arena *arena, const Lines *lines, int64_t n)
 
 static Corpus *make_corpus(Job *job, RunFolder *run, const Lines *source, const Lines *target)
 {
+    if (!run_reads_lines(job, run))
+        return NULL;
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = run->kind != CORPUS_STREAM,
                              .refuse_long = run->kind != CORPUS_STREAM,

@@ -71,8 +71,8 @@ bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, co
     out->source = add_field(module, ports->source, given, function, out);
     out->target = add_field(module, ports->target, given, function, out);
     for (int c = 0; c < ports->n_columns && c < MOST_COLUMNS; c++)
-        out->columns[c] = add_field(module, op_string(ports->columns[c], ATTR_name), given,
-                                    function, out);
+        out->columns[c] =
+            add_field(module, op_string(ports->columns[c], ATTR_name), given, function, out);
     return true;
 }
 

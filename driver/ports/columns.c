@@ -95,10 +95,9 @@ static ColumnKind kind_of(const Module *module, const Op *input, const char *wor
         return COLUMN_FLOATS;
     if (!words)
         return COLUMN_INTEGERS;
-    bool is_text = !strcmp(words, "auto")
-                       ? has_side(module, input) &&
-                             token_is_looked_up(model, op_result((Op *)input))
-                       : !strcmp(words, "shared");
+    bool is_text = !strcmp(words, "auto") ? has_side(module, input) &&
+                                                token_is_looked_up(model, op_result((Op *)input))
+                                          : !strcmp(words, "shared");
     return is_text ? COLUMN_TEXT : COLUMN_LABELS;
 }
 
@@ -110,7 +109,8 @@ static ColumnSpec spec_of(const Module *module, const Op *input, const Feed *fee
     ColumnSpec spec = {.input = op_string(input, ATTR_name),
                        .field = ports_field(input),
                        .kind = kind_of(module, input, vocab),
-                       .side = has_side(module, input) ? feed_side(feed, dim_name(module, input, 1)) : -1,
+                       .side = has_side(module, input) ? feed_side(feed, dim_name(module, input, 1))
+                                                       : -1,
                        .width = width_of_row(module, input)};
     if (spec.kind == COLUMN_FLOATS)
         return spec;
@@ -136,8 +136,7 @@ static void frame_texts(const Module *module, const ModelPorts *ports, DataColum
     for (int c = 0; c < columns->n; c++)
         for (int other = 0; other < columns->n; other++) {
             ColumnSpec *spec = &columns->specs[c], *beside = &columns->specs[other];
-            if (spec->side >= 0 && spec->side == beside->side &&
-                beside->kind != COLUMN_TEXT)
+            if (spec->side >= 0 && spec->side == beside->side && beside->kind != COLUMN_TEXT)
                 spec->is_framed = false;
         }
 }
@@ -146,7 +145,7 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
 {
     const Feed feed = feed_of(module, ports);
     *out = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
-                     ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), n_columns(ports)};
+                         ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), n_columns(ports)};
     bool ok = true;
     for (int c = 0; c < out->n; c++) {
         ok = check_type(job, module, ports->columns[c], &feed) && ok;
@@ -170,16 +169,17 @@ bool columns_check_sizes(Job *job, const DataColumns *columns, const Vocabulary 
                                                        : 0;
         if (!spec->below || size + spec->first <= spec->below)
             continue;
-        ok = spec->kind == COLUMN_TEXT
-                 ? job_error(job,
-                             "the vocabulary has %" PRId64 " tokens, but the model's `%s` takes "
-                             "%" PRId64,
-                             size, spec->input, spec->below)
-                 : job_error(job,
-                             "`%s` has %" PRId64 " labels, and the model tells %" PRId64 " apart%s: "
-                             "--set gives the constant that says how many another value",
-                             spec->input, size, spec->below - spec->first,
-                             spec->first ? " besides the blank" : "");
+        ok =
+            spec->kind == COLUMN_TEXT
+                ? job_error(job,
+                            "the vocabulary has %" PRId64 " tokens, but the model's `%s` takes "
+                            "%" PRId64,
+                            size, spec->input, spec->below)
+                : job_error(job,
+                            "`%s` has %" PRId64 " labels, and the model tells %" PRId64 " apart%s: "
+                            "--set gives the constant that says how many another value",
+                            spec->input, size, spec->below - spec->first,
+                            spec->first ? " besides the blank" : "");
     }
     return ok;
 }

@@ -22,9 +22,8 @@ static const char *beside_model(Arena *arena, const Op *input, const char *path)
 {
     const char *model = input->loc.source ? input->loc.source->path : "";
     size_t folder = (size_t)(file_name(model) - model);
-    return *path == '/' || !folder
-               ? path
-               : file_in(arena, arena_strndup(arena, model, folder - 1), path);
+    return *path == '/' || !folder ? path
+                                   : file_in(arena, arena_strndup(arena, model, folder - 1), path);
 }
 
 bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
@@ -37,9 +36,9 @@ bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *colu
         const char *words = columns->words[c];
         const Lines *const column[] = {cells[c]};
         if (words && !strncmp(words, file, sizeof file - 1))
-            spec->labels = read_list(
-                job, beside_model(job->arena, ports->columns[c], words + sizeof file - 1),
-                line_limit);
+            spec->labels =
+                read_list(job, beside_model(job->arena, ports->columns[c], words + sizeof file - 1),
+                          line_limit);
         else if (words)
             spec->labels = labels_count(job->arena, column, 1, spec->side >= 0);
         ok = !words || spec->labels;

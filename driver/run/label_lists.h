@@ -5,9 +5,9 @@
 #include "driver/ports/columns.h"
 #include "driver/run/record.h"
 
-/* Give the specs of columns with a list of their own their labels: those of a new training, from the
- * file that the model names, beside the model's, or from the cells; or those of a run. False after
- * errors. */
+/* Give the specs of columns with a list of their own their labels: those of a new training, from
+ * the file that the model names, beside the model's, or from the cells; or those of a run. False
+ * after errors. */
 bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
                       Lines *const *cells, int64_t line_limit);
 bool label_lists_read(Job *job, const char *folder, const DataColumns *columns);

@@ -29,11 +29,10 @@ static const char *const *token_names(Arena *arena, const Vocabulary *vocab)
 
 /* The classes of a prediction: the labels of its column, or else the tokens of a vocabulary of that
  * size. More classes than labels have no names. */
-static const char *const *class_names(Job *job, const Predictor *p, const Prediction *prediction,
-                                      int64_t n)
+static const char *const *class_names(Job *job, const Predictor *p, const Prediction *prediction)
 {
-    const ColumnSpec *spec =
-        prediction->label >= 0 ? &p->given->specs[prediction->label] : NULL;
+    const int64_t n = prediction->n_classes;
+    const ColumnSpec *spec = prediction->label >= 0 ? &p->given->specs[prediction->label] : NULL;
     const Vocabulary *vocab = p->inference->vocab;
     if (!spec || !spec->labels)
         return n == vocab_size(vocab) && !vocab_is_empty(vocab) ? token_names(job->arena, vocab)
@@ -85,15 +84,14 @@ static void add_prediction(Predictor *p, Job *job, const Op *output)
     *prediction = (Prediction){
         .name = op_string(output, ATTR_name), .classes = classes, .side = -1, .width = 1};
     if (ragged)
-        prediction->side = feed_side(
-            &p->feed, module->symbols.data[type->dims[1].symbol].name);
+        prediction->side = feed_side(&p->feed, module->symbols.data[type->dims[1].symbol].name);
     for (int axis = ragged ? 2 : 1; axis < type->rank; axis++)
         prediction->width *= dim_is_const(type->dims[axis]) ? type->dims[axis].size : 0;
+    prediction->n_classes = classes ? type->dims[type->rank - 1].size : 1;
     prediction->label = find_label(p, prediction);
-    prediction->is_ctc =
-        prediction->label >= 0 && p->given->specs[prediction->label].is_ctc;
+    prediction->is_ctc = prediction->label >= 0 && p->given->specs[prediction->label].is_ctc;
     if (classes)
-        prediction->names = class_names(job, p, prediction, type->dims[type->rank - 1].size);
+        prediction->names = class_names(job, p, prediction);
 }
 
 /* Drops all predictions but one. False after an error: there is none of that name. */
@@ -127,10 +125,11 @@ static bool find_predictions(Predictor *p, Job *job)
             add_prediction(p, job, op);
     for (int i = 0; i < p->n; i++)
         if (!p->all[i].width)
-            return job_error(job,
-                             "%s: `predict %s` has a dimension behind its rows and positions that is "
-                             "not constant",
-                             p->inference->session->model->path, p->all[i].name);
+            return job_error(
+                job,
+                "%s: `predict %s` has a dimension behind its rows and positions that is "
+                "not constant",
+                p->inference->session->model->path, p->all[i].name);
     return n > 0 ||
            job_error(job,
                      "%s predicts nothing: `predict NAME = …` in the model says what, such as "
@@ -156,7 +155,7 @@ static void keep_columns(Predictor *p, Job *job)
 {
     const DataColumns *all = p->given;
     p->columns = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
-                           ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
+                               ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
     p->feed.n_columns = 0;
     for (int c = 0; c < all->n; c++) {
         if (!reads(p->function, all->specs[c].input))
@@ -198,8 +197,8 @@ Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, i
     const CorpusOptions options = {.kind = p->kind,
                                    .keep_all = true,
                                    .max_length = inference_said_length(p->inference),
-                                   .same_lengths = p->kind == CORPUS_PAIRS &&
-                                                   feed_shares_lengths(&p->feed),
+                                   .same_lengths =
+                                       p->kind == CORPUS_PAIRS && feed_shares_lengths(&p->feed),
                                    .columns = p->columns.specs,
                                    .n_columns = p->columns.n};
     return corpus_encode_part(&job->diags, p->inference->vocab, &options, text, first, n);

@@ -9,7 +9,8 @@
 /* Prediction: of one `predict NAME = …`.
  *   classes    whether the values are probabilities of classes; else they are numbers
  *   side       the side of whose positions each has values; -1: a row has `width` values
- *   width      values of a row or a position: how many classes there are
+ *   width      values of a row or a position
+ *   n_classes  how many: the last dimension, of which `width` is a multiple
  *   names      the classes' names; NULL: they have none, and go by their numbers
  *   label      the column of the run's that says what is right; -1: none
  *   is_ctc     the classes are of frames, and CTC makes the labels of them */
@@ -18,7 +19,7 @@ typedef struct Prediction {
     bool classes, is_ctc;
     int label;
     int side;
-    int64_t width;
+    int64_t width, n_classes;
     const char *const *names;
 } Prediction;
 
@@ -40,14 +41,15 @@ typedef struct Predictor {
     CorpusKind kind;
 } Predictor;
 
-/* Finds what a model predicts and compiles it; its params are to be loaded after that. `only`: the one prediction
- * that is wanted, by its name; NULL: all. False after errors: it predicts nothing, or not that. */
+/* Finds what a model predicts and compiles it; its params are to be loaded after that. `only`: the
+ * one prediction that is wanted, by its name; NULL: all. False after errors: it predicts nothing,
+ * or not that. */
 bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
                        const DataColumns *columns, CorpusKind kind, const char *only);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
-/* n rows of texts from `first` on, all of them; long ones are cut with a warning. NULL after errors.
- * Freed by corpus_free. */
+/* n rows of texts from `first` on, all of them; long ones are cut with a warning. NULL after
+ * errors. Freed by corpus_free. */
 Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText *text,
                          int64_t first, int64_t n);
 

@@ -145,8 +145,7 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
     Measuring *m = context;
     const Prediction *prediction = &m->predictor->all[p];
     int64_t n_labels = 0;
-    const int32_t *labels =
-        prediction->label < 0 ? NULL : labels_of(m, corpus, row, p, &n_labels);
+    const int32_t *labels = prediction->label < 0 ? NULL : labels_of(m, corpus, row, p, &n_labels);
     if (p == m->classes)
         classes_add(&m->class_counts, labels[0], greatest_class(values, n));
     if (p == m->tags)
@@ -175,8 +174,8 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     m->numbers = find_task(p, TASK_NUMBERS);
     m->has_pair = find_pair(p, m->pair);
     for (int side = 0; m->has_pair && side < 2; side++)
-        m->vectors[side] = memory_resized(
-            NULL, (size_t)(rows * p->all[m->pair[0]].width + 1) * sizeof(float));
+        m->vectors[side] =
+            memory_resized(NULL, (size_t)(rows * p->all[m->pair[0]].width + 1) * sizeof(float));
     if (m->classes >= 0 &&
         !classes_begin(&m->class_counts, arena, diags, p->all[m->classes].width, false))
         return false;
@@ -224,7 +223,8 @@ bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpu
     Arena *arena = arena_new();
     Measuring m = {.predictor = predictor, .job = job, .ok = true};
     bool ok = begin(&m, arena, corpus->n) &&
-              predictor_each(predictor, job, corpus, &predictor->inference->feed, count_row, &m) && m.ok;
+              predictor_each(predictor, job, corpus, &predictor->inference->feed, count_row, &m) &&
+              m.ok;
     if (ok)
         take_figures(&m, arena, corpus->n, out);
     numbers_free(&m.number_pairs);

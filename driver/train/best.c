@@ -174,8 +174,7 @@ bool training_choose_best(Training *t, RunRecord *record)
         return true;
     if (measure && !is_measured(t, measure))
         return job_error(
-            t->job,
-            "--best %s: this model is validated without %s, which the %s is counted on",
+            t->job, "--best %s: this model is validated without %s, which the %s is counted on",
             t->options->best,
             measure->needs == NEEDS_TRANSLATIONS ? "translations" : "such predictions",
             measure->title);

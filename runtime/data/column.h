@@ -1,8 +1,8 @@
 /* Columns: values that a row of a corpus has beside its source and target (corpus.h). Each column
  * is a field of a table and feeds one input of the model.
  *
- * A value has 32 bits: an id, an integer, or the bits of a float. Columns with the same side share a
- * ragged dimension, so that in each row they have the same number of positions. */
+ * A value has 32 bits: an id, an integer, or the bits of a float. Columns with the same side share
+ * a ragged dimension, so that in each row they have the same number of positions. */
 #ifndef RUNTIME_DATA_COLUMN_H
 #define RUNTIME_DATA_COLUMN_H
 
@@ -49,8 +49,8 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
     return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
 }
 
-/* ColumnFault: what is wrong with a cell, and at which of its bytes, from 0 (0 also if it is the whole
- * cell). Its owner frees `text` by text_free. */
+/* ColumnFault: what is wrong with a cell, and at which of its bytes, from 0 (0 also if it is the
+ * whole cell). Its owner frees `text` by text_free. */
 typedef struct ColumnFault {
     Text text;
     size_t at;

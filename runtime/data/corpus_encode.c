@@ -25,9 +25,9 @@ enum { MOST_WRONG = 5 }; /* wrong cells that are told */
 static void tell_wrong(Diagnostics *diags, const Corpus *corpus, const Lines *cells, int64_t line,
                        Seen *seen)
 {
-    Loc place = lines_place(cells, line);
     if (seen->wrong++ < MOST_WRONG)
-        diag_error(diags, place, "%s", corpus->fault.text.data);
+        diag_error(diags, lines_place_within(cells, line, corpus->fault.at), "%s",
+                   corpus->fault.text.data);
 }
 
 /* n lines from `first` on. */
@@ -122,8 +122,8 @@ static void warn_cut(Diagnostics *diags, const Corpus *corpus, const CorpusText 
 }
 
 /* Of the rows from `first` on. */
-static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first,
-                 const CorpusText *all, const Seen *seen)
+static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const CorpusText *all,
+                 const Seen *seen)
 {
     SidesUnknown sides = {0};
     const Lines *text = corpus_lines(all);

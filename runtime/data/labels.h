@@ -12,8 +12,8 @@ typedef struct Labels {
     Arena *arena;
 } Labels;
 
-/* The lines of a text, in their order. NULL after an error: there is none, or one is empty or stands
- * twice. */
+/* The lines of a text, in their order. NULL after an error: there is none, or one is empty or
+ * stands twice. */
 Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines);
 /* The different texts of n columns together, in the order of their bytes: of whole cells, or with
  * `in_words` of the words between their blanks. Empty cells have none. */

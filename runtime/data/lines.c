@@ -130,6 +130,19 @@ const char *lines_where(Arena *arena, const Lines *lines, int64_t i)
                : arena_printf(arena, "line %lld of %s", (long long)i + 1, file->source->path);
 }
 
+Loc lines_place_within(const Lines *lines, int64_t i, size_t at)
+{
+    Loc loc = lines_place(lines, i);
+    const char *begin = loc.source->text, *place = lines->at[i].text + at;
+    if (place < begin || place >= begin + loc.source->length)
+        return loc;
+    loc.line = 1;
+    for (const char *end; (end = memchr(begin, '\n', (size_t)(place - begin))); begin = end + 1)
+        loc.line++;
+    loc.column = (int)(place - begin) + 1;
+    return loc;
+}
+
 Loc lines_place(const Lines *lines, int64_t i)
 {
     lines = file_of_line(lines, &i);

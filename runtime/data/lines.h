@@ -66,6 +66,9 @@ bool line_columns(const Line *line, Line sides[2]);
 /* lines_place: line i (from 0) as a place for messages, by its number in its file. The next
  * function names it: "line 5", of several files "line 5 of NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
+/* The place of byte `at` of line i: where it stands in the text, if it does. (Of a text with
+ * escapes the lines are elsewhere: then the place of the line.) */
+Loc lines_place_within(const Lines *lines, int64_t i, size_t at);
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 
 /* What is wrong with a line, and at which column (from 1); NULL: nothing. The message

@@ -107,8 +107,8 @@ static double add_logs(double a, double b)
 
 static bool is_better(const CtcSearch *s, const CtcPrefix *a, const CtcPrefix *b)
 {
-    return a->total > b->total || (a->total == b->total &&
-                                   label_tree_compare(&s->tree, a->sequence, b->sequence) < 0);
+    return a->total > b->total ||
+           (a->total == b->total && label_tree_compare(&s->tree, a->sequence, b->sequence) < 0);
 }
 
 static void swap_candidates(CtcPrefix *a, CtcPrefix *b)

@@ -2,10 +2,10 @@
  * classification, Graves et al. 2006).
  *
  * An alignment is a symbol for each frame. Its label sequence is what is left when equal neighbours
- * become one and blanks are removed: with the blank -, a a - a b gives a a b. The log-probability of
- * an alignment is the sum of those of its symbols; the probability of a label sequence is the sum
- * over all of its alignments. That is the sum whose negative logarithm `ctc` and `ctc_loss` compute
- * (docs/language.md); their blank is CTC_LOSS_BLANK.
+ * become one and blanks are removed: with the blank -, a a - a b gives a a b. The log-probability
+ * of an alignment is the sum of those of its symbols; the probability of a label sequence is the
+ * sum over all of its alignments. That is the sum whose negative logarithm `ctc` and `ctc_loss`
+ * compute (docs/language.md); their blank is CTC_LOSS_BLANK.
  *
  *   Arena *arena = arena_try_new();
  *   CtcResults results;
@@ -33,15 +33,15 @@ typedef struct CtcFrames {
 enum { CTC_WIDEST = 1 << 16 };
 
 /* STATUS(name, message) */
-#define CTC_STATUSES                                                                              \
-    STATUS(OK, "no error")                                                                        \
+#define CTC_STATUSES                                                                               \
+    STATUS(OK, "no error")                                                                         \
     STATUS(BAD_FRAMES, "CTC needs at least one symbol, 0 or more frames, and a blank that is one " \
-                       "of the symbols")                                                          \
+                       "of the symbols")                                                           \
     STATUS(BAD_NUMBERS, "the log-probabilities have a NaN or +infinity: check the model's output") \
-    STATUS(BAD_WIDTH, "the beam's width must be from 1 to 65536, and the number of results from " \
-                      "1 to the width")                                                           \
-    STATUS(BAD_LEXICON, "the lexicon has other symbols or another blank than the "                \
-                        "log-probabilities: build it with theirs")                                \
+    STATUS(BAD_WIDTH, "the beam's width must be from 1 to 65536, and the number of results from "  \
+                      "1 to the width")                                                            \
+    STATUS(BAD_LEXICON, "the lexicon has other symbols or another blank than the "                 \
+                        "log-probabilities: build it with theirs")                                 \
     STATUS(NO_MEMORY, "out of memory")
 
 typedef enum CtcStatus {
@@ -68,8 +68,9 @@ typedef struct CtcBeam {
     const CtcLexicon *lexicon;
 } CtcBeam;
 
-/* CtcResult: a label sequence, and the logarithm of its probability summed over the alignments whose
- * prefixes were all kept: of all its alignments if no prefix of it was ever dropped, else less. */
+/* CtcResult: a label sequence, and the logarithm of its probability summed over the alignments
+ * whose prefixes were all kept: of all its alignments if no prefix of it was ever dropped, else
+ * less. */
 typedef struct CtcResult {
     const int32_t *labels;
     int32_t n;

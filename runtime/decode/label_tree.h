@@ -2,8 +2,8 @@
  * root is the empty sequence. A sequence has one node at most, so nodes are equal if and only if
  * their sequences are.
  *
- * The tree lives in an arena that may fail: then label_tree_start is false, and label_tree_add gives
- * LABEL_TREE_NONE. */
+ * The tree lives in an arena that may fail: then label_tree_start is false, and label_tree_add
+ * gives LABEL_TREE_NONE. */
 #ifndef RUNTIME_DECODE_LABEL_TREE_H
 #define RUNTIME_DECODE_LABEL_TREE_H
 

@@ -8,14 +8,14 @@
 
 const TrainMeasure train_measures[TRAIN_MEASURES] = {
 #define FIGURE(of, measure, is_higher, what, times, digits, of_unit, as_noun, help) \
-    {.name = measure,                                                                        \
-     .field = "valid_" #of,                                                                  \
-     .title = as_noun,                                                                       \
-     .unit = of_unit,                                                                        \
-     .at = offsetof(TrainFigures, of),                                                       \
-     .scale = times,                                                                         \
-     .decimals = digits,                                                                     \
-     .higher = is_higher,                                                                    \
+    {.name = measure,                                                               \
+     .field = "valid_" #of,                                                         \
+     .title = as_noun,                                                              \
+     .unit = of_unit,                                                               \
+     .at = offsetof(TrainFigures, of),                                              \
+     .scale = times,                                                                \
+     .decimals = digits,                                                            \
+     .higher = is_higher,                                                           \
      .needs = NEEDS_##what},
 #include "runtime/train/figures.def"
 #undef FIGURE

@@ -54,8 +54,9 @@ static void fill_frames(Case *c)
     for (int t = 0; t < c->frames.frames; t++) {
         float *row = c->log_probabilities + t * c->frames.symbols, total = 0;
         for (int i = 0; i < c->frames.symbols; i++)
-            total += row[i] = (float)(kind == 0 ? 1 + below(1000000) : kind == 1 ? 1 + below(2)
-                                                                                 : below(3));
+            total += row[i] = (float)(kind == 0   ? 1 + below(1000000)
+                                      : kind == 1 ? 1 + below(2)
+                                                  : below(3));
         for (int i = 0; i < c->frames.symbols; i++)
             row[i] = logf(row[i] / (total > 0 ? total : 1));
     }
@@ -399,12 +400,9 @@ static void test_equal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_labels),
-        cmocka_unit_test(test_lexicon),
-        cmocka_unit_test(test_plain_search),
-        cmocka_unit_test(test_best_path),
-        cmocka_unit_test(test_example),
-        cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_all_labels),   cmocka_unit_test(test_lexicon),
+        cmocka_unit_test(test_plain_search), cmocka_unit_test(test_best_path),
+        cmocka_unit_test(test_example),      cmocka_unit_test(test_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

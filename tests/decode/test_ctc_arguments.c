@@ -99,11 +99,19 @@ static void test_bad_words(void **state)
         Tokens word;
         int64_t bad;
     } rows[] = {
-        {4, 0, 3, {ids, 0}, 1},      {4, 0, 3, {ids, 4}, 1},     {4, 0, 3, {ids + 4, 1}, 1},
-        {4, 0, 3, {ids + 5, 1}, 1},  {4, 0, 3, {ids + 6, 1}, 1}, {4, 0, 3, {ids + 7, 1}, 1},
-        {4, 0, 3, {ids + 8, 1}, 1},  {4, 0, 3, {ids, -1}, 1},    {4, 0, 4, {ids, 1}, LEXICON_BAD_SYMBOLS},
-        {4, 0, 0, {ids, 1}, LEXICON_BAD_SYMBOLS}, {4, 0, -2, {ids, 1}, LEXICON_BAD_SYMBOLS},
-        {4, 4, 3, {ids, 1}, LEXICON_BAD_SYMBOLS}, {4, -1, 3, {ids, 1}, LEXICON_BAD_SYMBOLS},
+        {4, 0, 3, {ids, 0}, 1},
+        {4, 0, 3, {ids, 4}, 1},
+        {4, 0, 3, {ids + 4, 1}, 1},
+        {4, 0, 3, {ids + 5, 1}, 1},
+        {4, 0, 3, {ids + 6, 1}, 1},
+        {4, 0, 3, {ids + 7, 1}, 1},
+        {4, 0, 3, {ids + 8, 1}, 1},
+        {4, 0, 3, {ids, -1}, 1},
+        {4, 0, 4, {ids, 1}, LEXICON_BAD_SYMBOLS},
+        {4, 0, 0, {ids, 1}, LEXICON_BAD_SYMBOLS},
+        {4, 0, -2, {ids, 1}, LEXICON_BAD_SYMBOLS},
+        {4, 4, 3, {ids, 1}, LEXICON_BAD_SYMBOLS},
+        {4, -1, 3, {ids, 1}, LEXICON_BAD_SYMBOLS},
         {0, 0, -1, {ids, 1}, LEXICON_BAD_SYMBOLS},
     };
     Arena *arena = arena_try_new();

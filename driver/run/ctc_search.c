@@ -1,0 +1,109 @@
+/* Searching labels in predicted frames, and reading lexicons for it. */
+#include "driver/run/ctc_search.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- lexicons ---- */
+
+/* The class of that name; -1: the prediction has none. */
+static int32_t find_class(const Prediction *p, const char *text, size_t length)
+{
+    for (int64_t i = 0; i < p->width && p->names; i++)
+        if (strlen(p->names[i]) == length && !memcmp(p->names[i], text, length))
+            return (int32_t)i;
+    return -1;
+}
+
+/* The labels of a line; false after an error. */
+static bool read_word(Job *job, const Prediction *p, const Lines *lines, int64_t line, Tokens *word)
+{
+    const Line *text = &lines->at[line];
+    int32_t *ids = ARENA_ARRAY(job->arena, int32_t, text->length + 1);
+    int32_t n = 0;
+    for (size_t at = 0; at < text->length;) {
+        const char *blank = memchr(text->text + at, ' ', text->length - at);
+        size_t end = blank ? (size_t)(blank - text->text) : text->length;
+        if (end > at && (ids[n++] = find_class(p, text->text + at, end - at)) < 0) {
+            diag_error(&job->diags, lines_place_within(lines, line, at),
+                       "'%.*s' is no label of `%s`", (int)(end - at), text->text + at, p->name);
+            return false;
+        }
+        at = end + 1;
+    }
+    *word = (Tokens){ids, n};
+    return true;
+}
+
+static bool build(Job *job, const Prediction *p, const Lines *lines, CtcLexicon *lexicon)
+{
+    int64_t bad;
+    Tokens *words = ARENA_ARRAY(job->arena, Tokens, lines->n + 1);
+    for (int64_t i = 0; i < lines->n; i++)
+        if (!read_word(job, p, lines, i, &words[i]))
+            return false;
+    if (ctc_lexicon_build(lexicon, job->arena, words, lines->n, &bad))
+        return true;
+    if (bad < 0)
+        return bad == LEXICON_NO_MEMORY ? job_no_memory(job)
+                                        : job_error(job, "%s", ctc_message(CTC_BAD_LEXICON));
+    diag_error(&job->diags, lines_place(lines, bad),
+               "a word has labels, and neither the blank nor the separator");
+    return false;
+}
+
+const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *p, const char *path,
+                                   const char *separator)
+{
+    const Lines *lines = lines_read(&job->diags, job->arena, path, NULL);
+    CtcLexicon *lexicon = ARENA_ARRAY(job->arena, CtcLexicon, 1);
+    const int32_t between =
+        separator ? find_class(p, separator, strlen(separator)) : LEXICON_WHOLE;
+    if (!lines)
+        return NULL;
+    if (separator && between < 0) {
+        job_error(job, "--separator %s: `%s` has no such label", separator, p->name);
+        return NULL;
+    }
+    *lexicon = (CtcLexicon){
+        .symbols = (int32_t)p->width, .blank = CTC_LOSS_BLANK, .separator = between};
+    return build(job, p, lines, lexicon) ? lexicon : NULL;
+}
+
+/* ---- searching ---- */
+
+static CtcStatus best_path(const CtcFrames *frames, Arena *arena, CtcResults *out)
+{
+    int32_t *labels = ARENA_ARRAY(arena, int32_t, frames->frames + 1);
+    CtcResult *best = ARENA_ARRAY(arena, CtcResult, 1);
+    const CtcStatus status = ctc_best_path(frames, labels, &best->n, &best->log_probability);
+    best->labels = labels;
+    *out = (CtcResults){best, 1};
+    return status;
+}
+
+bool ctc_search(Job *job, const Prediction *p, const CtcSearch *search, const float *probabilities,
+                int64_t n, Arena *arena, CtcResults *out)
+{
+    float *logs = ARENA_ARRAY(arena, float, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        logs[i] = logf(probabilities[i]);
+    const CtcFrames frames = {logs, (int32_t)(n / p->width), (int32_t)p->width, CTC_LOSS_BLANK};
+    const CtcStatus status =
+        search->width > 1 || search->lexicon
+            ? ctc_beam(&frames, &(CtcBeam){search->width, search->n_best, search->lexicon}, arena,
+                       out)
+            : best_path(&frames, arena, out);
+    return status == CTC_OK || (status == CTC_NO_MEMORY ? job_no_memory(job)
+                                                        : job_error(job, "%s", ctc_message(status)));
+}
+
+void ctc_put_labels(const Prediction *p, const CtcResult *result, Text *out)
+{
+    for (int32_t i = 0; i < result->n; i++)
+        if (p->names)
+            text_add(out, "%s%s", i ? " " : "", p->names[result->labels[i]]);
+        else
+            text_add(out, "%s%" PRId32, i ? " " : "", result->labels[i]);
+}
