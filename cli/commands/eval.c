@@ -153,10 +153,11 @@ static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText
 {
     const ModelPorts *ports = &run->inference.ports;
     const Module *module = run->session.model->module;
+    const TextList given = fields_given(job, run, &o->columns);
     TableFields fields;
     if (!o->texts.data.count || o->texts.source.count || o->texts.text.count)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
-    return table_fields_of(job, module, ports, &o->columns, NULL, &fields) &&
+    return table_fields_of(job, module, ports, &given, NULL, &fields) &&
            table_files_read(job, &o->texts.data, &fields, o->common.line_limit, text);
 }
 

@@ -99,8 +99,10 @@ static void look_for_table(Job *job, const Lines *lines, const char *field)
                      field);
 }
 
-static bool read_input(Job *job, const Predict *o, const Predictor *predictor, CorpusText *text)
+static bool read_input(Job *job, const Predict *o, const RunFolder *run, const Predictor *predictor,
+                       CorpusText *text)
 {
+    const TextList given = fields_given(job, run, &o->columns);
     const Module *module = predictor->inference->session->model->module;
     const ModelPorts ports = ports_of(module);
     const LineLimits limits = {.line = o->common.line_limit};
@@ -109,7 +111,7 @@ static bool read_input(Job *job, const Predict *o, const Predictor *predictor, C
     TableFields fields;
     if (!paths.count)
         vec_push(job->arena, paths, "-");
-    if (!table_fields_of(job, module, &ports, &o->columns, predictor->function, &fields))
+    if (!table_fields_of(job, module, &ports, &given, predictor->function, &fields))
         return false;
     if (!is_lines(&paths, &fields)) {
         if (!table_files_read(job, &paths, &fields, o->common.line_limit, text))
@@ -210,7 +212,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
         predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
         find_shown(job, o, &answers) && run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
-    ok = ok && read_input(job, o, &predictor, &text);
+    ok = ok && read_input(job, o, run, &predictor, &text);
     const int64_t n = ok ? corpus_lines(&text)->n : 0;
     ok = ok && begin_form(job, &answers) && open_npy(job, &answers, n);
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)

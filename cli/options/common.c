@@ -54,6 +54,16 @@ bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
     return !misfit || cli_refuse(job, "%s", misfit);
 }
 
+TextList fields_given(Job *job, const RunFolder *run, const TextList *columns)
+{
+    TextList given = {0};
+    for (size_t i = 0; i < run->fields.count; i++)
+        vec_push(job->arena, given, run->fields.data[i]);
+    for (size_t i = 0; i < columns->count; i++)
+        vec_push(job->arena, given, columns->data[i]);
+    return given;
+}
+
 RunSource common_source(const Common *common, const char *path)
 {
     return (RunSource){.path = path,

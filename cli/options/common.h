@@ -152,6 +152,9 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
  * error. */
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
+/* The fields that feed a run's inputs: those that it was trained with, then those of --column. */
+TextList fields_given(Job *job, const RunFolder *run, const TextList *columns);
+
 /* What a command does with a run, whose model and vocabulary are loaded; false after errors. */
 typedef bool RunUse(Job *job, const void *record, RunFolder *run);
 /* Opens the run, calls `use` under --trace, and closes it; returns an exit status. */

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* The field that --column gives an input; NULL: none. */
+/* The field that the last --column gives an input; NULL: none does. */
 static const char *given_field(const TextList *given, const char *input)
 {
     const size_t length = strlen(input);
-    for (size_t i = 0; i < given->count; i++)
+    for (size_t i = given->count; i-- > 0;)
         if (!strncmp(given->data[i], input, length) && given->data[i][length] == '=')
             return given->data[i] + length + 1;
     return NULL;

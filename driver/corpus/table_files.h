@@ -14,7 +14,8 @@ typedef struct TableFields {
 } TableFields;
 
 /* The fields that feed the model. `given`: "INPUT=FIELD" of --column, which overrides what the
- * model says. `function`: only inputs that it reads; NULL: all. False after an error. */
+ * model says; of an input that is there twice the last counts. `function`: only inputs that it
+ * reads; NULL: all. False after an error. */
 bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, const TextList *given,
                      const Function *function, TableFields *out);
 /* Reads the files as one table; columns that are not read are NULL. Lives in the job's arena. False

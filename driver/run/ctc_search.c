@@ -58,16 +58,15 @@ const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *p, const char *pa
 {
     const Lines *lines = lines_read(&job->diags, job->arena, path, NULL);
     CtcLexicon *lexicon = ARENA_ARRAY(job->arena, CtcLexicon, 1);
-    const int32_t between =
-        separator ? find_class(p, separator, strlen(separator)) : LEXICON_WHOLE;
+    const int32_t between = separator ? find_class(p, separator, strlen(separator)) : LEXICON_WHOLE;
     if (!lines)
         return NULL;
     if (separator && between < 0) {
         job_error(job, "--separator %s: `%s` has no such label", separator, p->name);
         return NULL;
     }
-    *lexicon = (CtcLexicon){
-        .symbols = (int32_t)p->width, .blank = CTC_LOSS_BLANK, .separator = between};
+    *lexicon =
+        (CtcLexicon){.symbols = (int32_t)p->width, .blank = CTC_LOSS_BLANK, .separator = between};
     return build(job, p, lines, lexicon) ? lexicon : NULL;
 }
 
@@ -95,8 +94,9 @@ bool ctc_search(Job *job, const Prediction *p, const CtcSearch *search, const fl
             ? ctc_beam(&frames, &(CtcBeam){search->width, search->n_best, search->lexicon}, arena,
                        out)
             : best_path(&frames, arena, out);
-    return status == CTC_OK || (status == CTC_NO_MEMORY ? job_no_memory(job)
-                                                        : job_error(job, "%s", ctc_message(status)));
+    return status == CTC_OK ||
+           (status == CTC_NO_MEMORY ? job_no_memory(job)
+                                    : job_error(job, "%s", ctc_message(status)));
 }
 
 void ctc_put_labels(const Prediction *p, const CtcResult *result, Text *out)

@@ -15,9 +15,9 @@ typedef struct CtcSearch {
     const CtcLexicon *lexicon;
 } CtcSearch;
 
-/* The words of a file: a line has the labels of one, with blanks between them. `separator`: the label
- * between words; NULL: a result is one word. In the job's arena; NULL after an error, such as a label
- * that the prediction lacks. */
+/* The words of a file: a line has the labels of one, with blanks between them. `separator`: the
+ * label between words; NULL: a result is one word. In the job's arena; NULL after an error, such as
+ * a label that the prediction lacks. */
 const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *prediction, const char *path,
                                    const char *separator);
 /* The labels of n probabilities of classes of frames, the most probable first; in the arena. False

@@ -82,6 +82,9 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
         return job_error(job, "%s has the settings that it was trained with: leave --set out",
                          path);
     run->kind = record.kind;
+    for (size_t i = 0; i + 1 < record.arguments.count; i++)
+        if (!strcmp(record.arguments.data[i], "--column"))
+            vec_push(job->arena, run->fields, record.arguments.data[i + 1]);
     SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
     run->vocab = vocabulary_of_run(job, path, &record);
     const TextList *tokens = &source->vocab.tokens;

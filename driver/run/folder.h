@@ -52,6 +52,7 @@ typedef struct RunFolder {
     CorpusKind kind;
     Vocabulary *vocab;
     DataColumns columns;
+    TextList fields; /* "INPUT=FIELD" that it was trained with (--column) */
     Session session;
     Store *store;
     Inference inference;
