@@ -1,0 +1,309 @@
+/* Columns of a corpus: what cells are read as and refused for, which rows are kept, and that batches have each row's
+ * values, whatever the order, the pieces and the sides. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime/data/batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Fixture {
+    Arena *arena;
+    Diagnostics diags;
+    Vocabulary *words; /* a = 4, b = 5 */
+    const Labels *labels;
+} Fixture;
+
+static Lines *lines_of(Fixture *f, const char *text)
+{
+    return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)), 0);
+}
+
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    f->arena = arena_new();
+    diag_init(&f->diags, f->arena);
+    const Lines *text = lines_of(f, "a a b"), *kinds = lines_of(f, "new york\nrome\n\nrome");
+    f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1, false);
+    f->labels = labels_count(f->arena, &kinds, 1, false);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+/* ---- cells ---- */
+
+static int32_t bits(float number)
+{
+    int32_t result;
+    memcpy(&result, &number, sizeof result);
+    return result;
+}
+
+/* A cell, and its values or (problem not NULL) what is wrong with it at which byte. */
+typedef struct Cell {
+    ColumnSpec spec;
+    const char *text, *problem;
+    size_t at;
+    int n;
+    int32_t values[4];
+} Cell;
+
+#define LABELS .kind = COLUMN_LABELS, .input = "y", .width = 1
+#define INTEGERS .kind = COLUMN_INTEGERS, .input = "y"
+#define FLOATS .kind = COLUMN_FLOATS, .input = "y"
+
+static void test_cells(void **state)
+{
+    Fixture *f = *state;
+    const Cell cells[] = {
+        {{.kind = COLUMN_TEXT, .width = 1}, "a b c", .n = 3, .values = {4, 5, 1}},
+        {{.kind = COLUMN_TEXT, .width = 1, .is_framed = true}, "b", .n = 2, .values = {5, 3}},
+        {{.kind = COLUMN_TEXT, .width = 1, .is_framed = true}, "", .n = 1, .values = {3}},
+        {{LABELS, .side = -1}, "new york", .n = 1, .values = {0}},
+        {{LABELS, .side = -1, .first = 1}, "rome", .n = 1, .values = {2}},
+        {{LABELS, .side = 0}, "rome  rome", .n = 2, .values = {1, 1}},
+        {{LABELS, .side = 0}, "", .n = 0},
+        {{LABELS, .side = -1}, "paris", .problem = "'paris' is none of the 2 labels of `y`"},
+        {{LABELS, .side = -1}, "", .problem = "the label of `y` is empty"},
+        {{LABELS, .side = 0}, "rome new york", .problem = "'new' is none of the 2 labels of `y`", .at = 5},
+        {{INTEGERS, .side = -1, .width = 3}, "[[1,-2],\t[+3]]", .n = 3, .values = {1, -2, 3}},
+        {{INTEGERS, .side = -1, .width = 1}, "2147483647", .n = 1, .values = {INT32_MAX}},
+        {{INTEGERS, .side = -1, .width = 1}, "2147483648", .problem = "'2147483648' is no integer of 32 bits"},
+        {{INTEGERS, .side = -1, .width = 1}, " 1.5", .problem = "'1.5' is no integer of 32 bits", .at = 1},
+        {{INTEGERS, .side = -1, .width = 1, .below = 3}, "2", .n = 1, .values = {2}},
+        {{INTEGERS, .side = -1, .width = 1, .below = 3}, "3", .problem = "3 is not from 0 to 2, as `y` must be"},
+        {{INTEGERS, .side = -1, .width = 1, .below = 3}, "-1", .problem = "-1 is not from 0 to 2, as `y` must be"},
+        {{INTEGERS, .side = -1, .width = 1}, "", .problem = "the cell has 0 numbers, and `y` takes 1"},
+        {{INTEGERS, .side = -1, .width = 1}, "1 2", .problem = "the cell has 2 numbers, and `y` takes 1"},
+        {{FLOATS, .side = -1, .width = 2}, "1e-3;0x1p4", .n = 2, .values = {bits(1e-3f), bits(16)}},
+        {{FLOATS, .side = -1, .width = 1}, "nan", .problem = "'nan' is no finite number of f32"},
+        {{FLOATS, .side = -1, .width = 1}, "1e39", .problem = "'1e39' is no finite number of f32"},
+        {{FLOATS, .side = -1, .width = 2}, "1 2 3x", .problem = "'3x' is no finite number of f32", .at = 4},
+        {{FLOATS, .side = 0, .width = 2}, "1 2 3", .problem = "the cell has 3 numbers, and `y` takes 2 for each position"},
+        {{FLOATS, .side = 0, .width = 2}, "", .n = 0},
+        {{FLOATS, .side = -1, .width = 1},
+         "0000000000000000000000000000000000000000000000000000000000000001", .problem = "this is no number"},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        const Cell *cell = &cells[i];
+        ColumnSpec spec = cell->spec;
+        spec.labels = f->labels;
+        const Line line = {cell->text, strlen(cell->text)};
+        Ids values = {0};
+        ColumnFault fault = {0};
+        const bool ok = column_read(&spec, f->words, &line, &values, &fault);
+        if (ok != !cell->problem)
+            fail_msg("cell %zu '%s': %s", i, cell->text, ok ? "read" : fault.text.data);
+        if (!ok) {
+            assert_string_equal(fault.text.data, cell->problem);
+            assert_int_equal(fault.at, cell->at);
+        } else {
+            assert_int_equal(values.count, cell->n);
+            if (cell->n)
+                assert_memory_equal(values.data, cell->values, sizeof(int32_t) * (size_t)cell->n);
+        }
+        text_free(&fault.text);
+        ids_free(&values);
+    }
+}
+
+static void test_labels(void **state)
+{
+    Fixture *f = *state;
+    const Lines *tags = lines_of(f, "B A\n\n C  A");
+    const Labels *words = labels_count(f->arena, &tags, 1, true);
+    Text text = {0};
+    labels_print(words, &text);
+    assert_string_equal(text.data, "A\nB\nC\n");
+    assert_int_equal(labels_hash(words),
+                     labels_hash(labels_parse(&f->diags, f->arena, lines_of(f, text.data))));
+    assert_int_equal(labels_find(words, "C", 1), 2);
+    assert_int_equal(labels_find(words, "CC", 2), -1);
+    assert_int_equal(labels_find(words, "A\0", 2), -1);
+    text_free(&text);
+    static const char *const bad[] = {"", "a\n\nb", "a\nb\na"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_null(labels_parse(&f->diags, f->arena, lines_of(f, bad[i])));
+    assert_int_equal(f->diags.errors, 3);
+}
+
+/* ---- rows ---- */
+
+enum { TEXT, TAGS, FRAMES, CLASS, OTHER, N_COLUMNS };
+
+/* A text with tags for its words; frames of two floats along another side, a class, a text along a third one. */
+static const ColumnSpec specs[N_COLUMNS] = {
+    [TEXT] = {.input = "text", .kind = COLUMN_TEXT, .side = 0, .width = 1},
+    [TAGS] = {.input = "tags", .kind = COLUMN_INTEGERS, .side = 0, .width = 1},
+    [FRAMES] = {.input = "frames", .kind = COLUMN_FLOATS, .side = 1, .width = 2},
+    [CLASS] = {.input = "class", .kind = COLUMN_INTEGERS, .side = -1, .width = 1},
+    [OTHER] = {.input = "other", .kind = COLUMN_TEXT, .side = 2, .width = 1, .is_framed = true},
+};
+
+static Corpus *encode(Fixture *f, CorpusOptions options, const char *const cells[N_COLUMNS])
+{
+    Lines **columns = ARENA_ARRAY(f->arena, Lines *, MOST_COLUMNS);
+    for (int c = 0; c < N_COLUMNS; c++)
+        columns[c] = lines_of(f, cells[c]);
+    options.kind = CORPUS_RECORDS;
+    options.columns = specs;
+    options.n_columns = N_COLUMNS;
+    return corpus_encode(&f->diags, f->words, &options, &(CorpusText){.columns = columns});
+}
+
+static void expect_message(Fixture *f, const char *message)
+{
+    for (size_t i = 0; i < f->diags.list.count; i++)
+        if (strstr(f->diags.list.data[i].message, message))
+            return;
+    fail_msg("no '%s' in: %s", message,
+             f->diags.list.count ? vec_last(f->diags.list).message : "nothing");
+}
+
+/* What is left out of a training, cut elsewhere, and an error in both. */
+static void test_rows(void **state)
+{
+    Fixture *f = *state;
+    const char *const cells[N_COLUMNS] = {"a\na b\n\na b a b", "1\n1 2\n\n1 2 3 4",
+                                          "0 0\n0 0\n0 0\n0 0", "0\n1\n2\n3", "a\n\na\nb"};
+    Corpus *corpus = encode(f, (CorpusOptions){.max_length = 3}, cells);
+    assert_non_null(corpus); /* an empty text, a row without words, and a long one are left out */
+    assert_int_equal(corpus->n, 1);
+    assert_int_equal(corpus->empty, 2);
+    assert_int_equal(corpus->long_, 1);
+    corpus_free(corpus);
+    assert_null(encode(f, (CorpusOptions){.keep_all = true}, cells));
+    expect_message(f, "the cell of `text` is empty");
+    const char *const long_[N_COLUMNS] = {"a b a b", "1 2 3 4", "0 0 1 1 2 2 3 3", "3", "a b a b"};
+    corpus = encode(f, (CorpusOptions){.keep_all = true, .max_length = 3}, long_);
+    assert_int_equal(corpus->n, 1);
+    assert_int_equal(corpus_side_length(corpus, 0, 0), 3);
+    assert_int_equal(corpus_side_length(corpus, 0, 1), 3);
+    assert_int_equal(corpus->columns[OTHER].ids.data[2], 3); /* the end stays */
+    corpus_free(corpus);
+    const char *const uneven[N_COLUMNS] = {"a b", "1", "0 0", "3", "a"};
+    assert_null(encode(f, (CorpusOptions){0}, uneven));
+    expect_message(f, "`tags` has 1 positions and `text` 2");
+    const char *const wrong[N_COLUMNS] = {"a", "x", "0 0", "3", "a"};
+    assert_null(encode(f, (CorpusOptions){0}, wrong));
+    expect_message(f, "'x' is no integer");
+}
+
+/* ---- batches ---- */
+
+static int draw(int n) { return rand() / (RAND_MAX / n + 1); }
+
+static void put_words(Text *out, int n)
+{
+    for (int i = 0; i < n; i++)
+        text_add(out, "%s%s", i ? " " : "", draw(2) ? "a" : "b");
+    text_string(out, "\n");
+}
+
+static void put_numbers(Text *out, int n)
+{
+    for (int i = 0; i < n; i++)
+        text_add(out, "%s%d", i ? " " : "", draw(1000));
+    text_string(out, "\n");
+}
+
+/* Whether the batch has the values of its rows, in their order, and counts them. */
+static void check_batch(const Corpus *corpus, const Batch *batch)
+{
+    for (int c = 0; c < N_COLUMNS; c++) {
+        int64_t at = 0, total = 0, longest = 0;
+        for (int64_t b = 0; b < batch->shape.rows; b++) {
+            const Rows *rows = &corpus->columns[c];
+            const int64_t row = batch->row[b], n = rows_length(rows, row);
+            assert_memory_equal(batch->columns[c] + at, rows->ids.data + rows->start[row],
+                                sizeof(int32_t) * (size_t)n);
+            at += n;
+            if (specs[c].side < 0)
+                continue;
+            const int64_t length = batch->lengths[specs[c].side][b];
+            assert_int_equal(length * specs[c].width, n);
+            total += length;
+            longest = length > longest ? length : longest;
+        }
+        if (specs[c].side < 0)
+            continue;
+        assert_int_equal(batch->shape.side[specs[c].side].total, total);
+        assert_int_equal(batch->shape.side[specs[c].side].longest, longest);
+    }
+}
+
+static void check_epoch(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
+{
+    Batches *batches = batches_new(corpus, options, epoch);
+    bool *seen = calloc((size_t)corpus->n, sizeof *seen);
+    Batch batch = {0};
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        check_batch(corpus, &batch);
+        for (int side = 0; side < 3 && options->tokens; side++)
+            assert_true(batch.shape.side[side].total <= options->tokens || batch.shape.rows == 1);
+        for (int64_t b = 0; b < batch.shape.rows; b++) {
+            assert_false(seen[batch.row[b]]);
+            seen[batch.row[b]] = true;
+        }
+    }
+    for (int64_t row = 0; row < corpus->n; row++)
+        assert_true(seen[row]);
+    batch_free(&batch);
+    batches_free(batches);
+    free(seen);
+}
+
+static void test_batches(void **state)
+{
+    Fixture *f = *state;
+    enum { ROWS = 200 };
+    Text cells[N_COLUMNS] = {0};
+    srand(4);
+    for (int i = 0; i < ROWS; i++) {
+        const int n = 1 + draw(9);
+        put_words(&cells[TEXT], n);
+        put_numbers(&cells[TAGS], n);
+        put_numbers(&cells[FRAMES], 2 * (1 + draw(5)));
+        put_numbers(&cells[CLASS], 1);
+        put_words(&cells[OTHER], 1 + draw(12));
+    }
+    const char *const texts[N_COLUMNS] = {cells[0].data, cells[1].data, cells[2].data, cells[3].data,
+                                          cells[4].data};
+    Corpus *corpus = encode(f, (CorpusOptions){0}, texts);
+    assert_int_equal(corpus->n, ROWS);
+    for (int64_t epoch = 0; epoch < 3; epoch++)
+        for (int64_t shards = 1; shards <= 3; shards++) {
+            check_epoch(corpus, &(BatchOptions){.tokens = 40, .shuffle = true, .seed = 3, .shards = shards},
+                        epoch);
+            check_epoch(corpus, &(BatchOptions){.sentences = 7, .shards = shards}, epoch);
+        }
+    corpus_free(corpus);
+    for (int c = 0; c < N_COLUMNS; c++)
+        text_free(&cells[c]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_cells, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_batches, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
