@@ -53,7 +53,7 @@ static bool search(Job *job, const PredictedForm *form, const Prediction *p, con
                    int64_t n, Arena *arena, CtcResults *out)
 {
     const int32_t top = (int32_t)form->top, least = form->search.width;
-    CtcSearch search = form->search;
+    LabelSearch search = form->search;
     search.n_best = top;
     search.width = least > top ? least : top;
     return ctc_search(job, p, &search, values, n, arena, out);

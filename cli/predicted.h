@@ -12,7 +12,7 @@
 typedef struct PredictedForm {
     int64_t top;
     struct RankedClass *ranked;
-    CtcSearch search;
+    LabelSearch search;
 } PredictedForm;
 
 /* Sets the room for `top` classes, in the arena. */

@@ -82,8 +82,8 @@ static CtcStatus best_path(const CtcFrames *frames, Arena *arena, CtcResults *ou
     return status;
 }
 
-bool ctc_search(Job *job, const Prediction *p, const CtcSearch *search, const float *probabilities,
-                int64_t n, Arena *arena, CtcResults *out)
+bool ctc_search(Job *job, const Prediction *p, const LabelSearch *search,
+                const float *probabilities, int64_t n, Arena *arena, CtcResults *out)
 {
     float *logs = ARENA_ARRAY(arena, float, n + 1);
     for (int64_t i = 0; i < n; i++)

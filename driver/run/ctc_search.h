@@ -6,14 +6,14 @@
 #include "driver/run/prediction.h"
 #include "runtime/decode/ctc.h"
 
-/* CtcSearch:
+/* LabelSearch:
  *   width     of the beam; 1: the best path, without a lexicon
  *   n_best    results, at most `width`
  *   lexicon   NULL: none */
-typedef struct CtcSearch {
+typedef struct LabelSearch {
     int32_t width, n_best;
     const CtcLexicon *lexicon;
-} CtcSearch;
+} LabelSearch;
 
 /* The words of a file: a line has the labels of one, with blanks between them. `separator`: the
  * label between words; NULL: a result is one word. In the job's arena; NULL after an error, such as
@@ -22,7 +22,7 @@ const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *prediction, const
                                    const char *separator);
 /* The labels of n probabilities of classes of frames, the most probable first; in the arena. False
  * after an error. */
-bool ctc_search(Job *job, const Prediction *prediction, const CtcSearch *search,
+bool ctc_search(Job *job, const Prediction *prediction, const LabelSearch *search,
                 const float *probabilities, int64_t n, Arena *arena, CtcResults *out);
 /* Appends the names of labels, with blanks between them. */
 void ctc_put_labels(const Prediction *prediction, const CtcResult *result, Text *out);

@@ -118,6 +118,8 @@ static const char *describe_batch(const Training *t)
                             batch->sentences);
     if (batch->shards > 1)
         text = arena_printf(arena, "%s, %" PRId64 " shards", text, batch->shards);
+    if (batch->distinct)
+        text = arena_printf(arena, "%s, distinct", text);
     return text;
 }
 

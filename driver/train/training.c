@@ -42,6 +42,7 @@ static void make_settings(Training *t)
         s->steps = TRAINING_STEPS;
     s->rate = training_rate(spec, s->steps);
     s->batch = (BatchOptions){.tokens = training_batch_tokens(o, spec),
+                              .distinct = (o->distinct >= 0 ? o->distinct : spec->distinct) > 0,
                               .sentences = o->batch_sentences > 0 ? o->batch_sentences
                                            : o->batch_tokens > 0  ? 0
                                                                   : spec->batch_sentences,

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "runtime/data/distinct.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ typedef struct Item {
 struct Batches {
     const Corpus *corpus;
     BatchOptions options;
+    DistinctRows *distinct; /* NULL: rows of a batch may have texts in common */
     int last_side;
     int64_t n_items, n;
     Item *items;
@@ -147,11 +149,34 @@ static int by_length(const void *a, const void *b)
 
 /* ---- cutting ---- */
 
+/* How many items behind one that has a text in common with its batch are asked to take its place. */
+enum { LOOKED_AHEAD = 256 };
+
+/* Whether item i has no text in common with those of the batch before it; one that has changes
+ * places with the next that has none. */
+static bool make_distinct(const Batches *b, int64_t i, int64_t end)
+{
+    if (!b->distinct || distinct_add(b->distinct, b->items[i].row))
+        return true;
+    for (int64_t j = i + 1; j < end && j <= i + LOOKED_AHEAD; j++)
+        if (distinct_add(b->distinct, b->items[j].row)) {
+            const Item item = b->items[i];
+            b->items[i] = b->items[j];
+            b->items[j] = item;
+            return true;
+        }
+    return false;
+}
+
 /* The end of the batch that starts at `first`. */
 static int64_t cut_batch(const Batches *b, int64_t first, int64_t end)
 {
     int64_t source = 0, target = 0, further = 0, i = first, most = b->options.tokens;
+    if (b->distinct)
+        distinct_begin(b->distinct);
     for (; i < end; i++) {
+        if (!make_distinct(b, i, end))
+            break;
         source += b->items[i].source;
         target += b->items[i].target;
         further += b->items[i].further;
@@ -245,6 +270,8 @@ Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t 
     Batches *b = memory_resized(NULL, sizeof *b);
     *b = (Batches){.corpus = corpus, .options = *options, .last_side = last_side(corpus)};
     uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
+    if (options->distinct && corpus->options.kind != CORPUS_STREAM)
+        b->distinct = distinct_new(corpus);
     if (corpus->options.kind == CORPUS_STREAM)
         list_windows(b, &state);
     else
@@ -266,6 +293,7 @@ void batches_free(Batches *batches)
 {
     if (!batches)
         return;
+    distinct_free(batches->distinct);
     free(batches->items);
     free(batches->first);
     free(batches->last);

@@ -16,6 +16,7 @@ typedef struct BatchOptions {
     int64_t tokens;    /* most of each side in a batch; a longer row stands alone; 0: no limit */
     int64_t sentences; /* most rows of a batch; 0: no limit */
     bool shuffle;
+    bool distinct; /* no two rows of a batch have a text in common (distinct.h) */
     uint64_t seed;
     int64_t shards; /* pieces of a batch; 0 is 1 */
 } BatchOptions;

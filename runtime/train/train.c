@@ -33,6 +33,8 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
     const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
                                s->batch.sentences,   (int64_t)s->batch.seed,     s->accumulate};
     hash = hash_bytes(hash, numbers, sizeof numbers);
+    if (s->batch.distinct)
+        hash = hash_string(hash, "distinct");
     return s->batch.shards > 1 ? hash_u64(hash, (uint64_t)s->batch.shards) : hash;
 }
 

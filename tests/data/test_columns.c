@@ -1,5 +1,5 @@
-/* Columns of a corpus: what cells are read as and refused for, which rows are kept, and that batches have each row's
- * values, whatever the order, the pieces and the sides. */
+/* Columns of a corpus: what cells are read as and refused for, which rows are kept, and that batches
+ * have each row's values, whatever the order, the pieces and the sides. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -79,24 +79,46 @@ static void test_cells(void **state)
         {{LABELS, .side = 0}, "", .n = 0},
         {{LABELS, .side = -1}, "paris", .problem = "'paris' is none of the 2 labels of `y`"},
         {{LABELS, .side = -1}, "", .problem = "the label of `y` is empty"},
-        {{LABELS, .side = 0}, "rome new york", .problem = "'new' is none of the 2 labels of `y`", .at = 5},
+        {{LABELS, .side = 0},
+         "rome new york",
+         .problem = "'new' is none of the 2 labels of `y`",
+         .at = 5},
         {{INTEGERS, .side = -1, .width = 3}, "[[1,-2],\t[+3]]", .n = 3, .values = {1, -2, 3}},
         {{INTEGERS, .side = -1, .width = 1}, "2147483647", .n = 1, .values = {INT32_MAX}},
-        {{INTEGERS, .side = -1, .width = 1}, "2147483648", .problem = "'2147483648' is no integer of 32 bits"},
-        {{INTEGERS, .side = -1, .width = 1}, " 1.5", .problem = "'1.5' is no integer of 32 bits", .at = 1},
+        {{INTEGERS, .side = -1, .width = 1},
+         "2147483648",
+         .problem = "'2147483648' is no integer of 32 bits"},
+        {{INTEGERS, .side = -1, .width = 1},
+         " 1.5",
+         .problem = "'1.5' is no integer of 32 bits",
+         .at = 1},
         {{INTEGERS, .side = -1, .width = 1, .below = 3}, "2", .n = 1, .values = {2}},
-        {{INTEGERS, .side = -1, .width = 1, .below = 3}, "3", .problem = "3 is not from 0 to 2, as `y` must be"},
-        {{INTEGERS, .side = -1, .width = 1, .below = 3}, "-1", .problem = "-1 is not from 0 to 2, as `y` must be"},
-        {{INTEGERS, .side = -1, .width = 1}, "", .problem = "the cell has 0 numbers, and `y` takes 1"},
-        {{INTEGERS, .side = -1, .width = 1}, "1 2", .problem = "the cell has 2 numbers, and `y` takes 1"},
+        {{INTEGERS, .side = -1, .width = 1, .below = 3},
+         "3",
+         .problem = "3 is not from 0 to 2, as `y` must be"},
+        {{INTEGERS, .side = -1, .width = 1, .below = 3},
+         "-1",
+         .problem = "-1 is not from 0 to 2, as `y` must be"},
+        {{INTEGERS, .side = -1, .width = 1},
+         "",
+         .problem = "the cell has 0 numbers, and `y` takes 1"},
+        {{INTEGERS, .side = -1, .width = 1},
+         "1 2",
+         .problem = "the cell has 2 numbers, and `y` takes 1"},
         {{FLOATS, .side = -1, .width = 2}, "1e-3;0x1p4", .n = 2, .values = {bits(1e-3f), bits(16)}},
         {{FLOATS, .side = -1, .width = 1}, "nan", .problem = "'nan' is no finite number of f32"},
         {{FLOATS, .side = -1, .width = 1}, "1e39", .problem = "'1e39' is no finite number of f32"},
-        {{FLOATS, .side = -1, .width = 2}, "1 2 3x", .problem = "'3x' is no finite number of f32", .at = 4},
-        {{FLOATS, .side = 0, .width = 2}, "1 2 3", .problem = "the cell has 3 numbers, and `y` takes 2 for each position"},
+        {{FLOATS, .side = -1, .width = 2},
+         "1 2 3x",
+         .problem = "'3x' is no finite number of f32",
+         .at = 4},
+        {{FLOATS, .side = 0, .width = 2},
+         "1 2 3",
+         .problem = "the cell has 3 numbers, and `y` takes 2 for each position"},
         {{FLOATS, .side = 0, .width = 2}, "", .n = 0},
         {{FLOATS, .side = -1, .width = 1},
-         "0000000000000000000000000000000000000000000000000000000000000001", .problem = "this is no number"},
+         "0000000000000000000000000000000000000000000000000000000000000001",
+         .problem = "this is no number"},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         const Cell *cell = &cells[i];
@@ -145,7 +167,8 @@ static void test_labels(void **state)
 
 enum { TEXT, TAGS, FRAMES, CLASS, OTHER, N_COLUMNS };
 
-/* A text with tags for its words; frames of two floats along another side, a class, a text along a third one. */
+/* A text with tags for its words; frames of two floats along another side, a class, a text along a
+ * third one. */
 static const ColumnSpec specs[N_COLUMNS] = {
     [TEXT] = {.input = "text", .kind = COLUMN_TEXT, .side = 0, .width = 1},
     [TAGS] = {.input = "tags", .kind = COLUMN_INTEGERS, .side = 0, .width = 1},
@@ -246,6 +269,20 @@ static void check_batch(const Corpus *corpus, const Batch *batch)
     }
 }
 
+/* Whether no two rows of the batch have a text in common. */
+static void check_distinct(const Corpus *corpus, const Batch *batch)
+{
+    for (int c = 0; c < N_COLUMNS; c++)
+        for (int64_t a = 0; a < batch->shape.rows && specs[c].kind == COLUMN_TEXT; a++)
+            for (int64_t b = 0; b < a; b++) {
+                const Rows *rows = &corpus->columns[c];
+                const int64_t i = batch->row[a], j = batch->row[b], n = rows_length(rows, i);
+                assert_true(rows_length(rows, j) != n ||
+                            memcmp(rows->ids.data + rows->start[i], rows->ids.data + rows->start[j],
+                                   sizeof(int32_t) * (size_t)n));
+            }
+}
+
 static void check_epoch(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
 {
     Batches *batches = batches_new(corpus, options, epoch);
@@ -254,6 +291,8 @@ static void check_epoch(const Corpus *corpus, const BatchOptions *options, int64
     for (int64_t i = 0; i < batches_count(batches); i++) {
         batches_fill(batches, i, &batch);
         check_batch(corpus, &batch);
+        if (options->distinct)
+            check_distinct(corpus, &batch);
         for (int side = 0; side < 3 && options->tokens; side++)
             assert_true(batch.shape.side[side].total <= options->tokens || batch.shape.rows == 1);
         for (int64_t b = 0; b < batch.shape.rows; b++) {
@@ -282,15 +321,20 @@ static void test_batches(void **state)
         put_numbers(&cells[CLASS], 1);
         put_words(&cells[OTHER], 1 + draw(12));
     }
-    const char *const texts[N_COLUMNS] = {cells[0].data, cells[1].data, cells[2].data, cells[3].data,
-                                          cells[4].data};
+    const char *const texts[N_COLUMNS] = {cells[0].data, cells[1].data, cells[2].data,
+                                          cells[3].data, cells[4].data};
     Corpus *corpus = encode(f, (CorpusOptions){0}, texts);
     assert_int_equal(corpus->n, ROWS);
     for (int64_t epoch = 0; epoch < 3; epoch++)
         for (int64_t shards = 1; shards <= 3; shards++) {
-            check_epoch(corpus, &(BatchOptions){.tokens = 40, .shuffle = true, .seed = 3, .shards = shards},
+            check_epoch(corpus,
+                        &(BatchOptions){.tokens = 40, .shuffle = true, .seed = 3, .shards = shards},
                         epoch);
             check_epoch(corpus, &(BatchOptions){.sentences = 7, .shards = shards}, epoch);
+            check_epoch(corpus,
+                        &(BatchOptions){
+                            .sentences = 20, .shuffle = true, .distinct = true, .shards = shards},
+                        epoch);
         }
     corpus_free(corpus);
     for (int c = 0; c < N_COLUMNS; c++)
