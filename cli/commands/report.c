@@ -145,7 +145,8 @@ static bool follow(Job *job, const ReportCommand *o, const Arguments *arguments)
     return make_page(job, o, arguments, !o->log_only, false);
 }
 
-#define PLOTS "loss|bleu|errors|rate|gradient|speed|memory" /* as run_plots.def has them */
+#define PLOTS \
+    "loss|bleu|errors|predictions|rate|gradient|speed|memory" /* as run_plots.def has them */
 
 static int run_report(Job *job, void *record, const Arguments *arguments)
 {

@@ -127,6 +127,12 @@ bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView 
     return !report->text.source || read_train(job, report, line_limit, view);
 }
 
+static void add_detail(Job *job, RunView *view, const char *name, const char *value, bool is_told)
+{
+    if (value && *value)
+        vec_push(job->arena, view->details, ((RunDetail){name, value, is_told}));
+}
+
 /* ---- curves ---- */
 
 typedef double FigureOf(const TrainReport *report, int valid);
@@ -158,19 +164,51 @@ static double memory_of(const TrainReport *r, int valid)
     return r->memory ? (double)r->memory : NAN;
 }
 
-static void add_series(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked,
-                       FigureOf *figure, int valid, RunView *view)
+static void add_values(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked,
+                       double *values, RunView *view)
 {
     double *steps = ARENA_ARRAY(job->arena, double, log->count + 1),
            *minutes = ARENA_ARRAY(job->arena, double, log->count + 1);
-    double *values = ARENA_ARRAY(job->arena, double, log->count + 1);
     for (size_t i = 0; i < log->count; i++) {
         steps[i] = (double)log->data[i].step;
         minutes[i] = log->data[i].seconds / 60;
-        values[i] = figure(&log->data[i], valid);
     }
     vec_push(job->arena, view->series,
              ((RunSeries){plot, name, marked, steps, minutes, values, log->count}));
+}
+
+static void add_series(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked,
+                       FigureOf *figure, int valid, RunView *view)
+{
+    double *values = ARENA_ARRAY(job->arena, double, log->count + 1);
+    for (size_t i = 0; i < log->count; i++)
+        values[i] = figure(&log->data[i], valid);
+    add_values(job, log, plot, name, marked, values, view);
+}
+
+/* The measures of predictions, of what tells the best; its greatest value is a detail. */
+static void add_predictions(Job *job, const RunLog *log, RunView *view)
+{
+    for (int m = 0; m < TRAIN_MEASURES; m++) {
+        const TrainMeasure *measure = &train_measures[m];
+        double *values = ARENA_ARRAY(job->arena, double, log->count + 1);
+        const TrainReport *best = NULL;
+        for (size_t i = 0; i < log->count && measure->needs == NEEDS_PREDICTIONS; i++) {
+            const TrainReport *report = &log->data[i];
+            values[i] = 100 * train_measure_figure(measure, &report->figures);
+            if (isfinite(values[i]) &&
+                (!best || values[i] > 100 * train_measure_figure(measure, &best->figures)))
+                best = report;
+        }
+        if (!best)
+            continue;
+        const double figure = train_measure_figure(measure, &best->figures);
+        add_values(job, log, RUN_PLOT_predictions, measure->title, true, values, view);
+        add_detail(job, view, arena_printf(job->arena, "highest %s", measure->title),
+                   arena_printf(job->arena, "%s at step %" PRId64,
+                                train_measure_text(measure, job->arena, figure), best->step),
+                   false);
+    }
 }
 
 /* Validation texts with names, as the last validation has them. */
@@ -198,6 +236,7 @@ static void add_curves(Job *job, const RunLog *log, RunView *view)
     add_series(job, log, RUN_PLOT_errors, "lines", true, lines_of, TELLING, view);
     add_series(job, log, RUN_PLOT_errors, "symbols", true, symbols_of, TELLING, view);
     add_named(job, log, view);
+    add_predictions(job, log, view);
     add_series(job, log, RUN_PLOT_rate, NULL, false, rate_of, 0, view);
     add_series(job, log, RUN_PLOT_gradient, NULL, false, norm_of, 0, view);
     add_series(job, log, RUN_PLOT_speed, NULL, false, speed_of, 0, view);
@@ -205,12 +244,6 @@ static void add_curves(Job *job, const RunLog *log, RunView *view)
 }
 
 /* ---- facts ---- */
-
-static void add_detail(Job *job, RunView *view, const char *name, const char *value, bool is_told)
-{
-    if (value && *value)
-        vec_push(job->arena, view->details, ((RunDetail){name, value, is_told}));
-}
 
 static const char *median_speed(Job *job, const RunLog *log)
 {

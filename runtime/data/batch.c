@@ -149,7 +149,7 @@ static int by_length(const void *a, const void *b)
 
 /* ---- cutting ---- */
 
-/* How many items behind one that has a text in common with its batch are asked to take its place. */
+/* How many items behind one that has a text in common with its batch may take its place. */
 enum { LOOKED_AHEAD = 256 };
 
 /* Whether item i has no text in common with those of the batch before it; one that has changes

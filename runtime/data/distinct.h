@@ -1,5 +1,5 @@
-/* DistinctRows: which rows of a corpus have a text in common: the same tokens of the same column, or
- * of source or target. Losses that compare each record with the others of its batch take equal
+/* DistinctRows: which rows of a corpus have a text in common: the same tokens of the same column,
+ * or of source or target. Losses that compare each record with the others of its batch take equal
  * texts for different ones. */
 #ifndef RUNTIME_DATA_DISTINCT_H
 #define RUNTIME_DATA_DISTINCT_H
@@ -13,7 +13,8 @@ DistinctRows *distinct_new(const Corpus *corpus);
 void distinct_free(DistinctRows *rows); /* NULL is allowed */
 /* Begins an empty set. */
 void distinct_begin(DistinctRows *rows);
-/* Adds a row to the set, unless it has a text in common with a row of it. Returns whether it did. */
+/* Adds a row to the set, unless it has a text in common with a row of it. Returns whether it
+ * did. */
 bool distinct_add(DistinctRows *rows, int64_t row);
 
 #endif

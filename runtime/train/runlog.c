@@ -23,6 +23,18 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
 
 enum { DIGITS = 9 };
 
+/* A validation's figures, named as in the log without `prefix`; those of predictions only where there are
+ * any. */
+static void put_figures(const TrainFigures *figures, const char *prefix, JsonWriter *json)
+{
+    for (int i = 0; i < TRAIN_MEASURES; i++) {
+        const TrainMeasure *measure = &train_measures[i];
+        const double figure = train_measure_figure(measure, figures);
+        if (measure->needs != NEEDS_PREDICTIONS || isfinite(figure))
+            json_put_number(json, measure->field + strlen(prefix), figure, DIGITS);
+    }
+}
+
 /* "valid": {"NAME": {figures}, …}, of texts with names. */
 static void put_valid(const TrainReport *report, JsonWriter *json)
 {
@@ -35,9 +47,7 @@ static void put_valid(const TrainReport *report, JsonWriter *json)
             json_open(json, "valid", '{');
         open = true;
         json_open(json, valid->name, '{');
-#define FIGURE(name, ...) json_put_number(json, #name, valid->figures.name, DIGITS);
-#include "runtime/train/figures.def"
-#undef FIGURE
+        put_figures(&valid->figures, "valid_", json);
         json_close(json, '}');
     }
     if (open)
@@ -82,9 +92,7 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
     }
     json_put_number(json, "seconds", report->seconds, DIGITS);
     if (report->validated) {
-#define FIGURE(name, ...) json_put_number(json, "valid_" #name, report->figures.name, DIGITS);
-#include "runtime/train/figures.def"
-#undef FIGURE
+        put_figures(&report->figures, "", json);
         json_put_bool(json, "best", report->best);
         if (report->best_by)
             json_put_text(json, "best_by", report->best_by);
