@@ -6,7 +6,6 @@
 #include "driver/exchange/npz.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
-#include "runtime/data/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,10 +79,9 @@ static bool predict_window(Job *job, const Answers *a, const CorpusText *text, i
 /* A text of lines feeds a model that reads one field, unless the file is a table by its name. */
 static bool is_lines(const TextList *paths, const TableFields *fields)
 {
-    TableFormat format;
     bool is_table = fields->n > 1;
     for (size_t i = 0; i < paths->count; i++)
-        is_table = is_table || table_is_named(paths->data[i], &format);
+        is_table = is_table || table_file_is_named(paths->data[i]);
     return !is_table;
 }
 
@@ -236,8 +234,8 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"input", "FILE", FIELD(Predict, input), 0, NULL,
-     "a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst); or lines of text, if the\n"
-     "predictions read one field (standard input)"},
+     "a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst, FILE.safetensors); or lines\n"
+     "of text, if the predictions read one field (standard input)"},
     {"column", "INPUT=FIELD", FIELD(Predict, columns), 0, NULL,
      "of a table: the field, or its number, that feeds an input of the model"},
     {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},

@@ -76,19 +76,98 @@ bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, co
     return true;
 }
 
+/* ---- tensors ---- */
+
+/* A column of a tensor's rows; NULL after an error. */
+static Lines *tensor_column(Job *job, const StFile *file, const Source *source, const char *field)
+{
+    const StTensor *tensor = st_find(file, field);
+    const char **names = ARENA_ARRAY(job->arena, const char *, file->n + 1);
+    for (int64_t i = 0; i < file->n; i++)
+        names[i] = file->tensors[i].name;
+    if (!tensor || !tensor->rank)
+        job_error(job,
+                  tensor ? "%s: the tensor '%s' has no rows%s" : "%s: there is no tensor '%s'%s",
+                  file->path, field,
+                  tensor ? "" : text_known(job->arena, "'", field, names, (int)file->n));
+    if (!tensor || !tensor->rank)
+        return NULL;
+    Lines *lines = ARENA_ARRAY(job->arena, Lines, 1);
+    *lines = (Lines){.source = source, .n = tensor->dims[0], .tensor = tensor};
+    return lines;
+}
+
+/* The tensors of a file as columns: a row of the first axis is a record. The file stays mapped. */
+static Lines **tensor_columns(Job *job, const char *path, const TableFields *fields)
+{
+    const StFile *file = st_open(&job->diags, job->arena, path);
+    Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS + 2);
+    if (!file)
+        return NULL;
+    Source *source = ARENA_ARRAY(job->arena, Source, 1);
+    *source = (Source){.path = file->path, .text = file->map, .length = (size_t)file->map_bytes};
+    for (int i = 0; i < fields->n; i++) {
+        columns[i] = tensor_column(job, file, source, fields->names[i]);
+        if (!columns[i])
+            return NULL;
+        if (columns[i]->n != columns[0]->n || !columns[i]->n) {
+            job_error(job,
+                      "%s: the tensor '%s' has %lld rows, and '%s' %lld: a record has one of each",
+                      path, fields->names[0], (long long)columns[0]->n, fields->names[i],
+                      (long long)columns[i]->n);
+            return NULL;
+        }
+    }
+    return columns;
+}
+
+static bool is_tensor_file(const char *path) { return text_ends(path, ".safetensors"); }
+
+bool table_file_is_named(const char *path)
+{
+    TableFormat format;
+    return is_tensor_file(path) || table_is_named(path, &format);
+}
+
+static bool is_tensors(const TextList *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if (is_tensor_file(paths->data[i]))
+            return true;
+    return false;
+}
+
+/* The fields of the files, as a table or as tensors; NULL after an error. */
+static Lines **read_fields(Job *job, const TextList *paths, const TableFields *fields,
+                           int64_t line_limit)
+{
+    const LineLimits limits = {.line = line_limit};
+    if (is_tensors(paths) && paths->count > 1) {
+        job_error(job, "%s: a table of tensors is one file", paths->data[0]);
+        return NULL;
+    }
+    if (is_tensors(paths) && (fields->source >= 0 || fields->target >= 0)) {
+        job_error(job, "%s: source and target are texts, and tensors have numbers", paths->data[0]);
+        return NULL;
+    }
+    if (is_tensors(paths))
+        return tensor_columns(job, paths->data[0], fields);
+    const Table *table = table_read_all(&job->diags, job->arena, paths->data, paths->count,
+                                        fields->names, (size_t)fields->n, &limits);
+    return table ? table->columns : NULL;
+}
+
 bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,
                       int64_t line_limit, CorpusText *out)
 {
-    const LineLimits limits = {.line = line_limit};
-    Table *table = table_read_all(&job->diags, job->arena, paths->data, paths->count, fields->names,
-                                  (size_t)fields->n, &limits);
+    Lines **read = read_fields(job, paths, fields, line_limit);
     Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
-    if (!table)
+    if (!read)
         return false;
     for (int c = 0; c < MOST_COLUMNS; c++)
-        columns[c] = fields->columns[c] < 0 ? NULL : table->columns[fields->columns[c]];
-    *out = (CorpusText){.source = fields->source < 0 ? NULL : table->columns[fields->source],
-                        .target = fields->target < 0 ? NULL : table->columns[fields->target],
+        columns[c] = fields->columns[c] < 0 ? NULL : read[fields->columns[c]];
+    *out = (CorpusText){.source = fields->source < 0 ? NULL : read[fields->source],
+                        .target = fields->target < 0 ? NULL : read[fields->target],
                         .columns = columns};
     return true;
 }

@@ -18,6 +18,9 @@ typedef struct TableFields {
  * reads; NULL: all. False after an error. */
 bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, const TextList *given,
                      const Function *function, TableFields *out);
+/* Whether a file's name says that it is a table: of texts (table_is_named), or of tensors, whose
+ * first axis counts the records (FILE.safetensors). */
+bool table_file_is_named(const char *path);
 /* Reads the files as one table; columns that are not read are NULL. Lives in the job's arena. False
  * after an error. */
 bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,

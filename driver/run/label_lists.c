@@ -39,6 +39,9 @@ bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *colu
             spec->labels =
                 read_list(job, beside_model(job->arena, ports->columns[c], words + sizeof file - 1),
                           line_limit);
+        else if (words && cells[c]->tensor)
+            job_error(job, "`%s` has a list of words, and a tensor has numbers: declare it int",
+                      spec->input);
         else if (words)
             spec->labels = labels_count(job->arena, column, 1, spec->side >= 0);
         ok = !words || spec->labels;

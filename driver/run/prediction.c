@@ -105,7 +105,7 @@ static bool choose_prediction(Predictor *p, Job *job, const char *only)
             found = found || !strcmp(op_string(op, ATTR_name), only);
         }
     if (!found && names.count)
-        return job_error(job, "--only %s: %s", only,
+        return job_error(job, "--only %s: the model does not predict this%s", only,
                          text_known(job->arena, "'", only, names.data, (int)names.count));
     FOR_OPS (op, &p->function->body)
         if (op->kind == OP_output && strcmp(op_string(op, ATTR_name), only) != 0)

@@ -262,7 +262,7 @@ static Vocabulary *vocabulary_of_texts(Training *t)
     if (text->target)
         texts[n++] = text->target;
     for (int c = 0; c < t->columns.n && text->columns; c++)
-        if (t->columns.specs[c].kind == COLUMN_TEXT)
+        if (t->columns.specs[c].kind == COLUMN_TEXT && !text->columns[c]->tensor)
             texts[n++] = text->columns[c];
     return t->options->vocab.spec ? vocabulary_make(t->job, &t->options->vocab, texts, n)
                                   : vocab_empty(&t->job->diags, t->job->arena);

@@ -140,10 +140,52 @@ static bool read_numbers(const CellReader *r)
     return ok && has_width(r, (int64_t)(r->values->count - before));
 }
 
-bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Line *cell, Ids *values,
+/* ---- rows of tensors ---- */
+
+static bool read_float_row(const CellReader *r, const Cell *cell, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const float number = (float)st_value(cell->tensor, cell->row * n + i);
+        int32_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        ids_push(r->values, bits);
+        if (!isfinite(number))
+            return cell_is_wrong(r, 0, "its element %" PRId64 " is no finite number of f32", i);
+    }
+    return true;
+}
+
+static bool read_integer_row(const CellReader *r, const Cell *cell, int64_t n)
+{
+    const int64_t below = r->spec->below;
+    for (int64_t i = 0; i < n; i++) {
+        const double number = st_value(cell->tensor, cell->row * n + i);
+        const bool fits = number >= INT32_MIN && number <= INT32_MAX && number == rint(number);
+        ids_push(r->values, fits ? (int32_t)number : 0);
+        if (!fits)
+            return cell_is_wrong(r, 0, "its element %" PRId64 " is no integer of 32 bits", i);
+        if (below && !(number >= 0 && number < (double)below))
+            return cell_is_wrong(r, 0, "%g is not from 0 to %" PRId64 ", as `%s` must be", number,
+                                 below - 1, r->spec->input);
+    }
+    return true;
+}
+
+static bool read_row(const CellReader *r, const Cell *cell)
+{
+    const int64_t rows = cell->tensor->dims[0], n = cell->tensor->count / (rows ? rows : 1);
+    if (r->spec->kind == COLUMN_TEXT || r->spec->kind == COLUMN_LABELS)
+        return cell_is_wrong(r, 0, "`%s` takes words, and a tensor has numbers", r->spec->input);
+    return (r->spec->kind == COLUMN_FLOATS ? read_float_row : read_integer_row)(r, cell, n) &&
+           has_width(r, n);
+}
+
+bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
                  ColumnFault *fault)
 {
-    const CellReader reader = {spec, cell, values, fault};
+    const CellReader reader = {spec, &cell->text, values, fault};
+    if (cell->tensor)
+        return read_row(&reader, cell);
     switch (spec->kind) {
     case COLUMN_TEXT: return read_tokens(&reader, vocab);
     case COLUMN_LABELS: return read_labels(&reader);

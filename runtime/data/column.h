@@ -7,6 +7,7 @@
 #define RUNTIME_DATA_COLUMN_H
 
 #include "runtime/data/labels.h"
+#include "runtime/data/safetensors.h"
 #include "runtime/data/vocabulary.h"
 
 typedef enum ColumnKind {
@@ -56,9 +57,16 @@ typedef struct ColumnFault {
     size_t at;
 } ColumnFault;
 
+/* Cell: of a text; or row `row` of a tensor, along its first axis. */
+typedef struct Cell {
+    Line text;
+    const StTensor *tensor; /* NULL: a text */
+    int64_t row;
+} Cell;
+
 /* Appends a cell's values. False: the cell is wrong, and *fault says why; what was appended by then
  * stays. */
-bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Line *cell, Ids *values,
+bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
                  ColumnFault *fault);
 
 #endif

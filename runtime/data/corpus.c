@@ -340,7 +340,7 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
 }
 
 /* The number of the first column whose cell is wrong; -1: none. */
-static int add_cells(Corpus *corpus, const Line *cells)
+static int add_cells(Corpus *corpus, const Cell *cells)
 {
     for (int c = 0; c < corpus->options.n_columns; c++)
         if (!column_read(&corpus->options.columns[c], corpus->vocab, &cells[c],
@@ -355,7 +355,7 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
 }
 
 CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, const Line *target,
-                            const Line *cells)
+                            const Cell *cells)
 {
     CorpusKind kind = corpus->options.kind;
     const Line *wanted = kind == CORPUS_PAIRS ? target : source;

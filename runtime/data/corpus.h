@@ -154,7 +154,7 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
 /* The same with a cell of each column; `source` is NULL for records. */
 CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, const Line *target,
-                            const Line *cells);
+                            const Cell *cells);
 /* Adds a row of the ids that were appended to source.ids and target.ids since the last one. */
 CorpusRow corpus_close_row(Corpus *corpus, int64_t line);
 /* Adds a line to a stream. corpus_close_stream follows the last one; `ends`: it is the text's last

@@ -25,20 +25,31 @@ enum { MOST_WRONG = 5 }; /* wrong cells that are told */
 static void tell_wrong(Diagnostics *diags, const Corpus *corpus, const Lines *cells, int64_t line,
                        Seen *seen)
 {
-    if (seen->wrong++ < MOST_WRONG)
+    if (seen->wrong++ >= MOST_WRONG)
+        return;
+    if (cells->tensor)
+        diag_error(diags, (Loc){.source = cells->source}, "tensor '%s', row %lld: %s",
+                   cells->tensor->name, (long long)line, corpus->fault.text.data);
+    else
         diag_error(diags, lines_place_within(cells, line, corpus->fault.at), "%s",
                    corpus->fault.text.data);
+}
+
+static Cell cell_of(const Lines *column, int64_t i)
+{
+    return column->tensor ? (Cell){.tensor = column->tensor, .row = i}
+                          : (Cell){.text = column->at[i]};
 }
 
 /* n lines from `first` on. */
 static void add_rows(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
                      int64_t n, Seen *seen)
 {
-    Line cells[MOST_COLUMNS];
+    Cell cells[MOST_COLUMNS];
     const Lines *source = text->source, *target = text->target;
     for (int64_t i = first; i < first + n; i++) {
         for (int c = 0; c < corpus->options.n_columns; c++)
-            cells[c] = text->columns[c]->at[i];
+            cells[c] = cell_of(text->columns[c], i);
         CorpusRow row = corpus_add_record(corpus, i, source ? &source->at[i] : NULL,
                                           target ? &target->at[i] : NULL, cells);
         if (row.wrong_column >= 0)

@@ -23,12 +23,14 @@ typedef struct Line {
  *   source    the file; of several files only their names, for messages
  *   line      for each of the n, on which line of the file it begins, from 0; NULL: i is on line i.
  *             (The records of a table with a header, or with texts of several lines: table.h)
+ *   tensor    not NULL: a column that is the rows of a tensor, and has no lines
  *   parts     the files, n_parts of them, in order; none: it is one file */
 typedef struct Lines {
     const Source *source;
     int64_t n;
     Line *at;
     const int64_t *line;
+    const struct StTensor *tensor;
     struct Lines *const *parts;
     int n_parts;
 } Lines;

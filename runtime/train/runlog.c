@@ -23,8 +23,8 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
 
 enum { DIGITS = 9 };
 
-/* A validation's figures, named as in the log without `prefix`; those of predictions only where there are
- * any. */
+/* A validation's figures, named as in the log without `prefix`; those of predictions only where
+ * there are any. */
 static void put_figures(const TrainFigures *figures, const char *prefix, JsonWriter *json)
 {
     for (int i = 0; i < TRAIN_MEASURES; i++) {

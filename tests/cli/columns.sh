@@ -103,6 +103,25 @@ echo ein >lexicon
 [ "$(cat said)" = ein ] || fail "a lexicon of one word gives others: $(cat said)"
 "$tfc" predict run-classifier --dtype int8 --input text.jsonl >said || fail "no predictions in int8"
 
+# Tensors are a table, too: the same values give the same params.
+python3 - <<'END'
+import json, struct
+rows = [json.loads(line) for line in open("text.jsonl")]
+image = b"".join(struct.pack("<768f", *[x for line in row["image"] for dot in line for x in dot]) for row in rows)
+label = struct.pack("<300q", *[row["label"] for row in rows])
+head = json.dumps({"image": {"dtype": "F32", "shape": [300, 16, 16, 3], "data_offsets": [0, len(image)]},
+                   "label": {"dtype": "I64", "shape": [300], "data_offsets": [len(image), len(image) + len(label)]}})
+head = head.encode() + b" " * (-len(head) % 8)
+open("image.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + image + label)
+END
+sed '/^vocab label/d' vit.tfg >numbers.tfg
+for data in text.jsonl image.safetensors; do
+    train run-$data numbers.tfg --data $data --set layers=1 --set d_model=16 --set d_ff=16 --set heads=2 --steps 4
+done
+cmp run-text.jsonl/last.safetensors run-image.safetensors/last.safetensors || fail "tensors give other params"
+"$tfc" predict run-text.jsonl --input image.safetensors >said || fail "tensors are not predicted"
+refuses 1 "there is no tensor 'imag'; did you mean 'image'" "$tfc" predict run-text.jsonl --input image.safetensors --column image=imag
+
 # Mistakes: each with its place, and nothing is made.
 refuses 1 'text.jsonl:1:.*`tgt` has [0-9] positions\|is none of the 2 labels' "$tfc" train tagger.tfg --data text.jsonl \
     --column tgt=kind --vocab words:auto --out no --steps 1
@@ -115,5 +134,5 @@ refuses 1 "six.jsonl:7:.*'six' is none of the 5 labels of \`label\`" "$tfc" eval
 refuses 1 'texts are decoded from their source alone' "$tfc" translate run-multi_source
 refuses 1 'tfc eval and tfc predict read tables' "$tfc" score run-multi_source --source lines --target lines
 refuses 1 'predicts a, b: --only NAME' "$tfc" predict run-two_towers --input text.jsonl
-refuses 1 "no .*'c'\|--only c: " "$tfc" predict run-two_towers --only c --input text.jsonl
+refuses 1 "--only c: the model does not predict this; there are 'a' and 'b'" "$tfc" predict run-two_towers --only c --input text.jsonl
 [ ! -e no ] || fail "a refused training leaves a folder"

@@ -1,5 +1,5 @@
-/* Columns of a corpus: what cells are read as and refused for, which rows are kept, and that batches
- * have each row's values, whatever the order, the pieces and the sides. */
+/* Columns of a corpus: what cells are read as and refused for, which rows are kept, and that
+ * batches have each row's values, whatever the order, the pieces and the sides. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -54,13 +54,13 @@ static int32_t bits(float number)
 }
 
 /* A cell, and its values or (problem not NULL) what is wrong with it at which byte. */
-typedef struct Cell {
+typedef struct CellCase {
     ColumnSpec spec;
     const char *text, *problem;
     size_t at;
     int n;
     int32_t values[4];
-} Cell;
+} CellCase;
 
 #define LABELS .kind = COLUMN_LABELS, .input = "y", .width = 1
 #define INTEGERS .kind = COLUMN_INTEGERS, .input = "y"
@@ -69,7 +69,7 @@ typedef struct Cell {
 static void test_cells(void **state)
 {
     Fixture *f = *state;
-    const Cell cells[] = {
+    const CellCase cells[] = {
         {{.kind = COLUMN_TEXT, .width = 1}, "a b c", .n = 3, .values = {4, 5, 1}},
         {{.kind = COLUMN_TEXT, .width = 1, .is_framed = true}, "b", .n = 2, .values = {5, 3}},
         {{.kind = COLUMN_TEXT, .width = 1, .is_framed = true}, "", .n = 1, .values = {3}},
@@ -121,10 +121,10 @@ static void test_cells(void **state)
          .problem = "this is no number"},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-        const Cell *cell = &cells[i];
+        const CellCase *cell = &cells[i];
         ColumnSpec spec = cell->spec;
         spec.labels = f->labels;
-        const Line line = {cell->text, strlen(cell->text)};
+        const Cell line = {.text = {cell->text, strlen(cell->text)}};
         Ids values = {0};
         ColumnFault fault = {0};
         const bool ok = column_read(&spec, f->words, &line, &values, &fault);
