@@ -8,6 +8,11 @@
 /* Inputs and outputs "total.N": sums over the rows of a batch (passes/batch_sums.h,
  * runtime/train/pieces.h). */
 #define TOTAL_PREFIX "total."
+/* The input "piece.share", f32[]: a piece's share of the batch's tokens. */
+#define SHARE_INPUT "piece.share"
+/* Inputs of functions that update params, which no input of a model may be called: the rate and the
+ * number of a step, and the norm of the gradient. */
+#define UPDATE_INPUTS {"rate", "step", "gradient_norm"}
 
 typedef enum ModelFunction {
 #define FUNCTION(NAME, ...) FUNCTION_##NAME,

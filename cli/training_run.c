@@ -26,9 +26,13 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
 {
     const Training *t = ((Shown *)user)->training;
     JitStats stats = jit_stats(t->session.jit);
-    fprintf(stderr, "%s: %" PRId64 " row%s of text, %d tokens in the vocabulary\n",
-            t->options->model, t->corpus->n, text_plural(t->corpus->n, "", "s"),
-            (int)vocab_size(t->vocab));
+    if (vocab_is_empty(t->vocab))
+        fprintf(stderr, "%s: %" PRId64 " record%s\n", t->options->model, t->corpus->n,
+                text_plural(t->corpus->n, "", "s"));
+    else
+        fprintf(stderr, "%s: %" PRId64 " row%s of text, %d tokens in the vocabulary\n",
+                t->options->model, t->corpus->n, text_plural(t->corpus->n, "", "s"),
+                (int)vocab_size(t->vocab));
     fprintf(stderr,
             "compiled in %.1f s (%d kernel%s, %d from the cache); memory at most %s: %s of params "
             "and optimizer, %s of activations\n",

@@ -315,3 +315,11 @@ bool function_has(const Function *function, OpKind kind)
             return true;
     return false;
 }
+
+bool function_reads(const Function *function, const char *input)
+{
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input))
+            return true;
+    return false;
+}

@@ -232,6 +232,8 @@ void function_order_uses(Function *function);
 void function_number(Function *function);
 /* Whether the body has an op of that kind; ops in regions do not count. */
 bool function_has(const Function *function, OpKind kind);
+/* Whether it has the input of that name. */
+bool function_reads(const Function *function, const char *input);
 
 #define FOR_OPS(op, block)                                               \
     for (Op *op = (block)->first, *op##_next = op ? op->next : NULL; op; \

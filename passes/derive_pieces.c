@@ -36,7 +36,7 @@ static void take_share(const BatchSums *sums)
 {
     Function *function = sums->function;
     Builder b = builder_before(function, &function->body, function->body.first);
-    share_loss(sums, build_input(&b, "weight", type_scalar(DT_F32)));
+    share_loss(sums, build_input(&b, SHARE_INPUT, type_scalar(DT_F32)));
     read_totals(sums, false);
 }
 

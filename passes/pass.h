@@ -174,9 +174,9 @@ const char *gradient_rows_name(Arena *arena, const char *param);
  * adds the piece's part of the gradient to the params "grad.NAME" (role gradient). update clips
  * these gradients, updates the params, zeroes the gradients, and assigns the model's states.
  *
- * Inputs of accumulate beside the model's: "weight" f32[], the piece's share of the batch's tokens,
+ * Inputs of accumulate beside the model's: "piece.share" f32[], of the batch's tokens,
  * and the early totals. Its outputs: "loss", the piece's part of the batch's loss, and the late
- * totals. A loss that is not a sum of the pieces' parts is multiplied by "weight". Inputs of
+ * totals. A loss that is not a sum of the pieces' parts is multiplied by it. Inputs of
  * update: "rate" and "step" as in train_step, and the totals from which states are computed. */
 Function *derive_accumulate(Module *module);
 /* accumulate for shards: as derive_accumulate, but if some terms of a gradient are sparse and some
@@ -187,7 +187,7 @@ Function *derive_accumulate_rows(Module *module);
  * totals. NULL: there are none. */
 Function *derive_totals(Module *module, bool training);
 /* loss_share: its output "loss" is a piece's part of the loss, without dropout. Inputs beside the
- * model's: "weight" and the early totals. `outputs`: it has the outputs of forward, too, and random
+ * model's: "piece.share" and the early totals. `outputs`: it has the outputs of forward, too, and random
  * numbers are 1. */
 Function *derive_loss_share(Module *module, bool outputs);
 /* states: assigns the model's states from totals, unless the input "gradient_norm" f32[] is not

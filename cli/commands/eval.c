@@ -155,6 +155,8 @@ static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText
     const Module *module = run->session.model->module;
     const TextList given = fields_given(job, run, &o->columns);
     TableFields fields;
+    if (o->common.with.count)
+        return cli_refuse(job, "--with: there are no ensembles of runs that read tables");
     if (!o->texts.data.count || o->texts.source.count || o->texts.text.count)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
     return table_fields_of(job, module, ports, &given, NULL, &fields) &&
@@ -260,7 +262,7 @@ static const Option options[] = {
 
 const Command command_eval = {
     .name = "eval",
-    .summary = "measure loss, perplexity and BLEU of a run on given text",
+    .summary = "measure loss, BLEU and predictions of a run on given text or tables",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,

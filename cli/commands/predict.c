@@ -129,8 +129,6 @@ static bool read_input(Job *job, const Predict *o, const RunFolder *run, const P
                 : text->columns[columns_find(predictor->given, predictor->columns.specs[c].input)];
     if (lines)
         *text = (CorpusText){.source = predictor->columns.n ? NULL : lines};
-    else if (!text->source && predictor->kind == CORPUS_LINES)
-        text->source = text->target, text->target = NULL;
     text->columns = columns;
     return true;
 }
@@ -226,9 +224,6 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
         return cli_usage_error("--npy and --json are two ways to give values: one of them");
     if (o->separator && !o->lexicon)
         return cli_usage_error("--separator is between the words of --lexicon");
-    if (o->beam > CTC_WIDEST || o->top > CTC_WIDEST)
-        return cli_usage_error("--%s is at most %d", o->beam > CTC_WIDEST ? "beam" : "top",
-                               CTC_WIDEST);
     return common_run(job, &o->common, arguments->words[0], predict, o);
 }
 

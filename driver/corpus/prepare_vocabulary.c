@@ -75,7 +75,8 @@ static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o,
                             : "");
     job_show(job);
     const Lines *texts[] = {source, target};
-    Vocabulary *vocab = source ? vocabulary_make(job, choice, texts, target ? 2 : 1) : NULL;
+    const VocabularyTexts from = {texts, target ? 2 : 1, 1, target != NULL};
+    Vocabulary *vocab = source ? vocabulary_make(job, choice, &from) : NULL;
     text_free(&sample.sides[0]);
     text_free(&sample.sides[1]);
     return vocab;
@@ -104,7 +105,7 @@ Vocabulary *prepare_vocabulary(Job *job, const PrepareOptions *o, const TextPart
         return NULL;
     *tokens = choice.tokens;
     return vocabulary_needs_text(&choice) ? make_from_sample(job, o, &choice, parts)
-                                          : vocabulary_make(job, &choice, NULL, 0);
+                                          : vocabulary_make(job, &choice, NULL);
 }
 
 bool prepare_vocabulary_save(Job *job, const PrepareOptions *o, const Vocabulary *vocab,
@@ -113,7 +114,7 @@ bool prepare_vocabulary_save(Job *job, const PrepareOptions *o, const Vocabulary
     const VocabularyChoice saved = {.spec = o->folder, .tokens = *tokens};
     if (!vocab_save(vocab, &job->diags, o->folder))
         return false;
-    const Vocabulary *again = vocabulary_make(job, &saved, NULL, 0);
+    const Vocabulary *again = vocabulary_make(job, &saved, NULL);
     return again &&
            (vocab_hash(again) == vocab_hash(vocab) ||
             job_error(job,

@@ -41,21 +41,11 @@ static bool check_given(Job *job, const ModelPorts *ports, const TextList *given
     return true;
 }
 
-static bool is_read(const Function *function, const char *input)
-{
-    if (!function)
-        return true;
-    FOR_OPS (op, &function->body)
-        if (op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input))
-            return true;
-    return false;
-}
-
 /* The index of an input's field among those that are read; -1: it is not read. */
 static int add_field(const Module *module, const char *input, const TextList *given,
                      const Function *function, TableFields *out)
 {
-    if (!input || !is_read(function, input))
+    if (!input || (function && !function_reads(function, input)))
         return -1;
     const char *field = given_field(given, input);
     out->names[out->n] = field ? field : ports_field(ports_input(module, input));
@@ -66,6 +56,8 @@ bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, co
                      const Function *function, TableFields *out)
 {
     *out = (TableFields){.n = 0};
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        out->columns[c] = -1;
     if (!check_given(job, ports, given))
         return false;
     out->source = add_field(module, ports->source, given, function, out);
@@ -166,8 +158,14 @@ bool table_files_read(Job *job, const TextList *paths, const TableFields *fields
         return false;
     for (int c = 0; c < MOST_COLUMNS; c++)
         columns[c] = fields->columns[c] < 0 ? NULL : read[fields->columns[c]];
-    *out = (CorpusText){.source = fields->source < 0 ? NULL : read[fields->source],
-                        .target = fields->target < 0 ? NULL : read[fields->target],
-                        .columns = columns};
+    *out = (CorpusText){.columns = columns};
+    const Lines *sides[2];
+    int n = 0;
+    if (fields->source >= 0)
+        sides[n++] = read[fields->source];
+    if (fields->target >= 0) /* alone, it is the one text */
+        sides[n++] = read[fields->target];
+    out->source = n > 0 ? sides[0] : NULL;
+    out->target = n > 1 ? sides[1] : NULL;
     return true;
 }

@@ -55,8 +55,8 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
 
 /* ---- types ---- */
 
-/* "[B, 3, 32, 32]: each row, or each of its positions [B, S~, …], has a constant number of
- * values". */
+/* Whether each row [B, …], or each position [B, S~, …], has a constant number of values. False after
+ * an error. */
 static bool check_type(Job *job, const Module *module, const Op *input, const Feed *feed)
 {
     const Type *type = input_type(input);
@@ -101,8 +101,20 @@ static ColumnKind kind_of(const Module *module, const Op *input, const char *wor
     return is_text ? COLUMN_TEXT : COLUMN_LABELS;
 }
 
-static ColumnSpec spec_of(const Module *module, const Op *input, const Feed *feed,
-                          const char **words)
+/* Words are one a position; a label may also be one a row. False after an error. */
+static bool check_words(Job *job, const Op *input, const ColumnSpec *spec)
+{
+    const bool is_text = spec->kind == COLUMN_TEXT;
+    if ((!is_text && spec->kind != COLUMN_LABELS) ||
+        (spec->width == 1 && (spec->side >= 0 || !is_text)))
+        return true;
+    diag_error(&job->diags, input->loc, "`%s` takes %s: its type is token[B, S~]%s", spec->input,
+               is_text ? "a text" : "labels", is_text ? "" : " or token[B]");
+    return false;
+}
+
+static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const Op *input,
+                          const Feed *feed, const char **words)
 {
     const Function *model = module_function(module, "model");
     const char *vocab = op_attr(input, ATTR_vocab) ? op_string(input, ATTR_vocab) : NULL;
@@ -117,6 +129,8 @@ static ColumnSpec spec_of(const Module *module, const Op *input, const Feed *fee
     int64_t table = token_table(model, op_result((Op *)input)),
             classes = token_labels(model, spec.input);
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
+    spec.is_source = spec.kind == COLUMN_TEXT && ports->source &&
+                     token_table_is_shared(model, spec.input, ports->source);
     spec.is_ctc = token_is_ctc_label(model, op_result((Op *)input));
     spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
     if (spec.kind == COLUMN_LABELS)
@@ -150,7 +164,8 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
     for (int c = 0; c < out->n; c++) {
         ok = check_type(job, module, ports->columns[c], &feed) && ok;
         if (ok)
-            out->specs[c] = spec_of(module, ports->columns[c], &feed, &out->words[c]);
+            out->specs[c] = spec_of(module, ports, ports->columns[c], &feed, &out->words[c]);
+        ok = ok && check_words(job, ports->columns[c], &out->specs[c]);
     }
     if (ok)
         frame_texts(module, ports, out);
@@ -164,9 +179,10 @@ bool columns_check_sizes(Job *job, const DataColumns *columns, const Vocabulary 
     bool ok = true;
     for (int c = 0; c < columns->n; c++) {
         const ColumnSpec *spec = &columns->specs[c];
-        const int64_t size = spec->kind == COLUMN_TEXT ? vocab_size(vocab)
-                             : spec->labels            ? (int64_t)spec->labels->words.count
-                                                       : 0;
+        const int64_t size = spec->kind == COLUMN_TEXT
+                                 ? vocab_size(spec->is_source ? vocab_source(vocab) : vocab)
+                             : spec->labels ? (int64_t)spec->labels->words.count
+                                            : 0;
         if (!spec->below || size + spec->first <= spec->below)
             continue;
         ok =

@@ -247,7 +247,11 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
             text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
                      ports->target, ports->next ? " and its next tokens" : "");
         const char *name = op_string(declared, ATTR_name);
-        if (ports->is_table)
+        if (ports->is_table && ports->n_columns <= MOST_COLUMNS)
+            diag_error(diags, declared->loc,
+                       "nothing feeds `%s`: a model has one target with next tokens, here `%s`",
+                       name, ports->target);
+        else if (ports->is_table)
             diag_error(diags, declared->loc, "the model has %d columns, and %d are the most",
                        ports->n_columns, MOST_COLUMNS);
         else

@@ -43,7 +43,7 @@ const char *ports_column_read(const ModelPorts *ports, const Function *function)
 /* The kind of corpus that batches are made of. `lines`: for a language model, each line is a text
  * of its own; otherwise all lines are one stream. */
 CorpusKind ports_kind(const ModelPorts *ports, bool lines);
-/* Whether texts feed all inputs of the model that the function reads. */
+/* Whether texts or columns feed all inputs of the model that the function reads. */
 bool ports_are_fed(const ModelPorts *ports, const Function *function);
 /* Checks that batches of text feed every input of a function made from the model. Inputs that the
  * model does not have come from other functions, and are not checked. False after an error, which

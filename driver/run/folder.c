@@ -69,6 +69,16 @@ static bool open_columns(Job *job, RunFolder *run)
     return columns_of(job, module, &ports, &run->columns);
 }
 
+/* Whether run.json tells of what the model reads. */
+static bool check_kind(Job *job, const RunFolder *run)
+{
+    const ModelPorts ports = ports_of(run->session.model->module);
+    const CorpusKind kind = ports_kind(&ports, run->kind == CORPUS_LINES);
+    return kind == run->kind ||
+           job_error(job, "%s: run.json tells of a model of %s, but the model reads %s", run->path,
+                     corpus_kind_name(run->kind), corpus_kind_name(kind));
+}
+
 static bool open_run(Job *job, const RunSource *source, RunFolder *run)
 {
     const char *path = source->path;
@@ -91,8 +101,8 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
     if (!run->vocab || !token_rules_set(run->vocab, &job->diags, tokens->data, tokens->count))
         return false;
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
-    return open_model(job, source, &options, run) && open_columns(job, run) &&
-           label_lists_read(job, path, &run->columns) &&
+    return open_model(job, source, &options, run) && check_kind(job, run) &&
+           open_columns(job, run) && label_lists_read(job, path, &record, &run->columns) &&
            columns_check_sizes(job, &run->columns, run->vocab);
 }
 
@@ -102,7 +112,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     const char *path = source->path;
     if (!source->weights || !source->vocab.spec)
         return job_error(job, "%s: --weights FILE and --vocab FILE go together", path);
-    run->vocab = vocabulary_make(job, &source->vocab, NULL, 0);
+    run->vocab = vocabulary_make(job, &source->vocab, NULL);
     if (!run->vocab)
         return false;
     SessionOptions options = session_defaults(path);
@@ -113,7 +123,8 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     ModelPorts ports = ports_of(run->session.model->module);
     run->kind = ports_kind(&ports, false);
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
-    return open_columns(job, run) && columns_check_sizes(job, &run->columns, run->vocab);
+    return open_columns(job, run) && label_lists_make(job, &ports, &run->columns, NULL, 0) &&
+           columns_check_sizes(job, &run->columns, run->vocab);
 }
 
 static bool open_one(Job *job, const RunSource *source, RunFolder *run)

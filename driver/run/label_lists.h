@@ -5,12 +5,16 @@
 #include "driver/ports/columns.h"
 #include "driver/run/record.h"
 
-/* Give the specs of columns with a list of their own their labels: those of a new training, from
- * the file that the model names, beside the model's, or from the cells; or those of a run. False
- * after errors. */
+/* Give the specs of columns with a list of their own their labels: from the file that the model
+ * names, beside the model's, or from the cells (NULL: there are none); or those of a run, as they
+ * were recorded. False after errors. */
 bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
                       Lines *const *cells, int64_t line_limit);
-bool label_lists_read(Job *job, const char *folder, const DataColumns *columns);
+bool label_lists_read(Job *job, const char *folder, const RunRecord *record,
+                      const DataColumns *columns);
+/* The lists of a training that begins with a run's params become those of the run. False after an
+ * error: a list has a label that the run's has not. */
+bool label_lists_keep(Job *job, const char *folder, const DataColumns *columns);
 /* Writes the files, and adds them to the record. False after an error. */
 bool label_lists_write(Job *job, const char *folder, const DataColumns *columns, RunRecord *record);
 

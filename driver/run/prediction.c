@@ -10,14 +10,6 @@
 
 /* ---- what is predicted ---- */
 
-static bool reads(const Function *function, const char *input)
-{
-    FOR_OPS (op, &function->body)
-        if (input && op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input))
-            return true;
-    return false;
-}
-
 static const char *const *token_names(Arena *arena, const Vocabulary *vocab)
 {
     const int32_t n = vocab_size(vocab);
@@ -34,7 +26,9 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
     const int64_t n = prediction->n_classes;
     const ColumnSpec *spec = prediction->label >= 0 ? &p->given->specs[prediction->label] : NULL;
     const Vocabulary *vocab = p->inference->vocab;
-    if (!spec || !spec->labels)
+    if (spec && !spec->labels)
+        return NULL;
+    if (!spec)
         return n == vocab_size(vocab) && !vocab_is_empty(vocab) ? token_names(job->arena, vocab)
                                                                 : NULL;
     const char **names = ARENA_ARRAY(job->arena, const char *, n + 1);
@@ -48,16 +42,17 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
 }
 
 /* Whether a column could say what is right: the prediction does not read it, it lies along the same
- * side or is CTC's, and has as many classes or numbers. */
+ * side or is CTC's, and has as many classes; or it has as many numbers and the prediction's name. */
 static bool may_label(const Predictor *p, const Prediction *prediction, int column)
 {
     const ColumnSpec *spec = &p->given->specs[column];
-    if (reads(p->function, spec->input) || spec->kind == COLUMN_TEXT)
+    if (function_reads(p->function, spec->input) || spec->kind == COLUMN_TEXT)
         return false;
     if (!prediction->classes)
         return spec->kind == COLUMN_FLOATS && spec->side == prediction->side &&
-               spec->width == prediction->width;
-    return spec->kind != COLUMN_FLOATS && spec->width == 1 && spec->below == prediction->width &&
+               spec->width == prediction->width && !strcmp(spec->input, prediction->name);
+    return spec->kind != COLUMN_FLOATS && spec->width == 1 &&
+           prediction->width == prediction->n_classes && spec->below == prediction->n_classes &&
            (spec->is_ctc ? prediction->side >= 0 : spec->side == prediction->side);
 }
 
@@ -114,6 +109,36 @@ static bool choose_prediction(Predictor *p, Job *job, const char *only)
     return true;
 }
 
+/* Whether an input that is read lies along the ragged dimension. */
+static bool is_fed_along(const Function *function, int symbol)
+{
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_input && op_result(op)->type.rank > 1 &&
+            op_result(op)->type.dims[1].symbol == symbol)
+            return true;
+    return false;
+}
+
+/* Whether inputs give all ragged dimensions of what is predicted their lengths. */
+static bool check_dimensions(const Predictor *p, Job *job)
+{
+    const Module *module = p->function->module;
+    FOR_OPS (op, &p->function->body)
+        for (int r = 0; r < op->n_results; r++)
+            for (int d = 0; d < op->results[r].type.rank; d++) {
+                const int symbol = op->results[r].type.dims[d].symbol;
+                if (symbol == NO_SYMBOL || !symbol_is_ragged(module, symbol) ||
+                    is_fed_along(p->function, symbol))
+                    continue;
+                diag_error(&job->diags, op->loc,
+                           "what is predicted has the dimension `%s`, but reads no input along it, "
+                           "which would give its length",
+                           module->symbols.data[symbol].name);
+                return false;
+            }
+    return true;
+}
+
 static bool find_predictions(Predictor *p, Job *job)
 {
     int n = 0;
@@ -130,19 +155,24 @@ static bool find_predictions(Predictor *p, Job *job)
                 "%s: `predict %s` has a dimension behind its rows and positions that is "
                 "not constant",
                 p->inference->session->model->path, p->all[i].name);
-    return n > 0 ||
-           job_error(job,
-                     "%s predicts nothing: `predict NAME = …` in the model says what, such as "
-                     "`predict class = softmax(logits)`",
-                     p->inference->session->model->path);
+    if (n && !function_has(p->function, OP_input))
+        return job_error(job, "%s: what it predicts reads no input, and so no record",
+                         p->inference->session->model->path);
+    return n > 0 ? check_dimensions(p, job)
+                 : job_error(
+                       job,
+                       "%s predicts nothing: `predict NAME = …` in the model says what, such as "
+                       "`predict class = softmax(logits)`",
+                       p->inference->session->model->path);
 }
 
 /* ---- what is read ---- */
 
 static CorpusKind kind_read(const Predictor *p, const ModelPorts *ports)
 {
-    bool source = reads(p->function, ports->source);
-    bool target = reads(p->function, ports->target) || reads(p->function, ports->next);
+    bool source = ports->source && function_reads(p->function, ports->source);
+    bool target = (ports->target && function_reads(p->function, ports->target)) ||
+                  (ports->next && function_reads(p->function, ports->next));
     if (p->run_kind == CORPUS_RECORDS || (!source && !target))
         return CORPUS_RECORDS;
     if (p->run_kind == CORPUS_SENTENCES)
@@ -158,7 +188,7 @@ static void keep_columns(Predictor *p, Job *job)
                                ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
     p->feed.n_columns = 0;
     for (int c = 0; c < all->n; c++) {
-        if (!reads(p->function, all->specs[c].input))
+        if (!function_reads(p->function, all->specs[c].input))
             continue;
         p->columns.specs[p->columns.n++] = all->specs[c];
         p->feed.columns[p->feed.n_columns++] = all->specs[c].input;

@@ -113,27 +113,29 @@ static bool check_spec(Job *job, const char *spec)
     return true;
 }
 
-/* The sources' own vocabulary is made from the first text, if there are several. */
-static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Lines *const *texts,
-                              int n)
+static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice,
+                              const VocabularyTexts *texts)
 {
     if (!check_spec(job, choice->spec) || (choice->source && !check_spec(job, choice->source)))
         return NULL;
-    const char *how = vocabulary_normalization(choice, n > 1);
-    bool as_is = how && !strcmp(how, "none");
+    const char *how = vocabulary_normalization(choice, texts->pairs);
+    const bool as_is = how && !strcmp(how, "none");
+    const int n_source = texts->n_source;
     if (!choice->source)
-        return make_one(job, choice->spec, texts, n, as_is);
-    Vocabulary *vocab = make_one(job, choice->spec, texts + (n > 1), n - (n > 1), as_is);
-    Vocabulary *other = vocab ? make_one(job, choice->source, texts, n > 0, as_is) : NULL;
+        return make_one(job, choice->spec, texts->texts, texts->n, as_is);
+    Vocabulary *vocab =
+        make_one(job, choice->spec, texts->texts + n_source, texts->n - n_source, as_is);
+    Vocabulary *other = vocab ? make_one(job, choice->source, texts->texts, n_source, as_is) : NULL;
     if (other)
         vocab_join(vocab, other);
     return other ? vocab : NULL;
 }
 
-Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *const *texts,
-                            int n)
+Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const VocabularyTexts *texts)
 {
-    return with_rules(job, choice->spec, make_sides(job, choice, texts, n), &choice->tokens);
+    const VocabularyTexts none = {0};
+    return with_rules(job, choice->spec, make_sides(job, choice, texts ? texts : &none),
+                      &choice->tokens);
 }
 
 /* Another vocabulary of the same size would give other words without a word about it. */

@@ -25,11 +25,17 @@ const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
 /* Adds a note that the vocabulary is being made, with the normalization. `from`: " from …", put
  * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
-/* Loads the vocabulary of a choice whose spec is not NULL, or makes it from n texts if its kind
- * needs them. A vocabulary of the sources' own is made from the first of several texts, the other
- * from the rest. NULL after an error. */
-Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *const *texts,
-                            int n);
+/* VocabularyTexts: what a vocabulary is made from: n texts, the first n_source of which are sources';
+ * pairs: they are normalized as those of pairs are (vocabulary_normalization). */
+typedef struct VocabularyTexts {
+    const Lines *const *texts;
+    int n, n_source;
+    bool pairs;
+} VocabularyTexts;
+
+/* Loads the vocabulary of a choice whose spec is not NULL, or makes it from texts if its kind needs
+ * them (NULL: there are none). NULL after an error. */
+Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const VocabularyTexts *texts);
 /* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error: it
  * cannot be read, it is not the one that the run was made with, or a file of the record is
  * missing. */

@@ -250,6 +250,21 @@ static Function *incremental_function(Session *session, ModelFunction which)
     return incremental.encode;
 }
 
+bool session_can_train(Session *session)
+{
+    static const char *const names[] = UPDATE_INPUTS;
+    FOR_OPS (op, &module_function(session->model->module, "model")->body)
+        for (size_t i = 0; op->kind == OP_input && i < sizeof names / sizeof *names; i++)
+            if (!strcmp(op_string(op, ATTR_name), names[i])) {
+                diag_error(&session->job->diags, op->loc,
+                           "an input `%s` cannot be trained with: an update has one of its own by "
+                           "this name; call it otherwise",
+                           names[i]);
+                return false;
+            }
+    return true;
+}
+
 Function *session_function(Session *session, const char *name)
 {
     Module *module = session->model->module;
@@ -270,6 +285,8 @@ Function *session_function(Session *session, const char *name)
         return incremental_function(session, which);
     if (which == FUNCTION_ALIGNMENT)
         return alignment_function(session);
+    if (which == FUNCTION_TRAIN_STEP && !session_can_train(session))
+        return NULL;
     OptimizerSpec optimizer = session_optimizer(session);
     return derive_function(module, which, &optimizer);
 }

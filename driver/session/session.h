@@ -58,6 +58,9 @@ bool session_lower(Session *session, Function *function, const char *after);
 /* Lowers and compiles a function, or takes its program from the cache. The program lives until
  * session_close. NULL after errors, and for function NULL. */
 const TfcProgram *session_compile(Session *session, Function *function);
+/* Whether no input of the model has the name of one that an update has of its own; false after an
+ * error. */
+bool session_can_train(Session *session);
 /* The function with a name of base/functions.def, or "model"; NULL after an error: there is no such
  * name, or the model has no such function. */
 Function *session_function(Session *session, const char *name);

@@ -6,8 +6,10 @@
 #include "driver/ports/ports.h"
 #include "driver/run/evaluation.h"
 #include "driver/run/label_lists.h"
+#include "driver/run/prediction.h"
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
+#include "passes/derive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,26 @@ static void warn_of_future(Training *t)
             "refuses it");
 }
 
+/* Whether what the model predicts reads only params that the loss reads: others would stay as they
+ * began, and checkpoints have none of them. */
+static bool check_predictions(Training *t)
+{
+    Module *module = t->session.model->module;
+    const Map reads = params_of_loss(module_function(module, "model"));
+    if (!predicts(module))
+        return true;
+    FOR_OPS (op, &derive_predict(module)->body)
+        if (op->kind == OP_param && !map_has(&reads, op_string(op, ATTR_name))) {
+            diag_error(
+                &t->job->diags, op->loc,
+                "a `predict` reads the param '%s', which the loss does not: it would stay as it "
+                "begins; `as same NAME` shares the params of another call",
+                op_string(op, ATTR_name));
+            return false;
+        }
+    return true;
+}
+
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
@@ -68,8 +90,9 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     bool has_tokens = t->ports.source || t->ports.target;
     bool ok = t->session.model->has_loss ||
               job_error(job, "%s: the model has no loss to train by", options->model);
-    ok = ok &&
-         (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
+    ok = ok && ((!has_tokens && !t->ports.is_table) ||
+                ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
+    ok = ok && session_can_train(&t->session) && check_predictions(t);
     ok = ok && columns_of(job, module, &t->ports, &t->columns) &&
          table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields);
     ok = ok && training_check_settings(t);
@@ -251,21 +274,34 @@ static bool read_mixed(Training *t)
 
 /* ---- vocabulary and corpora ---- */
 
+/* The columns that are text of the sources, or of the others. */
+static int list_texts(const Training *t, bool source, const Lines **texts, int n)
+{
+    const CorpusText *text = &t->text;
+    for (int c = 0; c < t->columns.n && text->columns; c++) {
+        const ColumnSpec *spec = &t->columns.specs[c];
+        if (spec->kind == COLUMN_TEXT && spec->is_source == source && !text->columns[c]->tensor)
+            texts[n++] = text->columns[c];
+    }
+    return n;
+}
+
 /* What the vocabulary is made from: sources, targets, and columns that are text. */
 static Vocabulary *vocabulary_of_texts(Training *t)
 {
-    const CorpusText *text = &t->text;
+    const TrainOptions *o = t->options;
     const Lines *texts[MOST_COLUMNS + 2];
     int n = 0;
-    if (text->source)
-        texts[n++] = text->source;
-    if (text->target)
-        texts[n++] = text->target;
-    for (int c = 0; c < t->columns.n && text->columns; c++)
-        if (t->columns.specs[c].kind == COLUMN_TEXT && !text->columns[c]->tensor)
-            texts[n++] = text->columns[c];
-    return t->options->vocab.spec ? vocabulary_make(t->job, &t->options->vocab, texts, n)
-                                  : vocab_empty(&t->job->diags, t->job->arena);
+    if (t->text.source)
+        texts[n++] = t->text.source;
+    const int n_source = n = list_texts(t, true, texts, n);
+    if (t->text.target)
+        texts[n++] = t->text.target;
+    n = list_texts(t, false, texts, n);
+    return o->vocab.spec
+               ? vocabulary_make(t->job, &o->vocab,
+                                 &(VocabularyTexts){texts, n, n_source, o->kind == CORPUS_PAIRS})
+               : vocab_empty(&t->job->diags, t->job->arena);
 }
 
 static bool make_vocabulary(Training *t)
@@ -273,14 +309,16 @@ static bool make_vocabulary(Training *t)
     const TrainOptions *o = t->options;
     if (o->record) {
         t->vocab = vocabulary_of_run(t->job, o->out, o->record);
-        if (t->vocab && !label_lists_read(t->job, o->out, &t->columns))
+        if (t->vocab && !label_lists_read(t->job, o->out, o->record, &t->columns))
             return false;
     } else {
         if (vocabulary_needs_text(&o->vocab))
             vocabulary_note(t->job, &o->vocab, o->kind == CORPUS_PAIRS, "");
         job_show(t->job);
         t->vocab = vocabulary_of_texts(t);
-        if (!label_lists_make(t->job, &t->ports, &t->columns, t->text.columns, o->line_limit))
+        if (!label_lists_make(t->job, &t->ports, &t->columns, t->text.columns, o->line_limit) ||
+            (o->weights && is_run_folder(o->weights) &&
+             !label_lists_keep(t->job, o->weights, &t->columns)))
             return false;
     }
     if (t->vocab)

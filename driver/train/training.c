@@ -291,12 +291,29 @@ static bool write_folder(Training *t, const RunRecord *record, bool changed)
                      run_folder_write(t->job, out, &t->session, t->vocab, &t->columns, record);
 }
 
+/* Warns where --distinct makes batches small, since many records have the same text. */
+static void tell_distinct(Training *t)
+{
+    if (!t->settings.batch.distinct || t->corpus->prepared)
+        return;
+    Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
+    const int64_t early = batches_early(batches), n = batches_count(batches);
+    batches_free(batches);
+    if (2 * early > n)
+        diag_warning(
+            &t->job->diags, (Loc){0},
+            "--distinct: %" PRId64 " of the %" PRId64 " batches of an epoch end early, for too "
+            "many records have the same text in a column; a batch has %.1f records in the mean",
+            early < n ? early : n, n, (double)t->corpus->own / (double)n);
+}
+
 bool training_prepare(Training *t)
 {
     const TrainOptions *o = t->options;
     RunRecord record;
     bool changed = false;
     make_settings(t);
+    tell_distinct(t);
     if (!training_record(t, &record) ||
         (o->record && !training_may_go_on(t, o->record, &record, &changed)) ||
         !compile_programs(t) || !training_choose_best(t, &record))

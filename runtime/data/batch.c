@@ -12,15 +12,16 @@
 enum { POOL_BATCHES = 100, DEFAULT_WINDOW = 1024 };
 
 typedef struct Item {
-    int64_t row;                     /* corpus row, or the window's first token */
-    int32_t source, target, further; /* tokens; of the longest further side */
-    int64_t order;                   /* place after shuffling: breaks ties */
+    int64_t row;            /* corpus row, or the window's first token */
+    int32_t source, target; /* tokens */
+    int64_t order;          /* place after shuffling: breaks ties */
 } Item;
 
 struct Batches {
     const Corpus *corpus;
     BatchOptions options;
     DistinctRows *distinct; /* NULL: rows of a batch may have texts in common */
+    int64_t n_early;        /* batches that ended where no row was distinct */
     int last_side;
     int64_t n_items, n;
     Item *items;
@@ -67,10 +68,17 @@ static void add_item(Batches *b, int64_t row)
                    .source = (int32_t)corpus_side_length(corpus, row, SIDE_SOURCE),
                    .target = (int32_t)corpus_side_length(corpus, row, SIDE_TARGET),
                    .order = b->n_items++};
+}
+
+/* Tokens of the longest further side. */
+static int64_t further_tokens(const Batches *b, const Item *item)
+{
+    int64_t longest = 0;
     for (int side = SIDE_TARGET + 1; side <= b->last_side; side++) {
-        const int32_t length = (int32_t)corpus_side_length(corpus, row, side);
-        item->further = length > item->further ? length : item->further;
+        const int64_t length = corpus_side_length(b->corpus, item->row, side);
+        longest = length > longest ? length : longest;
     }
+    return longest;
 }
 
 /* The part's rows in the order of a round: all of them once. */
@@ -169,17 +177,19 @@ static bool make_distinct(const Batches *b, int64_t i, int64_t end)
 }
 
 /* The end of the batch that starts at `first`. */
-static int64_t cut_batch(const Batches *b, int64_t first, int64_t end)
+static int64_t cut_batch(Batches *b, int64_t first, int64_t end)
 {
     int64_t source = 0, target = 0, further = 0, i = first, most = b->options.tokens;
     if (b->distinct)
         distinct_begin(b->distinct);
     for (; i < end; i++) {
-        if (!make_distinct(b, i, end))
+        if (!make_distinct(b, i, end)) {
+            b->n_early++;
             break;
+        }
         source += b->items[i].source;
         target += b->items[i].target;
-        further += b->items[i].further;
+        further += further_tokens(b, &b->items[i]);
         bool full = (most > 0 && (source > most || target > most || further > most)) ||
                     (b->options.sentences > 0 && i - first >= b->options.sentences);
         if (full && i > first)
@@ -189,7 +199,7 @@ static int64_t cut_batch(const Batches *b, int64_t first, int64_t end)
 }
 
 /* The end of the pool that starts at `first`: about POOL_BATCHES batches. */
-static int64_t cut_pool(const Batches *b, int64_t first)
+static int64_t cut_pool(Batches *b, int64_t first)
 {
     int64_t end = first;
     for (int batch = 0; batch < POOL_BATCHES && end < b->n_items; batch++)
@@ -223,9 +233,9 @@ static void shuffle_batches(Batches *b, uint64_t *state)
     }
 }
 
-static int64_t item_tokens(const Item *item)
+static int64_t item_tokens(const Batches *b, const Item *item)
 {
-    return (int64_t)item->source + item->target + item->further;
+    return (int64_t)item->source + item->target + further_tokens(b, item);
 }
 
 /* Where the pieces of a batch begin: a row belongs to the piece that the middle of it lies in. */
@@ -234,10 +244,10 @@ static void cut_shards(const Batches *b, int64_t first, int64_t last, int64_t sh
 {
     int64_t total = 0, before = 0, shard = 0;
     for (int64_t i = first; i < last; i++)
-        total += item_tokens(&b->items[i]);
+        total += item_tokens(b, &b->items[i]);
     begin[0] = first;
     for (int64_t i = first; i < last; i++) {
-        int64_t tokens = item_tokens(&b->items[i]);
+        int64_t tokens = item_tokens(b, &b->items[i]);
         double middle = (double)before + 0.5 * (double)tokens;
         while (shard + 1 < shards && middle * (double)shards >= (double)total * (double)(shard + 1))
             begin[++shard] = i;
@@ -300,6 +310,8 @@ void batches_free(Batches *batches)
     free(batches);
 }
 
+int64_t batches_early(const Batches *batches) { return batches->n_early; }
+
 int64_t batches_count(const Batches *batches) { return batches->n; }
 
 static int64_t item_length(const Batches *b, const Item *item, int side)
@@ -323,10 +335,10 @@ BatchShape batches_shape(const Batches *batches, int64_t i)
     return shape;
 }
 
-static bool exceeds(const BatchShape *a, const BatchShape *b)
+static bool exceeds(const BatchShape *a, const BatchShape *b, int last_side)
 {
     bool ok = a->rows >= b->rows;
-    for (int side = 0; side < MOST_SIDES && ok; side++)
+    for (int side = 0; side <= last_side && ok; side++)
         ok = a->side[side].total >= b->side[side].total &&
              a->side[side].longest >= b->side[side].longest;
     return ok;
@@ -345,19 +357,24 @@ static BatchShape join_shapes(const BatchShape *a, const BatchShape *b)
 
 int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room)
 {
-    BatchShape *kept = memory_resized(NULL, (size_t)batches->n * sizeof *kept);
-    int64_t n = 0;
+    const int last = batches->last_side;
+    BatchShape *kept = NULL;
+    int64_t n = 0, kept_room = 0;
     for (int64_t i = 0; i < batches->n; i++) {
         BatchShape shape = batches_shape(batches, i);
         bool covered = false;
         for (int64_t j = 0; j < n && !covered; j++)
-            covered = exceeds(&kept[j], &shape);
+            covered = exceeds(&kept[j], &shape, last);
         if (covered)
             continue;
         int64_t left = 0;
         for (int64_t j = 0; j < n; j++)
-            if (!exceeds(&shape, &kept[j]))
+            if (!exceeds(&shape, &kept[j], last))
                 kept[left++] = kept[j];
+        if (left == kept_room) {
+            kept_room = 2 * kept_room + 16;
+            kept = memory_resized(kept, (size_t)kept_room * sizeof *kept);
+        }
         kept[left++] = shape;
         n = left;
     }
@@ -420,8 +437,9 @@ static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int64_t n, in
 {
     if (before >= 0)
         *out++ = before;
-    for (int64_t j = rows->start[i]; j < rows->start[i] + n; j++)
-        *out++ = rows->ids.data[j];
+    if (n)
+        memcpy(out, rows->ids.data + rows->start[i], (size_t)n * sizeof *out);
+    out += n;
     if (after >= 0)
         *out++ = after;
     return out;

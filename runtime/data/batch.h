@@ -52,6 +52,9 @@ typedef struct Batches Batches;
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch);
 void batches_free(Batches *batches); /* NULL is allowed */
 int64_t batches_count(const Batches *batches);
+/* With `distinct`: how often a batch ended early, because the next rows had a text in common with
+ * it. */
+int64_t batches_early(const Batches *batches);
 BatchShape batches_shape(const Batches *batches, int64_t i);
 void batches_fill(const Batches *batches, int64_t i, Batch *batch);
 void batch_free(Batch *batch);

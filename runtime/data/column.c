@@ -30,6 +30,8 @@ __attribute__((format(printf, 3, 4))) static bool cell_is_wrong(const CellReader
 
 static bool read_tokens(const CellReader *r, const Vocabulary *vocab)
 {
+    if (r->spec->is_source)
+        vocab = vocab_source(vocab);
     const TokenRules *rules = vocab_rules(vocab);
     if (r->spec->is_framed && rules->source_begin >= 0)
         ids_push(r->values, rules->source_begin);
@@ -98,7 +100,10 @@ static bool read_integer(const CellReader *r, size_t at, const char *text)
                          below - 1, r->spec->input);
 }
 
-static bool parts_numbers(char c) { return c && strchr(" \t\r\n,;[]", c); }
+/* What stands between numbers: blanks, commas and semicolons, brackets. */
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static bool is_comma(char c) { return c == ',' || c == ';'; }
+static bool parts_numbers(char c) { return is_blank(c) || is_comma(c) || c == '[' || c == ']'; }
 
 /* The number that begins at `at` and ends before `end`. */
 static bool read_number(const CellReader *r, size_t at, size_t end)
@@ -108,6 +113,8 @@ static bool read_number(const CellReader *r, size_t at, size_t end)
         return cell_is_wrong(r, at, "this is no number");
     memcpy(text, r->cell->text + at, end - at);
     text[end - at] = 0;
+    if (strspn(text, "+-.0123456789eE") != end - at)
+        return cell_is_wrong(r, at, "'%s' is no number", text);
     return r->spec->kind == COLUMN_FLOATS ? read_float(r, at, text) : read_integer(r, at, text);
 }
 
@@ -125,18 +132,31 @@ static bool has_width(const CellReader *r, int64_t n)
                          n, spec->input, spec->width);
 }
 
+/* Lists may be in brackets, which must match, and each comma stands between two of their elements. */
 static bool read_numbers(const CellReader *r)
 {
     const Line *cell = r->cell;
     const size_t before = r->values->count;
-    bool ok = true;
+    int depth = 0;
+    bool ok = true, wants = false; /* wants: a comma, or nothing yet, is before */
     for (size_t at = 0; at < cell->length && ok;) {
+        const char c = cell->text[at];
         size_t end = at;
         while (end < cell->length && !parts_numbers(cell->text[end]))
             end++;
-        ok = end == at || read_number(r, at, end);
-        at = end + 1;
+        if (end > at)
+            ok = read_number(r, at, end);
+        else if (c == ']' && --depth < 0)
+            ok = cell_is_wrong(r, at, "a bracket ends that did not begin");
+        else if ((is_comma(c) && (wants || r->values->count == before)) || (c == ']' && wants))
+            ok = cell_is_wrong(r, at, "a number is missing before this");
+        depth += c == '[';
+        wants = end > at || c == ']' ? false : is_comma(c) || (wants && (is_blank(c) || c == '['));
+        at = end > at ? end : at + 1;
     }
+    if (ok && (depth || wants))
+        ok = cell_is_wrong(r, cell->length - 1,
+                           depth ? "a bracket does not end" : "a number is missing behind this");
     return ok && has_width(r, (int64_t)(r->values->count - before));
 }
 

@@ -25,6 +25,7 @@ enum { SIDE_SOURCE, SIDE_TARGET, MOST_SIDES = 8, MOST_COLUMNS = 16 };
  *   side           of its ragged dimension; -1: each row has `width` values
  *   width          values of a row or, with a side, of a position
  *   is_framed      a text gets the special tokens of a source
+ *   is_source      a text of the sources' vocabulary
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
  *   is_ctc         labels of a CTC loss, whose blank is 0
  *   below          integers are at least 0 and below it; 0: any */
@@ -33,7 +34,7 @@ typedef struct ColumnSpec {
     ColumnKind kind;
     int side;
     int64_t width, below;
-    bool is_framed, is_ctc;
+    bool is_framed, is_source, is_ctc;
     const Labels *labels;
     int32_t first;
 } ColumnSpec;

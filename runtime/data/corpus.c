@@ -105,9 +105,9 @@ int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
 const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side)
 {
     if (side == SIDE_SOURCE && has_source(corpus->options.kind))
-        return "the source";
+        return "the source, with its special tokens,";
     if (side == SIDE_TARGET && has_target(corpus->options.kind))
-        return "the target";
+        return "the target, with its special tokens,";
     const ColumnSpec *first = &corpus->options.columns[column_along(corpus, side)];
     return arena_printf(arena, "`%s`", first->input);
 }
@@ -351,6 +351,7 @@ static int add_cells(Corpus *corpus, const Cell *cells)
 
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
 {
+    assert(!corpus->options.n_columns);
     return corpus_add_record(corpus, line, source, target, NULL);
 }
 

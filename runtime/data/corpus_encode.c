@@ -86,6 +86,15 @@ void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sid
             unknown_add(all[k].count, rows->ids.data + begin, rows->ids.count - begin,
                         vocab_rules(all[k].vocab)->unk);
     }
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const ColumnSpec *spec = &corpus->options.columns[c];
+        const Rows *rows = &corpus->columns[c];
+        const Vocabulary *vocab = spec->is_source ? vocab_source(corpus->vocab) : corpus->vocab;
+        size_t begin = rows->n ? (size_t)rows->start[first] : 0;
+        if (spec->kind == COLUMN_TEXT && rows->ids.count > begin)
+            unknown_add(&sides->source, rows->ids.data + begin, rows->ids.count - begin,
+                        vocab_rules(vocab)->unk);
+    }
 }
 
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,

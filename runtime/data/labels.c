@@ -99,10 +99,17 @@ Labels *labels_count(Arena *arena, const Lines *const *columns, int n, bool in_w
 
 int32_t labels_find(const Labels *labels, const char *text, size_t length)
 {
+    enum { SHORT = 256 };
+    char key[SHORT];
     Text word = {0};
     if (memchr(text, 0, length))
         return -1;
-    size_t number = (size_t)map_get(&labels->index, label_key(&word, text, length));
+    if (length < SHORT) {
+        memcpy(key, text, length);
+        key[length] = 0;
+    }
+    size_t number =
+        (size_t)map_get(&labels->index, length < SHORT ? key : label_key(&word, text, length));
     text_free(&word);
     return (int32_t)number - 1;
 }

@@ -26,7 +26,7 @@
  *             first record; of TSV, fewer than wanted)
  *   CSV       a quote within a field without quotes, text after a closing quote, a quote that
  *             nothing closes
- * JSON what is not JSON; a wanted key that is missing, null or there twice; a value that is an
+ *   JSON      what is not JSON; a wanted key that is missing, null or there twice; a value that is an
  *             object or a list of other things than numbers and such lists
  *
  * The first five bad records are reported, and how many there are. */

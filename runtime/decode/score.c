@@ -1,6 +1,7 @@
 /* Scoring a corpus. */
 #include "runtime/decode/score.h"
 
+#include "base/functions.h"
 #include "base/team.h"
 #include "runtime/decode/pick.h"
 
@@ -146,7 +147,7 @@ static bool run_batch(Scoring *s, Exec *exec)
     double tokens = (double)feed_tokens(&s->model->feed, &s->batch.shape);
     const float share = (float)(tokens / (double)(s->tokens ? s->tokens : 1));
     feed_batch(exec, &s->model->feed, &s->batch);
-    exec_input(exec, "weight", &share);
+    exec_input(exec, SHARE_INPUT, &share);
     return exec_run(exec);
 }
 

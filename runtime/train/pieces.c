@@ -2,6 +2,7 @@
  * them, their gradients and losses, and the sums among ranks. */
 #include "runtime/train/pieces.h"
 
+#include "base/functions.h"
 #include "base/clock.h"
 #include "runtime/exec/trace.h"
 
@@ -47,7 +48,7 @@ static bool run_on_batch(Trainer *t, Exec *exec, const PieceUpdate *update, int6
     batches_fill(t->batches, t->state->batch + index, &t->batch);
     feed_batch(exec, &t->programs->feed, &t->batch);
     trace_end("load batch", begin);
-    exec_input(exec, "weight", &share);
+    exec_input(exec, SHARE_INPUT, &share);
     exec_set_rng(exec, t->state->seed, piece_stream(t, index));
     return pieces_run(t, exec);
 }

@@ -105,13 +105,30 @@ static void test_cells(void **state)
         {{INTEGERS, .side = -1, .width = 1},
          "1 2",
          .problem = "the cell has 2 numbers, and `y` takes 1"},
-        {{FLOATS, .side = -1, .width = 2}, "1e-3;0x1p4", .n = 2, .values = {bits(1e-3f), bits(16)}},
-        {{FLOATS, .side = -1, .width = 1}, "nan", .problem = "'nan' is no finite number of f32"},
+        {{FLOATS, .side = -1, .width = 2}, "1e-3;16", .n = 2, .values = {bits(1e-3f), bits(16)}},
+        {{FLOATS, .side = -1, .width = 1}, "nan", .problem = "'nan' is no number"},
+        {{INTEGERS, .side = -1, .width = 2},
+         "1,,2",
+         .problem = "a number is missing before this",
+         .at = 2},
+        {{INTEGERS, .side = -1, .width = 2}, ",1 2", .problem = "a number is missing before this"},
+        {{INTEGERS, .side = -1, .width = 2},
+         "[1, 2,]",
+         .problem = "a number is missing before this",
+         .at = 6},
+        {{INTEGERS, .side = -1, .width = 2},
+         "1, 2, ",
+         .problem = "a number is missing behind this",
+         .at = 5},
+        {{INTEGERS, .side = -1, .width = 2}, "[1 2", .problem = "a bracket does not end", .at = 3},
+        {{INTEGERS, .side = -1, .width = 2},
+         "1 2]",
+         .problem = "a bracket ends that did not begin",
+         .at = 3},
+        {{INTEGERS, .side = -1, .width = 2}, "[[1] , [2]]", .n = 2, .values = {1, 2}},
+        {{INTEGERS, .side = -1, .width = 1}, "0x10", .problem = "'0x10' is no number"},
         {{FLOATS, .side = -1, .width = 1}, "1e39", .problem = "'1e39' is no finite number of f32"},
-        {{FLOATS, .side = -1, .width = 2},
-         "1 2 3x",
-         .problem = "'3x' is no finite number of f32",
-         .at = 4},
+        {{FLOATS, .side = -1, .width = 2}, "1 2 3x", .problem = "'3x' is no number", .at = 4},
         {{FLOATS, .side = 0, .width = 2},
          "1 2 3",
          .problem = "the cell has 3 numbers, and `y` takes 2 for each position"},
@@ -223,7 +240,7 @@ static void test_rows(void **state)
     expect_message(f, "`tags` has 1 positions and `text` 2");
     const char *const wrong[N_COLUMNS] = {"a", "x", "0 0", "3", "a"};
     assert_null(encode(f, (CorpusOptions){0}, wrong));
-    expect_message(f, "'x' is no integer");
+    expect_message(f, "'x' is no number");
 }
 
 /* ---- batches ---- */

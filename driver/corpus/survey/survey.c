@@ -422,7 +422,7 @@ static bool open_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary
         for (size_t i = 0; i < choice->tokens.count; i++)
             vec_push(job->arena, rules.tokens, choice->tokens.data[i]);
     }
-    *vocab = vocabulary_make(job, &rules, NULL, 0);
+    *vocab = vocabulary_make(job, &rules, NULL);
     return *vocab != NULL;
 }
 
