@@ -6,7 +6,9 @@
 #include "driver/exchange/npz.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
+#include "runtime/data/table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,9 +31,18 @@ typedef struct Answers {
     const Prediction *shown; /* if it is the only one; NULL: all, as JSON */
     FileWriter *npy;
     PredictedForm form;
+    int64_t n_odd; /* rows with a value that is no number */
 } Answers;
 
-static bool put_row(Job *job, const Answers *a, int64_t line, const Predicted *results, int64_t row,
+static bool has_odd(const float *values, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return true;
+    return false;
+}
+
+static bool put_row(Job *job, Answers *a, int64_t line, const Predicted *results, int64_t row,
                     Text *out)
 {
     JsonWriter json = {.out = out};
@@ -43,6 +54,7 @@ static bool put_row(Job *job, const Answers *a, int64_t line, const Predicted *r
     for (int p = 0; p < a->predictor->n && ok; p++) {
         const Prediction *prediction = &a->predictor->all[p];
         const int64_t first = results[p].start[row], n = results[p].start[row + 1] - first;
+        a->n_odd += has_odd(results[p].values + first, n);
         if (a->npy)
             file_write(a->npy, results[p].values + first, (size_t)n * sizeof(float));
         else if (a->o->json)
@@ -57,16 +69,32 @@ static bool put_row(Job *job, const Answers *a, int64_t line, const Predicted *r
     return ok;
 }
 
-static bool predict_window(Job *job, const Answers *a, const CorpusText *text, int64_t first,
-                           int64_t n)
+/* Of a record without positions. */
+static bool put_empty(Job *job, const Answers *a, const CorpusText *text, int64_t line, Text *out)
+{
+    if (a->npy) {
+        diag_error(&job->diags, lines_place(corpus_lines(text), line),
+                   "--npy: nothing is predicted of an empty cell");
+        return false;
+    }
+    if (a->o->json)
+        text_add(out, "{\"line\": %lld}", (long long)line);
+    text_string(out, "\n");
+    return true;
+}
+
+static bool predict_window(Job *job, Answers *a, const CorpusText *text, int64_t first, int64_t n)
 {
     Arena *arena = arena_new();
     Predicted *results = ARENA_ARRAY(arena, Predicted, a->predictor->n + 1);
     Corpus *corpus = predictor_corpus(a->predictor, job, text, first, n);
     bool ok = corpus && predictor_run(a->predictor, job, corpus, arena, results);
     Text out = {0};
-    for (int64_t row = 0; ok && row < corpus->n; row++)
-        ok = put_row(job, a, corpus->line[row], results, row, &out);
+    for (int64_t line = first, row = 0; ok && line < first + n; line++)
+        if (row < corpus->n && corpus->line[row] == line)
+            ok = put_row(job, a, line, results, row++, &out);
+        else
+            ok = put_empty(job, a, text, line, &out);
     if (ok && out.length)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);
@@ -85,16 +113,32 @@ static bool is_lines(const TextList *paths, const TableFields *fields)
     return !is_table;
 }
 
-/* Warns of lines that look like a table with that field: its first line names it. */
-static void look_for_table(Job *job, const Lines *lines, const char *field)
+/* Whether the first line shows that the text is a table with that field: as a header or as JSON. */
+static bool looks_like_table(const Lines *lines, const char *field)
 {
     const Line *first = &lines->at[0];
-    const char *at = lines->n ? memmem(first->text, first->length, field, strlen(field)) : NULL;
-    if (at && (memchr(first->text, '\t', first->length) || *first->text == '{'))
-        diag_warning(&job->diags, lines_place(lines, 0),
-                     "each line is taken for a `%s`, and this one looks like a table with such a "
-                     "field: a file of a name that ends in .tsv, .csv or .jsonl is read as one",
-                     field);
+    const bool names = lines->n && memmem(first->text, first->length, field, strlen(field));
+    return names && !lines->n_parts &&
+           (memchr(first->text, '\t', first->length) || *first->text == '{');
+}
+
+/* The one field of a text of lines, which are its values or a table. NULL after an error. */
+static Lines *read_lines(Job *job, const Predict *o, const TextList *paths, const char *field)
+{
+    const LineLimits limits = {.line = o->common.line_limit};
+    Lines *lines = lines_read_all(&job->diags, job->arena, paths->data, paths->count, &limits);
+    if (!lines || !lines->n)
+        return lines;
+    if (!looks_like_table(lines, field) && o->columns.count) {
+        job_error(job, "--column names a field of a table, and %s is lines", paths->data[0]);
+        return NULL;
+    }
+    if (!looks_like_table(lines, field))
+        return lines;
+    const Table *table =
+        table_parse(&job->diags, job->arena, lines->source,
+                    *lines->at[0].text == '{' ? TABLE_JSON : TABLE_TSV, &field, 1, &limits);
+    return table ? table->columns[0] : NULL;
 }
 
 static bool read_input(Job *job, const Predict *o, const RunFolder *run, const Predictor *predictor,
@@ -103,7 +147,6 @@ static bool read_input(Job *job, const Predict *o, const RunFolder *run, const P
     const TextList given = fields_given(job, run, &o->columns);
     const Module *module = predictor->inference->session->model->module;
     const ModelPorts ports = ports_of(module);
-    const LineLimits limits = {.line = o->common.line_limit};
     Lines *lines = NULL;
     TextList paths = o->input;
     TableFields fields;
@@ -115,10 +158,9 @@ static bool read_input(Job *job, const Predict *o, const RunFolder *run, const P
         if (!table_files_read(job, &paths, &fields, o->common.line_limit, text))
             return false;
     } else {
-        lines = lines_read_all(&job->diags, job->arena, paths.data, paths.count, &limits);
+        lines = read_lines(job, o, &paths, fields.names[0]);
         if (!lines)
             return false;
-        look_for_table(job, lines, fields.names[0]);
     }
     /* the columns that the predictor reads, in its order */
     Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
@@ -149,6 +191,10 @@ static bool find_shown(Job *job, const Predict *o, Answers *a)
                          "--npy: rows of `%s` have different lengths, and an array has none: "
                          "use --json",
                          a->shown->name);
+    if (o->top > 1 && !o->json && !o->npy && !a->shown->is_ctc &&
+        (!a->shown->classes || a->shown->side >= 0))
+        return job_error(job, "--top %lld: `%s` is one value for each position: use --json",
+                         (long long)o->top, a->shown->name);
     if (!o->json && !o->npy && a->shown->side >= 0 && !a->shown->classes && a->shown->width > 1)
         return job_error(job, "`%s` has %lld numbers for each position: use --json", a->shown->name,
                          (long long)a->shown->width);
@@ -214,6 +260,13 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
         ok = predict_window(job, &answers, &text, first,
                             n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
+    if (answers.n_odd)
+        diag_warning(
+            &job->diags, (Loc){0},
+            "%lld prediction%s of the %lld records %s a value that is no number: tfc train "
+            "--check-numerics names the operation that makes it",
+            (long long)answers.n_odd, text_plural(answers.n_odd, "", "s"), (long long)n,
+            text_plural(answers.n_odd, "has", "have"));
     return close_npy(job, &answers, ok);
 }
 

@@ -2,6 +2,7 @@
 #include "driver/corpus/table_files.h"
 
 #include "runtime/data/table.h"
+#include "runtime/data/tmx.h"
 
 #include <string.h>
 
@@ -134,6 +135,12 @@ static Lines **read_fields(Job *job, const TextList *paths, const TableFields *f
                            int64_t line_limit)
 {
     const LineLimits limits = {.line = line_limit};
+    for (size_t i = 0; i < paths->count; i++)
+        if (tmx_is_name(paths->data[i])) {
+            job_error(job, "%s: a translation memory is pairs of texts, and no table",
+                      paths->data[i]);
+            return NULL;
+        }
     if (is_tensors(paths) && paths->count > 1) {
         job_error(job, "%s: a table of tensors is one file", paths->data[0]);
         return NULL;

@@ -226,6 +226,7 @@ Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, i
 {
     const CorpusOptions options = {.kind = p->kind,
                                    .keep_all = true,
+                                   .pass_empty = true,
                                    .max_length = inference_said_length(p->inference),
                                    .same_lengths =
                                        p->kind == CORPUS_PAIRS && feed_shares_lengths(&p->feed),

@@ -48,7 +48,8 @@ bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
                        const DataColumns *columns, CorpusKind kind, const char *only);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
-/* n rows of texts from `first` on, all of them; long ones are cut with a warning. NULL after
+/* n rows of texts from `first` on, all but those with a cell without positions; long ones are cut
+ * with a warning. NULL after
  * errors. Freed by corpus_free. */
 Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText *text,
                          int64_t first, int64_t n);

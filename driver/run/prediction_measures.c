@@ -188,9 +188,22 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     return tags_begin(&m->tag_counts, arena, diags, tags->names ? tags->names : none, tags->width);
 }
 
+/* Keeps every rows / n-th vector, for each of both sides; returns how many, at most
+ * RECALL_MOST. */
+static int64_t sample_vectors(const Measuring *m, int64_t rows, int64_t width)
+{
+    const int64_t n = rows < RECALL_MOST ? rows : RECALL_MOST;
+    for (int side = 0; side < 2; side++)
+        for (int64_t i = 0; i < n; i++)
+            memmove(m->vectors[side] + i * width, m->vectors[side] + i * rows / n * width,
+                    (size_t)width * sizeof(float));
+    return n;
+}
+
 static double mean_recall(const Measuring *m, Arena *arena, int64_t rows)
 {
     const int64_t width = m->predictor->all[m->pair[0]].width;
+    rows = sample_vectors(m, rows, width);
     int64_t *forth = ARENA_ARRAY(arena, int64_t, rows + 1);
     int64_t *back = ARENA_ARRAY(arena, int64_t, rows + 1);
     retrieval_ranks(m->vectors[0], m->vectors[1], rows, width, forth, back);

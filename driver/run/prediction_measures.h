@@ -9,8 +9,10 @@
  *   accuracy, span_f1       with a label a position; F1 if the labels mark spans
  *   line_error_rate, symbol_error_rate   of CTC's best paths
  *   spearman                a number a row, with one that is given
- *   recall                  two vectors of the same width, of which no column says what is right
+ *   recall                  two vectors of the same width, of which no column says what is right;
+ *                           among RECALL_MOST records at equal distances, if there are more
  * Of several predictions a figure is of the first that has it. */
+enum { RECALL_MOST = 5000 };
 bool predictor_measures(const Predictor *predictor, int measure);
 /* Predicts all rows of a corpus that has all columns of the run, and sets the figures; others stay
  * as they are. False after an error: memory ran out. */

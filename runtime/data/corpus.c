@@ -133,10 +133,17 @@ static int64_t column_specials(const Corpus *corpus, int column)
 static int empty_column(const Corpus *corpus, int64_t i)
 {
     for (int c = 0; c < corpus->options.n_columns; c++)
-        if (corpus->options.columns[c].side >= 0 &&
+        if (corpus->options.columns[c].side >= 0 && !corpus->options.columns[c].is_ctc &&
             positions(corpus, c, i) <= column_specials(corpus, c))
             return c;
     return -1;
+}
+
+/* Whether a batch could not have row i: a column has no position in it. */
+static bool has_empty_cell(const Corpus *corpus, int64_t i)
+{
+    const int column = empty_column(corpus, i);
+    return column >= 0 && !positions(corpus, column, i);
 }
 
 /* The first column whose row i is as long as no other along its side; -1: none. */
@@ -257,8 +264,9 @@ static CorpusRow judge_row(const Corpus *corpus)
                                          !corpus_predicted(corpus, corpus->n, &from))) ||
                    empty_column(corpus, corpus->n) >= 0;
     row.is_long = limit > 0 && row.tokens > limit;
-    row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
-                                           : !row.is_empty && !row.is_long;
+    row.is_kept = corpus->options.pass_empty && has_empty_cell(corpus, corpus->n) ? false
+                  : corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
+                                             : !row.is_empty && !row.is_long;
     row.is_uneven = row.is_kept &&
                     ((corpus->options.same_lengths && kind == CORPUS_PAIRS && source != target) ||
                      row.uneven_column >= 0);
@@ -295,7 +303,7 @@ static void each_rows(Corpus *corpus, void (*act)(Rows *rows))
 static int find_empty(Corpus *corpus)
 {
     const int column = corpus->options.keep_all ? empty_column(corpus, corpus->n) : -1;
-    if (column < 0 || positions(corpus, column, corpus->n))
+    if (column < 0 || positions(corpus, column, corpus->n) || corpus->options.pass_empty)
         return -1;
     corpus->fault.at = corpus->fault.text.length = 0;
     text_add(&corpus->fault.text, "the cell of `%s` is empty",

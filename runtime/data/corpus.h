@@ -51,6 +51,8 @@ typedef struct CorpusOptions {
      * its target is whole in the row, but a batch has only its beginning, and the last of `next` is
      * the token that follows, not the end. corpus_encode warns of how many. */
     bool keep_all, refuse_long;
+    /* with keep_all: a row with a cell without positions, which is a fault else, is left out */
+    bool pass_empty;
     /* The model's source and target share a ragged dimension. A pair whose sides have different
      * lengths is not kept; for corpus_encode and corpus_mix it is an error. */
     bool same_lengths;
