@@ -149,6 +149,7 @@ typedef struct ParamInfo {
     const char *file;   /* INIT_FILE: the path of the file */
     const char *tensor; /* INIT_FILE: the tensor's name in the file */
     bool decay;         /* weight decay applies */
+    bool kept;          /* what reads it is not quantised (pass quantize) */
     Loc loc;
 } ParamInfo;
 

@@ -266,12 +266,26 @@ static bool parse_role(TirParser *p, ParamInfo *info)
     return false;
 }
 
+static bool parse_param_flag(TirParser *p, const char *key, ParamInfo *info)
+{
+    bool *flag = !strcmp(key, "decay") ? &info->decay : !strcmp(key, "kept") ? &info->kept : NULL;
+    if (!flag) {
+        read_error_here(&p->in, "a param has role, init, decay and kept but no `%s`", key);
+        return false;
+    }
+    if (!(*flag = read_accept_word(&p->in, "true")) && !read_accept_word(&p->in, "false")) {
+        read_error_here(&p->in, "expected true or false");
+        return false;
+    }
+    return true;
+}
+
 static bool parse_param_settings(TirParser *p, ParamInfo *info)
 {
     if (!read_accept(&p->in, '{'))
         return true;
     do {
-        const char *key = read_name(&p->in, "role, init or decay");
+        const char *key = read_name(&p->in, "role, init, decay or kept");
         if (!key || !read_expect(&p->in, '=', "after the name"))
             return false;
         if (!strcmp(key, "role")) {
@@ -280,12 +294,7 @@ static bool parse_param_settings(TirParser *p, ParamInfo *info)
         } else if (!strcmp(key, "init")) {
             if (!parse_init(p, info))
                 return false;
-        } else if (strcmp(key, "decay")) {
-            read_error_here(&p->in, "a param has role, init and decay but no `%s`", key);
-            return false;
-        } else if (!(info->decay = read_accept_word(&p->in, "true")) &&
-                   !read_accept_word(&p->in, "false")) {
-            read_error_here(&p->in, "expected true or false");
+        } else if (!parse_param_flag(p, key, info)) {
             return false;
         }
     } while (read_accept(&p->in, ','));

@@ -190,7 +190,8 @@ static void print_param(const Module *module, const ParamInfo *info, Text *out)
         }
         text_put(out, ")", 1);
     }
-    text_add(out, ", decay = %s}\n", info->decay ? "true" : "false");
+    text_add(out, ", decay = %s%s}\n", info->decay ? "true" : "false",
+             info->kept ? ", kept = true" : "");
 }
 
 void ir_print_module(const Module *module, Text *out)

@@ -8,8 +8,8 @@
  * they compute is in docs/ir.md: rows of %x and columns of %w become integers with a scale each, or
  * one for each 32 terms, and so do rows of %e: an embedding that is the output's matrix,
  * too, is there once. %w and %e are rounded when they are packed as panels, rows of %x while the
- * product runs. All other ops, and products of two activations, stay f32. Functions that train are
- * refused: rounding has no gradient. */
+ * product runs. All other ops, products of two activations, and what reads a `kept` param stay f32.
+ * Functions that train are refused: rounding has no gradient. */
 #include "passes/prepack.h"
 
 #include <string.h>
@@ -27,9 +27,28 @@ static bool trains(const Function *function)
     return found;
 }
 
-/* Why the product stays f32; MISS_NONE: it does not. */
-static Miss why_not(const Op *dot)
+/* Whether it is a kept param, or computed from one. `made`: of params alone. */
+static bool is_kept(const Function *function, const SideTable *made, const Op *op)
 {
+    if (!side_number(made, op))
+        return false;
+    if (op->kind == OP_param) {
+        const ParamInfo *info = module_param(function->module, op_string(op, ATTR_name));
+        return info && info->kept;
+    }
+    bool kept = false;
+    for (int i = 0; i < op->n_args; i++)
+        kept |= is_kept(function, made, op->args[i]->op);
+    return kept;
+}
+
+/* Why the product stays f32; MISS_NONE: it does not. */
+static Miss why_not(const Function *function, const SideTable *made, const Op *dot)
+{
+    if (!side_number(made, dot->args[1]->op))
+        return MISS_QUANTIZE_LEFT;
+    if (is_kept(function, made, dot->args[1]->op))
+        return MISS_QUANTIZE_KEPT;
     const Type *b = &dot->args[1]->type;
     const Attr *contract = op_attr(dot, ATTR_contract_b);
     if (b->rank != 2 || contract->n != 1 || !dim_is_const(b->dims[contract->ints[0]]))
@@ -40,7 +59,7 @@ static Miss why_not(const Op *dot)
 static void quantize(Function *function, PassContext *context, const SideTable *made, Op *dot)
 {
     const char *word = quant_info(precision_quant(context->precision))->word;
-    const Miss why = side_number(made, dot->args[1]->op) ? why_not(dot) : MISS_QUANTIZE_LEFT;
+    const Miss why = why_not(function, made, dot);
     if (why != MISS_NONE) {
         report_miss(context->report, dot, why,
                     arena_printf(function->module->arena, "dot in %s", word));
@@ -52,9 +71,11 @@ static void quantize(Function *function, PassContext *context, const SideTable *
 }
 
 /* Tables with short rows, as of positions' biases, are small. */
-static Miss why_no_table(const Value *table)
+static Miss why_no_table(const Function *function, const SideTable *made, const Value *table)
 {
     enum { SHORT = 32 };
+    if (is_kept(function, made, table->op))
+        return MISS_QUANTIZE_KEPT;
     if (table->op->kind != OP_param || !is_table(table))
         return MISS_QUANTIZE_READ;
     return !type_is_table(&table->type) || table->type.dims[1].size < SHORT ? MISS_QUANTIZE_SHORT
@@ -68,7 +89,7 @@ static void quantize_table(Function *function, PassContext *context, const SideT
     const Value *table = gather->args[0];
     if (table->type.dtype != DT_F32 || !side_number(made, table->op))
         return;
-    const Miss why = why_no_table(table);
+    const Miss why = why_no_table(function, made, table);
     if (why != MISS_NONE) {
         report_miss(context->report, gather, why, "gather in %s", word);
         return;

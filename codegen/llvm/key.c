@@ -169,6 +169,7 @@ static void put_param(Bytes *out, const ParamInfo *info)
     put_bytes(out, &info->b, sizeof info->b);
     put_text(out, info->file);
     put_text(out, info->tensor);
+    put_number(out, info->kept);
     put_number(out, info->decay);
 }
 

@@ -104,3 +104,9 @@ void patterns_freeze(const TextList *patterns, const TextList *only, Module *mod
             param->role = PARAM_FROZEN;
     }
 }
+
+void patterns_keep(const TextList *patterns, Module *module)
+{
+    for (size_t i = 0; i < module->params.count; i++)
+        module->params.data[i]->kept = patterns_meet(patterns, module->params.data[i]->name);
+}

@@ -1,4 +1,4 @@
-/* Patterns of params' names, as --freeze, --only and --new take them. Dots separate the parts of a
+/* Patterns of params' names, as --freeze, --only, --new and --keep take them. Dots separate the parts of a
  * name. A pattern matches the first parts of a name, and so every param below them:
  * "encoder.layer.*.self". Within a part, * matches any characters (? and [] work as in a shell); **
  * and a dot match any number of parts, also none: "**.lora_*". */
@@ -16,5 +16,7 @@ bool patterns_check(Job *job, const char *option, const TextList *patterns, cons
 /* Freezes the trained params that one of `patterns` matches and, unless `only` is empty, those that
  * none of `only` matches. */
 void patterns_freeze(const TextList *patterns, const TextList *only, Module *module);
+/* Marks the params that one of the patterns matches as kept (ParamInfo). */
+void patterns_keep(const TextList *patterns, Module *module);
 
 #endif

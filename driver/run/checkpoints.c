@@ -51,8 +51,11 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
 {
     if (name && file_exists(name))
         return name;
-    if (name) /* where it is missing, reading it says so */
-        return file_in(job->arena, folder, name);
+    if (name) { /* where it is missing, reading it says so */
+        const char *path = file_in(job->arena, folder, name);
+        const char *whole = arena_printf(job->arena, "%s.safetensors", path);
+        return !file_exists(path) && file_exists(whole) ? whole : path;
+    }
     const char *path = run_params(job, folder);
     if (!path)
         job_error(job, "%s: the run has no checkpoint yet", folder);

@@ -16,8 +16,8 @@ const char *run_newest_step(Job *job, const char *folder);
  * the training begins anew; or, after an error, the link cannot be made, or the run has only an
  * average or a best checkpoint. */
 bool run_can_resume(Job *job, const char *folder);
-/* The path of the checkpoint `name`: `name` itself if that file exists, else FOLDER/name, which
- * need not exist. name NULL: as run_params, and NULL after an error if the run has none. */
+/* The path of the checkpoint `name`: `name` itself if that file exists, else FOLDER/name, with
+ * ".safetensors" behind it where only that file exists. The path need not exist. name NULL: as run_params, and NULL after an error if the run has none. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 /* The step of a checkpoint in the run's folder; 0: it is not there, cannot be read, or has no

@@ -6,6 +6,8 @@
 #include "base/half.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
+#include "driver/run/foreign_files.h"
+#include "driver/run/model_argument.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/weights.h"
 #include "passes/pass.h"
@@ -21,13 +23,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { UNKNOWN = 0, SEVERAL = -1 };
+enum { UNKNOWN = 0, SEVERAL = -1, READ = -2 };
 static_assert((int)ST_RUN == (int)GROUP_TERMS, "files have the runs of products");
 
 /* ---- the axis that is summed over ---- */
 
 /* Of each param 1 + the axis along which products sum, or a lookup copies; UNKNOWN: neither reads
- * it; SEVERAL: they do not agree. */
+ * it; SEVERAL: they do not agree; READ: other ops read it, too. */
 typedef struct Channels {
     Map axis;
 } Channels;
@@ -53,6 +55,18 @@ static void trace(Channels *channels, const Value *matrix, int axis)
             trace(channels, op->args[i], axis);
 }
 
+/* Whether nothing but products and lookups of integers reads the value. */
+static bool is_for_integers(const Value *value)
+{
+    for (const Use *use = value->first_use; use; use = use->next) {
+        const Op *user = use->user;
+        const bool carries = user->kind == OP_transpose || user->kind == OP_concat;
+        if (carries ? !is_for_integers(&user->results[0]) : !op_quant(user))
+            return false;
+    }
+    return true;
+}
+
 /* In the function `forward` as the pass `quantize` leaves it. Products decide before lookups. */
 static bool find_channels(Job *job, Session *session, Channels *channels)
 {
@@ -68,6 +82,10 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
         if (op->kind == OP_gather && op_quant(op) &&
             map_get(&channels->axis, op_string(op->args[0]->op, ATTR_name)) == UNKNOWN)
             note_axis(channels, op->args[0]->op, 1);
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_param && !is_for_integers(op_result(op)) &&
+            map_get(&channels->axis, op_string(op, ATTR_name)) != UNKNOWN)
+            map_set(&channels->axis, op_string(op, ATTR_name), (void *)(intptr_t)READ);
     return true;
 }
 
@@ -121,11 +139,11 @@ static void add_tensor(Tensors *t, const char *name, StType type, int rank, cons
 
 static const QuantInfo *info_of(const Tensors *t) { return quant_info(t->quant); }
 
-/* A matrix as integers: runs of `run` elements along the summed axis, which are `step` apart in
- * both, with a scale each; squares of what is lost and of all. */
+/* A matrix as integers: runs of elements along the summed axis, which are `step` apart in both,
+ * with a scale each; squares of what is lost and of all. */
 typedef struct Rounded {
     Quant quant;
-    int64_t run, step;
+    int64_t step;
     int8_t *integers;
     void *scales, *minima; /* f32, in groups f16; as many along the axis as it has runs */
     double lost, all;
@@ -172,11 +190,17 @@ static size_t integers_bytes(const Tensors *t, const StoreTensor *param)
     return (size_t)(param->count * info_of(t)->bits / BYTE);
 }
 
+/* Runs of the n elements of a channel; the last may be shorter. */
+static int64_t runs_of(const Tensors *t, int64_t n)
+{
+    const int64_t group = info_of(t)->group;
+    return group ? (n + group - 1) / group : 1;
+}
+
 static size_t scales_bytes(const Tensors *t, const StoreTensor *param, int axis)
 {
-    const size_t channels = (size_t)param->dims[1 - axis], n = (size_t)param->dims[axis];
-    const size_t group = (size_t)info_of(t)->group;
-    return group ? channels * (n / group) * sizeof(uint16_t) : channels * sizeof(float);
+    const size_t scales = (size_t)(param->dims[1 - axis] * runs_of(t, param->dims[axis]));
+    return scales * (info_of(t)->group ? sizeof(uint16_t) : sizeof(float));
 }
 
 static size_t minima_bytes(const Tensors *t, const StoreTensor *param, int axis)
@@ -198,18 +222,17 @@ static void add_quantised(Tensors *t, const StoreTensor *param, int axis, int8_t
     const bool of_4 = q->bits == 4;
     const int64_t channels = param->dims[1 - axis], n = param->dims[axis];
     const int64_t channel = axis == 0 ? 1 : n, run = q->group ? q->group : n;
-    const int64_t runs = q->group ? n / run : 1;
+    const int64_t runs = runs_of(t, n);
     const size_t bytes = integers_bytes(t, param), of_scales = scales_bytes(t, param, axis),
                  of_minima = minima_bytes(t, param, axis);
     Rounded r = {.quant = t->quant,
-                 .run = run,
                  .step = axis == 0 ? channels : 1,
                  .integers = integers,
                  .scales = room_take(t, of_scales),
                  .minima = of_minima ? room_take(t, of_minima) : NULL};
     for (int64_t c = 0; c < channels; c++)
-        for (int64_t i = 0; i < runs; i++)
-            round_run(&r, param->data, run, c * channel + i * run * r.step,
+        for (int64_t i = 0, left = n; i < runs; i++, left -= run)
+            round_run(&r, param->data, left < run ? left : run, c * channel + i * run * r.step,
                       axis == 0 ? i * channels + c : c * runs + i);
     int64_t dims[] = {param->dims[0], param->dims[1]};
     if (of_4) {
@@ -226,6 +249,16 @@ static void add_quantised(Tensors *t, const StoreTensor *param, int axis, int8_t
     about->error = r.all == 0 ? 0 : sqrt(r.lost / r.all); /* NaN: one is not finite */
 }
 
+/* Why a matrix is not stored by pairs of terms; NULL: it is. With a single pair a reader could not
+ * tell which axis is summed over. */
+static const char *why_no_nibbles(const Type *type, int axis)
+{
+    const int64_t n = type->dims[axis].size;
+    return n % 2                                      ? "an odd number of terms"
+           : n == 2 && type->dims[1 - axis].size == 1 ? "it has two elements"
+                                                      : NULL;
+}
+
 /* Why a param stays as it is; NULL: it does not. */
 static const char *why_stays(const Tensors *t, const Channels *channels, const QuantiseOptions *o,
                              const ParamInfo *param)
@@ -234,11 +267,11 @@ static const char *why_stays(const Tensors *t, const Channels *channels, const Q
     return patterns_meet(&o->keep, param->name) ? "kept"
            : param->type.dtype != DT_F32        ? "not f32"
            : param->type.rank != 2              ? "no matrix"
-           : axis == UNKNOWN ? "no product by it, and no lookup in it, is of integers"
-           : axis == SEVERAL ? "products sum over both of its axes"
-           : info_of(t)->group && param->type.dims[axis - 1].size % info_of(t)->group
-               ? "its terms are no multiple of 32"
-               : NULL;
+           : axis == UNKNOWN       ? "no product by it, and no lookup in it, is of integers"
+           : axis == SEVERAL       ? "products sum over both of its axes"
+           : axis == READ          ? "other ops read it, too"
+           : info_of(t)->bits == 4 ? why_no_nibbles(&param->type, axis - 1)
+                                   : NULL;
 }
 
 static size_t tensor_bytes(const StoreTensor *tensor)
@@ -321,6 +354,22 @@ static bool add_param(Tensors *t, const WeightsFile *file, QuantisedPart *part,
 
 /* ---- the run ---- */
 
+/* False, with an error that gives the reason of the largest param: none is quantised. */
+static bool check_parts(const Tensors *t, const QuantiseOptions *o, const QuantisedPart *parts,
+                        size_t n)
+{
+    const QuantisedPart *largest = parts;
+    for (size_t i = 0; i < n; i++) {
+        if (!parts[i].stays)
+            return true;
+        if (parts[i].param.count > largest->param.count)
+            largest = &parts[i];
+    }
+    return job_error(t->job, "%s: no param becomes %s; the largest, '%s', stays f32: %s%s", o->run,
+                     o->dtype, n ? largest->param.name : "", n ? largest->stays : "there is none",
+                     info_of(t)->bits == 4 ? "; try --dtype int8 or q8_0" : "");
+}
+
 static bool add_params(Tensors *t, const Module *module, const Channels *channels,
                        const QuantiseOptions *o, const WeightsFile *file, const char *folder,
                        QuantisedParams *params)
@@ -329,7 +378,7 @@ static bool add_params(Tensors *t, const Module *module, const Channels *channel
     QuantisedPart *parts = ARENA_ARRAY(t->job->arena, QuantisedPart, n + 1);
     for (size_t i = 0; i < n; i++)
         parts[i] = part_of(t, channels, o, module->params.data[i]);
-    bool ok = room_open(t, folder);
+    bool ok = check_parts(t, o, parts, n) && room_open(t, folder);
     for (size_t i = 0; ok && i < n; i++)
         ok = add_param(t, file, &parts[i], params);
     return ok;
@@ -343,8 +392,10 @@ static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
     Channels channels;
     WeightsFile file;
     Tensors t = {.job = job, .quant = quant_of_word(o->dtype), .room = MAP_FAILED};
-    if (!patterns_check(job, "keep", &o->keep, session->model->module) ||
-        !find_channels(job, session, &channels) || !file_make_folder(&job->diags, folder))
+    if (!patterns_check(job, "keep", &o->keep, session->model->module))
+        return false;
+    patterns_keep(&o->keep, session->model->module);
+    if (!find_channels(job, session, &channels) || !file_make_folder(&job->diags, folder))
         return false;
     if (!weights_open(job, session->model, checkpoint, &file))
         return job_error(job, "%s cannot be read", checkpoint);
@@ -365,20 +416,45 @@ static bool write_run(Job *job, RunFolder *run, RunRecord *record, const Quantis
     if (!checkpoint || !new_folder_begin(job, o->out, &new))
         return false;
     record->quantised = o->dtype;
+    record->keep = o->keep;
     record->command = o->command;
     return new_folder_end(&new, write_params(job, &run->session, o, checkpoint, new.made, params) &&
                                     run_folder_write(job, new.made, &run->session, run->vocab,
                                                      &run->columns, record));
 }
 
+/* False after an error: the params cannot be read, or were rounded before. */
+static bool check_checkpoint(Job *job, const QuantiseOptions *o)
+{
+    const char *path = run_checkpoint(job, o->run, o->checkpoint);
+    if (path && is_run_folder(path))
+        path = run_checkpoint(job, path, NULL);
+    Shards *shards =
+        path && foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
+    if (!shards)
+        return false;
+    const char *quantised = NULL;
+    for (size_t i = 0; i < shards->files.count && !quantised; i++)
+        quantised = st_meta(shards->files.data[i], ST_QUANTISED);
+    shards_close(shards);
+    return !quantised || job_error(job, "%s is quantised already (%s): take a checkpoint in f32",
+                                   path, quantised);
+}
+
 bool quantise_check(Job *job, const QuantiseOptions *o)
 {
     RunRecord record;
+    if (text_ends(o->run, ".tfg") && file_exists(o->run))
+        return job_error(
+            job,
+            "%s is a model that is not trained: train it first (tfc train %s --out RUN "
+            "…) and name the folder RUN",
+            o->run, o->run);
     if (!new_folder_is_free(o->out))
         return job_error(job, "%s is there already: -o names a folder that is to be made", o->out);
     if (is_run_folder(o->run) && run_record_read(job, o->run, &record) && record.quantised)
         return job_error(job, "%s is quantised already (%s)", o->run, record.quantised);
-    return true;
+    return run_argument(job, o->run) && check_checkpoint(job, o);
 }
 
 bool quantise_run(Job *job, const QuantiseOptions *o, QuantisedParams *params)

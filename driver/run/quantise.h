@@ -27,7 +27,8 @@ typedef struct QuantiseOptions {
     TextList keep, command;
 } QuantiseOptions;
 
-/* Whether the folder can be written, of a run that is not quantised. False after an error. */
+/* Whether the folder can be written, of a checkpoint that can be read and is not quantised. False
+ * after an error. */
 bool quantise_check(Job *job, const QuantiseOptions *options);
 /* After quantise_check writes the folder, and lists all params. Memory holds
  * one param at a time; all of them quantised are in a file that is mapped. False after errors; then

@@ -129,9 +129,15 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
               json_member(json, "settings") && get_list(job, json, "settings", &record->settings) &&
               get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
+              get_list(job, json, "keep", &record->keep) &&
               get_list(job, json, "arguments", &record->arguments) &&
               get_facts(job, json, "decides", &record->facts) &&
               get_facts(job, json, "files", &record->files) && get_texts(job, json, record);
+    if (ok && record->quantised && !quant_of_word(record->quantised))
+        return job_error(job,
+                         "%s: \"quantised\" is '%s'; expected " QUANT_WORDS
+                         ": restore the file from a copy, or use the tfc that wrote it",
+                         path, record->quantised);
     return ok || job_error(job, "%s: not what tfc train writes", path);
 }
 
@@ -226,6 +232,8 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     put_list(&json, "arguments", &record->arguments);
     put_text(&json, "processor", record->processor);
     put_text(&json, "quantised", record->quantised);
+    if (record->keep.count)
+        put_list(&json, "keep", &record->keep);
     put_facts(&json, "decides", &record->facts);
     prepared_put_texts(&json, "data", record->texts.data, record->texts.count);
     if (record->files.count)

@@ -12,6 +12,7 @@
  *   files              name → checksum of the files beside run.json that never change: model,
  *                      libraries, vocabularies
  *   quantised          of a run of tfc quantize: a word of base/quants.def
+ *   keep               of such a run: patterns of the params whose products and lookups are f32
  *   unused             of an imported run: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
@@ -32,7 +33,7 @@ typedef PreparedText RunText;
 typedef struct RunRecord {
     const char *version, *model, *processor, *quantised; /* NULL: not quantised */
     CorpusKind kind;
-    TextList settings, tokens, command, arguments;
+    TextList settings, tokens, command, arguments, keep;
     RunFacts facts, files; /* facts: `decides` */
     VEC(RunText) texts;    /* `data` */
     bool is_import;        /* made by tfc import: unused is known */

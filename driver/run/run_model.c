@@ -156,7 +156,9 @@ SessionOptions run_session_options(Job *job, const char *folder, const RunRecord
     options.run = folder;
     options.fits = check_model;
     options.settings = merge_settings(job->arena, &record->settings, more);
-    if (record->quantised)
+    if (record->quantised) {
         session_set_dtype(&options, record->quantised);
+        options.keep = record->keep;
+    }
     return options;
 }

@@ -252,8 +252,7 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         if (!fits)
             return refuse(r, tensor->stored, "its shape has more elements than can be counted");
         s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
-        fits = scale->dims[axis] == (s.run ? s.n / s.run + (s.n % s.run != 0) : 1) &&
-               (bits == 8 || s.n % ST_RUN == 0);
+        fits = scale->dims[axis] == (s.run ? s.n / s.run + (s.n % s.run != 0) : 1);
         tensor->dims[axis] = s.n;
         tensor->count *= bits == 4 ? 2 : 1;
         tensor->scales = s;
