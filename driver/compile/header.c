@@ -54,11 +54,16 @@ const char *artifact_model_name(Arena *arena, const char *name)
         /* functions of the runtime are called as NAME_encode and the like would be */
         "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team",
         "texts", "tokenizer", "walk", "words",
-        /* modules that model.py imports: NAME.py would be found in their place */
-        "ctypes", "numpy", "os", "warnings"};
+        /* a module that model.py imports, besides Python's own */
+        "numpy"};
+    static const char *const modules[] = {
+#define M(name) #name,
+#include "driver/compile/python_modules.def"
+    };
     const char *plain = artifact_c_name(arena, name);
-    return is_among(plain, taken, sizeof taken / sizeof *taken) ? arena_printf(arena, "%s_", plain)
-                                                                : plain;
+    bool is_taken = is_among(plain, taken, sizeof taken / sizeof *taken) ||
+                    is_among(plain, modules, sizeof modules / sizeof *modules);
+    return is_taken ? arena_printf(arena, "%s_", plain) : plain;
 }
 
 const char *artifact_c_name(Arena *arena, const char *name)

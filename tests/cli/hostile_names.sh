@@ -56,6 +56,14 @@ assert ((y["of_class"] - y["of_import"])[0].round(3) == [1, 2, 3]).all(), y
 P
 python=$(python_with_numpy)
 "${python:-python3}" words.py 2>err.txt || fail "$(cat err.txt)"
+python3 -c 'import sys; print(*(m for m in sys.stdlib_module_names if m[0] != "_"), sep="\n")' >modules.txt
+while read -r module; do
+    grep -q "M($module)" "$root/driver/compile/python_modules.def" || fail "$module.py would hide a module of Python"
+done <modules.txt
+model numbers >model.tfg
+"$tfc" compile model.tfg -o libnumbers.so 2>err.txt || fail "$(cat err.txt)"
+[ -f numbers_.py ] && [ ! -e numbers.py ] || fail "numbers.py hides a module of Python"
+python3 -c 'import decimal, random, numbers_; numbers_.Model' || fail "a module beside numbers_.py"
 model numpy >model.tfg
 "$tfc" compile model.tfg -o libnumpy.so 2>err.txt || fail "$(cat err.txt)"
 python3 -c 'import numpy_; numpy_.Model(seed=1)' 2>err.txt || fail "$(cat err.txt)"
