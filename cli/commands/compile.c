@@ -20,6 +20,7 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
     bool ok = common_model(job, &compile->common, arguments->words[0], &model);
     compile->o.run = model.run;
     compile->o.with = &compile->common.with;
+    compile->o.one_type = compile->common.dtype != NULL;
     compile->o.shortlist = compile->common.shortlist;
     return cli_finish(job, ok && compile_model(job, &model.options, &compile->o));
 }

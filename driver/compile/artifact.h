@@ -4,6 +4,7 @@
 #define DRIVER_COMPILE_ARTIFACT_H
 
 #include "codegen/object.h"
+#include "driver/compile/compile.h"
 #include "driver/ports/ports.h"
 #include "driver/run/folder.h"
 #include "driver/session/session.h"
@@ -131,7 +132,7 @@ bool compile_narrow(const Artifact *artifact, const Session *session,
 /* Opens the further runs of an ensemble; the artifact has its functions already. `first`: the path
  * of the artifact's own model, for messages. False after errors; compile_close_members in any case.
  * (members.c, as the next two) */
-bool compile_members(Artifact *artifact, const char *first, const TextList *with);
+bool compile_members(Artifact *artifact, const char *first, const CompileOptions *options);
 /* Loads their weights, once the artifact has its programs and its own weights. False after
  * errors. */
 bool compile_load_members(Artifact *artifact);

@@ -327,6 +327,11 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return job_error(
             a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s",
             a->emit);
+    if (is_rounded(o) && precision_quant(a->session.options.precision))
+        return job_error(a->job,
+                         "--store bf16 rounds f32, and params are %s already, which is smaller: "
+                         "leave it out",
+                         session_dtype(&a->session.options));
     bool averages = o->with->count > 0;
     if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) ||
         !read_vocabulary(a, o) || !read_shortlist(a, o) ||
@@ -344,7 +349,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
                                                   : NULL) &&
                write_code(a);
     choose_text(a);
-    if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with))
+    if (!compile_members(a, o->run ? o->run : a->session.options.path, o))
         return false;
     share_tables(a, o);
     if (!compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||

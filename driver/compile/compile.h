@@ -22,6 +22,7 @@ typedef struct CompileOptions {
     const char *gemm;     /* "native", "blas", "auto"; NULL: native */
     const char *run;      /* the model's run, a folder; NULL: it has none */
     const TextList *with; /* folders of further runs, for an ensemble; may be empty */
+    bool one_type;        /* the model's type of products is that of all of these, too */
     ShortlistChoice shortlist;
 } CompileOptions;
 

@@ -42,14 +42,29 @@ static bool has_same_programs(Artifact *a, const RunFolder *first, RunFolder *me
                      first->path, member->path);
 }
 
-static bool open_member(Artifact *a, const RunFolder *first, const char *path, RunFolder *member)
+/* Before the member's type becomes that of the first. */
+static bool has_same_type(Artifact *a, const RunFolder *first, const RunFolder *member)
 {
-    return run_folder_open(a->job, &(RunSource){.path = path}, member) &&
-           run_check_average(a->job, first, member) && has_same_programs(a, first, member);
+    const char *types[] = {session_dtype(&a->session.options),
+                           session_dtype(&member->session.options)};
+    return !strcmp(types[0], types[1]) ||
+           job_error(a->job,
+                     "%s computes in %s and %s in %s: an ensemble that is compiled has one type, "
+                     "which --dtype names; tfc translate --with takes any",
+                     first->path, types[0], member->path, types[1]);
 }
 
-bool compile_members(Artifact *a, const char *first, const TextList *with)
+static bool open_member(Artifact *a, const RunFolder *first, const char *path, bool one_type,
+                        RunFolder *member)
 {
+    return run_folder_open(a->job, &(RunSource){.path = path}, member) &&
+           run_check_average(a->job, first, member) &&
+           (one_type || has_same_type(a, first, member)) && has_same_programs(a, first, member);
+}
+
+bool compile_members(Artifact *a, const char *first, const CompileOptions *o)
+{
+    const TextList *with = o->with;
     const RunFolder run = {.path = first, .kind = a->kind, .vocab = a->vocab};
     if (with->count && !a->vocab)
         return job_error(a->job,
@@ -58,7 +73,7 @@ bool compile_members(Artifact *a, const char *first, const TextList *with)
         return job_error(a->job, "--with: %d models at most", MAX_MEMBERS);
     a->members = ARENA_ARRAY(a->job->arena, RunFolder, with->count + 1);
     for (size_t i = 0; i < with->count; i++)
-        if (!open_member(a, &run, with->data[i], &a->members[a->n_members++]))
+        if (!open_member(a, &run, with->data[i], o->one_type, &a->members[a->n_members++]))
             return false;
     return true;
 }

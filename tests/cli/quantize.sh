@@ -119,6 +119,17 @@ END
     done
 done
 
+# What is compiled has one type: that of members that differ is asked for, and params are rounded once.
+refuses 1 'small computes in int8 and .* in f32: an ensemble that is compiled has one type, which --dtype names' \
+    "$tfc" compile small --with "$run" -o mixed
+refuses 1 "computes in f32 and small in int8" "$tfc" compile "$run" --with small -o mixed
+[ ! -e mixed ] || fail "something is left"
+"$tfc" compile small --with "$run" --dtype int8 -o mixed 2>err || fail "an ensemble of one type: $(cat err)"
+./mixed <lines >mixed.texts
+"$tfc" translate small --with "$run" --dtype int8 --input lines | cmp - mixed.texts || fail "a compiled ensemble translates otherwise"
+refuses 1 'store bf16 rounds f32, and params are int8 already' "$tfc" compile small --store bf16 -o page.html
+refuses 1 'store bf16 rounds f32, and params are int4 already' "$tfc" compile "$run" --dtype int4 --store bf16 -o page.html
+
 refuses 1 'small is there already' "$tfc" quantize "$run" -o small
 refuses 1 'small is quantised already (int8)' "$tfc" quantize small -o more
 refuses 1 'small/weights is quantised already (int8): take a checkpoint in f32' "$tfc" quantize "$run" -o more --checkpoint small
