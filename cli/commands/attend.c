@@ -77,7 +77,8 @@ static bool decode(Job *job, const Attend *o, RunFolder *run, Texts *texts)
     settings.beam = (int32_t)o->decoding.beam;
     texts->decoded = ARENA_ARRAY(job->arena, Decoded, texts->corpus->n + 1);
     return inference_decode(&run->inference, texts->corpus, &settings, EVALUATION_SEARCH,
-                            job->arena, texts->decoded);
+                            job->arena, texts->decoded) &&
+           inference_check_numbers(&run->inference, texts->corpus, texts->decoded);
 }
 
 static const char *const *tokens_of(const Vocabulary *vocab, const int32_t *ids, int64_t n,

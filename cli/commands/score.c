@@ -4,6 +4,8 @@
 #include "cli/tokens.h"
 #include "driver/run/evaluation.h"
 
+#include <math.h>
+
 typedef struct Score {
     Common common;
     TextFiles texts;
@@ -24,6 +26,10 @@ static bool put_row(const Score *o, Aligner *aligner, const TextStream *stream, 
     const Corpus *corpus = stream->corpus;
     int64_t row = stream->row[line];
     double sum = sum_of_row(corpus, tokens, row);
+    if (isnan(sum))
+        return inference_no_numbers(
+            aligner->inference,
+            arena_printf(arena, "line %lld", (long long)(stream->first + line + 1)));
     int64_t n = rows_length(&corpus->target, row);
     const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
     Alignment alignment;

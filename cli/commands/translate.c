@@ -142,7 +142,8 @@ static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, TextStr
     settings.n_stuck = &run->inference.n_stuck;
     Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
     bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
-                               results);
+                               results) &&
+              inference_check_numbers(&run->inference, stream->corpus, results);
     for (int64_t i = 0; ok && i < stream->n; i++)
         ok = print_result(o, aligner, stream, i,
                           stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, out);

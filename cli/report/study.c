@@ -197,7 +197,8 @@ static bool decode_all(Job *job, RunFolder *run, const StudyOptions *options, co
     settings.beam = (int32_t)options->beam;
     *decoded = ARENA_ARRAY(job->arena, Decoded, corpus->n + 1);
     return inference_decode(&run->inference, corpus, &settings, EVALUATION_SEARCH, job->arena,
-                            *decoded);
+                            *decoded) &&
+           inference_check_numbers(&run->inference, corpus, *decoded);
 }
 
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,

@@ -41,6 +41,8 @@ bool evaluation_loss(Job *job, RunFolder *run, const Corpus *corpus, Evaluation 
     Scores scores;
     if (!inference_score(&run->inference, corpus, evaluation_batch(run->kind), NULL, &scores))
         return job_no_memory(job);
+    if (scores.tokens && isnan(scores.log_probability))
+        return inference_no_numbers(&run->inference, "the text");
     out->loss = score_token_loss(&scores);
     out->model_loss = scores.loss;
     out->perplexity = exp(out->loss);
@@ -62,6 +64,7 @@ bool evaluation_answers(Job *job, RunFolder *run, const Corpus *corpus, const Li
         bleu_parse_tokenize(tokenize, &how);
     bool ok =
         inference_decode(&run->inference, corpus, settings, EVALUATION_SEARCH, arena, results);
+    ok = ok && inference_check_numbers(&run->inference, corpus, results);
     if (ok)
         out->judgement = inference_judge(&run->inference, how, corpus, target, results);
     out->decoded = true;

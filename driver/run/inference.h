@@ -69,6 +69,12 @@ DecodeSettings inference_decode_settings(const Inference *inference);
  * error: memory ran out. */
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
                       int64_t batch_tokens, Arena *arena, Decoded *results);
+/* False, with an error that names the line, if what inference_decode gave for a source is no number
+ * (decoded_has_numbers). */
+bool inference_check_numbers(const Inference *inference, const Corpus *corpus,
+                             const Decoded *results);
+/* The error: `what` ("line 3") gets no numbers of the model. Returns false. */
+bool inference_no_numbers(const Inference *inference, const char *what);
 /* A hypothesis as text, in the arena. */
 const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena);
 

@@ -3,6 +3,8 @@
 
 #include "runtime/exec/trace.h"
 
+#include <string.h>
+
 typedef struct DecodedCorpus {
     const Inference *inference;
     const Corpus *corpus;
@@ -79,4 +81,27 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
             memory_need(arena_own(arena, decoded.arenas[i], free_arena));
     batches_free(batches);
     return ok || job_no_memory(inference->job);
+}
+
+bool inference_no_numbers(const Inference *inference, const char *what)
+{
+    Job *job = inference->job;
+    const char *type = session_dtype(&inference->session->options);
+    return job_error(job, "%s: the model gives no numbers: %s", what,
+                     strcmp(type, "f32")
+                         ? arena_printf(job->arena,
+                                        "weights or activations are too large for %s, or damaged; "
+                                        "try --dtype f32",
+                                        type)
+                         : "weights are too large, or damaged");
+}
+
+bool inference_check_numbers(const Inference *inference, const Corpus *corpus,
+                             const Decoded *results)
+{
+    for (int64_t i = 0; i < corpus->n; i++)
+        if (rows_length(&corpus->source, i) && !decoded_has_numbers(&results[i]))
+            return inference_no_numbers(inference, arena_printf(inference->job->arena, "line %lld",
+                                                                (long long)corpus->line[i] + 1));
+    return true;
 }

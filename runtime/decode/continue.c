@@ -104,7 +104,7 @@ int continue_texts(Stepper *stepper, const TextRule *rule, int64_t longest,
     if (!arena || !decode_batch(stepper, &own, NULL, prompts, numbers, rows, arena, decoded))
         result = CONTINUE_NO_MEMORY;
     for (int i = 0; result >= 0 && i < rows; i++)
-        result = decoded[i].n ? result : CONTINUE_NO_NUMBERS;
+        result = decoded_has_numbers(&decoded[i]) ? result : CONTINUE_NO_NUMBERS;
     for (int i = 0; result >= 0 && i < rows; i++) {
         Continuation *text = &texts[row[i]];
         if (!continue_take(&decoded[i], &text->ids, &text->left))

@@ -25,6 +25,14 @@ Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first)
     return (Tokens){hypothesis->ids + begins, hypothesis->n - begins};
 }
 
+bool decoded_has_numbers(const Decoded *decoded)
+{
+    bool has = decoded->n > 0;
+    for (int32_t i = 0; has && i < decoded->n; i++)
+        has = !isnan(decoded->best[i].log_probability);
+    return has;
+}
+
 int32_t decode_width(const DecodeSettings *settings)
 {
     int32_t draws = settings->best_of > settings->nbest ? settings->best_of : settings->nbest;

@@ -60,6 +60,9 @@ typedef struct Decoded {
     int32_t n;
 } Decoded;
 
+/* False: the model's logits were no numbers, so that there is no result or one of no probability. */
+bool decoded_has_numbers(const Decoded *decoded);
+
 /* Decodes a batch of n sentences; with a stepper that has `choose` each over the tokens that it may
  * use. numbers[i] is the number of sentence i in the whole input (NULL: i), the key of its random
  * numbers. `sources` is NULL for a model without an encoder. `prompts` (may be NULL) are fed after

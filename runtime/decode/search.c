@@ -175,7 +175,7 @@ static int32_t examine_row(const Search *search, int32_t live, const DecodeSetti
         if (out[i].token < 0 && !settings->until_eos)
             return i;
         if (out[i].token < 0)
-            out[i].token = settings->eos;
+            out[i] = (Candidate){settings->eos, NAN};
     }
     return n;
 }

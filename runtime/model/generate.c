@@ -316,6 +316,11 @@ static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists
         arena_free(arena);
         return tfc_model_no_memory();
     }
+    for (int32_t i = 0; i < n; i++)
+        if (!decoded_has_numbers(&decoded[i])) {
+            arena_free(arena);
+            return tfc_model_fail(TFC_ERROR_NUMBER, "sentence %d: the model gives no numbers", i);
+        }
     put_results(decoded, n, session_places(settings), out);
     arena_free(session->results);
     session->results = arena;

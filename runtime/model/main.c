@@ -127,10 +127,15 @@ static int answer_ids(Answering *a, long number, char *line, char *prefix)
     return 0;
 }
 
+/* The detail may name a line itself, of several that were answered together from `number` on. */
 static int fail_line(const Answering *a, long number)
 {
+    const char *detail = tfc_model_error_detail();
     fflush(stdout); /* the answers before */
-    fprintf(stderr, "%s: line %ld: %s\n", a->program, number, tfc_model_error_detail());
+    if (strncmp(detail, "line ", 5))
+        fprintf(stderr, "%s: line %ld: %s\n", a->program, number, detail);
+    else
+        fprintf(stderr, "%s: %s\n", a->program, detail);
     return 1;
 }
 

@@ -57,7 +57,7 @@ const char *tfc_model_error_text(int status)
         [TFC_ERROR_ARGUMENT] = "an argument is missing or out of range",
         [TFC_ERROR_FILE] = "the file cannot be written",
         [TFC_ERROR_BUSY] = "another thread uses the model or session",
-        [TFC_ERROR_NUMBER] = "the loss or a gradient is not a finite number",
+        [TFC_ERROR_NUMBER] = "a result, the loss or a gradient is not a finite number",
     };
     return status >= 0 && status < TFC_N_STATUS ? texts[status] : "there is no such error";
 }

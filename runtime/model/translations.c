@@ -186,14 +186,14 @@ static bool list_line(Translation *t, int64_t line, const Decoded *decoded)
 }
 
 /* The results of a window live in the arena. */
-static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
+static int translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
 {
     Tokens *sources = ARENA_ARRAY(arena, Tokens, to - from);
     Tokens *prefixes = ARENA_ARRAY(arena, Tokens, to - from);
     int64_t *numbers = ARENA_ARRAY(arena, int64_t, to - from);
     Decoded *decoded = ARENA_ARRAY(arena, Decoded, to - from);
     if (arena_failed(arena))
-        return false;
+        return tfc_model_no_memory();
     int32_t n = 0;
     for (int64_t i = from; i < to; i++) {
         const TextLine *line = &t->lines[i];
@@ -207,11 +207,15 @@ static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *ar
     t->settings.prefixes = t->prefixes.count ? prefixes : NULL;
     bool ok = !n || decode_batch(&t->session->stepper, &t->settings, sources, NULL, numbers, n,
                                  arena, decoded);
+    for (int32_t i = 0; ok && i < n; i++)
+        if (!decoded_has_numbers(&decoded[i]))
+            return tfc_model_fail(TFC_ERROR_NUMBER, "line %lld: the model gives no numbers",
+                                  (long long)numbers[i] + 1);
     for (int64_t i = from; ok && i < to; i++) {
         ok = t->list ? list_line(t, i, decoded) : put_line(t->session, &t->lines[i], decoded);
         decoded += t->lines[i].n > 0;
     }
-    return ok;
+    return ok ? TFC_OK : tfc_model_no_memory();
 }
 
 static int translate_windows(Translation *t)
@@ -220,8 +224,7 @@ static int translate_windows(Translation *t)
     for (int64_t from = 0, to; !status && from < t->n; from = to) {
         to = window_end(t, from);
         Arena *arena = t->list ? t->session->results : arena_try_new();
-        if (!arena || !translate_window(t, from, to, arena))
-            status = tfc_model_no_memory();
+        status = arena ? translate_window(t, from, to, arena) : tfc_model_no_memory();
         if (!t->list)
             arena_free(arena);
     }

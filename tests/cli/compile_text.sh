@@ -102,7 +102,7 @@ refuses 1 "few has no line 4" sh -c "words.lib/translator --prefix few <some"
 refuses 1 "prefixes: it has more lines than the text" sh -c "head -n 3 some | words.lib/translator --prefix prefixes"
 # What the program is given wrongly; files of other systems; ids.
 refuses 1 "line 2: byte 1 of utf8 is 0xff" sh -c "printf 'a\n \377\n' | auto.lib/translator"
-refuses 1 "line 2: line 2 has [0-9]* tokens, the model takes 64" \
+refuses 1 "translator: line 2 has [0-9]* tokens, the model takes 64" \
     sh -c "{ echo a; yes a | head -n 200 | tr '\n' ' '; } | words.lib/translator"
 refuses 2 "there is no option '--id'.*" words.lib/translator --id
 [ "$(printf '\357\273\277a b\r\nc' | words.lib/translator)" = "$(printf 'a b\nc\n' | words.lib/translator)" ] ||

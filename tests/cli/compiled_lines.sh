@@ -48,7 +48,7 @@ fault 2 "line 3: byte 0 of utf8 is 0xff: that is not UTF-8"
 printf 'a b\nb\0c\nc\n' >faulty.txt
 fault 1 "line 2: byte 1 of utf8 is 0x00: a text has no NUL"
 { head -n 300 lines.txt && yes a | head -n 100 | tr '\n' ' ' && printf '\na\n'; } >faulty.txt
-fault 300 "line 301: line 301 has 101 tokens, the model takes 20 at most"
+fault 300 "line 301 has 101 tokens, the model takes 20 at most"
 # The first fault is the one that is told, behind the answers before it.
 { printf 'a b\nb c\n\377\n' && head -c 1000001 /dev/zero | tr '\0' a; } >faulty.txt
 fault 2 "line 3: byte 0 of utf8 is 0xff: that is not UTF-8"

@@ -54,3 +54,26 @@ done
 refuses 1 "'$gain' is not finite" "$tfc" translate spoilt --input valid.src
 refuses 1 "'$gain' is not finite" "$tfc" export spoilt -o no.safetensors
 "$tfc" translate model.tfg --weights good.safetensors $vocab --input valid.src >out.txt || fail "good weights are refused"
+
+# Weights that are finite, and whose products are not: an error names the line, no answer is empty, no score is NaN.
+python3 spoil.py good.safetensors huge.safetensors embedding 70 3e38 weights
+python3 spoil.py good.safetensors large.safetensors embedding 70 1e6 weights
+head -n 2 valid.src >two.src
+head -n 2 valid.tgt >two.tgt
+for case in "huge f32" "large int4"; do
+    file=${case% *} type=${case#* }
+    model="model.tfg --weights $file.safetensors $vocab --dtype $type"
+    # shellcheck disable=SC2086
+    for command in "translate $model --input two.src" "translate $model --beam 4 --nbest 2 --input two.src" \
+        "translate $model --sample --input two.src" "score $model --source two.src --target two.tgt"; do
+        refuses 1 "line [12]: the model gives no numbers: weights .*are too large" "$tfc" $command
+        [ ! -s out.txt ] || fail "$command: an answer: $(cat out.txt)"
+    done
+    # shellcheck disable=SC2086
+    refuses 1 "the text: the model gives no numbers" "$tfc" eval $model --source two.src --target two.tgt
+    "$tfc" compile run --weights $file.safetensors --dtype $type -o program 2>err.txt || fail "$(cat err.txt)"
+    status=0
+    ./program <two.src >out.txt 2>err.txt || status=$?
+    [ $status = 1 ] && [ ! -s out.txt ] && grep -q '^\./program: line [12]: the model gives no numbers$' err.txt ||
+        fail "a program with $file weights in $type: status $status, $(cat out.txt err.txt)"
+done
