@@ -201,6 +201,11 @@ static bool decodes(const Bench *o)
 static bool bench(Job *job, const Bench *o, const SessionOptions *options)
 {
     Session session;
+    if (precision_quant(options->precision) && !strcmp(o->mode, "train"))
+        return job_error(job,
+                         "--mode train measures a step of training, and integers (%s) have no "
+                         "gradient: --mode decode, prefill or forward, or --dtype f32 or bf16",
+                         session_dtype(options));
     if (!session_open(&session, job, options))
         return false;
     if (!check_lengths(&session, o)) {

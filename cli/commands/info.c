@@ -40,7 +40,17 @@ static void print_port(Job *job, const Module *module, const char *word, const O
     printf("\n");
 }
 
-static void print_model(Job *job, const Model *model)
+/* " int8 …" of a param that the file has as integers; "". */
+static const char *quantised_as(Job *job, const StFile *weights, const char *param)
+{
+    const StTensor *tensor = weights ? st_find(weights, param) : NULL;
+    return tensor && tensor->scales.data
+               ? arena_printf(job->arena, "  %s", st_meta(weights, ST_QUANTISED))
+               : "";
+}
+
+/* weights: of a quantised run its file; or NULL. */
+static void print_model(Job *job, const Model *model, const StFile *weights)
 {
     static const char *const roles[] = {"", "  frozen", "  state", "  slot", "  gradient"};
     const Module *module = model->module;
@@ -54,8 +64,9 @@ static void print_model(Job *job, const Model *model)
     }
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
-        printf("  param   %-40s %s%s\n", info->name, ir_type_text(module, &info->type, job->arena),
-               roles[info->role]);
+        printf("  param   %-40s %s%s%s\n", info->name,
+               ir_type_text(module, &info->type, job->arena), roles[info->role],
+               quantised_as(job, weights, info->name));
         total += type_elements(&info->type);
     }
     printf("%zu param%s, %" PRId64 " number%s\n", module->params.count,
@@ -68,7 +79,7 @@ static bool info_model(Job *job, const char *path, const Common *common)
     Session session;
     if (!common_model(job, common, path, &model) || !session_open(&session, job, &model.options))
         return false;
-    print_model(job, session.model);
+    print_model(job, session.model, NULL);
     session_close(&session);
     return true;
 }
@@ -120,26 +131,47 @@ static void name_whole(Job *job, const char *folder, const char *name)
     }
 }
 
+/* What became of the params of a quantised run. */
+static void print_quantised(Job *job, const Session *session, const StFile *weights)
+{
+    const Module *module = session->model->module;
+    const TextList *keep = &session->options.keep;
+    size_t n = 0;
+    for (size_t i = 0; i < module->params.count; i++) {
+        const StTensor *tensor = st_find(weights, module->params.data[i]->name);
+        n += tensor && tensor->scales.data;
+    }
+    printf("quantised: %zu of %zu params are %s, in " RUN_WEIGHTS "/model.safetensors\n", n,
+           module->params.count, session_dtype(&session->options));
+    for (size_t i = 0; i < keep->count; i++)
+        printf("  keep    %s\n", text_visible_name(job->arena, keep->data[i]));
+}
+
 static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
+    StFile *weights = NULL;
     bool ok = run_folder_open(job, &(RunSource){.path = path}, &run);
+    if (ok && precision_quant(run.session.options.precision))
+        ok = (weights = st_open(&job->diags, job->arena,
+                                file_in(job->arena, path, RUN_WEIGHTS "/model.safetensors")));
     if (ok) {
-        print_model(job, run.session.model);
+        print_model(job, run.session.model, weights);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n",
                    text_visible_name(job->arena, run.session.options.settings.data[i]));
-        if (precision_quant(run.session.options.precision))
-            printf("quantised: matrices are %s, in " RUN_WEIGHTS "/model.safetensors\n",
-                   session_dtype(&run.session.options));
+        if (weights)
+            print_quantised(job, &run.session, weights);
         bool last = print_checkpoint(job, path, "last", ""),
              best = print_checkpoint(job, path, "best", best_text(job, path));
         ok = print_checkpoint(job, path, "average", "") && last && best;
         if (!last || !best)
             name_whole(job, path, last ? "best" : "last");
     }
+    if (weights)
+        st_close(weights);
     run_folder_close(&run);
     return ok;
 }

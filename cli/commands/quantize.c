@@ -77,10 +77,26 @@ static void print_json(const QuantisedParams *params, const Evaluation *e)
     text_free(&text);
 }
 
-/* The params that lose most, and large ones that are left as they are. */
+enum { SHOWN = 5 };
+
+/* Params other than vectors that are left as they are. */
+static void print_left(Job *job, const QuantisedParams *params)
+{
+    int64_t left = 0;
+    for (size_t i = 0; i < params->count; i++) {
+        const QuantisedParam *p = &params->data[i];
+        if (!p->stays || p->is_vector || left++ >= SHOWN)
+            continue;
+        if (left == 1)
+            printf("%-48s %s\n", "stay f32", "why");
+        printf("  %-46s %s\n", text_visible_name(job->arena, p->name), p->stays);
+    }
+    if (left > SHOWN)
+        printf("  and %" PRId64 " more (--json lists all)\n", left - SHOWN);
+}
+
 static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
 {
-    enum { SHOWN = 5, LARGE = 1 << 20 };
     int64_t before = 0, bytes = 0, quantised = 0;
     qsort(params->data, params->count, sizeof *params->data, by_error);
     for (size_t i = 0; i < params->count; i++) {
@@ -92,10 +108,7 @@ static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
     for (size_t i = 0; i < params->count && i < SHOWN && !params->data[i].stays; i++)
         printf("  %-46s %.2f %%\n", text_visible_name(job->arena, params->data[i].name),
                100 * params->data[i].error);
-    for (size_t i = 0; i < params->count; i++)
-        if (params->data[i].stays && params->data[i].bytes >= LARGE)
-            printf("  %-46s stays f32: %s\n", text_visible_name(job->arena, params->data[i].name),
-                   params->data[i].stays);
+    print_left(job, params);
     printf("%" PRId64 " of %zu params in %s: ", quantised, params->count, o->dtype);
     printf("%s in place of ", bytes_text(bytes));
     printf("%s, %.2f times smaller\n", bytes_text(before), (double)before / (double)bytes);
@@ -111,8 +124,8 @@ static void print_evaluations(const Evaluation e[SIDES])
 {
     enum { PERCENT = 100 };
     const Judgement *before = &e[BEFORE].judgement, *after = &e[AFTER].judgement;
-    printf("%-18s before and after, of %" PRId64 " sentences\n", "on the given text",
-           e[BEFORE].sentences);
+    printf("%-18s before and after, of %" PRId64 " sentence%s\n", "on the given text",
+           e[BEFORE].sentences, text_plural(e[BEFORE].sentences, "", "s"));
     print_sides("loss", e[BEFORE].loss, e[AFTER].loss, 4, " nats a target token");
     if (!e[BEFORE].decoded)
         return;
@@ -137,10 +150,14 @@ static bool read_texts(Job *job, const Quantize *o, const RunFolder *run, Compar
     return c->source != NULL;
 }
 
-static bool evaluate(Job *job, RunFolder *run, const char *checkpoint, const Comparison *c,
-                     Evaluation *out)
+/* What the texts are warned of is reported once. */
+static bool evaluate(Job *job, RunFolder *run, const char *checkpoint, Comparison *c, int side)
 {
+    Evaluation *out = &c->of[side];
+    const size_t told = job->diags.list.count;
     Corpus *corpus = evaluation_corpus(job, run, c->source, c->target);
+    if (corpus && side == AFTER)
+        job->diags.list.count = told;
     const DecodeSettings settings = inference_decode_settings(&run->inference);
     bool ok = corpus && evaluation_prepare(job, run, checkpoint) &&
               evaluation_loss(job, run, corpus, out) &&
@@ -158,7 +175,7 @@ static bool compare(Job *job, const Quantize *o, const char *path, const char *c
     if (!text_files_given(&o->texts))
         return true;
     bool ok = run_folder_open(job, &(RunSource){.path = path, .keeps = true}, &run) &&
-              read_texts(job, o, &run, c) && evaluate(job, &run, checkpoint, c, &c->of[side]);
+              read_texts(job, o, &run, c) && evaluate(job, &run, checkpoint, c, side);
     run_folder_close(&run);
     return ok;
 }
@@ -196,8 +213,9 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
     else if (ok && text_files_given(&o->texts))
         print_evaluations(c.of);
     else if (ok)
-        printf("compare: tfc eval on %s and on the run it was made of, or --source and --target\n",
-               o->out);
+        printf(
+            "to compare the runs on a text, use tfc eval on both, or tfc quantize with --source and "
+            "--target (of a language model --text)\n");
     return cli_finish(job, ok);
 }
 

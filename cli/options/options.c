@@ -3,6 +3,7 @@
 #include "cli/options/options.h"
 
 #include "base/limits.h"
+#include "base/quants.h"
 #include "runtime/decode/settings.h"
 
 #include <assert.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool option_is_letter(const Option *option) { return option->name[0] == '-'; }
 
@@ -86,6 +88,32 @@ static void print_help(const Command *command)
 
 /* ---- values ---- */
 
+/* What other programs' words are here, of those of `names`: NULL: another word, or none of them. */
+static const char *known_choice(const char *const *names, size_t n, const char *word)
+{
+    static const char *const alike[][2] = {
+        {"q4_0", "int4"},   {"i8", "int8"},     {"i4", "int4"},  {"bfloat16", "bf16"},
+        {"float32", "f32"}, {"float64", "f64"}, {"fp32", "f32"}, {"fp64", "f64"},
+    };
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        word = strcasecmp(word, alike[i][0]) ? word : alike[i][1];
+    for (size_t i = 0; i < n; i++)
+        if (!strcasecmp(word, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* Behind a list of choices: which of them the word may be, or why there is none. */
+static const char *choice_hint(Job *job, const char *const *names, size_t n, const char *word)
+{
+    const char *known = known_choice(names, n, word);
+    if (known)
+        return arena_printf(job->arena, "; did you mean '%s'?", known);
+    return quant_of_word(word) && n && !strcmp(names[0], "f32")
+               ? "; integers have no gradient: tfc quantize makes a run in them of a trained one"
+               : text_suggest(job->arena, "'", word, names, n);
+}
+
 /* NULL if `word` is one of "a|b|c", else the list with the nearest of it. */
 static const char *expected_choice(Job *job, const char *choices, const char *word)
 {
@@ -97,7 +125,7 @@ static const char *expected_choice(Job *job, const char *choices, const char *wo
         vec_push(job->arena, names, name);
     }
     return arena_printf(job->arena, "%s%s", choices,
-                        text_suggest(job->arena, "'", word, names.data, names.count));
+                        choice_hint(job, names.data, names.count, word));
 }
 
 /* A number of bytes with a unit as sizes are printed with: k, M, G, T, of 1000 each. */

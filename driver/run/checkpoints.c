@@ -62,6 +62,17 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
     return path;
 }
 
+bool run_is_checkpoint(Job *job, const char *path)
+{
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    StFile *file = st_open(&unseen, job->arena, path);
+    bool is = !file || st_meta(file, "step");
+    if (file)
+        st_close(file);
+    return is;
+}
+
 int64_t run_checkpoint_step(Job *job, const char *folder, const char *name)
 {
     const char *path = file_in(job->arena, folder, name);

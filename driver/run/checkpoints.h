@@ -20,6 +20,8 @@ bool run_can_resume(Job *job, const char *folder);
  * ".safetensors" behind it where only that file exists. The path need not exist. name NULL: as run_params, and NULL after an error if the run has none. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
+/* Whether the file is a checkpoint of a training, or cannot be read: other files have no step. */
+bool run_is_checkpoint(Job *job, const char *path);
 /* The step of a checkpoint in the run's folder; 0: it is not there, cannot be read, or has no
  * step. */
 int64_t run_checkpoint_step(Job *job, const char *folder, const char *name);

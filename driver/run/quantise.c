@@ -339,8 +339,11 @@ static bool add_param(Tensors *t, const WeightsFile *file, QuantisedPart *part,
 {
     StoreTensor *param = &part->param;
     const int64_t bytes = (int64_t)tensor_bytes(param);
-    QuantisedParam about = {
-        .name = param->name, .stays = part->stays, .before = bytes, .bytes = bytes};
+    QuantisedParam about = {.name = param->name,
+                            .stays = part->stays,
+                            .is_vector = param->rank < 2,
+                            .before = bytes,
+                            .bytes = bytes};
     bool ok;
     if (part->stays) {
         param->data = room_take(t, (size_t)bytes);

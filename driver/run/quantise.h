@@ -10,10 +10,12 @@
 
 /* QuantisedParam: what became of a param.
  *   stays   why it stays f32; NULL: it is quantised
+ *   is_vector   it has no two dimensions, and so stays f32
  *   error   the root of the mean square of what rounding changed, as a share of that of the
  *           param's elements */
 typedef struct QuantisedParam {
     const char *name, *stays;
+    bool is_vector;
     int64_t before, bytes;
     double error;
 } QuantisedParam;

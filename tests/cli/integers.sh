@@ -55,9 +55,11 @@ check() {
     dump() { "$tfc" dump "$root/models/multi30k_tiny.tfg" --function decode_step --dtype "$dtype" "$@"; }
     dump --stage fused | grep -q "quant = .$1." || fail "the graph does not show $1"
     dump --stage plan | grep -q ", $dtype, panels" || fail "the plan does not show $1"
-    refuses 1 "train_step trains, and products of integers ($1) have no gradient: use f32 or bf16" \
+    refuses 1 "mode train measures a step of training, and integers ($1) have no gradient: --mode decode, prefill" \
         "$tfc" bench "$root/models/multi30k_tiny.tfg" --dtype "$dtype" --steps 1
-    refuses 2 "dtype is '$dtype'; expected f32|bf16" "$tfc" train "$root/models/multi30k_tiny.tfg" --dtype "$dtype"
+    refuses 1 "train_step trains, and products of integers ($1) have no gradient: use f32 or bf16" \
+        "$tfc" dump "$root/models/multi30k_tiny.tfg" --function train_step --stage fused --dtype "$dtype"
+    refuses 2 "dtype is '$dtype'; expected f32|bf16; integers have no gradient: tfc quantize makes" "$tfc" train "$root/models/multi30k_tiny.tfg" --dtype "$dtype"
 }
 check int8 0.01 40
 check int4 0.05 240

@@ -20,12 +20,15 @@ check() {
     cat told
     grep -q " params in $dtype: .* times smaller" told || fail "what became of the params is not told"
     grep -q '%$' told || fail "no tensor loses most"
+    grep -q '^to compare the runs on a text, use tfc eval on both, or tfc quantize with --source' told || fail "no word on comparing"
     [ -f small/weights/model.safetensors ] || fail "no weights"
     params=$("$tfc" quantize "$run" --dtype "$dtype" -o again --json | tr '{' '\n' | awk -F'[:,]' '/"bytes_before"/ { n += $6 } END { print n }')
     cmp small/weights/model.safetensors again/weights/model.safetensors || fail "other bytes the second time"
     bytes=$(stat -c %s small/weights/model.safetensors)
     [ $((bytes * $2)) -lt "$params" ] || fail "$dtype: $bytes bytes in place of $params"
-    "$tfc" info small | grep -q "^quantised: matrices are $dtype" || fail "info does not say so"
+    "$tfc" info small >log
+    grep -q "^quantised: 33 of 85 params are $dtype, in weights/model.safetensors" log || fail "info does not say so"
+    [ "$(grep -c "^  param .*  $dtype\$" log)" = 33 ] || fail "info does not say which params are $dtype"
     "$tfc" dump small --function decode_step --stage fused | grep -q "quant = .$dtype." || fail "dump shows another type"
     "$tfc" info small/weights/model.safetensors | grep -q 'checksums are right' || fail "no checksums"
 
@@ -72,6 +75,18 @@ for name in ("loss", "bleu", "accuracy", "symbol_error_rate"):
 END
 "$tfc" quantize "$runs/generator" --dtype int4 -o nats --text lines | grep -q '^loss .* nats a target token' ||
     fail "no loss of a language model"
+printf 'zzz a\n' >one.src
+head -n 1 answers >one.tgt
+"$tfc" quantize "$run" -o more --source one.src --target one.tgt >told 2>err
+[ "$(grep -c 'unknown to the vocabulary' err)" = 1 ] || fail "a note on the text is given twice: $(cat err)"
+grep -q 'of 1 sentence$' told || fail "a plural: $(cat told)"
+rm -r more
+# A checkpoint from elsewhere, as tfc export writes one, is read with and without texts.
+"$tfc" export "$run" -o plain.safetensors
+"$tfc" quantize "$run" -o more --checkpoint plain.safetensors --source lines --target answers --json >plain.json ||
+    fail "a checkpoint of tfc export"
+cmp more/weights/model.safetensors judged/weights/model.safetensors || fail "a checkpoint of tfc export: other params"
+rm -r more
 refuses 2 'target' "$tfc" quantize "$run" -o more --source lines
 refuses 2 'reads pairs' "$tfc" quantize "$run" -o more --text lines
 refuses 1 'missing' "$tfc" quantize "$run" -o more --source missing --target answers
@@ -84,6 +99,7 @@ for function in forward encode decode_step; do
     [ $function = decode_step ] || grep -q '@ encoder\.layer' rounded || fail "$function: what is not kept is f32"
 done
 "$tfc" dump kept --function forward --report | grep -q 'dot in int8: its weights are kept in f32' || fail "no report of what is kept"
+"$tfc" info kept | grep -q '^  keep    decoder$' || fail "info does not say what is kept"
 "$tfc" translate kept --input lines >want
 "$tfc" compile kept -o program
 ./program <lines | cmp - want || fail "a program of a run with kept params translates otherwise"
@@ -100,7 +116,8 @@ refuses 1 "no param becomes int8; the largest, '.*', stays f32: kept" "$tfc" qua
 
 # Sizes that are no multiple of a group: a channel's last group has fewer terms, and a table with short rows is looked up
 # in f32. Answers are those of --dtype with the run that was quantised, in every bit.
-for d in 16 40; do
+for sizes in "16 int8 int4" "40 int4 q8_0 q4_1"; do
+    d=${sizes%% *}
     cat >odd$d.tfg <<END
 model odd$d
 use transformer
@@ -108,12 +125,17 @@ const layers = 1, d_model = $d, d_ff = 51, heads = 1, vocab = 8, p_drop = 0
 train { rate = constant(0.003); batch = tokens(400); max_length = 20 }
 END
     "$tfc" train odd$d.tfg --out odd$d --source lines --target answers --vocab words:auto --steps 8 --no-bleu >/dev/null 2>&1
-    for dtype in int8 int4 q8_0 q4_1; do
+    for dtype in ${sizes#* }; do
         "$tfc" quantize odd$d -o odd$d$dtype --dtype $dtype --json | tr '{' '\n' >parts
         "$tfc" translate odd$d --dtype $dtype --input lines >want
         "$tfc" translate odd$d$dtype --input lines | cmp - want || fail "d_model $d in $dtype translates otherwise"
         "$tfc" score odd$d --dtype $dtype --source lines --target answers >want
         "$tfc" score odd$d$dtype --source lines --target answers | cmp - want || fail "d_model $d in $dtype: other scores"
+        [ $dtype != int4 ] || { # the same, for people
+            rm -r odd$d$dtype
+            "$tfc" quantize odd$d -o odd$d$dtype --dtype $dtype | grep -q 'feed_forward.outer.weight .*an odd number of terms$' ||
+                fail "it is not told which matrices stay f32, and why"
+        }
         case $dtype in *4*) grep -q '"stays": *"an odd number of terms"' parts || fail "$dtype: 51 terms are pairs" ;; esac
         [ $d = 40 ] || grep '"embedding"' parts | grep -q 'other ops read it, too' || fail "d_model $d in $dtype: the embedding"
     done
@@ -145,6 +167,9 @@ refuses 1 "keep nothing meets no param" "$tfc" quantize "$run" -o more --keep no
 refuses 2 'names the folder of the new run' "$tfc" quantize "$run"
 refuses 2 "dtype is 'int3'; expected int8|int4|q8_0|q4_1" "$tfc" quantize "$run" -o more --dtype int3
 refuses 1 'is a model that is not trained: train it first' "$tfc" quantize "$root/models/llama.tfg" -o more
+"$tfc" train small --source lines --target answers --out tuned --steps 1 --no-bleu >log 2>err || fail "fine-tuning: $(cat err)"
+grep -q 'note: small is quantised (int8): the training is in f32' err || fail "no word on rounded params: $(cat err)"
+rm -r tuned
 refuses 1 'small is quantised (int8) and cannot be resumed: resume the run it was made of' "$tfc" train --out small --resume
 [ -f small/weights/model.safetensors ] && [ ! -e small/last.safetensors ] || fail "a quantised run was trained"
 
