@@ -224,7 +224,7 @@ static const Option options[] = {
     {"dtype", QUANT_WORDS, FIELD(Quantize, dtype), 0, "int8",
      "integers of 8 bits, or of 4; those of GGUF are q8_0, int4 (its Q4_0) and q4_1"},
     {"keep", "PATTERN", FIELD(Quantize, keep), 0, NULL,
-     "leave the params whose names match PATTERN in f32, such as '**.output'"},
+     "leave the params whose names match PATTERN, and their products, in f32: '**.output'"},
     {"source", "FILE", FIELD(Quantize, texts.source), 0, NULL,
      "source text, one sentence a line: losses and answers are compared on it"},
     {"target", "FILE", FIELD(Quantize, texts.target), 0, NULL,
