@@ -1,5 +1,5 @@
-/* Patterns of params' names, as --freeze, --only, --new and --keep take them. Dots separate the parts of a
- * name. A pattern matches the first parts of a name, and so every param below them:
+/* Patterns of params' names, as --freeze, --only, --new and --keep take them. Dots separate the
+ * parts of a name. A pattern matches the first parts of a name, and so every param below them:
  * "encoder.layer.*.self". Within a part, * matches any characters (? and [] work as in a shell); **
  * and a dot match any number of parts, also none: "**.lora_*". */
 #ifndef DRIVER_PORTS_PATTERNS_H
