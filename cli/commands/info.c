@@ -1,4 +1,5 @@
 /* tfc info: what a file or folder holds. */
+#define _GNU_SOURCE
 #include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
@@ -84,20 +85,39 @@ static bool info_model(Job *job, const char *path, const Common *common)
     return true;
 }
 
-/* `more` stands behind the step. False after an error: the file is there and cannot be read. */
-static bool print_checkpoint(Job *job, const char *folder, const char *name, const char *more)
+/* LookedAt: the checkpoint that was read last, and its step: "last" and "best" are often links to one
+ * file, whose header tells of thousands of tensors. */
+typedef struct LookedAt {
+    dev_t device;
+    ino_t inode;
+    const char *step;
+} LookedAt;
+
+/* The step of a checkpoint; "" if it tells of none. NULL after an error. */
+static const char *step_of(Job *job, const char *file, LookedAt *seen)
 {
-    const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
-    if (!file_exists(file))
-        return true;
+    struct stat info;
+    if (!stat(file, &info) && seen->step && info.st_ino == seen->inode &&
+        info.st_dev == seen->device)
+        return seen->step;
     StFile *checkpoint = st_open(&job->diags, job->arena, file);
     if (!checkpoint)
-        return false;
+        return NULL;
     const char *step = st_meta(checkpoint, "step");
-    if (step)
-        printf("  %-8sstep %s%s\n", name, text_visible_name(job->arena, step), more);
+    *seen = (LookedAt){info.st_dev, info.st_ino, arena_strdup(job->arena, step ? step : "")};
     st_close(checkpoint);
-    return true;
+    return seen->step;
+}
+
+/* `more` stands behind the step. False after an error: the file is there and cannot be read. */
+static bool print_checkpoint(Job *job, const char *folder, const char *name, const char *more,
+                             LookedAt *seen)
+{
+    const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
+    const char *step = file_exists(file) ? step_of(job, file, seen) : "";
+    if (step && *step)
+        printf("  %-8sstep %s%s\n", name, text_visible_name(job->arena, step), more);
+    return step != NULL;
 }
 
 /* ", of the lowest loss (--best loss)"; "" where nothing is recorded. */
@@ -164,9 +184,10 @@ static bool info_run(Job *job, const char *path)
                    text_visible_name(job->arena, run.session.options.settings.data[i]));
         if (weights)
             print_quantised(job, &run.session, weights);
-        bool last = print_checkpoint(job, path, "last", ""),
-             best = print_checkpoint(job, path, "best", best_text(job, path));
-        ok = print_checkpoint(job, path, "average", "") && last && best;
+        LookedAt seen = {0};
+        bool last = print_checkpoint(job, path, "last", "", &seen),
+             best = print_checkpoint(job, path, "best", best_text(job, path), &seen);
+        ok = print_checkpoint(job, path, "average", "", &seen) && last && best;
         if (!last || !best)
             name_whole(job, path, last ? "best" : "last");
     }
