@@ -187,8 +187,8 @@ Function *derive_accumulate_rows(Module *module);
  * totals. NULL: there are none. */
 Function *derive_totals(Module *module, bool training);
 /* loss_share: its output "loss" is a piece's part of the loss, without dropout. Inputs beside the
- * model's: "piece.share" and the early totals. `outputs`: it has the outputs of forward, too, and random
- * numbers are 1. */
+ * model's: "piece.share" and the early totals. `outputs`: it has the outputs of forward, too, and
+ * random numbers are 1. */
 Function *derive_loss_share(Module *module, bool outputs);
 /* states: assigns the model's states from totals, unless the input "gradient_norm" f32[] is not
  * finite. It reads params, so it runs before they are updated. NULL: the model assigns no

@@ -85,8 +85,8 @@ static bool info_model(Job *job, const char *path, const Common *common)
     return true;
 }
 
-/* LookedAt: the checkpoint that was read last, and its step: "last" and "best" are often links to one
- * file, whose header tells of thousands of tensors. */
+/* LookedAt: the checkpoint that was read last, and its step: "last" and "best" are often links to
+ * one file, whose header tells of thousands of tensors. */
 typedef struct LookedAt {
     dev_t device;
     ino_t inode;

@@ -55,8 +55,8 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
 
 /* ---- types ---- */
 
-/* Whether each row [B, …], or each position [B, S~, …], has a constant number of values. False after
- * an error. */
+/* Whether each row [B, …], or each position [B, S~, …], has a constant number of values. False
+ * after an error. */
 static bool check_type(Job *job, const Module *module, const Op *input, const Feed *feed)
 {
     const Type *type = input_type(input);

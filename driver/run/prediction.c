@@ -42,7 +42,8 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
 }
 
 /* Whether a column could say what is right: the prediction does not read it, it lies along the same
- * side or is CTC's, and has as many classes; or it has as many numbers and the prediction's name. */
+ * side or is CTC's, and has as many classes; or it has as many numbers and the prediction's
+ * name. */
 static bool may_label(const Predictor *p, const Prediction *prediction, int column)
 {
     const ColumnSpec *spec = &p->given->specs[column];

@@ -25,8 +25,8 @@ const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
 /* Adds a note that the vocabulary is being made, with the normalization. `from`: " from …", put
  * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
-/* VocabularyTexts: what a vocabulary is made from: n texts, the first n_source of which are sources';
- * pairs: they are normalized as those of pairs are (vocabulary_normalization). */
+/* VocabularyTexts: what a vocabulary is made from: n texts, the first n_source of which are
+ * sources'; pairs: they are normalized as those of pairs are (vocabulary_normalization). */
 typedef struct VocabularyTexts {
     const Lines *const *texts;
     int n, n_source;

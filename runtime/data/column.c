@@ -132,7 +132,8 @@ static bool has_width(const CellReader *r, int64_t n)
                          n, spec->input, spec->width);
 }
 
-/* Lists may be in brackets, which must match, and each comma stands between two of their elements. */
+/* Lists may be in brackets, which must match, and each comma stands between two of their
+ * elements. */
 static bool read_numbers(const CellReader *r)
 {
     const Line *cell = r->cell;

@@ -26,8 +26,8 @@
  *             first record; of TSV, fewer than wanted)
  *   CSV       a quote within a field without quotes, text after a closing quote, a quote that
  *             nothing closes
- *   JSON      what is not JSON; a wanted key that is missing, null or there twice; a value that is an
- *             object or a list of other things than numbers and such lists
+ *   JSON      what is not JSON; a wanted key that is missing, null or there twice; a value that is
+ *             an object or a list of other things than numbers and such lists
  *
  * The first five bad records are reported, and how many there are. */
 #ifndef RUNTIME_DATA_TABLE_H

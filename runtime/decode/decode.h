@@ -60,7 +60,8 @@ typedef struct Decoded {
     int32_t n;
 } Decoded;
 
-/* False: the model's logits were no numbers, so that there is no result or one of no probability. */
+/* False: the model's logits were no numbers, so that there is no result or one of no
+ * probability. */
 bool decoded_has_numbers(const Decoded *decoded);
 
 /* Decodes a batch of n sentences; with a stepper that has `choose` each over the tokens that it may
