@@ -18,6 +18,7 @@ typedef struct Init {
     Common common;
     const char *kind;
     TextFiles data;
+    TextList columns; /* "NAME=FIELD" */
     const char *languages;
     double minutes;
 } Init;
@@ -82,12 +83,17 @@ static bool ask_file(Job *job, const char *question, TextList *list)
     return file != NULL;
 }
 
-static bool ask_data(Job *job, ProjectForm form, TextFiles *data)
+static bool ask_data(Job *job, const ProjectKindInfo *kind, TextFiles *data)
 {
-    if (form == PROJECT_TEXT)
+    if (kind->form == PROJECT_TEXT)
         return ask_file(job, "The file of the text:", &data->text);
-    if (form == PROJECT_LABELS)
-        return ask_file(job, "The file of texts and labels, a tab between them:", &data->data);
+    if (project_is_table(kind))
+        return ask_file(job,
+                        arena_printf(job->arena,
+                                     "The table with `%s` and `%s` (FILE.tsv, FILE.csv or "
+                                     "FILE.jsonl):",
+                                     kind->fields[0], kind->fields[1]),
+                        &data->data);
     TextList first = {0};
     if (!ask_file(job,
                   "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
@@ -98,6 +104,11 @@ static bool ask_data(Job *job, ProjectForm form, TextFiles *data)
 }
 
 /* ---- usage ---- */
+
+static const char *article(const ProjectKindInfo *kind)
+{
+    return strchr("aeiou", kind->name[0]) ? "an" : "a";
+}
 
 static const char *kind_names(Job *job)
 {
@@ -124,9 +135,10 @@ static ProjectKind find_kind(Job *job, const Init *command)
     return kind;
 }
 
-static int check_data(Job *job, const TextFiles *data, const char *languages,
+static int check_data(Job *job, const TextFiles *data, const Init *command,
                       const ProjectKindInfo *kind)
 {
+    const char *languages = command->languages;
     const char *mistake =
         text_files_mistake(job->arena, data, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
     if (!mistake)
@@ -137,28 +149,39 @@ static int check_data(Job *job, const TextFiles *data, const char *languages,
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (kind->form == PROJECT_TEXT && (!has_text || has_side || data->data.count))
-        return cli_usage_error("a %s begins with --text F", kind->name);
-    if (kind->form == PROJECT_LABELS && (!one || has_text))
-        return cli_usage_error("a %s begins with --data F.tsv, lines of text, tab and label",
-                               kind->name);
+        return cli_usage_error("%s %s begins with --text F", article(kind), kind->name);
+    if (project_is_table(kind) && (!one || has_text))
+        return cli_usage_error("%s %s begins with --data F, a table of `%s` and `%s`",
+                               article(kind), kind->name, kind->fields[0], kind->fields[1]);
+    if (!project_is_table(kind) && command->columns.count)
+        return cli_usage_error("--column names fields of tables, and %s %s reads none",
+                               article(kind), kind->name);
     if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
-        return cli_usage_error("a %s begins with --source F and --target F, or --data F.tsv",
-                               kind->name);
+        return cli_usage_error("%s %s begins with --source F and --target F, or --data F.tsv",
+                               article(kind), kind->name);
     return 0;
 }
 
 /* ---- what it does ---- */
 
 static void print_project(Job *job, const Init *command, const char *folder,
-                          const ProjectOptions *o, const Project *p)
+                          const ProjectOptions *o, const Project *p, const char *fields)
 {
     const ProjectSize *size = p->size;
-    printf("\n%s: a %s\n", folder, project_kind(o->kind)->name);
+    const ProjectKindInfo *kind = project_kind(o->kind);
+    printf("\n%s: %s %s\n", folder, article(kind), kind->name);
+    if (fields)
+        printf("  table     %s\n", fields);
     printf("  data      %" PRId64 " lines to train on, %" PRId64 " to validate, %" PRId64
            " to test",
            p->parts.train, p->parts.valid, p->parts.test);
     if (p->parts.left_out)
-        printf("; %" PRId64 " left out (an empty side, or no text)", p->parts.left_out);
+        printf("; %" PRId64 " left out (%s)", p->parts.left_out,
+               fields ? "an empty field, or a label that training would not know"
+                      : "an empty side, or no text");
+    if (p->parts.labels)
+        printf("\n            %" PRId64 " different %s", p->parts.labels,
+               kind->form == PROJECT_TAGS ? "tags" : "labels");
     if (p->parts.shared)
         printf("\n            %s", project_shared(job->arena, &p->parts));
     printf("\n  model.tfg %d layer%s of %d, %d head%s: for so much text, and %d processor%s\n",
@@ -168,11 +191,25 @@ static void print_project(Job *job, const Init *command, const char *folder,
     printf("cd %s\n%s", folder, p->commands);
 }
 
+/* A label or a tag is no translation of its text. */
+static void drop_translation_findings(Survey *found)
+{
+    static const SurveyKind kinds[] = {SURVEY_copy, SURVEY_swapped, SURVEY_language, SURVEY_ratio,
+                                       SURVEY_shifted};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        found->findings[kinds[i]].lines = 0;
+        found->findings[kinds[i]].is_looked_for = false;
+    }
+    found->ratio = 0;
+}
+
 static int create(Job *job, const Init *command, const char *folder, ProjectKind kind,
                   const TextFiles *data)
 {
     Survey found;
     Project project = {0};
+    const char *fields = NULL;
+    const ProjectKindInfo *info = project_kind(kind);
     ProjectOptions o = {.folder = folder,
                         .kind = kind,
                         .data = {.train = {.files = *data},
@@ -181,8 +218,13 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
                                  .line_limit = command->common.line_limit},
                         .minutes = command->minutes,
                         .processors = team_default()};
-    bool ok = survey(job, &o.data, &found);
+    bool ok = !project_is_table(info) ||
+              project_read_table(job, info, &command->columns, command->common.line_limit,
+                                 &o.data.train, &fields);
+    ok = ok && survey(job, &o.data, &found);
     cli_flush(job);
+    if (ok && (info->form == PROJECT_LABELS || info->form == PROJECT_TAGS))
+        drop_translation_findings(&found);
     if (ok) {
         Text out = {0};
         survey_print(&found, &out);
@@ -192,7 +234,7 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
         ok = project_create(job, &o, &found, &project);
     }
     if (ok)
-        print_project(job, command, folder, &o, &project);
+        print_project(job, command, folder, &o, &project, fields);
     return cli_finish(job, ok);
 }
 
@@ -207,22 +249,26 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
     if (kind == PROJECT_KINDS)
         return EXIT_USAGE;
     const ProjectKindInfo *info = project_kind(kind);
-    if (!text_files_given(&data) && can_ask() && !ask_data(job, info->form, &data))
+    if (!text_files_given(&data) && can_ask() && !ask_data(job, info, &data))
         return EXIT_USAGE;
-    int status = check_data(job, &data, command->languages, info);
+    int status = check_data(job, &data, command, info);
     return status ? status : create(job, command, folder, kind, &data);
 }
 
 static const Option options[] = {
     {"kind", "KIND", FIELD(Init, kind), 0, NULL,
-     "make a translator, pronouncer, language-model or classifier"},
+     "make a translator, pronouncer, language-model, classifier, tagger or embedder"},
     {"source", "FILE", FIELD(Init, data.source), 0, NULL,
      "sources of a translator or pronouncer, one a line, such as sentences or words"},
     {"target", "FILE", FIELD(Init, data.target), 0, NULL,
      "targets of a translator or pronouncer, with as many lines as the sources"},
-    {"data", "FILE.tsv", FIELD(Init, data.data), 0, NULL,
+    {"data", "FILE", FIELD(Init, data.data), 0, NULL,
      "pairs of a translator or pronouncer in one file, in lines of source, tab, target, or a\n"
-     "translation memory, FILE.tmx; of a classifier lines of text, tab, label"},
+     "translation memory, FILE.tmx; the table of a classifier (fields text and label), tagger\n"
+     "(words and tags) or embedder (first and second): FILE.tsv, FILE.csv or FILE.jsonl, also\n"
+     "compressed. Without a header with these names the first two fields are read"},
+    {"column", "NAME=FIELD", FIELD(Init, columns), 0, NULL,
+     "the field of the table, or its number, that is text, label, words, tags, first or second"},
     {"languages", "A,B", FIELD(Init, languages), 0, NULL,
      "languages of sources and targets in a translation memory, such as en,de"},
     {"text", "FILE", FIELD(Init, data.text), 0, NULL, "text of a language model"},

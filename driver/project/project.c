@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const ProjectKindInfo kinds[] = {
-#define KIND(name, form, summary) {#name, summary, PROJECT_##form},
+#define KIND(name, form, first, second, summary) {#name, PROJECT_##form, {first, second}, summary},
 #include "driver/project/kinds.def"
 #undef KIND
 };
@@ -94,6 +94,16 @@ static const char *model_name(Arena *arena, const char *folder)
     return name;
 }
 
+/* The vocabulary of a table's texts; words on their own are read letter by letter. */
+static const char *choose_vocab(const ProjectOptions *o, const Survey *survey,
+                                const ProjectSize *size)
+{
+    const ProjectForm form = kinds[o->kind].form;
+    const bool alone = survey->sides[0].words.mean < 1.5;
+    return alone && (form == PROJECT_LABELS || form == PROJECT_PARTNERS) ? "chars:auto"
+                                                                         : size->vocab;
+}
+
 static ProjectWords make_words(Arena *arena, const ProjectOptions *o, const Survey *survey,
                                const Project *project)
 {
@@ -108,7 +118,7 @@ static ProjectWords make_words(Arena *arena, const ProjectOptions *o, const Surv
         {"d_ff", whole(arena, size->d_ff)},
         {"heads", whole(arena, size->heads)},
         {"p_drop", part(arena, size->p_drop)},
-        {"vocab", size->vocab},
+        {"vocab", choose_vocab(o, survey, size)},
         {"symbols", apart ? "words:auto" : "chars:auto"},
         {"batch", whole(arena, size->batch)},
         {"rate", part(arena, size->rate)},

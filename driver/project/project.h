@@ -1,25 +1,35 @@
 /* tfc init: the folder of a new project. Its model and README.md come from templates in
- * models/kinds, its data/ from the user's texts: cut into training, validation and test, without
- * the lines that ProjectParts counts as left out. */
+ * models/kinds, its data/ from the user's texts or table: cut into training, validation and test,
+ * without the lines that ProjectParts counts as left out. */
 #ifndef DRIVER_PROJECT_PROJECT_H
 #define DRIVER_PROJECT_PROJECT_H
 
 #include "driver/corpus/survey/survey.h"
 
 typedef enum ProjectKind {
-#define KIND(name, form, summary) PROJECT_##name,
+#define KIND(name, ...) PROJECT_##name,
 #include "driver/project/kinds.def"
 #undef KIND
     PROJECT_KINDS
 } ProjectKind;
 
-typedef enum ProjectForm { PROJECT_PAIRS, PROJECT_TEXT, PROJECT_LABELS } ProjectForm;
+typedef enum ProjectForm {
+    PROJECT_PAIRS,
+    PROJECT_TEXT,
+    PROJECT_LABELS,
+    PROJECT_TAGS,
+    PROJECT_PARTNERS
+} ProjectForm;
 
 /* ProjectKindInfo: a row of kinds.def; `name` as the user writes it ("language-model"). */
 typedef struct ProjectKindInfo {
-    const char *name, *summary;
+    const char *name;
     ProjectForm form;
+    const char *fields[2], *summary;
 } ProjectKindInfo;
+
+/* Whether the data is a table of both fields; else it is lines of text. */
+static inline bool project_is_table(const ProjectKindInfo *kind) { return *kind->fields[0]; }
 
 /* ProjectSize: a row of sizes.def. */
 typedef struct ProjectSize {
@@ -34,22 +44,24 @@ typedef struct ProjectSize {
 
 /* ProjectParts: lines of each part of the data, and lines left out of all parts: those that
  * training refuses (not valid UTF-8, with a NUL, without a tab, or over the limit), and pairs with
- * an empty side. */
+ * an empty side. Of a table: rows with an empty field, and those of validation and test whose label
+ * no other row has. */
 typedef struct ProjectParts {
     int64_t train, valid, test, left_out;
     /* of PAIRS: training pairs whose target validation or test also has, with another source */
     int64_t shared;
     /* the shared pairs train, since they are too many to lose; false: they are in no part */
     bool kept;
-    int64_t labels; /* how many different labels, of LABELS; else 0 */
+    int64_t labels; /* how many different labels or tags, of LABELS and TAGS; else 0 */
 } ProjectParts;
 
 typedef struct ProjectOptions {
     const char *folder;
     ProjectKind kind;
-    SurveyOptions data; /* `train` is the text; without validation texts */
-    double minutes;     /* of training, in README.md's commands */
-    int processors;     /* of the machine */
+    SurveyOptions
+        data;       /* `train` is the text, of a table project_read_table's; no validation texts */
+    double minutes; /* of training, in README.md's commands */
+    int processors; /* of the machine */
 } ProjectOptions;
 
 typedef struct Project {
@@ -70,6 +82,12 @@ bool project_check_folder(Job *job, const char *folder);
 bool project_create(Job *job, const ProjectOptions *options, const Survey *survey,
                     Project *project);
 
+/* Reads a table's two fields as pairs. `given`: "NAME=FIELD", where NAME is one of the kind's fields
+ * and FIELD one of the table's; fields that are not given have the kind's names or, in TSV and CSV
+ * whose first line has neither name, are the first two (unless the other is given by its name). *what says which were read. False after
+ * errors. (project_table.c) */
+bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *given,
+                        int64_t line_limit, SurveyText *text, const char **what);
 /* A sentence about the training pairs whose target is also in validation or test
  * (ProjectParts.shared). */
 const char *project_shared(Arena *arena, const ProjectParts *parts);

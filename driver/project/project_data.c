@@ -1,10 +1,12 @@
-/* A project's data: the user's text cut into what trains, validates and tests. */
+/* A project's data: the user's text or table cut into what trains, validates and tests. */
 #include "base/file.h"
+#include "base/map.h"
 #include "driver/corpus/survey/digest.h"
 #include "driver/corpus/survey/raw_text.h"
 #include "driver/project/project.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     LEAST_LINES = 100,
@@ -21,32 +23,54 @@ static const char *const part_names[] = {"train", "valid", "test"};
 typedef struct Cut {
     Job *job;
     const ProjectOptions *options;
+    const ProjectKindInfo *kind;
     bool is_pairs;
     const char *folder;
     FileWriter *files[PARTS][2];
     int64_t lines[PARTS];
     int64_t left_out, every; /* of `every` different sources one validates, and one tests */
     Digest digest;
-    LineHashes sources, labels; /* seen; a source's number tells its part */
-    LineHashes held;            /* targets of pairs that validate or test */
-    int64_t shared;             /* pairs to train on with such a target */
-    bool keeps;                 /* they train, because they are too many to leave out */
+    LineHashes sources; /* seen; a source's number tells its part */
+    LineHashes labels;  /* that are trained on */
+    LineHashes held;    /* targets of pairs that validate or test */
+    int64_t shared;     /* pairs to train on with such a target */
+    bool keeps;         /* they train, because they are too many to leave out */
 } Cut;
 
 static bool is_text(const Cut *cut) { return !cut->is_pairs; }
 
+/* How many files a part has: a text, a table, or two sides. */
+static int files_of_part(const Cut *cut)
+{
+    return cut->is_pairs && !project_is_table(cut->kind) ? 2 : 1;
+}
+
 static bool open_files(Cut *cut)
 {
     static const char *const ends[] = {"source", "target"};
+    const bool table = project_is_table(cut->kind);
     for (Part part = 0; part < PARTS; part++)
-        for (int k = 0; k < 1 + cut->is_pairs; k++) {
-            const char *path = arena_printf(cut->job->arena, "%s/%s.%s", cut->folder,
-                                            part_names[part], is_text(cut) ? "txt" : ends[k]);
+        for (int k = 0; k < files_of_part(cut); k++) {
+            const char *path =
+                arena_printf(cut->job->arena, "%s/%s.%s", cut->folder, part_names[part],
+                             table          ? "tsv"
+                             : is_text(cut) ? "txt"
+                                            : ends[k]);
             cut->files[part][k] = file_create(&cut->job->diags, path);
             if (!cut->files[part][k])
                 return false;
         }
     return true;
+}
+
+/* The names of a table's fields. */
+static void write_headers(Cut *cut)
+{
+    for (Part part = 0; part < PARTS && project_is_table(cut->kind); part++) {
+        const char *header =
+            arena_printf(cut->job->arena, "%s\t%s\n", cut->kind->fields[0], cut->kind->fields[1]);
+        file_write(cut->files[part][0], header, strlen(header));
+    }
 }
 
 static bool close_files(Cut *cut, bool ok)
@@ -82,6 +106,58 @@ static bool is_usable(const Cut *cut, const RawPair *pair)
     return ok;
 }
 
+/* ---- labels ---- */
+
+/* Calls `act` with the hash of each label of a row: the whole second field, or each of its words.
+ * True once it is true of one. */
+static bool any_label(Cut *cut, const Line *cell, bool act(Cut *cut, uint64_t hash))
+{
+    size_t at = 0;
+    while (at < cell->length) {
+        const char *blank = cut->kind->form == PROJECT_TAGS
+                                ? memchr(cell->text + at, ' ', cell->length - at)
+                                : NULL;
+        const size_t end = blank ? (size_t)(blank - cell->text) : cell->length;
+        if (end > at && act(cut, hash_bytes(HASH_SEED, cell->text + at, end - at)))
+            return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+static bool is_new_label(Cut *cut, uint64_t hash)
+{
+    return !line_hashes_find(&cut->labels, hash, false);
+}
+
+static bool add_trained_label(Cut *cut, uint64_t hash)
+{
+    line_hashes_add(&cut->labels, hash, 1);
+    return false;
+}
+
+static bool has_labels(const Cut *cut)
+{
+    return cut->kind->form == PROJECT_LABELS || cut->kind->form == PROJECT_TAGS;
+}
+
+/* Training does not know labels that only validation or test has: a row with the first of a label
+ * trains, if its source can still be in any part. False: it cannot, and the row is in none. */
+static bool keep_labels_trained(Cut *cut, const RawPair *pair)
+{
+    const Line *label = &pair->sides[1].line;
+    if (!has_labels(cut) || !any_label(cut, label, is_new_label))
+        return true;
+    digest_line(&cut->digest, &pair->sides[0].line);
+    const int64_t seen = line_hashes_add(&cut->sources, cut->digest.hash, cut->every);
+    if (seen % cut->every == 1 || seen % cut->every == 2)
+        return false;
+    any_label(cut, label, add_trained_label);
+    return true;
+}
+
+/* ---- parts ---- */
+
 /* A source's part; one that was there before, in other case perhaps, stays in its part: so nothing
  * that is tested was trained on. */
 static Part part_of_source(Cut *cut, const Line *source)
@@ -107,7 +183,7 @@ static Part part_of_line(int64_t number, int64_t lines)
  * trained on either. Labels are few, and the same everywhere. */
 static bool holds_targets(const Cut *cut)
 {
-    return project_kind(cut->options->kind)->form == PROJECT_PAIRS;
+    return cut->kind->form == PROJECT_PAIRS || cut->kind->form == PROJECT_PARTNERS;
 }
 
 static uint64_t hash_of_target(Cut *cut, const RawPair *pair)
@@ -143,56 +219,45 @@ static bool hold_targets(Cut *cut, RawText *raw)
     return true;
 }
 
-/* A label is one word to the model. */
-static void write_label(FileWriter *file, const Line *label)
-{
-    size_t begin = 0, end = label->length;
-    while (begin < end && label->text[begin] == ' ')
-        begin++;
-    while (end > begin && label->text[end - 1] == ' ')
-        end--;
-    for (; begin < end; begin++)
-        file_write(file, label->text[begin] == ' ' ? "_" : &label->text[begin], 1);
-}
-
 static void write_row(Cut *cut, Part part, const RawPair *pair)
 {
-    bool labels = project_kind(cut->options->kind)->form == PROJECT_LABELS;
+    const bool table = project_is_table(cut->kind);
     for (int k = 0; k < 1 + cut->is_pairs; k++) {
-        FileWriter *file = cut->files[part][k];
+        FileWriter *file = cut->files[part][table ? 0 : k];
         const Line *line = &pair->sides[k].line;
-        if (k && labels)
-            write_label(file, line);
-        else
-            file_write(file, line->text, line->length);
-        file_write(file, "\n", 1);
+        file_write(file, line->text, line->length);
+        file_write(file, table && !k ? "\t" : "\n", 1);
     }
     cut->lines[part]++;
-    if (labels) {
-        digest_line(&cut->digest, &pair->sides[1].line);
-        line_hashes_add(&cut->labels, cut->digest.hash, 1);
-    }
+}
+
+static bool check_labels(const Cut *cut, int64_t lines)
+{
+    const int64_t labels = (int64_t)cut->labels.count;
+    const bool tags = cut->kind->form == PROJECT_TAGS;
+    const char *field = cut->kind->fields[1];
+    if (labels < 2)
+        return job_error(cut->job, "all %s have the same %s: there is nothing to tell apart",
+                         tags ? "words" : "lines", tags ? "tag" : "label");
+    if (labels > MOST_LABELS || (!tags && labels * 2 > lines))
+        return job_error(cut->job,
+                         "%" PRId64 " different %s for %" PRId64
+                         " lines: is that field the %s? Each of them comes often; "
+                         "--column %s=FIELD chooses another",
+                         labels, tags ? "tags" : "labels", lines, field, field);
+    return true;
 }
 
 static bool check_parts(const Cut *cut)
 {
-    int64_t lines = cut->lines[TRAIN] + cut->lines[VALID] + cut->lines[TEST];
-    int64_t labels = (int64_t)cut->labels.count;
+    const int64_t lines = cut->lines[TRAIN] + cut->lines[VALID] + cut->lines[TEST];
+    if (lines >= LEAST_LINES && has_labels(cut) && !check_labels(cut, lines))
+        return false;
     if (lines < LEAST_LINES || !cut->lines[VALID] || !cut->lines[TEST])
         return job_error(cut->job,
                          "%" PRId64
                          " %s are too few to learn from: at least %d different ones are needed",
                          lines, is_text(cut) ? "lines" : "pairs", LEAST_LINES);
-    if (project_kind(cut->options->kind)->form != PROJECT_LABELS)
-        return true;
-    if (labels < 2)
-        return job_error(cut->job, "all lines have the same label: there is nothing to tell apart");
-    if (labels > MOST_LABELS || labels * 2 > lines)
-        return job_error(cut->job,
-                         "%" PRId64 " different labels for %" PRId64
-                         " lines: is the second column the label? "
-                         "Each line is a text, a tab and its label; a label comes often",
-                         labels, lines);
     return true;
 }
 
@@ -213,14 +278,12 @@ static bool check_tabs(Job *job, const ProjectOptions *o, const Survey *survey)
 {
     const int64_t without = survey->findings[SURVEY_no_tab].lines;
     const TextList *data = &o->data.train.files.data;
-    const bool labels = project_kind(o->kind)->form == PROJECT_LABELS;
     return !data->count || without * 2 <= survey->lines ||
            job_error(job,
                      "%s: %" PRId64 " of %" PRId64
-                     " lines have no tab: --data takes %s, a tab and its %s in each line%s",
-                     data->data[0], without, survey->lines, labels ? "a text" : "a source",
-                     labels ? "label" : "target",
-                     labels ? "" : "; texts in two files are given as --source and --target");
+                     " lines have no tab: --data takes a source, a tab and its target in each "
+                     "line; texts in two files are given as --source and --target",
+                     data->data[0], without, survey->lines);
 }
 
 const char *project_shared(Arena *arena, const ProjectParts *parts)
@@ -248,6 +311,7 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
     int64_t thousandth = survey->lines / HELD_LINES;
     Cut cut = {.job = job,
                .options = options,
+               .kind = project_kind(options->kind),
                .is_pairs = survey->is_pairs,
                .folder = folder,
                .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
@@ -256,8 +320,10 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
     bool ok = check_encoding(job, survey) && check_tabs(job, options, survey) &&
               raw_open(job, &options->data.train, &options->data, &raw) &&
               (!holds_targets(&cut) || hold_targets(&cut, &raw)) && open_files(&cut);
+    if (ok)
+        write_headers(&cut);
     while (ok && raw_next(&raw, &pair)) {
-        if (!is_usable(&cut, &pair)) {
+        if (!is_usable(&cut, &pair) || !keep_labels_trained(&cut, &pair)) {
             cut.left_out++;
             continue;
         }

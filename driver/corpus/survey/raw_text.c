@@ -74,15 +74,19 @@ static FILE *open_file(Job *job, const char *path)
     return file;
 }
 
-static FILE *open_memory(Job *job, const char *path, const char *languages)
+static FILE *open_pairs(Job *job, const char *path, const Source *pairs)
 {
-    const Source *file =
-        file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
-    const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
     FILE *lines = pairs ? fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r") : NULL;
     if (pairs && !lines)
         diag_errno(&job->diags, "read", path, errno);
     return lines;
+}
+
+static FILE *open_memory(Job *job, const char *path, const char *languages)
+{
+    const Source *file =
+        file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+    return open_pairs(job, path, file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL);
 }
 
 static bool open_side(RawText *raw, int k, const TextList *paths, const char *languages)
@@ -101,6 +105,29 @@ static bool open_side(RawText *raw, int k, const TextList *paths, const char *la
     return true;
 }
 
+/* The names of all paths, separated by commas. */
+static const char *join_names(Arena *arena, const char *const *paths, size_t n)
+{
+    const char *names = paths[0];
+    for (size_t i = 1; i < n; i++)
+        names = arena_printf(arena, "%s, %s", names, paths[i]);
+    return names;
+}
+
+/* What was read already, as one file. */
+static bool open_read(RawText *raw, const SurveyText *text)
+{
+    const TextList *paths = &text->files.data;
+    RawFile *side = &raw->files[0];
+    raw->numbers = text->numbers;
+    raw->n = 1;
+    side->names = ARENA_ARRAY(raw->job->arena, const char *, 1);
+    side->names[0] = join_names(raw->job->arena, paths->data, paths->count);
+    side->files = ARENA_ARRAY(raw->job->arena, FILE *, 1);
+    side->files[0] = open_pairs(raw->job, side->names[0], text->pairs);
+    return side->files[0] != NULL;
+}
+
 bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText *raw)
 {
     const TextFiles *files = &text->files;
@@ -112,16 +139,15 @@ bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText 
                      .has_columns = files->data.count > 0,
                      .limit = (size_t)(o->line_limit ? o->line_limit : LINE_LIMIT),
                      .n = first->count};
+    if (text->pairs)
+        return open_read(raw, text);
     return open_side(raw, 0, first, o->languages) &&
            (first != &files->source || open_side(raw, 1, &files->target, NULL));
 }
 
 const char *raw_names(const RawText *raw, int k)
 {
-    const char *names = raw->files[k].names[0];
-    for (size_t i = 1; i < raw->n; i++)
-        names = arena_printf(raw->job->arena, "%s, %s", names, raw->files[k].names[i]);
-    return names;
+    return join_names(raw->job->arena, raw->files[k].names, raw->n);
 }
 
 void raw_rewind(RawText *raw)
@@ -215,6 +241,8 @@ static bool next_of_file(RawText *raw, RawPair *pair)
     *pair = (RawPair){.has_tab = true};
     bool has = read_line(raw, 0, &pair->sides[0]);
     pair->number = raw->files[0].lines;
+    if (has && raw->numbers)
+        pair->number = raw->numbers[pair->number - 1] + 1;
     if (has && raw->has_columns) {
         split_columns(pair);
     } else if (raw->is_pairs && !raw->has_columns) {

@@ -35,13 +35,14 @@ typedef struct RawFile {
     int64_t file_lines; /* read so far, of the current file */
 } RawFile;
 
-/* RawText: a text that is open. */
+/* RawText: a text that is open. `numbers`: SurveyText's. */
 typedef struct RawText {
     Job *job;
     bool is_pairs, has_columns;
     size_t limit;
     RawFile files[2]; /* of both sides, or only of the first */
     size_t at, n;     /* the current file of n */
+    const int64_t *numbers;
 } RawText;
 
 /* Opens a text. False after an error; raw_close in any case. */
