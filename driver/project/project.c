@@ -94,14 +94,23 @@ static const char *model_name(Arena *arena, const char *folder)
     return name;
 }
 
-/* The vocabulary of a table's texts; words on their own are read letter by letter. */
-static const char *choose_vocab(const ProjectOptions *o, const Survey *survey,
-                                const ProjectSize *size)
+/* Whether the texts of a table are words on their own: they are read letter by letter. */
+static bool reads_letters(ProjectKind kind, const Survey *survey)
 {
-    const ProjectForm form = kinds[o->kind].form;
-    const bool alone = survey->sides[0].words.mean < 1.5;
-    return alone && (form == PROJECT_LABELS || form == PROJECT_PARTNERS) ? "chars:auto"
-                                                                         : size->vocab;
+    const ProjectForm form = kinds[kind].form;
+    return (form == PROJECT_LABELS || form == PROJECT_PARTNERS) &&
+           survey->sides[0].words.mean < 1.5;
+}
+
+/* How much text the model learns from, as sizes.def counts it. */
+static int64_t words_to_learn(ProjectKind kind, const Survey *survey)
+{
+    enum { LETTERS_OF_WORD = 4 };
+    if (kind == PROJECT_pronouncer)
+        return survey->lines;
+    if (reads_letters(kind, survey))
+        return survey->sides[0].characters.total / LETTERS_OF_WORD;
+    return survey->sides[survey->is_pairs && kinds[kind].form == PROJECT_PAIRS].words.total;
 }
 
 static ProjectWords make_words(Arena *arena, const ProjectOptions *o, const Survey *survey,
@@ -118,7 +127,7 @@ static ProjectWords make_words(Arena *arena, const ProjectOptions *o, const Surv
         {"d_ff", whole(arena, size->d_ff)},
         {"heads", whole(arena, size->heads)},
         {"p_drop", part(arena, size->p_drop)},
-        {"vocab", choose_vocab(o, survey, size)},
+        {"vocab", reads_letters(o->kind, survey) ? "chars:auto" : size->vocab},
         {"symbols", apart ? "words:auto" : "chars:auto"},
         {"batch", whole(arena, size->batch)},
         {"rate", part(arena, size->rate)},
@@ -216,10 +225,7 @@ bool project_check_folder(Job *job, const char *path)
 
 bool project_create(Job *job, const ProjectOptions *o, const Survey *survey, Project *project)
 {
-    const SurveySide *side =
-        &survey->sides[survey->is_pairs && kinds[o->kind].form == PROJECT_PAIRS];
-    int64_t words = o->kind == PROJECT_pronouncer ? survey->lines : side->words.total;
-    project->size = project_size(o->kind, words, o->processors);
+    project->size = project_size(o->kind, words_to_learn(o->kind, survey), o->processors);
     NewFolder new;
     if (!project_check_folder(job, o->folder) || !new_folder_begin(job, o->folder, &new))
         return false;

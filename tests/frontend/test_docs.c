@@ -1,4 +1,4 @@
-/* Every model shown in docs/language.md (fenced as tfg) loads. */
+/* Every model shown in docs/language.md and docs/data-columns.md (fenced as tfg) loads. */
 #include "base/file.h"
 #include "frontend/frontend.h"
 #include "ir/text.h"
@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-static void load_example(Arena *arena, const char *text, size_t length)
+static void load_example(Arena *arena, const char *path, const char *text, size_t length)
 {
     Diagnostics diags;
     diag_init(&diags, arena);
     FrontendOptions options = {.library = "models/lib"};
-    const Source *source = diag_source(arena, "docs/language.md", text, length);
+    const Source *source = diag_source(arena, path, text, length);
     Model *model = model_parse(arena, &diags, source, &options);
     if (diags.list.count) {
         Text shown = {0};
@@ -27,25 +27,32 @@ static void load_example(Arena *arena, const char *text, size_t length)
     assert_true(ir_verify(model->module, &diags));
 }
 
-static void examples(void **state)
+/* The page has at least this many. */
+static void load_examples(const char *path, int least)
 {
-    (void)state;
     static const char fence[] = "```tfg\n";
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
-    const Source *page = file_read(&diags, arena, "docs/language.md", 1 << 20);
+    const Source *page = file_read(&diags, arena, path, 1 << 20);
     int n = 0;
     assert_non_null(page);
     for (const char *at = page->text; (at = strstr(at, fence)); n++) {
         at += strlen(fence);
         const char *end = strstr(at, "```");
         assert_non_null(end);
-        load_example(arena, at, (size_t)(end - at));
+        load_example(arena, path, at, (size_t)(end - at));
         at = end + 3;
     }
-    assert_true(n >= 9);
+    assert_true(n >= least);
     arena_free(arena);
+}
+
+static void examples(void **state)
+{
+    (void)state;
+    load_examples("docs/language.md", 9);
+    load_examples("docs/data-columns.md", 2);
 }
 
 int main(void)
