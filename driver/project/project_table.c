@@ -153,11 +153,12 @@ static Table *read_one(Job *job, const char *path, const ProjectKindInfo *kind,
         return NULL;
     const TableFormat format = table_format(path, source);
     if (!fields[0])
-        choose_fields(kind, given,
-                      name_is_given(kind, given) || is_named(source, format, kind), fields);
+        choose_fields(kind, given, name_is_given(kind, given) || is_named(source, format, kind),
+                      fields);
     Table *table = table_parse(&job->diags, job->arena, source, format, fields, 2, limits);
     if (!table && !given->count)
-        diag_note(&job->diags, (Loc){.source = source}, "--column %s=FIELD and --column %s=FIELD "
+        diag_note(&job->diags, (Loc){.source = source},
+                  "--column %s=FIELD and --column %s=FIELD "
                   "choose other fields",
                   kind->fields[0], kind->fields[1]);
     return table;
