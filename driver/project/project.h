@@ -82,10 +82,10 @@ bool project_check_folder(Job *job, const char *folder);
 bool project_create(Job *job, const ProjectOptions *options, const Survey *survey,
                     Project *project);
 
-/* Reads a table's two fields as pairs. `given`: "NAME=FIELD", where NAME is one of the kind's fields
- * and FIELD one of the table's; fields that are not given have the kind's names or, in TSV and CSV
- * whose first line has neither name, are the first two (unless the other is given by its name). *what says which were read. False after
- * errors. (project_table.c) */
+/* Reads a table's two fields as pairs. `given`: "NAME=FIELD", where NAME is a field of the kind and
+ * FIELD one of the table. Fields that are not given have the kind's names or, in TSV and CSV whose
+ * first line has neither name, are the first two (unless the other is given by its name). *what
+ * says which were read. False after errors. (project_table.c) */
 bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *given,
                         int64_t line_limit, SurveyText *text, const char **what);
 /* A sentence about the training pairs whose target is also in validation or test

@@ -12,7 +12,7 @@
 /* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. Line numbers
  * run on from file to file.
  *   name      of a validation text; NULL: the text has no name
- *   pairs     what files.data was read as, in lines of source, tab, target; NULL: the files are read
+ *   pairs     what files.data was read as, in lines of source, tab, target; NULL: nothing yet
  *   numbers   of `pairs`: on which line of the file each is, from 0; NULL: line i is on line i */
 typedef struct SurveyText {
     const char *name;
