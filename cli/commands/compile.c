@@ -34,8 +34,10 @@ static const Option options[] = {
      "with the runtime), LLVM IR, assembly, bitcode, a JavaScript package (a folder) or a page\n"
      "(as FILE ends: .so, .o, none or .wasm, .c, .ll, .s, .bc, .html)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
-     "some of forward,loss,train_step,encode,decode_step,alignment (all that the model has but\n"
-     "alignment; in a program, page, package or ensemble only those that decode)"},
+     "some of forward,loss,train_step,encode,decode_step,alignment,predict (all that the model has\n"
+     "but alignment; in a program, page, package or ensemble only those that decode)"},
+    {"only", "NAME", FIELD(Compile, o.only), 0, NULL,
+     "the prediction of the function predict (all that the model makes)"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
      "put the params of this safetensors file inside (a run's average, else best, else last)"},
     {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,

@@ -7,6 +7,7 @@
 #include "driver/compile/compile.h"
 #include "driver/ports/ports.h"
 #include "driver/run/folder.h"
+#include "driver/run/prediction.h"
 #include "driver/session/session.h"
 #include "runtime/data/corpus.h"
 #include "runtime/model/abi.h"
@@ -32,6 +33,8 @@ typedef struct Artifact {
     Job *job;
     Session session;
     const char *output, *emit; /* so, obj, exe, c, llvm, asm, bc, js, html */
+    const char *run;           /* the folder of the model's run; NULL: it has none */
+    const char *only;          /* the prediction that is inside; NULL: all */
 
     /* the model's own name as a C identifier: the prefix of all names */
     const char *name;
@@ -48,13 +51,16 @@ typedef struct Artifact {
     TokenRules rules;           /* the vocabulary's; without one, no special token is known */
     CorpusKind kind;            /* of the text that the model is for */
     const Shortlist *shortlist; /* decoding is over its candidates; NULL: over all tokens */
-    Text code;                  /* programs as C */
-    bool has_text;              /* the vocabulary is put inside */
-    bool has_json;              /* the vocabulary, or the source's, is a tokenizer.json */
-    Store *weights;             /* to be put inside; NULL: none */
-    VEC(TfcPanels) panels;      /* of these, without data; compile_choose_panels */
-    Map read_as_is;             /* the params that are inside as they are, if any is as panels */
-    RunFolder *members;         /* n_members further members of an ensemble */
+    Inference inference; /* this and the next two: of the function predict, if it is inside */
+    DataColumns columns;
+    Predictor predictor;
+    Text code;             /* programs as C */
+    bool has_text;         /* the vocabulary is put inside */
+    bool has_json;         /* the vocabulary, or the source's, is a tokenizer.json */
+    Store *weights;        /* to be put inside; NULL: none */
+    VEC(TfcPanels) panels; /* of these, without data; compile_choose_panels */
+    Map read_as_is;        /* the params that are inside as they are, if any is as panels */
+    RunFolder *members;    /* n_members further members of an ensemble */
     int n_members;
     uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;
@@ -69,7 +75,8 @@ typedef enum ExportWhen {
     GENERATES_TEXT = -4,  /* text, by a decoder alone */
     HAS_TEXT = -5,        /* a vocabulary inside */
     STEPS = -6,           /* a decoder whose steps give logits of all tokens: no shortlist */
-    STEPS_ENCODED = -7    /* the same behind an encoder */
+    STEPS_ENCODED = -7,   /* the same behind an encoder */
+    PREDICTS_TEXT = -8    /* text, by the function predict */
 } ExportWhen;
 
 /* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the
@@ -104,6 +111,11 @@ typedef struct GenerationField {
 extern const GenerationField generation_fields[];
 extern const int generation_field_count;
 
+/* Whether the function takes and gives tensors, NAME_forward_in and NAME_forward_out. */
+static inline bool artifact_takes_tensors(TfcFunction function)
+{
+    return function <= TFC_TRAIN_STEP || function == TFC_PREDICT;
+}
 /* Writes the header, and sets the artifact's version. */
 void compile_header(Artifact *artifact, Text *out);
 
@@ -137,6 +149,15 @@ bool compile_members(Artifact *artifact, const char *first, const CompileOptions
  * errors. */
 bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
+
+/* Sets inference, columns and predictor, of an artifact that has its vocabulary. False after errors.
+ * (predictions.c, as the next two) */
+bool compile_find_predictions(Artifact *artifact);
+/* The input that a text feeds. False: the function predict is not inside, or reads other inputs. */
+bool compile_text_input(const Artifact *artifact, TfcTextInput *out);
+/* Appends predictions_constant, the TfcPredictions of the artifact, in C; nothing if the function
+ * predict is not inside. */
+void compile_put_predictions(const Artifact *artifact, Text *out);
 
 /* Sets the panels, of an artifact that has its programs and weights. False after errors. (panels.c,
  * as the next one) */

@@ -90,11 +90,23 @@ static bool add_alignment(Artifact *a)
     return session_lower(&a->session, function, NULL);
 }
 
+static bool add_predictions(Artifact *a)
+{
+    if (a->names[TFC_PREDICT])
+        return true;
+    if (!compile_find_predictions(a) || !session_lower(&a->session, a->predictor.function, NULL))
+        return false;
+    a->functions[TFC_PREDICT] = a->predictor.function;
+    a->names[TFC_PREDICT] = function_names()[TFC_PREDICT];
+    return true;
+}
+
 static bool add_named(Artifact *a, const char *name)
 {
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (!strcmp(name, function_names()[f]))
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
+                   : f == TFC_PREDICT                      ? add_predictions(a)
                                                            : add_function(a, (TfcFunction)f);
     return job_error(a->job, "there is no function '%s' to compile%s%s", name,
                      text_known(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS),
@@ -125,7 +137,8 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
         return (alone || add_function(a, TFC_FORWARD)) &&
                (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
                (!has_loss || add_function(a, TFC_LOSS)) &&
-               (!trains || add_function(a, TFC_TRAIN_STEP));
+               (!trains || add_function(a, TFC_TRAIN_STEP)) &&
+               (alone || !predicts(a->session.model->module) || add_predictions(a));
     }
     char *names = arena_strdup(a->job->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
@@ -263,7 +276,8 @@ static bool read_shortlist(Artifact *a, const CompileOptions *o)
 /* Whether text is taken and given, too. */
 static void choose_text(Artifact *a)
 {
-    if (!a->vocab || !a->names[TFC_DECODE_STEP])
+    TfcTextInput input;
+    if (!a->vocab || !(a->names[TFC_DECODE_STEP] || compile_text_input(a, &input)))
         return;
     a->has_json =
         vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
@@ -342,6 +356,9 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return false;
     if (a->shortlist && !a->names[TFC_DECODE_STEP])
         return job_error(a->job, "--shortlist: no function decodes; add decode_step to --function");
+    if (a->only && !a->names[TFC_PREDICT])
+        return job_error(a->job, "--only chooses a prediction, and the function predict is not "
+                                 "compiled; add it to --function");
     if (is_text(a) || !strcmp(a->emit, "bc"))
         return holds_code_alone(a, averages       ? "--with"
                                    : o->weights   ? "--weights"
@@ -368,7 +385,11 @@ static bool compile(Artifact *a, const CompileOptions *o)
 
 bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options)
 {
-    Artifact artifact = {.job = job, .output = options->output, .emit = options->emit};
+    Artifact artifact = {.job = job,
+                         .output = options->output,
+                         .emit = options->emit,
+                         .run = options->run,
+                         .only = options->only};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
     compile_close_members(&artifact);
     text_free(&artifact.code);

@@ -12,6 +12,7 @@ typedef struct CompileOptions {
     const char *output;    /* the file; of js the folder */
     const char *emit;      /* so, obj, exe, c, llvm, asm, bc, js, html */
     const char *functions; /* "forward,loss"; NULL: all that the model has and the output can use */
+    const char *only;      /* the prediction of the function predict; NULL: all */
     const char *weights;   /* checkpoint to be put inside; NULL: the run's, or none */
     const char *store;     /* params of a page or package: "f32", or rounded to "bf16"; NULL: f32 */
     VocabularyChoice vocab; /* to be put inside; not chosen: the run's, or none */

@@ -55,6 +55,25 @@ const LibraryExport exports[] = {
      "One step of training: forward, loss, backward, clipping, optimizer. It writes the\n"
      " * model's parameters: @_ERROR_BUSY while any other call uses the model, and they get it\n"
      " * meanwhile. After an error the parameters are as they were and the step is not counted."},
+    {"predict", "int", SESSION ", const @_predict_in *in, @_predict_out *out", "session, in, out",
+     TFC_PREDICT, false,
+     "The predictions alone, dropout off, as of @_forward: valid until the session's next\n"
+     " * predictions."},
+    {"prediction_count", "int64_t", "@ *model", "model", TFC_PREDICT, false,
+     "How many predictions the model makes; -1 after an error."},
+    {"prediction", "int", "@ *model, int64_t index, @_prediction_info *info", "model, index, info",
+     TFC_PREDICT, false,
+     "Describes one of them: 0 ≤ index < @_prediction_count. What info points to is the library's."},
+    {"predict_text", "int",
+     SESSION ", const char *utf8, int64_t length, const @_predicted **list, int64_t *n, "
+             "int64_t *cut",
+     "session, utf8, length, list, n, cut", PREDICTS_TEXT, false,
+     "All predictions of a text of `length` bytes of UTF-8, in the order of @_prediction, as\n"
+     " * tfc predict makes them of a line. *list is the session's, valid until its next\n"
+     " * predictions, and holds *n; after an error NULL and 0. *cut (it may be NULL) becomes\n"
+     " * how many tokens at the end of the text were left out since the model takes no more. An\n"
+     " * error: bytes that are not valid UTF-8, a NUL among them, more than 2^28 of them, a text\n"
+     " * without tokens; @_ERROR_NUMBER: a prediction of CTC's that is not a number."},
     {"encode", "int",
      SESSION ", int32_t n, const int32_t *lengths, const int32_t *ids, int32_t slots",
      "session, n, lengths, ids, slots", STEPS_ENCODED, false,
@@ -131,13 +150,15 @@ const int export_count = sizeof exports / sizeof exports[0];
 
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
 {
+    TfcTextInput input;
     bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact->names[TFC_ENCODE];
     switch (export->when) {
     case ALWAYS: return true;
     case DECODES_ALONE: return decodes && !encodes;
     case HAS_TEXT: return artifact->has_text;
     case TRANSLATES_TEXT: return artifact->has_text && encodes;
-    case GENERATES_TEXT: return artifact->has_text && !encodes;
+    case GENERATES_TEXT: return artifact->has_text && decodes && !encodes;
+    case PREDICTS_TEXT: return artifact->has_text && compile_text_input(artifact, &input);
     case STEPS: return decodes && !artifact->shortlist;
     case STEPS_ENCODED: return encodes && !artifact->shortlist;
     default: return artifact->names[export->when];

@@ -355,7 +355,8 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
         a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
         a->has_text ? "&text_constant" : "0");
     put_rule(&a->rules.text, out);
-    text_add(out, ", %s};\n\n", a->shortlist ? "&shortlist_constant" : "0");
+    text_add(out, ", %s, %s};\n\n", a->shortlist ? "&shortlist_constant" : "0",
+             a->names[TFC_PREDICT] ? "&predictions_constant" : "0");
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
@@ -425,6 +426,16 @@ static const char runtime_types[] =
     "    const struct ShortlistCalls *calls; void *count;\n"
     "} Shortlist;\n"
     "extern HIDDEN const struct ShortlistCalls shortlist_calls;\n"
+    "typedef struct TfcPrediction {\n"
+    "    const char *name; long long classes, width, positions, ctc, n_labels;\n"
+    "    const char *const *labels;\n"
+    "} TfcPrediction;\n"
+    "typedef struct TfcTextInput {\n"
+    "    const char *input, *next; long long of_source, is_target, begin, end, alone;\n"
+    "} TfcTextInput;\n"
+    "typedef struct TfcPredictions {\n"
+    "    long long n; const TfcPrediction *all; const TfcTextInput *text;\n"
+    "} TfcPredictions;\n"
     "typedef struct TfcModel {\n"
     "    long long abi, header; const char *name;\n"
     "    long long n_variants; const TfcVariant *variants;\n"
@@ -433,6 +444,7 @@ static const char runtime_types[] =
     "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
     "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcIds *lengths;\n"
     "    const TfcText *text; TextRule rule; const Shortlist *shortlist;\n"
+    "    const TfcPredictions *predictions;\n"
     "} TfcModel;\n"
     "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
@@ -448,6 +460,7 @@ void compile_glue(const Artifact *a, Text *out)
     int n_ids = put_ids(a, out), n_lengths = put_lengths(a, out);
     put_text(a, out);
     put_shortlist(a, out);
+    compile_put_predictions(a, out);
     put_model(a, n_ids, n_lengths, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))

@@ -233,6 +233,29 @@ static void put_generation(const Artifact *a, Text *out)
             "} @_translation;\n\n");
 }
 
+static void put_predictions(const Artifact *a, Text *out)
+{
+    put_named(
+        a, out,
+        "typedef struct @_prediction_info {\n"
+        "    const char *name;\n"
+        "    int64_t classes;   /* 1: the values are probabilities of classes; 0: they are numbers */\n"
+        "    int64_t width;     /* values of the text or, with positions, of each position */\n"
+        "    int64_t positions; /* 1: each token of the text has values; 0: the text has */\n"
+        "    int64_t ctc;       /* 1: the positions are CTC's frames, whose blank is class 0 */\n"
+        "    int64_t n_labels;\n"
+        "    const char *const *labels; /* the classes' names; NULL: they have none */\n"
+        "} @_prediction_info;\n");
+    put_named(a, out,
+              "typedef struct @_predicted {\n"
+              "    const float *values; /* of each position, one after the other */\n"
+              "    int64_t positions;   /* how many; 1 if the values are the text's */\n"
+              "    const int32_t *path; /* of CTC the classes of the best path, n_path of them; "
+              "else NULL */\n"
+              "    int64_t n_path;\n"
+              "} @_predicted;\n\n");
+}
+
 /* ---- parameters ---- */
 
 static void put_tensor(const TfcTensor *tensor, Text *out)
@@ -274,7 +297,9 @@ static void put_parameters(const Artifact *a, Text *out)
 static void put_opening(const Artifact *a, Text *out)
 {
     text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out%s.\n", a->name,
-             a->has_text ? "; or text in, text out" : "");
+             !a->has_text                ? ""
+             : a->names[TFC_DECODE_STEP] ? "; or text in, text out"
+                                         : "; or text in, values out");
     if (a->n_members)
         text_add(
             out,
@@ -362,9 +387,11 @@ static void put_versions(const Artifact *a, uint64_t version, Text *out)
 void compile_header(Artifact *a, Text *out)
 {
     put_opening(a, out);
-    for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)
-        if (a->names[f])
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f] && artifact_takes_tensors((TfcFunction)f))
             put_structs(a, (TfcFunction)f, out);
+    if (a->names[TFC_PREDICT])
+        put_predictions(a, out);
     if (a->names[TFC_DECODE_STEP])
         put_generation(a, out);
     for (int i = 0; i < export_count; i++) {

@@ -66,6 +66,36 @@ class _Parameter(ctypes.Structure):
                 ("dims", ctypes.c_int64 * 8), ("count", ctypes.c_int64), ("data", ctypes.c_void_p)]
 
 
+class _Prediction(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("classes", ctypes.c_int64), ("width", ctypes.c_int64),
+                ("positions", ctypes.c_int64), ("ctc", ctypes.c_int64),
+                ("n_labels", ctypes.c_int64), ("labels", ctypes.POINTER(ctypes.c_char_p))]
+
+    def label(self, number):
+        """The name of a class; its number, if it has none."""
+        return self.labels[number].decode() if number < self.n_labels else number
+
+    def values(self, values, top):
+        """Those of a text or a position, as Model.predict gives them."""
+        if not self.classes:
+            return values if self.width > 1 else values[0]
+        order = sorted(range(self.width), key=lambda i: -values[i])[:top]
+        return [(self.label(i), values[i]) for i in order]
+
+
+class _Predicted(ctypes.Structure):
+    _fields_ = [("values", ctypes.POINTER(ctypes.c_float)), ("positions", ctypes.c_int64),
+                ("path", ctypes.POINTER(ctypes.c_int32)), ("n_path", ctypes.c_int64)]
+
+    def give(self, prediction, top):
+        if prediction.ctc:
+            return [prediction.label(i) for i in self.path[:self.n_path]]
+        width = prediction.width
+        all = self.values[:self.positions * width]
+        rows = [prediction.values(all[i:i + width], top) for i in range(0, len(all), width)]
+        return rows if prediction.positions else rows[0]
+
+
 _lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))
 _P, _I, _L = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 _ERROR_VERSION, _ERROR_ARGUMENT = 1, 6  # as in the header
@@ -363,6 +393,44 @@ class Model:
             """The model's outputs by name. Arrays [B, S~, …], ragged in S, are lists of a numpy
             array a row, as inputs and as outputs."""
             return self._run("forward", 0, inputs)
+
+    if "predict" in _FUNCTIONS:
+        def predict_arrays(self, **inputs):
+            """The predictions by name, of inputs as of forward."""
+            return self._run("predict", 0, inputs)
+
+    if hasattr(_lib, _NAME + "_predict_text"):
+        def _predictions(self):
+            count = _function("prediction_count", _L, _P)(self._model)
+            _check(_ERROR_ARGUMENT if count < 0 else 0)
+            describe = _function("prediction", ctypes.c_int, _P, _L, _P)
+            found = [_Prediction() for _ in range(count)]
+            for i, info in enumerate(found):
+                _check(describe(self._model, i, ctypes.byref(info)))
+            return found
+
+        def _predict_one(self, text, predictions, top):
+            data, found, n, cut = _string("text", text).encode(), ctypes.POINTER(_Predicted)(), _L(), _L()
+            _check(_function("predict_text", ctypes.c_int, _P, ctypes.c_char_p, _L, _P, _P, _P)(
+                self._session, data, len(data), ctypes.byref(found), ctypes.byref(n),
+                ctypes.byref(cut)))
+            answer = {info.name.decode(): found[i].give(info, top)
+                      for i, info in enumerate(predictions)}
+            self._warn_unknown(4)
+            if cut.value:
+                warnings.warn("the model takes no more: the last %d tokens of the text are left out"
+                              % cut.value, stacklevel=3)
+            return answer
+
+        def predict(self, text, top=None):
+            """What the model predicts of a text, by name: of classes (label, probability), the most
+            probable first, and `top` of them (all); a list of numbers, or one; a list of such, where
+            each token has its own; labels, where CTC makes them. Of a list of texts, a list."""
+            predictions = self._predictions()
+            if isinstance(text, str):
+                return self._predict_one(text, predictions, top)
+            return [self._predict_one(one, predictions, top)
+                    for one in _lines("text", text, "a str or a list of str")]
 
     if "loss" in _FUNCTIONS:
         def loss(self, **inputs):

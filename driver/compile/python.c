@@ -114,8 +114,8 @@ void compile_python(const Artifact *a, Text *out)
              "# of each: dimensions and what they are ragged over, inputs, outputs\n"
              "_FUNCTIONS = {\n",
              next);
-    for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)
-        if (a->names[f])
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f] && artifact_takes_tensors((TfcFunction)f))
             put_function(a, (TfcFunction)f, out);
     text_add(out, "}\n%s", model_py);
 }

@@ -29,8 +29,9 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
     if (spec && !spec->labels)
         return NULL;
     if (!spec)
-        return n == vocab_size(vocab) && !vocab_is_empty(vocab) ? token_names(job->arena, vocab)
-                                                                : NULL;
+        return vocab && n == vocab_size(vocab) && !vocab_is_empty(vocab)
+                   ? token_names(job->arena, vocab)
+                   : NULL;
     const char **names = ARENA_ARRAY(job->arena, const char *, n + 1);
     for (int64_t i = 0; i < n; i++)
         names[i] = "<unused>";
@@ -196,8 +197,8 @@ static void keep_columns(Predictor *p, Job *job)
     }
 }
 
-bool predictor_prepare(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
-                       CorpusKind kind, const char *only)
+bool predictor_find(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
+                    CorpusKind kind, const char *only)
 {
     *p = (Predictor){.inference = inference,
                      .given = columns,
@@ -208,7 +209,13 @@ bool predictor_prepare(Predictor *p, Job *job, Inference *inference, const DataC
         return false;
     p->kind = kind_read(p, &inference->ports);
     keep_columns(p, job);
-    if (!find_predictions(p, job))
+    return find_predictions(p, job);
+}
+
+bool predictor_prepare(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
+                       CorpusKind kind, const char *only)
+{
+    if (!predictor_find(p, job, inference, columns, kind, only))
         return false;
     p->program = inference_add_program(inference, p->function);
     return p->program != NULL;

@@ -41,9 +41,12 @@ typedef struct Predictor {
     CorpusKind kind;
 } Predictor;
 
-/* Finds what a model predicts and compiles it; its params are to be loaded after that. `only`: the
- * one prediction that is wanted, by its name; NULL: all. False after errors: it predicts nothing,
- * or not that. */
+/* Finds what a model predicts. `only`: the one prediction that is wanted, by its name; NULL: all.
+ * The inference may lack a vocabulary. False after errors: the model predicts nothing, or not
+ * that. */
+bool predictor_find(Predictor *predictor, Job *job, Inference *inference,
+                    const DataColumns *columns, CorpusKind kind, const char *only);
+/* The same, and compiles it; the params are to be loaded after that. */
 bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
                        const DataColumns *columns, CorpusKind kind, const char *only);
 /* Whether the model predicts anything. */

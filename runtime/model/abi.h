@@ -9,7 +9,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 10 };
+enum { TFC_MODEL_ABI = 11 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -72,6 +72,37 @@ typedef struct TfcText {
     int64_t source_begin, source_end; /* around the tokens of a source; -1: none */
 } TfcText;
 
+/* TfcPrediction: one output of the function predict; the generated header has the same fields.
+ *   classes    1: the values are probabilities of classes; 0: they are numbers
+ *   width      values of a row or, with positions, of a position
+ *   positions  1: each position of the ragged dimension has values; 0: each row has
+ *   ctc        1: the positions are CTC's frames, whose blank is class 0
+ *   labels     names of the classes, n_labels of them; NULL: they have none */
+typedef struct TfcPrediction {
+    const char *name;
+    int64_t classes, width, positions, ctc;
+    int64_t n_labels;
+    const char *const *labels;
+} TfcPrediction;
+
+/* TfcTextInput: the input that a text feeds, if predictions read no other.
+ *   next        the input of what follows each of its tokens; NULL: it is not read
+ *   of_source   1: the tokens are of the source's vocabulary
+ *   is_target   1: the last token only follows another, and is not fed
+ *   begin, end  around the tokens; -1: none
+ *   alone       the token of a text without tokens, where nothing begins one; -1: none */
+typedef struct TfcTextInput {
+    const char *input, *next;
+    int64_t of_source, is_target, begin, end, alone;
+} TfcTextInput;
+
+/* What the function predict gives, in the order of its outputs. */
+typedef struct TfcPredictions {
+    int64_t n;
+    const TfcPrediction *all;
+    const TfcTextInput *text; /* NULL: other inputs are read than one text */
+} TfcPredictions;
+
 typedef struct TfcModel {
     int64_t abi;    /* TFC_MODEL_ABI */
     int64_t header; /* version of the generated header: a hash of its interface */
@@ -93,7 +124,8 @@ typedef struct TfcModel {
     const TfcIds *lengths; /* of the dimensions whose positions are looked up, by their names */
     const TfcText *text;   /* NULL: ids alone */
     TextRule rule;         /* of a language model's texts */
-    const Shortlist *shortlist; /* decoding is over its candidates; NULL: over all tokens */
+    const Shortlist *shortlist;        /* decoding is over its candidates; NULL: over all tokens */
+    const TfcPredictions *predictions; /* NULL: the function predict is not inside */
 } TfcModel;
 
 #endif

@@ -43,6 +43,14 @@ typedef struct TfcTranslation {
     int64_t n_source;
 } TfcTranslation;
 
+/* What one prediction gives of a text; values and path are the session's. */
+typedef struct TfcPredicted {
+    const float *values;
+    int64_t positions;
+    const int32_t *path;
+    int64_t n_path;
+} TfcPredicted;
+
 /* A word of a function's arguments or results: all fields of the generated structs
  * are eight bytes. Arguments, in this order: the seed (train_step alone); each dimension of the
  * program, its extent or, if ragged, a pointer to its lengths; each input but train_step's `step`,
@@ -77,6 +85,13 @@ void tfc_model_session_free(TfcSessionHandle *session);
 int tfc_model_forward(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
 int tfc_model_loss(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
 int tfc_model_train_step(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
+
+int tfc_model_predict(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
+int64_t tfc_model_prediction_count(TfcModelHandle *loaded);
+int tfc_model_prediction(TfcModelHandle *loaded, int64_t index, TfcPrediction *out);
+/* Only for a model whose predictions read one text, with its vocabulary inside. */
+int tfc_model_predict_text(TfcSessionHandle *session, const char *utf8, int64_t length,
+                           const TfcPredicted **list, int64_t *n, int64_t *cut);
 
 int tfc_model_encode(TfcSessionHandle *session, int32_t n, const int32_t *lengths,
                      const int32_t *ids, int32_t slots);

@@ -30,6 +30,7 @@ void session_free(TfcSession *session)
 {
     drop_executors(session);
     arena_free(session->results);
+    arena_free(session->predicted);
     token_text_free(&session->text);
     free(session->is_fed);
     free(session->next);
@@ -164,7 +165,7 @@ int session_run_function(TfcSession *session, TfcFunction function, const TfcWor
     return exec ? session_run(session, program, exec, in, out) : tfc_model_no_memory();
 }
 
-/* What all three begin and end with. */
+/* What all of them begin and end with. */
 typedef int Call(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out);
 
 static int call(TfcSessionHandle *handle, TfcFunction function, ModelUse use, const TfcWord *in,
@@ -189,6 +190,11 @@ int tfc_model_forward(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
 int tfc_model_loss(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
 {
     return call(handle, TFC_LOSS, USE_READ, in, out, session_run_function);
+}
+
+int tfc_model_predict(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
+{
+    return call(handle, TFC_PREDICT, USE_READ, in, out, session_run_function);
 }
 
 /* ---- training ---- */

@@ -1,7 +1,7 @@
 /* Inside a loaded model and its sessions. access.c decides which calls may run at the same time;
  * model.c has the params, session.c sessions and their functions, words.c the arguments and results
  * of these functions, settings.c the settings of a generation, generate.c decoding, alignment.c
- * alignments, texts.c and translations.c calls with text. */
+ * alignments, predictions.c predictions, texts.c and translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -51,6 +51,7 @@ typedef struct TfcSession {
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
     uint8_t *is_fed;              /* of each slot: it is among the rows checked so far */
     Arena *results;               /* of the last generation or list of translations */
+    Arena *predicted;             /* of the last predictions of a text */
     TokenText text;               /* of the last call with text */
     UnknownCount unknown;         /* tokens of the last call's texts */
     char unknown_note[UNKNOWN_NOTE_BYTES];

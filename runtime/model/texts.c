@@ -34,9 +34,12 @@ static Tokenizer *open_vocabulary(const TfcVocabulary *vocabulary)
 }
 
 /* Compiling has read the same bytes, so they are good: what is missing is memory. */
-static int open_tokenizers(TfcLoaded *loaded)
+int texts_open(TfcLoaded *loaded)
 {
     const TfcText *text = loaded->model->text;
+    if (!text)
+        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s was compiled without a vocabulary inside",
+                              loaded->model->name);
     pthread_mutex_lock(&loaded->mutex);
     if (!loaded->target)
         loaded->target = open_vocabulary(&text->target);
@@ -51,20 +54,18 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                 DecodeSettings *settings)
 {
     const TfcModel *model = session->loaded->model;
-    if (!model->text)
-        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s was compiled without a vocabulary inside",
-                              model->name);
+    int status = texts_open(session->loaded);
+    if (status)
+        return status;
     if (encodes != (session->loaded->variant->programs[TFC_ENCODE] != NULL))
         return tfc_model_fail(TFC_ERROR_FUNCTION, "%s %s", model->name,
                               encodes ? "continues texts: generate_text does so"
                                       : "translates: translate_text does so");
-    int status = session_settings(session, given, settings);
+    status = session_settings(session, given, settings);
     if (!status && given && (given->prefix_lengths || given->prefixes))
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "prefixes are for ids: texts have prefix_text");
     if (!status)
         status = session_prepare_decode(session);
-    if (!status)
-        status = open_tokenizers(session->loaded);
     session->n_slots = -1; /* what decode_step had begun is over */
     session->text.length = 0;
     session->unknown = (UnknownCount){0};

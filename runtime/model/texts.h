@@ -9,6 +9,8 @@
 /* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`: the
  * name of a prefix's field, for the message; else NULL. */
 int texts_check(const char *name, const char *utf8, int64_t length);
+/* Makes the model's tokenizers, unless they are there. */
+int texts_open(TfcLoaded *loaded);
 /* Begins a call: makes stepper, tokenizers and settings ready, and ends what decode_step had begun.
  * `encodes`: whether the call needs a model with an encoder or one without. */
 int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,

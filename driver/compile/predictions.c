@@ -1,0 +1,159 @@
+/* The function predict of what is compiled: what the run's columns say of each prediction, and which
+ * input a text feeds; for the model's constant (TfcPredictions of runtime/model/abi.h). */
+#include "driver/compile/artifact.h"
+
+#include "driver/run/label_lists.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- what is predicted ---- */
+
+static bool find_columns(Artifact *a)
+{
+    return columns_of(a->job, a->session.model->module, &a->ports, &a->columns) &&
+           (!a->run || label_lists_read(a->job, a->run, &a->columns)) &&
+           (!a->vocab || columns_check_sizes(a->job, &a->columns, a->vocab));
+}
+
+bool compile_find_predictions(Artifact *a)
+{
+    inference_init(&a->inference, &a->session, NULL, a->vocab);
+    return find_columns(a) &&
+           predictor_find(&a->predictor, a->job, &a->inference, &a->columns, a->kind, a->only);
+}
+
+/* ---- the input that a text feeds ---- */
+
+static bool is_one_of(const char *name, const char *a, const char *b)
+{
+    return (a && !strcmp(name, a)) || (b && !strcmp(name, b));
+}
+
+/* Whether the function reads `input` and no other but `next`. */
+static bool reads_alone(const Function *function, const char *input, const char *next)
+{
+    bool reads = false;
+    FOR_OPS (op, &function->body) {
+        const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
+        if (name && !is_one_of(name, input, next))
+            return false;
+        reads = reads || (name && !strcmp(name, input));
+    }
+    return reads;
+}
+
+static TfcTextInput column_input(const ColumnSpec *spec, const TokenRules *rules)
+{
+    return (TfcTextInput){.input =
+                              spec->kind == COLUMN_TEXT && spec->side >= 0 ? spec->input : NULL,
+                          .begin = spec->is_framed ? rules->source_begin : -1,
+                          .end = spec->is_framed ? rules->source_end : -1,
+                          .alone = -1};
+}
+
+/* As corpus_source_frame has it. */
+static TfcTextInput source_input(const Artifact *a)
+{
+    const bool begins = a->rules.source_begin < 0 && a->predictor.kind == CORPUS_SENTENCES;
+    return (TfcTextInput){.input = a->ports.source,
+                          .of_source = 1,
+                          .begin = begins ? a->rules.begin : a->rules.source_begin,
+                          .end = a->rules.source_end,
+                          .alone = vocab_rules(vocab_source(a->vocab))->end};
+}
+
+/* As corpus_target_frame has it for lines. */
+static TfcTextInput target_input(const Artifact *a)
+{
+    return (TfcTextInput){.input = a->ports.target,
+                          .next = a->ports.next,
+                          .is_target = 1,
+                          .begin = a->rules.text.begin,
+                          .end = a->rules.text.end,
+                          .alone = a->rules.text.start};
+}
+
+bool compile_text_input(const Artifact *a, TfcTextInput *out)
+{
+    const Predictor *p = &a->predictor;
+    if (!a->vocab || !a->names[TFC_PREDICT])
+        return false;
+    *out =
+        p->kind == CORPUS_RECORDS
+            ? p->columns.n == 1 ? column_input(&p->columns.specs[0], &a->rules) : (TfcTextInput){0}
+        : p->kind == CORPUS_LINES ? target_input(a)
+                                  : source_input(a);
+    return out->input && reads_alone(a->functions[TFC_PREDICT], out->input, out->next);
+}
+
+/* ---- the constant ---- */
+
+static void put_labels(const Prediction *p, int number, int64_t n, Text *out)
+{
+    if (!p->names)
+        return;
+    text_add(out, "static const char *const labels_%d[] = {\n", number);
+    for (int64_t i = 0; i < n; i++) {
+        text_string(out, "    ");
+        text_quote(out, p->names[i]);
+        text_string(out, ",\n");
+    }
+    text_string(out, "};\n");
+}
+
+/* The length of the last axis, along which classes lie. */
+static int64_t last_axis(const TfcProgram *program, int output)
+{
+    const TfcShape *shape = &program->outputs[output].shape;
+    return shape->dims[shape->rank - 1].size;
+}
+
+static void put_prediction(const Prediction *p, int number, int64_t n, Text *out)
+{
+    text_string(out, "    {");
+    text_quote(out, p->name);
+    text_add(out, ", %d, %" PRId64 ", %d, %d, %" PRId64 ", ", p->classes, p->width, p->side >= 0,
+             p->is_ctc, p->names ? n : 0);
+    text_add(out, p->names ? "labels_%d},\n" : "0},\n", number);
+}
+
+static void put_name(const char *name, Text *out)
+{
+    if (name)
+        text_quote(out, name);
+    else
+        text_string(out, "0");
+}
+
+static bool put_text_input(const Artifact *a, Text *out)
+{
+    TfcTextInput input;
+    if (!a->has_text || !compile_text_input(a, &input))
+        return false;
+    text_string(out, "static const TfcTextInput text_input = {");
+    put_name(input.input, out);
+    text_string(out, ", ");
+    put_name(input.next, out);
+    text_add(out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "};\n",
+             input.of_source, input.is_target, input.begin, input.end, input.alone);
+    return true;
+}
+
+void compile_put_predictions(const Artifact *a, Text *out)
+{
+    const Predictor *p = &a->predictor;
+    const TfcProgram *program = a->programs[TFC_PREDICT];
+    if (!program)
+        return;
+    for (int i = 0; i < p->n; i++)
+        put_labels(&p->all[i], i, last_axis(program, i), out);
+    text_string(out, "static const TfcPrediction all_predictions[] = {\n");
+    for (int i = 0; i < p->n; i++)
+        put_prediction(&p->all[i], i, last_axis(program, i), out);
+    text_string(out, "};\n");
+    const bool takes_text = put_text_input(a, out);
+    text_add(out,
+             "static const TfcPredictions predictions_constant = {%d, all_predictions, %s};\n\n",
+             p->n, takes_text ? "&text_input" : "0");
+}
