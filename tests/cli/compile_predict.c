@@ -1,0 +1,189 @@
+/* Predictions of lines by a compiled library, printed as tfc predict --json --top 1000 prints them;
+ * arguments that are not allowed, after each of which the session predicts what it predicted before.
+ *
+ * cc -DHEADER='"X.h"' -DNAME=X …  Usage: a.out [--paths] <LINES   (--paths: of CTC the best path) */
+#include <stdint.h>
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define N(name) PASTE(NAME, name)
+#include HEADER
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static NAME *model;
+static N(session) * session;
+static int wrong;
+
+#define FAIL(...) (wrong++, fprintf(stderr, "line %d: ", __LINE__), fprintf(stderr, __VA_ARGS__))
+
+/* ---- printing ---- */
+
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('"');
+}
+
+static const float *compared;
+
+static int by_probability(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const float p = compared[x], q = compared[y];
+    return p == q ? (x > y) - (x < y) : (p < q) - (p > q);
+}
+
+static void print_classes(const N(prediction_info) * info, const float *values)
+{
+    int64_t *order = malloc(sizeof *order * (size_t)info->width);
+    for (int64_t i = 0; i < info->width; i++)
+        order[i] = i;
+    compared = values;
+    qsort(order, (size_t)info->width, sizeof *order, by_probability);
+    printf("[");
+    for (int64_t i = 0; i < info->width; i++) {
+        printf(i ? ", [" : "[");
+        if (info->labels)
+            print_quoted(info->labels[order[i]]);
+        else
+            printf("%lld", (long long)order[i]);
+        printf(", %.9g]", (double)values[order[i]]);
+    }
+    printf("]");
+    free(order);
+}
+
+static void print_values(const N(prediction_info) * info, const float *values)
+{
+    if (info->classes) {
+        print_classes(info, values);
+        return;
+    }
+    printf(info->width > 1 ? "[" : "");
+    for (int64_t i = 0; i < info->width; i++)
+        printf("%s%.9g", i ? ", " : "", (double)values[i]);
+    printf(info->width > 1 ? "]" : "");
+}
+
+static void print_path(const N(prediction_info) * info, const N(predicted) * found)
+{
+    for (int64_t i = 0; i < found->n_path; i++)
+        printf("%s%s", i ? " " : "", info->labels[found->path[i]]);
+    printf("\n");
+}
+
+static void print_predicted(const N(predicted) * list, int64_t n, int64_t line, int paths)
+{
+    if (!paths)
+        printf("{\"line\": %lld", (long long)line);
+    for (int64_t i = 0; i < n; i++) {
+        N(prediction_info) info;
+        if (N(prediction)(model, i, &info))
+            FAIL("%s\n", N(error_detail)());
+        if (paths) {
+            print_path(&info, &list[i]);
+            continue;
+        }
+        printf(info.positions ? ", \"%s\": [" : ", \"%s\": ", info.name);
+        for (int64_t p = 0; p < list[i].positions; p++) {
+            printf(p ? ", " : "");
+            print_values(&info, list[i].values + p * info.width);
+        }
+        printf(info.positions ? "]" : "");
+        if (!info.ctc != !list[i].path || (!info.positions && list[i].positions != 1))
+            FAIL("%s: %lld positions\n", info.name, (long long)list[i].positions);
+    }
+    printf(paths ? "" : "}\n");
+}
+
+/* ---- what is not allowed ---- */
+
+static const N(predicted) old[1];
+
+static void refuses(int line, N(session) * of, const char *words, const char *utf8, int64_t length)
+{
+    const N(predicted) *list = old;
+    int64_t n = -5, cut = -5;
+    int status = N(predict_text)(of, utf8, length, &list, &n, &cut);
+    if (status == N(ERROR_ARGUMENT) && strstr(N(error_detail)(), words) && !list && !n && !cut)
+        return;
+    wrong++;
+    fprintf(stderr, "line %d: %d (%s), not %s\n", line, status, N(error_detail)(), words);
+}
+#define REFUSES(...) refuses(__LINE__, __VA_ARGS__)
+
+static void wrong_texts(void)
+{
+    const N(predicted) *list = old;
+    int64_t n = -5;
+    REFUSES(NULL, "session", "a", 1);
+    REFUSES((N(session) *)model, "session", "a", 1);
+    REFUSES(session, "utf8 is NULL", NULL, 3);
+    REFUSES(session, "length is -1", "a", -1);
+    REFUSES(session, "length is 9223372036854775807", "a", INT64_MAX);
+    REFUSES(session, "byte 1 of utf8 is 0xff", "a\xff", 2);
+    REFUSES(session, "byte 1 of utf8 is 0x00", "a\0b", 3);
+    REFUSES(session, "byte 0 of utf8 is 0xc3", "\xc3\xa9", 1);
+    if (N(predict_text)(session, "a", 1, NULL, &n, NULL) != N(ERROR_ARGUMENT) || n)
+        FAIL("list is NULL: %s\n", N(error_detail)());
+    if (N(predict_text)(session, "a", 1, &list, NULL, NULL) != N(ERROR_ARGUMENT) || list)
+        FAIL("n is NULL: %s\n", N(error_detail)());
+}
+
+static void wrong_predictions(void)
+{
+    N(prediction_info) info;
+    N(predict_in) in = {.B = -1};
+    N(predict_out) out;
+    const int64_t n = N(prediction_count)(model), numbers[] = {-1, n, INT64_MAX, INT64_MIN};
+    if (n < 1 || N(prediction_count)(NULL) != -1 || N(prediction_count)((NAME *)session) != -1)
+        FAIL("prediction_count\n");
+    for (int i = 0; i < 4; i++)
+        if (N(prediction)(model, numbers[i], &info) != N(ERROR_ARGUMENT))
+            FAIL("prediction %lld\n", (long long)numbers[i]);
+    if (N(prediction)(model, 0, NULL) != N(ERROR_ARGUMENT) ||
+        N(prediction)(NULL, 0, &info) != N(ERROR_ARGUMENT))
+        FAIL("prediction with NULL\n");
+    if (N(predict)(session, &in, &out) != N(ERROR_ARGUMENT) ||
+        N(predict)(session, NULL, &out) != N(ERROR_ARGUMENT) ||
+        N(predict)(session, &in, NULL) != N(ERROR_ARGUMENT) ||
+        N(predict)(NULL, &in, &out) != N(ERROR_ARGUMENT))
+        FAIL("predict\n");
+    in = (N(predict_in)){.B = 3}; /* no lengths, no ids */
+    if (N(predict)(session, &in, &out) != N(ERROR_ARGUMENT) ||
+        !strstr(N(error_detail)(), "is NULL"))
+        FAIL("predict: %s\n", N(error_detail)());
+}
+
+int main(int argc, char **argv)
+{
+    static char line[1 << 16];
+    const N(predicted) * list;
+    int64_t n, cut, number = 0;
+    const int paths = argc > 1 && !strcmp(argv[1], "--paths");
+    if (N(open)(NULL, &model) || N(session_new)(model, &session))
+        return fprintf(stderr, "%s\n", N(error_detail)()), 2;
+    wrong_texts();
+    wrong_predictions();
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        if (N(predict_text)(session, line, (int64_t)strlen(line), &list, &n, &cut))
+            return fprintf(stderr, "%s\n", N(error_detail)()), 1;
+        if (n != N(prediction_count)(model))
+            FAIL("%lld predictions\n", (long long)n);
+        if (cut)
+            fprintf(stderr, "line %lld: %lld tokens are left out\n", (long long)number + 1,
+                    (long long)cut);
+        print_predicted(list, n, number++, paths);
+    }
+    N(close)(model);
+    if (N(predict_text)(session, "a", 1, &list, &n, &cut) != N(ERROR_ARGUMENT) ||
+        !strstr(N(error_detail)(), "closed"))
+        FAIL("a closed model: %s\n", N(error_detail)());
+    N(session_free)(session);
+    return wrong != 0;
+}

@@ -1,0 +1,210 @@
+#!/bin/sh
+# Predictions in a compiled library: those of a text are tfc predict's, bit for bit, in C and in Python, of classes, tags,
+# vectors and numbers, in f32 and in integers, for each way in which a text can feed a model; CTC's best path; arguments
+# that are not allowed; one prediction of several.
+# Usage: compile_predict.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+python=$(command -v python3 || true)
+cpu="--cpu x86-64-v2" # the same vectors in both
+[ -z "${TFC_RUNTIME:-}" ] || python='' # an instrumented library is loaded by instrumented programs alone
+
+train() { # MODEL OPTION …
+    model=$1
+    shift
+    "$tfc" train "$model.tfg" --out "$model" --steps 12 --seed 3 --validate-every 0 "$@" 2>"$model.err" ||
+        fail "$model: $(cat "$model.err")"
+}
+# library RUN OPTION …: RUN.lib/libRUN.so, and a program that predicts lines
+library() {
+    run=$1
+    shift
+    mkdir -p "$run.lib"
+    # shellcheck disable=SC2086  # words
+    "$tfc" compile "$run" -o "$run.lib/lib$run.so" $cpu "$@" 2>compiled || fail "$run is not compiled: $(cat compiled)"
+    $CC "$root/tests/cli/compile_predict.c" -o "$run.lib/predict" -I"$run.lib" -L"$run.lib" -l"$run" \
+        -DHEADER="\"$run.h\"" -DNAME="$run" -Wl,-rpath,"$work/$run.lib"
+}
+# same RUN OPTION …: the program and the module predict what tfc predict does with these options
+same() {
+    run=$1
+    shift
+    # shellcheck disable=SC2086
+    "$tfc" predict "$run" --json --top 1000 --input lines $cpu "$@" >expected 2>told || fail "$run: $(cat told)"
+    "$run.lib/predict" <lines >found 2>told || fail "$run: $(cat told)"
+    cmp found expected || fail "$run $*: predictions differ"
+    [ -z "$python" ] || PYTHONPATH=$run.lib "$python" "$root/tests/cli/compile_predict.py" "$run" lines expected ||
+        fail "$run $*: Python predicts otherwise"
+}
+
+# A text with a class; words with tags; both with numbers of all sorts.
+cat >reader.tfg <<'END'
+model reader
+const vocab = 40, classes = 3, d = 16
+dim B, S
+input text : token[B, S~] = column("text")
+input kind : int[B] = column("kind")
+vocab kind = words
+param embedding : [vocab, d] = normal(0, 1)
+x = embedding[text]
+m = reshape(mean(x, 1), [B, d])
+y = gelu(linear as inner(m, 64))
+logits = linear as head(y, classes)
+loss = cross_entropy(logits, kind)
+predict class = softmax(logits)
+predict vector = y
+predict number = sum(m * m, -1)
+predict each = sum(x * x, -1)
+predict letters = softmax(x)
+train { rate = constant(0.01); batch = tokens(300); max_length = 12; optimizer = adam(0.9, 0.98) }
+END
+cat >tagger.tfg <<'END'
+model tagger
+const vocab = 40, tags = 4, d = 16
+dim B, S
+input words : token[B, S~] = column("text")
+input tags_ : int[B, S~] = column("tags")
+vocab tags_ = words
+param embedding : [vocab, d] = normal(0, 1)
+logits = linear as head(gelu(linear as inner(embedding[words], 64)), tags)
+loss = cross_entropy(logits, tags_)
+predict tag = softmax(logits)
+train { rate = constant(0.01); batch = tokens(300); optimizer = adam(0.9, 0.98) }
+END
+# The frames of CTC are the letters of the text.
+sed 's/^model.*/model speller/; s/^dim.*/dim B, S, T/; s/tags_ : int\[B, S~\]/tags_ : int[B, T~]/
+    s/column("tags")/column("once")/; s/^loss.*/loss = ctc_loss(logits, tags_)/' tagger.tfg >speller.tfg
+# Texts that are no columns, and a target.
+cat >plain.tfg <<'END'
+model plain
+const vocab = 16, d = 16
+dim B, S
+input src : token[B, S~]
+param embedding : [vocab, d] = normal(0, 1)
+x = embedding[src]
+output logits = linear as head(x, vocab)
+loss = cross_entropy(logits, src)
+predict token = softmax(logits)
+predict vector = mean(x, 1)
+train { rate = constant(0.01); batch = tokens(300); optimizer = adam(0.9, 0.98) }
+END
+cat >line.tfg <<'END'
+model line
+const vocab = 16, d = 16
+dim B, T
+input tgt : token[B, T~]
+param embedding : [vocab, d] = normal(0, 1)
+x = embedding[tgt]
+output logits = linear as head(x, vocab)
+loss = cross_entropy(logits, next(tgt))
+predict vector = x
+predict sum = mean(x, 1)
+train { rate = constant(0.01); batch = tokens(300); optimizer = adam(0.9, 0.98) }
+END
+cat >towers.tfg <<'END'
+model towers
+const vocab = 16, d = 16
+dim B, S, T
+input a : token[B, S~] = column("text")
+input b : token[B, T~] = column("tags")
+vocab a = shared
+vocab b = shared
+param embedding : [vocab, d] = normal(0, 1)
+block tower(tokens) { return reshape(mean(embedding[tokens], 1), [B, d]) }
+left = tower as tower(a)
+right = tower as same tower(b)
+loss = cross_entropy(left @ transpose(right), position(B))
+predict left = left
+predict right = right
+train { rate = constant(0.01); batch = tokens(300); optimizer = adam(0.9, 0.98) }
+END
+awk 'BEGIN { srand(5); print "text\tkind\ttags\tonce" > "all.tsv"
+     for (i = 0; i < 300; i++) { n = 1 + int(rand() * 6); s = t = o = last = "";
+     for (k = 0; k < n; k++) { w = substr("abcdefgh", 1 + int(rand() * 8), 1);
+     tag = w < "c" ? "LOW" : w < "f" ? "mid\"le\"" : "é\\"
+     s = s (k ? " " : "") w; t = t (k ? " " : "") tag; if (tag != last) o = o (k ? " " : "") tag; last = tag }
+     print s "\t" (n < 3 ? "short one" : n < 5 ? "middle" : "long \"one\"") "\t" t "\t" o > "all.tsv"
+     print s > "all.txt" } }'
+# Lines with unknown words, several blanks, and one longer than the model takes.
+{ head -n 40 all.txt; printf 'a   b\nh g zz \303\251\na b c d e f g h a b c d e f g h a b\nb a\n'; } >lines
+
+train reader --data all.tsv --vocab words:auto
+library reader --gemm native
+same reader
+grep -q 'line 43: 7 tokens are left out' told || fail "what is cut is not told: $(cat told)"
+grep -q 'long \\"one\\"' expected || fail "labels"
+[ "$(cut -c1-60 expected | sort -u | wc -l)" -gt 30 ] || fail "few answers"
+if [ -n "$python" ]; then
+    PYTHONPATH=reader.lib "$python" -W always -c 'import reader
+reader.Model().predict("a " * 20, top=1)' 2>warned || fail "$(cat warned)"
+    grep -q "the last 9 tokens of the text are left out" warned || fail "Python does not warn: $(cat warned)"
+fi
+library reader --dtype int8
+same reader --dtype int8
+cpu="--cpu x86-64-v2,x86-64-v3"
+library reader --only vector
+for level in 2 3; do
+    export TFC_CPU_LEVEL=$level
+    cpu="--cpu x86-64-v$level"
+    same reader --only vector
+done
+unset TFC_CPU_LEVEL
+"$tfc" quantize reader -o quantised >quantising 2>&1 || fail "$(cat quantising)"
+rm -r reader
+mv quantised reader
+library reader
+same reader
+
+train tagger --data all.tsv --vocab words:auto
+library tagger
+same tagger
+train plain --text all.txt --lines --vocab words:auto
+library plain
+same plain
+train line --text all.txt --lines --vocab words:auto
+library line
+same line
+train towers --data all.tsv --vocab words:auto
+library towers --only left
+same towers --only left
+mkdir both.lib
+"$tfc" compile towers -o both.lib/libtowers.so
+grep -q 'towers_predict(' both.lib/towers.h || fail "two texts: no function"
+! grep -q towers_predict_text both.lib/towers.h || fail "two texts are one"
+
+# CTC: the most probable class of each frame, without what is repeated, without blanks.
+train speller --data all.tsv --vocab words:auto
+library speller
+"$tfc" predict speller --json --input lines >frames 2>told
+speller.lib/predict --paths <lines >paths 2>told || fail "speller: $(cat told)"
+if [ -n "$python" ]; then
+    "$python" - frames paths <<'END' || fail "CTC's best path"
+import itertools
+import json
+import sys
+paths = open(sys.argv[2], encoding="utf-8").read().split("\n")
+some = 0
+for line, path in zip(open(sys.argv[1], encoding="utf-8"), paths):
+    best = [frame[0][0] for frame in json.loads(line)["tag"]]
+    found = [label for label, _ in itertools.groupby(best) if label != "<blank>"]
+    assert " ".join(found) == path, (found, path)
+    some += len(found)
+assert some > 20, some
+END
+fi
+
+# C source is the same, of a run in integers, too; what cannot be compiled.
+mkdir c
+"$tfc" compile reader -o c/reader.c --cpu x86-64
+$CC -O0 -w -ffp-contract=off c/reader.c "$root/tests/cli/compile_predict.c" -Ic -DHEADER='"reader.h"' -DNAME=reader -o c/predict \
+    -lm -pthread
+"$tfc" predict reader --json --top 1000 --input lines --cpu x86-64 >expected 2>told
+c/predict <lines 2>told | sed 's/[0-9]\.[0-9e-]*//g' >found || fail "C: $(cat told)"
+sed 's/[0-9]\.[0-9e-]*//g' expected | cmp - found || fail "C predicts otherwise"
+refuses 1 "--only nothing" "$tfc" compile reader -o a.so --only nothing
+refuses 1 "the function predict is not compiled" "$tfc" compile reader -o a.so --only class --function forward
+"$tfc" compile reader.tfg --function predict -o c/libreader.so || fail "without a run"
+! grep -q reader_predict_text c/reader.h || fail "text without a vocabulary"
+echo "all is well"
