@@ -33,6 +33,24 @@ for seed in 1 2; do
         2>training || fail "$(cat training)"
 done
 "$tfc" compile speaking1 --with speaking2 -o speaking.o # an ensemble
+cat >predicting.tfg <<'END'
+model predicting
+const vocab = 8, d_model = 4
+dim B, S, T
+input said : token[B, S~] = column("said")
+input sounds : int[B, T~] = column("sounds")
+vocab sounds = words
+param embedding : [vocab, d_model] = normal(0, 1)
+logits = linear as head(embedding[said], 3)
+loss = ctc_loss(logits, sounds)
+predict sound = softmax(logits)
+predict token = said
+train { batch = tokens(100) }
+END
+printf 'said\tsounds\nabcab\ta b a\ncab\ta b\n' >sounds.tsv
+"$tfc" train predicting.tfg --data sounds.tsv --vocab characters.txt --steps 1 --out predicting 2>training ||
+    fail "$(cat training)"
+"$tfc" compile predicting -o predicting.o --function predict
 # A SentencePiece model.
 printf 'ab ba abba\nbab abab\ncab bac\n' >letters
 "$tfc" train "$root/models/multi30k_small.tfg" --set layers=1 --set d_model=8 --set heads=2 --source letters --target letters \
@@ -46,7 +64,8 @@ param w : [4, 4] = load("filed.safetensors", "w")
 output y = x @ w
 END
 "$tfc" compile filed.tfg -o filed.o
-$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_calls.c" "$tests/faults_wrap.c" failing.o filed.o speaking.o "$archive" -o faults \
+$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_calls.c" "$tests/faults_wrap.c" failing.o filed.o speaking.o predicting.o \
+    "$archive" -o faults \
     -no-pie -Wl,--gc-sections $wraps -pthread -lm
 
 # A file that fits, and some that do not.

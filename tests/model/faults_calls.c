@@ -339,6 +339,24 @@ static int tokenize(World *w)
     return ok ? 0 : problem ? N(ERROR_ARGUMENT) : N(ERROR_MEMORY);
 }
 
+/* Classes of each token, CTC's path, whole numbers. */
+static int predict_text(World *w)
+{
+    static const char text[] = "ab cab";
+    const predicting_predicted *list;
+    int64_t n, cut;
+    int status = predicting_predict_text(w->reading, text, sizeof text - 1, &list, &n, &cut);
+    w->result = 0;
+    for (int64_t i = 0; i < n; i++) {
+        predicting_prediction_info info;
+        world_need(predicting_prediction(w->predictor, i, &info), "prediction");
+        w->result += sum_of(list[i].values, list[i].positions * info.width);
+        for (int64_t k = 0; k < list[i].n_path; k++)
+            w->result += list[i].path[k];
+    }
+    return status;
+}
+
 int call_open(World *w)
 {
     int status = N(open)(w->path, &w->model);
@@ -430,8 +448,16 @@ static void with_speaker(World *w)
     world_need(speaking_session_new(w->speaker, &w->speech), "session_new");
 }
 
+static void with_predictor(World *w)
+{
+    world_need(predicting_open(NULL, &w->predictor), "open");
+    world_need(predicting_session_new(w->predictor, &w->reading), "session_new");
+}
+
 void world_end(World *w)
 {
+    predicting_session_free(w->reading);
+    predicting_close(w->predictor);
     speaking_session_free(w->speech);
     speaking_close(w->speaker);
     N(session_free)(w->session);
@@ -488,6 +514,7 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
         {"translations", with_session, list_translations, NULL, 0, NULL, 0},
         {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
         {"generate behind prompts", with_speaker, generate_behind, NULL, 0, NULL, 0},
+        {"predict_text", with_predictor, predict_text, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
         {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
         {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},

@@ -4,6 +4,7 @@
 #define TESTS_MODEL_FAULTS_CALLS_H
 
 #include "failing.h"
+#include "predicting.h"
 #include "speaking.h"
 
 #include <stddef.h>
@@ -18,6 +19,8 @@ typedef struct World {
     N(session) * session;
     speaking *speaker;
     speaking_session *speech;
+    predicting *predictor;
+    predicting_session *reading;
     double result; /* one number for all that the call gives */
 } World;
 
