@@ -35,7 +35,8 @@ static const Option options[] = {
      "(as FILE ends: .so, .o, none or .wasm, .c, .ll, .s, .bc, .html)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
      "some of forward,loss,train_step,encode,decode_step,alignment,predict (all that the model has\n"
-     "but alignment; in a program, page, package or ensemble only those that decode)"},
+     "but alignment; in a program, page, package or ensemble only those that decode, or else\n"
+     "predict)"},
     {"only", "NAME", FIELD(Compile, o.only), 0, NULL,
      "the prediction of the function predict (all that the model makes)"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,

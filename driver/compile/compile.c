@@ -127,7 +127,9 @@ static bool check_ensemble(Artifact *a)
 static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns)
 {
     if (!list) {
-        bool decodes = ports_predict(&a->ports);
+        bool decodes = ports_predict(&a->ports), says = predicts(a->session.model->module);
+        if (alone && !decodes && says)
+            return add_predictions(a);
         bool has_loss = a->session.model->has_loss && !alone;
         bool trains = has_loss && !precision_quant(a->session.options.precision);
         if (has_loss && !trains)
@@ -138,16 +140,16 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
                (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
                (!has_loss || add_function(a, TFC_LOSS)) &&
                (!trains || add_function(a, TFC_TRAIN_STEP)) &&
-               (alone || !predicts(a->session.model->module) || add_predictions(a));
+               (alone || !says || add_predictions(a));
     }
     char *names = arena_strdup(a->job->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_named(a, name))
             return false;
-    if (alone && !a->names[TFC_DECODE_STEP])
+    if (alone && !a->names[TFC_DECODE_STEP] && !a->names[TFC_PREDICT])
         return job_error(a->job,
                          "a program of its own, or an ensemble, decodes: it needs the function "
-                         "decode_step");
+                         "decode_step, or predict");
     return true;
 }
 
@@ -260,6 +262,19 @@ static bool read_vocabulary(Artifact *a, const CompileOptions *o)
     return inference_check_sizes(a->job, a->session.model->module, a->vocab);
 }
 
+/* What a program, page or package does with a text. */
+static bool check_alone(Artifact *a)
+{
+    return a->names[TFC_DECODE_STEP] || a->has_text ||
+           job_error(a->job,
+                     "--emit %s: the predictions of %s do not read one text whose vocabulary is "
+                     "inside%s",
+                     a->emit, a->session.options.path,
+                     !a->vocab            ? ": --vocab gives it"
+                     : a->predictor.n > 1 ? "; --only chooses one of them"
+                                          : "");
+}
+
 static bool read_shortlist(Artifact *a, const CompileOptions *o)
 {
     if (!o->shortlist.path)
@@ -366,6 +381,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
                                                   : NULL) &&
                write_code(a);
     choose_text(a);
+    if ((!strcmp(a->emit, "exe") || artifact_is_script(a)) && !check_alone(a))
+        return false;
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o))
         return false;
     share_tables(a, o);

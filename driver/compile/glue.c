@@ -465,11 +465,13 @@ void compile_glue(const Artifact *a, Text *out)
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);
+    const char *answers = a->names[TFC_DECODE_STEP] ? "main" : "predict_main";
     if (!strcmp(a->emit, "exe"))
         text_add(out,
-                 "extern HIDDEN int tfc_model_main(const void *constant, int argc, char **argv);\n"
+                 "extern HIDDEN int tfc_model_%s(const void *constant, int argc, char **argv);\n"
                  "int main(int argc, char **argv)\n"
-                 "{\n    return tfc_model_main(&model_constant, argc, argv);\n}\n");
+                 "{\n    return tfc_model_%s(&model_constant, argc, argv);\n}\n",
+                 answers, answers);
     if (artifact_is_script(a))
         text_add(
             out,

@@ -89,6 +89,18 @@ bool compile_text_input(const Artifact *a, TfcTextInput *out)
 
 /* ---- the constant ---- */
 
+/* A string of C: bytes that are not plain in octal, of three digits, which no digit behind them joins. */
+static void put_c_string(const char *text, Text *out)
+{
+    text_string(out, "\"");
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || strchr("\"\\?\177", *at))
+            text_add(out, "\\%03o", (unsigned char)*at);
+        else
+            text_put(out, at, 1);
+    text_string(out, "\"");
+}
+
 static void put_labels(const Prediction *p, int number, int64_t n, Text *out)
 {
     if (!p->names)
@@ -96,7 +108,7 @@ static void put_labels(const Prediction *p, int number, int64_t n, Text *out)
     text_add(out, "static const char *const labels_%d[] = {\n", number);
     for (int64_t i = 0; i < n; i++) {
         text_string(out, "    ");
-        text_quote(out, p->names[i]);
+        put_c_string(p->names[i], out);
         text_string(out, ",\n");
     }
     text_string(out, "};\n");
@@ -112,7 +124,7 @@ static int64_t last_axis(const TfcProgram *program, int output)
 static void put_prediction(const Prediction *p, int number, int64_t n, Text *out)
 {
     text_string(out, "    {");
-    text_quote(out, p->name);
+    put_c_string(p->name, out);
     text_add(out, ", %d, %" PRId64 ", %d, %d, %" PRId64 ", ", p->classes, p->width, p->side >= 0,
              p->is_ctc, p->names ? n : 0);
     text_add(out, p->names ? "labels_%d},\n" : "0},\n", number);
@@ -121,7 +133,7 @@ static void put_prediction(const Prediction *p, int number, int64_t n, Text *out
 static void put_name(const char *name, Text *out)
 {
     if (name)
-        text_quote(out, name);
+        put_c_string(name, out);
     else
         text_string(out, "0");
 }

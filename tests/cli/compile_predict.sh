@@ -141,6 +141,23 @@ if [ -n "$python" ]; then
 reader.Model().predict("a " * 20, top=1)' 2>warned || fail "$(cat warned)"
     grep -q "the last 9 tokens of the text are left out" warned || fail "Python does not warn: $(cat warned)"
 fi
+"$tfc" compile reader -o reader.lib/reads --cpu x86-64-v2
+"$tfc" predict reader --json --top 2 --input lines $cpu 2>told >expected
+reader.lib/reads --top 2 <lines 2>told | cmp - expected || fail "the program, several predictions"
+grep -q 'line 43: .* the last 7 tokens of the text are left out' told || fail "the program cuts silently: $(cat told)"
+"$tfc" compile reader -o reader.lib/classifies --cpu x86-64-v2 --only class
+for options in '' '--top 2' --json; do
+    # shellcheck disable=SC2086  # words
+    "$tfc" predict reader --only class --input lines $options $cpu 2>told >expected
+    # shellcheck disable=SC2086
+    reader.lib/classifies $options <lines 2>told | cmp - expected || fail "the program $options"
+done
+refuses 2 "there is no option '--beam'" reader.lib/classifies --beam
+refuses 2 "\-\-top takes a whole number from 1 to 2147483647, not '0'" reader.lib/classifies --top 0
+refuses 2 "\-\-top takes a value" reader.lib/classifies --top
+refuses 1 "absent" reader.lib/classifies --weights absent
+refuses 1 "line 2: byte 0 of utf8 is 0xff" sh -c "printf 'a\n\377\n' | reader.lib/classifies"
+[ ! -e /dev/full ] || refuses 1 "cannot write" sh -c 'reader.lib/classifies <lines >/dev/full'
 library reader --dtype int8
 same reader --dtype int8
 cpu="--cpu x86-64-v2,x86-64-v3"
@@ -160,6 +177,9 @@ same reader
 train tagger --data all.tsv --vocab words:auto
 library tagger
 same tagger
+"$tfc" compile tagger -o tagger.lib/tags
+"$tfc" predict tagger --input lines >expected 2>told
+tagger.lib/tags <lines 2>told | cmp - expected || fail "the program tags otherwise"
 train plain --text all.txt --lines --vocab words:auto
 library plain
 same plain
@@ -173,6 +193,7 @@ mkdir both.lib
 "$tfc" compile towers -o both.lib/libtowers.so
 grep -q 'towers_predict(' both.lib/towers.h || fail "two texts: no function"
 ! grep -q towers_predict_text both.lib/towers.h || fail "two texts are one"
+refuses 1 "do not read one text whose vocabulary is inside; --only chooses one" "$tfc" compile towers -o both.lib/program
 
 # CTC: the most probable class of each frame, without what is repeated, without blanks.
 train speller --data all.tsv --vocab words:auto
