@@ -427,7 +427,7 @@ static const char runtime_types[] =
     "} Shortlist;\n"
     "extern HIDDEN const struct ShortlistCalls shortlist_calls;\n"
     "typedef struct TfcPrediction {\n"
-    "    const char *name; long long classes, width, positions, ctc, n_labels;\n"
+    "    const char *name; long long classes, width, positions, ctc;\n"
     "    const char *const *labels;\n"
     "} TfcPrediction;\n"
     "typedef struct TfcTextInput {\n"

@@ -239,21 +239,22 @@ static void put_predictions(const Artifact *a, Text *out)
         a, out,
         "typedef struct @_prediction_info {\n"
         "    const char *name;\n"
-        "    int64_t classes;   /* 1: the values are probabilities of classes; 0: they are numbers */\n"
-        "    int64_t width;     /* values of the text or, with positions, of each position */\n"
+        "    int64_t classes;   /* how many the values are probabilities of; 0: they are numbers */\n"
+        "    int64_t width;     /* values of the text or, with positions, of each position; a multiple of classes */\n"
         "    int64_t positions; /* 1: each token of the text has values; 0: the text has */\n"
         "    int64_t ctc;       /* 1: the positions are CTC's frames, whose blank is class 0 */\n"
-        "    int64_t n_labels;\n"
         "    const char *const *labels; /* the classes' names; NULL: they have none */\n"
         "} @_prediction_info;\n");
-    put_named(a, out,
-              "typedef struct @_predicted {\n"
-              "    const float *values; /* of each position, one after the other */\n"
-              "    int64_t positions;   /* how many; 1 if the values are the text's */\n"
-              "    const int32_t *path; /* of CTC the classes of the best path, n_path of them; "
-              "else NULL */\n"
-              "    int64_t n_path;\n"
-              "} @_predicted;\n\n");
+    put_named(
+        a, out,
+        "typedef struct @_predicted {\n"
+        "    const float *values; /* of each position, one after the other */\n"
+        "    int64_t positions;   /* how many; 1 if the values are the text's */\n"
+        "    const int32_t *ids;  /* the token of each position; NULL if the values are the text's */\n"
+        "    const int32_t *path; /* of CTC the classes of the best path, n_path of them; else NULL */\n"
+        "    int64_t n_path;\n"
+        "    double log_probability; /* of that path; else 0 */\n"
+        "} @_predicted;\n\n");
 }
 
 /* ---- parameters ---- */

@@ -69,31 +69,32 @@ class _Parameter(ctypes.Structure):
 class _Prediction(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("classes", ctypes.c_int64), ("width", ctypes.c_int64),
                 ("positions", ctypes.c_int64), ("ctc", ctypes.c_int64),
-                ("n_labels", ctypes.c_int64), ("labels", ctypes.POINTER(ctypes.c_char_p))]
+                ("labels", ctypes.POINTER(ctypes.c_char_p))]
 
     def label(self, number):
         """The name of a class; its number, if it has none."""
-        return self.labels[number].decode() if number < self.n_labels else number
+        return self.labels[number].decode() if self.labels else number
 
-    def values(self, values, top):
-        """Those of a text or a position, as Model.predict gives them."""
+    def entry(self, values, top):
+        """An entry of those of a text, as Model.predict gives them."""
         if not self.classes:
             return values if self.width > 1 else values[0]
-        order = sorted(range(self.width), key=lambda i: -values[i])[:top]
+        order = sorted(range(self.classes), key=lambda i: -values[i])[:top]
         return [(self.label(i), values[i]) for i in order]
 
 
 class _Predicted(ctypes.Structure):
     _fields_ = [("values", ctypes.POINTER(ctypes.c_float)), ("positions", ctypes.c_int64),
-                ("path", ctypes.POINTER(ctypes.c_int32)), ("n_path", ctypes.c_int64)]
+                ("ids", ctypes.POINTER(ctypes.c_int32)), ("path", ctypes.POINTER(ctypes.c_int32)),
+                ("n_path", ctypes.c_int64), ("log_probability", ctypes.c_double)]
 
     def give(self, prediction, top):
         if prediction.ctc:
             return [prediction.label(i) for i in self.path[:self.n_path]]
-        width = prediction.width
-        all = self.values[:self.positions * width]
-        rows = [prediction.values(all[i:i + width], top) for i in range(0, len(all), width)]
-        return rows if prediction.positions else rows[0]
+        width = prediction.classes or prediction.width
+        values = self.values[:self.positions * prediction.width]
+        entries = [prediction.entry(values[i:i + width], top) for i in range(0, len(values), width)]
+        return entries if prediction.positions or prediction.width > width else entries[0]
 
 
 _lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))

@@ -101,12 +101,12 @@ static void put_c_string(const char *text, Text *out)
     text_string(out, "\"");
 }
 
-static void put_labels(const Prediction *p, int number, int64_t n, Text *out)
+static void put_labels(const Prediction *p, int number, Text *out)
 {
     if (!p->names)
         return;
     text_add(out, "static const char *const labels_%d[] = {\n", number);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < p->n_classes; i++) {
         text_string(out, "    ");
         put_c_string(p->names[i], out);
         text_string(out, ",\n");
@@ -114,19 +114,12 @@ static void put_labels(const Prediction *p, int number, int64_t n, Text *out)
     text_string(out, "};\n");
 }
 
-/* The length of the last axis, along which classes lie. */
-static int64_t last_axis(const TfcProgram *program, int output)
-{
-    const TfcShape *shape = &program->outputs[output].shape;
-    return shape->dims[shape->rank - 1].size;
-}
-
-static void put_prediction(const Prediction *p, int number, int64_t n, Text *out)
+static void put_prediction(const Prediction *p, int number, Text *out)
 {
     text_string(out, "    {");
     put_c_string(p->name, out);
-    text_add(out, ", %d, %" PRId64 ", %d, %d, %" PRId64 ", ", p->classes, p->width, p->side >= 0,
-             p->is_ctc, p->names ? n : 0);
+    text_add(out, ", %" PRId64 ", %" PRId64 ", %d, %d, ", p->classes ? p->n_classes : 0, p->width,
+             p->side >= 0, p->is_ctc);
     text_add(out, p->names ? "labels_%d},\n" : "0},\n", number);
 }
 
@@ -155,14 +148,13 @@ static bool put_text_input(const Artifact *a, Text *out)
 void compile_put_predictions(const Artifact *a, Text *out)
 {
     const Predictor *p = &a->predictor;
-    const TfcProgram *program = a->programs[TFC_PREDICT];
-    if (!program)
+    if (!a->names[TFC_PREDICT])
         return;
     for (int i = 0; i < p->n; i++)
-        put_labels(&p->all[i], i, last_axis(program, i), out);
+        put_labels(&p->all[i], i, out);
     text_string(out, "static const TfcPrediction all_predictions[] = {\n");
     for (int i = 0; i < p->n; i++)
-        put_prediction(&p->all[i], i, last_axis(program, i), out);
+        put_prediction(&p->all[i], i, out);
     text_string(out, "};\n");
     const bool takes_text = put_text_input(a, out);
     text_add(out,

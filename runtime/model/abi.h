@@ -73,15 +73,14 @@ typedef struct TfcText {
 } TfcText;
 
 /* TfcPrediction: one output of the function predict; the generated header has the same fields.
- *   classes    1: the values are probabilities of classes; 0: they are numbers
- *   width      values of a row or, with positions, of a position
+ *   classes    how many classes the values are probabilities of; 0: they are numbers
+ *   width      values of a row or, with positions, of a position; a multiple of classes
  *   positions  1: each position of the ragged dimension has values; 0: each row has
  *   ctc        1: the positions are CTC's frames, whose blank is class 0
- *   labels     names of the classes, n_labels of them; NULL: they have none */
+ *   labels     names of the classes; NULL: they have none */
 typedef struct TfcPrediction {
     const char *name;
     int64_t classes, width, positions, ctc;
-    int64_t n_labels;
     const char *const *labels;
 } TfcPrediction;
 

@@ -43,12 +43,14 @@ typedef struct TfcTranslation {
     int64_t n_source;
 } TfcTranslation;
 
-/* What one prediction gives of a text; values and path are the session's. */
+/* What one prediction gives of a text; values, ids and path are the session's. */
 typedef struct TfcPredicted {
     const float *values;
     int64_t positions;
+    const int32_t *ids;
     const int32_t *path;
     int64_t n_path;
+    double log_probability;
 } TfcPredicted;
 
 /* A word of a function's arguments or results: all fields of the generated structs

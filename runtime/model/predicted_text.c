@@ -7,24 +7,24 @@ enum { PREDICTED_DIGITS = 9 }; /* which tell each float from the others */
 
 /* ---- classes by their probabilities ---- */
 
-typedef struct RankedClass {
+typedef struct ClassRank {
     int64_t number;
     float probability;
-} RankedClass;
+} ClassRank;
 
 static int by_rank(const void *a, const void *b)
 {
-    const RankedClass *x = a, *y = b;
+    const ClassRank *x = a, *y = b;
     return x->probability != y->probability ? (x->probability < y->probability ? 1 : -1)
                                             : (x->number > y->number) - (x->number < y->number);
 }
 
 /* All classes, the most probable first, of equal ones the lowest; freed by the caller. */
-static RankedClass *rank_classes(const float *values, int64_t n)
+static ClassRank *rank_classes(const float *values, int64_t n)
 {
-    RankedClass *ranked = memory_resized(NULL, (size_t)n * sizeof *ranked);
+    ClassRank *ranked = memory_resized(NULL, (size_t)n * sizeof *ranked);
     for (int64_t i = 0; i < n; i++)
-        ranked[i] = (RankedClass){i, values[i]};
+        ranked[i] = (ClassRank){i, values[i]};
     qsort(ranked, (size_t)n, sizeof *ranked, by_rank);
     return ranked;
 }
@@ -33,7 +33,33 @@ static int64_t first_of(int64_t top, int64_t n) { return top < n ? top : n; }
 
 static const char *class_label(const TfcPrediction *p, int64_t number)
 {
-    return number < p->n_labels ? p->labels[number] : NULL;
+    return p->labels ? p->labels[number] : NULL;
+}
+
+/* Whether there is a list of classes or numbers: of positions, or of further dimensions. */
+static bool has_list(const TfcPrediction *p)
+{
+    return p->positions || (p->classes && p->width > p->classes);
+}
+
+/* Values of an entry of the list. */
+static int64_t entry_width(const TfcPrediction *p) { return p->classes ? p->classes : p->width; }
+
+static void put_class(const TfcPrediction *p, int64_t number, Text *out)
+{
+    const char *label = class_label(p, number);
+    if (label)
+        text_string(out, label);
+    else
+        text_integer(out, number);
+}
+
+static void put_path(const TfcPrediction *p, const TfcPredicted *found, Text *out)
+{
+    for (int64_t i = 0; i < found->n_path; i++) {
+        text_string(out, i ? " " : "");
+        put_class(p, found->path[i], out);
+    }
 }
 
 /* ---- JSON ---- */
@@ -50,9 +76,9 @@ static void put_json_class(const TfcPrediction *p, int64_t number, JsonWriter *j
 static void put_json_ranked(const TfcPrediction *p, const char *key, const float *values,
                             int64_t top, JsonWriter *json)
 {
-    RankedClass *ranked = rank_classes(values, p->width);
+    ClassRank *ranked = rank_classes(values, p->classes);
     json_open(json, key, '[');
-    for (int64_t i = 0; i < first_of(top, p->width); i++) {
+    for (int64_t i = 0; i < first_of(top, p->classes); i++) {
         json_open(json, NULL, '[');
         put_json_class(p, ranked[i].number, json);
         json_put_number(json, NULL, (double)ranked[i].probability, PREDICTED_DIGITS);
@@ -77,19 +103,34 @@ static void put_json_row(const TfcPrediction *p, const char *key, const float *v
     }
 }
 
+/* [["e e b", -0.12]]: CTC's labels. */
+static void put_json_path(const TfcPrediction *p, const TfcPredicted *found, JsonWriter *json)
+{
+    Text labels = {0};
+    put_path(p, found, &labels);
+    json_open(json, p->name, '[');
+    json_open(json, NULL, '[');
+    json_put_text(json, NULL, labels.data ? labels.data : "");
+    json_put_number(json, NULL, found->log_probability, PREDICTED_DIGITS);
+    json_close(json, ']');
+    json_close(json, ']');
+    text_free(&labels);
+}
+
 void predicted_put_json(const TfcPrediction *p, const TfcPredicted *found, int64_t top,
                         JsonWriter *json)
 {
-    if (!p->positions) {
-        put_json_row(p, p->name, found->values, top, json);
+    const int64_t n = found->positions * p->width, step = entry_width(p);
+    if (p->ctc) {
+        put_json_path(p, found, json);
         return;
     }
-    json_open(json, p->name, '[');
-    for (int64_t i = 0; p->ctc && i < found->n_path; i++)
-        put_json_class(p, found->path[i], json);
-    for (int64_t i = 0; !p->ctc && i < found->positions; i++)
-        put_json_row(p, NULL, found->values + i * p->width, top, json);
-    json_close(json, ']');
+    if (has_list(p))
+        json_open(json, p->name, '[');
+    for (int64_t i = 0; i < n; i += step)
+        put_json_row(p, has_list(p) ? NULL : p->name, found->values + i, top, json);
+    if (has_list(p))
+        json_close(json, ']');
 }
 
 /* ---- lines ---- */
@@ -99,19 +140,10 @@ bool predicted_has_line(const TfcPrediction *p)
     return p->classes || !p->positions || p->width == 1;
 }
 
-static void put_class(const TfcPrediction *p, int64_t number, Text *out)
-{
-    const char *label = class_label(p, number);
-    if (label)
-        text_string(out, label);
-    else
-        text_integer(out, number);
-}
-
 static void put_ranked(const TfcPrediction *p, const float *values, int64_t top, Text *out)
 {
-    RankedClass *ranked = rank_classes(values, p->width);
-    for (int64_t i = 0; i < first_of(top, p->width); i++) {
+    ClassRank *ranked = rank_classes(values, p->classes);
+    for (int64_t i = 0; i < first_of(top, p->classes); i++) {
         text_string(out, i ? "\t" : "");
         put_class(p, ranked[i].number, out);
         text_add(out, "\t%.6g", (double)ranked[i].probability);
@@ -128,27 +160,29 @@ static int64_t best_class(const float *values, int64_t n)
     return best;
 }
 
+/* The most probable class of each entry. */
 static void put_tags(const TfcPrediction *p, const TfcPredicted *found, Text *out)
 {
-    for (int64_t i = 0; i < found->positions; i++) {
+    for (int64_t i = 0; i < found->positions * p->width; i += p->classes) {
         text_string(out, i ? " " : "");
-        put_class(p, best_class(found->values + i * p->width, p->width), out);
+        put_class(p, best_class(found->values + i, p->classes), out);
     }
+}
+
+static void put_numbers(const float *values, int64_t n, Text *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        text_add(out, "%s%.9g", i ? " " : "", (double)values[i]);
 }
 
 void predicted_put_line(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
 {
-    for (int64_t i = 0; p->ctc && i < found->n_path; i++) {
-        text_string(out, i ? " " : "");
-        put_class(p, found->path[i], out);
-    }
     if (p->ctc)
-        return;
-    if (p->classes && p->positions)
+        put_path(p, found, out);
+    else if (p->classes && has_list(p))
         put_tags(p, found, out);
     else if (p->classes)
         put_ranked(p, found->values, top, out);
     else
-        for (int64_t i = 0; i < found->positions * p->width; i++)
-            text_add(out, "%s%.9g", i ? " " : "", (double)found->values[i]);
+        put_numbers(found->values, found->positions * p->width, out);
 }

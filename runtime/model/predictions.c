@@ -4,6 +4,7 @@
 
 #include "runtime/decode/ctc.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what is predicted ---- */
@@ -156,20 +157,32 @@ static const float *as_float(const TfcPort *port, const void *data, int64_t n, A
     return values;
 }
 
+/* CTC's best path. */
 static int find_path(const TfcPrediction *prediction, Arena *arena, TfcPredicted *out)
 {
-    const CtcFrames frames = {out->values, (int32_t)out->positions, (int32_t)prediction->width,
+    const int64_t n = out->positions * prediction->width;
+    float *logs = ARENA_ARRAY(arena, float, n + 1);
+    int32_t *path = ARENA_ARRAY(arena, int32_t, out->positions + 1), n_path;
+    const CtcFrames frames = {logs, (int32_t)out->positions, (int32_t)prediction->width,
                               CTC_LOSS_BLANK};
-    int32_t *path = ARENA_ARRAY(arena, int32_t, out->positions + 1), n;
-    double probability;
-    if (!path)
+    if (!logs || !path)
         return tfc_model_no_memory();
-    if (ctc_best_path(&frames, path, &n, &probability) != CTC_OK)
+    for (int64_t i = 0; i < n; i++)
+        logs[i] = logf(out->values[i]);
+    if (ctc_best_path(&frames, path, &n_path, &out->log_probability) != CTC_OK)
         return tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
                               prediction->name);
     out->path = path;
-    out->n_path = n;
+    out->n_path = n_path;
     return TFC_OK;
+}
+
+static const int32_t *copy_ids(const TextRow *row, Arena *arena)
+{
+    int32_t *ids = ARENA_ARRAY(arena, int32_t, row->length);
+    if (ids)
+        memcpy(ids, row->ids.data, (size_t)row->length * sizeof *ids);
+    return ids;
 }
 
 static int put_predicted(TfcSession *session, const TextRow *row, const TfcWord *words,
@@ -177,13 +190,15 @@ static int put_predicted(TfcSession *session, const TextRow *row, const TfcWord 
 {
     const TfcPredictions *predictions = session->loaded->model->predictions;
     const TfcProgram *program = session_program(session, TFC_PREDICT);
-    int status = TFC_OK;
+    const int32_t *ids = copy_ids(row, arena);
+    int status = ids ? TFC_OK : tfc_model_no_memory();
     for (int64_t i = 0; !status && i < predictions->n; i++) {
         const TfcPrediction *prediction = &predictions->all[i];
         const int64_t positions = prediction->positions ? row->length : 1;
         list[i] = (TfcPredicted){.values = as_float(&program->outputs[i], words[i].data,
                                                     positions * prediction->width, arena),
-                                 .positions = positions};
+                                 .positions = positions,
+                                 .ids = prediction->positions ? ids : NULL};
         if (!list[i].values)
             status = tfc_model_no_memory();
         else if (prediction->ctc)

@@ -1,7 +1,7 @@
 /* Predictions of lines by a compiled library, printed as tfc predict --json --top 1000 prints them;
  * arguments that are not allowed, after each of which the session predicts what it predicted before.
  *
- * cc -DHEADER='"X.h"' -DNAME=X …  Usage: a.out [--paths] <LINES   (--paths: of CTC the best path) */
+ * cc -DHEADER='"X.h"' -DNAME=X …  Usage: a.out <LINES */
 #include <stdint.h>
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -39,13 +39,13 @@ static int by_probability(const void *a, const void *b)
 
 static void print_classes(const N(prediction_info) * info, const float *values)
 {
-    int64_t *order = malloc(sizeof *order * (size_t)info->width);
-    for (int64_t i = 0; i < info->width; i++)
+    int64_t *order = malloc(sizeof *order * (size_t)info->classes);
+    for (int64_t i = 0; i < info->classes; i++)
         order[i] = i;
     compared = values;
-    qsort(order, (size_t)info->width, sizeof *order, by_probability);
+    qsort(order, (size_t)info->classes, sizeof *order, by_probability);
     printf("[");
-    for (int64_t i = 0; i < info->width; i++) {
+    for (int64_t i = 0; i < info->classes; i++) {
         printf(i ? ", [" : "[");
         if (info->labels)
             print_quoted(info->labels[order[i]]);
@@ -71,33 +71,45 @@ static void print_values(const N(prediction_info) * info, const float *values)
 
 static void print_path(const N(prediction_info) * info, const N(predicted) * found)
 {
+    char labels[1000] = "";
     for (int64_t i = 0; i < found->n_path; i++)
-        printf("%s%s", i ? " " : "", info->labels[found->path[i]]);
-    printf("\n");
+        strcat(strcat(labels, i ? " " : ""), info->labels[found->path[i]]);
+    printf("[[");
+    print_quoted(labels);
+    printf(", %.9g]]", found->log_probability);
 }
 
-static void print_predicted(const N(predicted) * list, int64_t n, int64_t line, int paths)
+static void print_list(const N(prediction_info) * info, const N(predicted) * found)
 {
-    if (!paths)
-        printf("{\"line\": %lld", (long long)line);
+    const int64_t n = found->positions * info->width,
+                  step = info->classes ? info->classes : info->width;
+    const int has_list = info->positions || step < info->width;
+    printf(has_list ? "[" : "");
+    for (int64_t i = 0; i < n; i += step) {
+        printf(i ? ", " : "");
+        print_values(info, found->values + i);
+    }
+    printf(has_list ? "]" : "");
+}
+
+static void print_predicted(const N(predicted) * list, int64_t n, int64_t line)
+{
+    printf("{\"line\": %lld", (long long)line);
     for (int64_t i = 0; i < n; i++) {
         N(prediction_info) info;
         if (N(prediction)(model, i, &info))
             FAIL("%s\n", N(error_detail)());
-        if (paths) {
-            print_path(&info, &list[i]);
-            continue;
-        }
-        printf(info.positions ? ", \"%s\": [" : ", \"%s\": ", info.name);
-        for (int64_t p = 0; p < list[i].positions; p++) {
-            printf(p ? ", " : "");
-            print_values(&info, list[i].values + p * info.width);
-        }
-        printf(info.positions ? "]" : "");
-        if (!info.ctc != !list[i].path || (!info.positions && list[i].positions != 1))
+        printf(", \"%s\": ", info.name);
+        (info.ctc ? print_path : print_list)(&info, &list[i]);
+        if (!info.ctc != !list[i].path || !info.positions != !list[i].ids ||
+            (!info.positions && list[i].positions != 1))
             FAIL("%s: %lld positions\n", info.name, (long long)list[i].positions);
+        if (info.ctc)
+            for (int64_t k = 0; k < list[i].positions * info.width; k++)
+                if (!(list[i].values[k] >= 0 && list[i].values[k] <= 1))
+                    FAIL("%s: %g\n", info.name, (double)list[i].values[k]);
     }
-    printf(paths ? "" : "}\n");
+    printf("}\n");
 }
 
 /* ---- what is not allowed ---- */
@@ -159,12 +171,11 @@ static void wrong_predictions(void)
         FAIL("predict: %s\n", N(error_detail)());
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     static char line[1 << 16];
     const N(predicted) * list;
     int64_t n, cut, number = 0;
-    const int paths = argc > 1 && !strcmp(argv[1], "--paths");
     if (N(open)(NULL, &model) || N(session_new)(model, &session))
         return fprintf(stderr, "%s\n", N(error_detail)()), 2;
     wrong_texts();
@@ -178,7 +189,7 @@ int main(int argc, char **argv)
         if (cut)
             fprintf(stderr, "line %lld: %lld tokens are left out\n", (long long)number + 1,
                     (long long)cut);
-        print_predicted(list, n, number++, paths);
+        print_predicted(list, n, number++);
     }
     N(close)(model);
     if (N(predict_text)(session, "a", 1, &list, &n, &cut) != N(ERROR_ARGUMENT) ||
