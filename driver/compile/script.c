@@ -21,11 +21,14 @@ extern const char script_translate_js[], script_translate_ts[], script_translate
 extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
 extern const char script_attention_js[], script_attention_css[], script_attention_ts[],
     script_attention_md[];
+extern const char script_predict_js[], script_predict_ts[], script_predict_md[];
 extern const char script_page_html[], script_page_css[], script_page_js[];
 
 enum { LARGEST_MODULE = 1 << 30 };
 
 static bool generates(const Artifact *a) { return !a->names[TFC_ENCODE]; }
+
+static bool predicts_alone(const Artifact *a) { return !a->names[TFC_DECODE_STEP]; }
 
 /* The part of a template that tells of attention, where the module has it. */
 static const char *attending(const Artifact *a, const char *part)
@@ -42,8 +45,10 @@ static bool check(const Artifact *a)
             a->emit);
     return a->has_text ||
            job_error(a->job, "--emit %s: %s", a->emit,
-                     a->has_json ? "a tokenizer.json cannot be put into WebAssembly"
-                                 : "the model neither translates nor continues a text");
+                     a->has_json
+                         ? "a tokenizer.json cannot be put into WebAssembly"
+                         : "the model neither translates nor continues a text, and predicts "
+                           "nothing of one");
 }
 
 /* Writes the template's file into the folder. */
@@ -72,17 +77,32 @@ static const char *settings_types(const Artifact *a)
     return types;
 }
 
+/* What a package has of each sort of model. */
+typedef struct PackageParts {
+    const char *methods, *types, *example, *declarations;
+} PackageParts;
+
+static PackageParts package_parts(const Artifact *a)
+{
+    if (predicts_alone(a))
+        return (PackageParts){script_predict_js, "", script_predict_md, script_predict_ts};
+    if (generates(a))
+        return (PackageParts){script_generate_js, script_generate_ts, script_generate_md,
+                              script_package_ts};
+    return (PackageParts){script_translate_js, script_translate_ts, script_translate_md,
+                          script_package_ts};
+}
+
 static bool write_package(const Artifact *a)
 {
-    bool alone = generates(a);
+    const PackageParts own = package_parts(a);
     const FillPart parts[] = {
         {"core", script_core_js},
-        {"methods", alone ? script_generate_js : script_translate_js},
+        {"methods", own.methods},
         {"settings", settings_types(a)},
-        {"types", alone ? script_generate_ts : script_translate_ts},
+        {"types", own.types},
         {"example",
-         arena_printf(a->job->arena, "%s%s", alone ? script_generate_md : script_translate_md,
-                      attending(a, script_attention_md))},
+         arena_printf(a->job->arena, "%s%s", own.example, attending(a, script_attention_md))},
         {"attention_types", attending(a, script_attention_ts)},
         {"title", arena_printf(a->job->arena, "# %s", a->name)},
         {"import", arena_printf(a->job->arena, "import {load} from \"%s\"", a->name)}};
@@ -106,7 +126,7 @@ static bool write_package(const Artifact *a)
     bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, "package.json"),
                              package.data, package.length) &&
               write_filled(a, "index.js", script_package_js, parts, PARTS) &&
-              write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&
+              write_filled(a, "index.d.ts", own.declarations, parts, PARTS) &&
               write_filled(a, "README.md", script_package_md, parts, PARTS);
     text_free(&package);
     return ok;
@@ -146,7 +166,8 @@ static void put_about(const Artifact *a, Text *out)
     json_put_text(&json, "title", a->name);
     json_put_bool(&json, "letters", letters);
     json_put_bool(&json, "lower", lower);
-    json_put_bool(&json, "generates", generates(a));
+    json_put_bool(&json, "generates", generates(a) && !predicts_alone(a));
+    json_put_bool(&json, "predicts", predicts_alone(a));
     json_put_bool(&json, "attends", a->names[TFC_ALIGNMENT] != NULL);
     json_close(&json, '}');
     text_string(out, "</script>\n");

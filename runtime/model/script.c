@@ -6,7 +6,8 @@
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
  * An answer to a text with many unknown tokens has a "note" that tells so (tfc_model_unknown). With
- * "attention": true each answer has what its tokens were made from (script_attention.c). */
+ * "attention": true each answer has what its tokens were made from (script_attention.c). A model that
+ * predicts takes "top" alone, and has one answer to a text (script_predict.c). */
 #include "runtime/model/model.h"
 
 #include "base/json_read.h"
@@ -34,6 +35,7 @@ static const char *script_fail(const char *what)
 typedef struct Wanted {
     const char *text;
     TfcGeneration settings;
+    int64_t top; /* of predictions: the classes that are given */
     bool attention;
 } Wanted;
 
@@ -75,6 +77,23 @@ static const char *take_settings(const JsonValue *request, bool translates, Aren
     if (!json_member(request, "beam"))
         wanted->settings.beam = settings_beam(wanted->settings.beam, wanted->settings.nbest);
     return mistake;
+}
+
+/* The same of a model that predicts. */
+static const char *take_top(const JsonValue *request, Arena *arena, Wanted *wanted)
+{
+    for (size_t i = 0; i < request->n; i++) {
+        const JsonValue *value = &request->items[i];
+        const char *name = request->keys[i];
+        if (!strcmp(name, "text"))
+            continue;
+        if (strcmp(name, "top") != 0)
+            return arena_printf(arena, "there is no setting '%s'", name);
+        if (value->kind != JV_INTEGER || value->integer < 1)
+            return "top: expected a whole number of at least 1";
+        wanted->top = value->integer;
+    }
+    return NULL;
 }
 
 static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, const Wanted *wanted,
@@ -121,7 +140,9 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
     last_answer.length = 0;
     json_open(&json, NULL, '{');
     json_open(&json, "answers", '[');
-    int status = (model->source ? put_translations : put_generated)(session, wanted, &json);
+    int status = script_predicts(model)
+                     ? script_put_predictions(session, model, wanted->text, wanted->top, &json)
+                     : (model->source ? put_translations : put_generated)(session, wanted, &json);
     json_close(&json, ']');
     const char *note = NULL;
     if (!tfc_model_unknown(session, NULL, NULL, &note) && note)
@@ -136,7 +157,9 @@ static const char *answer_request(const TfcModel *model, TfcSessionHandle *sessi
     wanted->text = json_member_text(request, "text");
     if (!wanted->text)
         return script_fail("a request is an object with a \"text\"");
-    const char *mistake = take_settings(request, model->source != NULL, arena, wanted);
+    const char *mistake = script_predicts(model)
+                              ? take_top(request, arena, wanted)
+                              : take_settings(request, model->source != NULL, arena, wanted);
     return mistake ? script_fail(mistake) : put_answer(model, session, wanted);
 }
 
@@ -144,10 +167,10 @@ const char *tfc_model_script(const TfcModel *model, const char *request, int64_t
 {
     static TfcModelHandle *loaded;
     static TfcSessionHandle *session;
-    Wanted wanted = {0};
+    Wanted wanted = {.top = INT64_MAX};
     if ((!loaded && tfc_model_open(model, model->header, NULL, &loaded)) ||
         (!session && tfc_model_session_new(loaded, &session)) ||
-        tfc_model_generation_defaults(loaded, &wanted.settings))
+        (!script_predicts(model) && tfc_model_generation_defaults(loaded, &wanted.settings)))
         return script_fail(tfc_model_error_detail());
     Arena *arena = arena_try_new();
     if (!arena || !request || length < 0) {

@@ -16,4 +16,12 @@ const char *tfc_model_script(const TfcModel *model, const char *request, int64_t
 int script_put_attention(TfcSessionHandle *session, const char *text, const TfcTranslation *answer,
                          JsonWriter *json);
 
+/* Whether texts are answered by predictions: the model makes them of a text, and does not decode.
+ * (script_predict.c, as the next one) */
+bool script_predicts(const TfcModel *model);
+/* Writes what is predicted of a text, as an object: the `top` most probable classes. Returns a
+ * TfcStatus. */
+int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, const char *text,
+                           int64_t top, JsonWriter *json);
+
 #endif

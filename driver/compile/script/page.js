@@ -1,5 +1,5 @@
 // The page of a model: what is typed is answered as it is typed, by the model in a worker.
-const {title, letters, lower, generates, attends} = JSON.parse(document.getElementById("about").textContent);
+const {title, letters, lower, generates, predicts, attends} = JSON.parse(document.getElementById("about").textContent);
 const byId = id => document.getElementById(id);
 const ANSWER_AFTER = 120; // ms without a key
 
@@ -110,6 +110,59 @@ function show(lines, answers) {
   }
 }
 
+// What is predicted: classes with their probabilities, tags above tokens, numbers.
+const isClasses = entry => Array.isArray(entry) && Array.isArray(entry[0]) && entry[0].length === 2 && !Array.isArray(entry[0][0]);
+const numbersOf = entry => [entry].flat().map(number => number.toPrecision(4)).join(" ");
+
+function putClasses(box, classes) {
+  for (const [name, probability] of classes) {
+    const row = put(box, "div", "answer class", "");
+    row.style.setProperty("--p", Math.min(Math.max(probability, 0), 1));
+    put(row, "span", "words", name);
+    put(row, "span", "score", probability < 0 ? probability.toFixed(2) : percentOf(probability)).title = probability;
+  }
+}
+const percentOf = share => `${(100 * share).toFixed(share > .1 ? 1 : 2)} %`;
+
+function putPositions(box, entries, tokens) {
+  const row = put(box, "p", "tags", "");
+  entries.forEach((entry, i) => {
+    const one = put(row, "ruby", "", (tokens[i] ?? "").replaceAll("▁", " ").trim() || "·");
+    const tag = put(one, "rt", "", isClasses(entry) ? entry[0][0] : numbersOf(entry));
+    tag.title = isClasses(entry) ? entry.map(([name, share]) => `${name} ${percentOf(share)}`).join(", ") : "";
+  });
+}
+
+function putPrediction(box, name, value, tokens, isOnly) {
+  if (!isOnly)
+    put(box, "h2", "prediction", name);
+  if (isClasses(value))
+    putClasses(box, value);
+  else if (tokens && Array.isArray(value) && value.length === tokens.length)
+    putPositions(box, value, tokens);
+  else
+    put(box, "p", "numbers", Array.isArray(value) && value.some(isClasses) ? value.map(entry => entry[0][0]).join(" ") : numbersOf(value));
+}
+
+async function showPredictions(lines, top) {
+  const found = [];
+  for (const [line, text] of lines.entries())
+    found.push(...await askLines([text], {top}, line));
+  const box = byId("answers");
+  box.replaceChildren();
+  box.classList.remove("old");
+  for (const {line, predictions, tokens, cut, error} of found) {
+    putSource(box, lines, {line, error});
+    if (error)
+      put(box, "div", "answer wrong", error);
+    for (const [name, value] of Object.entries(predictions ?? {}))
+      putPrediction(box, name, value, tokens, Object.keys(predictions).length === 1);
+    if (cut)
+      put(box, "p", "source", `the last ${cut === 1 ? "token is" : `${cut} tokens are`} left out: the model takes no more`);
+  }
+  return found;
+}
+
 let ask = null, busy = false, again = false, timer = 0;
 
 function tell(text, wrong = false) {
@@ -134,11 +187,12 @@ async function answer() {
   busy = true;
   byId("answers").classList.add("old");
   const begin = performance.now();
-  const lines = generates ? [text] : text.split("\n"), settings = generates ? {} : {nbest: count};
+  const lines = generates || (predicts && !letters) ? [text] : text.split("\n"), settings = generates ? {} : {nbest: count};
   if (attends && lines.length * count <= MOST_PAIRS)
     settings.attention = true;
-  const answers = await askLines(lines, settings), wrong = answers.filter(({error}) => error).length;
-  show(lines, answers);
+  const answers = predicts ? await showPredictions(lines, count) : await askLines(lines, settings), wrong = answers.filter(({error}) => error).length;
+  if (!predicts)
+    show(lines, answers);
   tell(wrong ? `${wrong} of ${lines.length} ${lines.length === 1 ? "line" : "lines"} not answered` : `${Math.round(performance.now() - begin)} ms`, wrong > 0);
   busy = false;
   if (again) {
@@ -150,6 +204,10 @@ async function answer() {
 byId("title").textContent = document.title = title;
 byId("label").textContent = generates ? "a text to go on with" : letters ? "words" : "text";
 byId("count-label").hidden = generates;
+if (predicts) {
+  byId("count-label").firstChild.data = "classes ";
+  byId("count").value = "8";
+}
 byId("go").hidden = !generates;
 byId("count").addEventListener("change", answer);
 byId("go").addEventListener("click", answer);

@@ -1,0 +1,89 @@
+/* What a text is predicted to be, for scripts:
+ *
+ *   {"text": "Wo ist er?", "top": 2}
+ *   {"predictions": {"class": [["German", 0.99], ["English", 0.01]]},
+ *    "tokens": ["▁Wo", "▁ist", "▁er", "?", "</s>"], "cut": 0}
+ *
+ * predictions: as tfc predict --json has them. tokens: those that predictions of positions are of;
+ * without such predictions there are none. cut: how many tokens at the end of the text were left
+ * out. */
+#include "runtime/model/predicted_text.h"
+#include "runtime/model/script.h"
+#include "runtime/model/state.h"
+
+#include <string.h>
+
+/* The piece of a token as a string; NULL: out of memory. */
+static const char *token_string(const Tokenizer *tokenizer, int32_t id, Arena *arena)
+{
+    size_t length;
+    const char *piece = tokenizer_piece(tokenizer, id, &length);
+    return arena_strndup(arena, piece, length);
+}
+
+static bool put_token_list(const Tokenizer *tokenizer, const TfcPredicted *found, Arena *arena,
+                           JsonWriter *json)
+{
+    bool ok = true;
+    json_open(json, "tokens", '[');
+    for (int64_t i = 0; ok && i < found->positions; i++) {
+        const char *token = token_string(tokenizer, found->ids[i], arena);
+        ok = token != NULL;
+        if (ok)
+            json_put_text(json, NULL, token);
+    }
+    json_close(json, ']');
+    return ok;
+}
+
+/* The first prediction of positions; NULL: there is none. */
+static const TfcPredicted *with_positions(const TfcPredicted *list, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (list[i].ids)
+            return &list[i];
+    return NULL;
+}
+
+static int put_tokens_of(TfcSessionHandle *handle, const TfcPredicted *found, JsonWriter *json)
+{
+    int status;
+    TfcSession *session = session_enter(handle, USE_NONE, &status);
+    if (!session)
+        return status;
+    const TfcLoaded *loaded = session->loaded; /* which the session keeps */
+    session_leave(session, USE_NONE);
+    const bool of_source = loaded->model->predictions->text->of_source;
+    Arena *arena = arena_try_new();
+    bool ok =
+        arena && put_token_list(of_source ? loaded->source : loaded->target, found, arena, json);
+    arena_free(arena);
+    return ok ? TFC_OK : tfc_model_no_memory();
+}
+
+bool script_predicts(const TfcModel *model)
+{
+    return model->text && model->predictions && model->predictions->text &&
+           !model->variants[0].programs[TFC_DECODE_STEP];
+}
+
+int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, const char *text,
+                           int64_t top, JsonWriter *json)
+{
+    const TfcPredicted *list;
+    int64_t n, cut;
+    int status = tfc_model_predict_text(session, text, (int64_t)strlen(text), &list, &n, &cut);
+    if (status)
+        return status;
+    const TfcPredicted *tokens = with_positions(list, n);
+    json_open(json, NULL, '{');
+    json_open(json, "predictions", '{');
+    for (int64_t i = 0; i < n; i++)
+        predicted_put_json(&model->predictions->all[i], &list[i], top, json);
+    json_close(json, '}');
+    if (tokens)
+        status = put_tokens_of(session, tokens, json);
+    json_put_integer(json, "cut", cut);
+    json_close(json, '}');
+    return status;
+}
