@@ -122,7 +122,7 @@ function putClasses(box, classes) {
     put(row, "span", "score", probability < 0 ? probability.toFixed(2) : percentOf(probability)).title = probability;
   }
 }
-const percentOf = share => `${(100 * share).toFixed(share > .1 ? 1 : 2)} %`;
+const percentOf = share => `${(100 * share).toFixed(share > .1 && share < .999 ? 1 : 2)} %`;
 
 function putPositions(box, entries, tokens) {
   const row = put(box, "p", "tags", "");

@@ -1,0 +1,74 @@
+#!/bin/sh
+# tfc compile --emit js and html of a model that predicts: the package under Node and the page in a browser predict what
+# tfc predict does.
+# Usage: script_predict.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+missing=
+for need in clang-19 wasm-ld-19 node; do command -v $need >/dev/null || missing="$missing $need"; done
+[ -e /usr/include/wasm32-wasi ] || missing="$missing wasi-libc"
+[ -z "$missing" ] || { echo "skipped: there is no$missing"; exit 77; }
+
+cat >reader.tfg <<'END'
+model reader
+const vocab = 16, classes = 3, d = 16
+dim B, S
+input text : token[B, S~] = column("text")
+input kind : int[B] = column("kind")
+vocab kind = words
+param embedding : [vocab, d] = normal(0, 1)
+x = embedding[text]
+logits = linear as head(reshape(mean(x, 1), [B, d]), classes)
+loss = cross_entropy(logits, kind)
+predict class = softmax(logits)
+predict token = softmax(x)
+predict sum = sum(x * x, -1)
+train { rate = constant(0.01); batch = tokens(300); max_length = 12; optimizer = adam(0.9, 0.98) }
+END
+awk 'BEGIN { srand(5); print "text\tkind"
+     for (i = 0; i < 200; i++) { n = 1 + int(rand() * 6); s = "";
+     for (k = 0; k < n; k++) s = s (k ? " " : "") "word" substr("abcdefgh", 1 + int(rand() * 8), 1);
+     print s "\t" (n < 3 ? "short one" : n < 5 ? "middle" : "long \"one\"") } }' >all.tsv
+sed '1d; s/\t.*//' all.tsv | head -n 60 >lines
+"$tfc" train reader.tfg --data all.tsv --vocab words:auto --out reader --steps 30 2>err || fail "$(cat err)"
+"$tfc" predict reader --input lines --json --top 1000 >wanted 2>err || fail "$(cat err)"
+
+"$tfc" compile reader --emit js -o package 2>err || fail "$(cat err)"
+node --input-type=module - package/index.js lines wanted <<'END' || fail "the package"
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+const [folder, ...files] = process.argv.slice(2);
+const [lines, wanted] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
+const model = await (await import(pathToFileURL(resolve(folder)))).load();
+function same(found, told) {
+  if (typeof told === "number")
+    assert.ok(Math.abs(found - told) <= 1e-5 * Math.max(1, Math.abs(told)), `${found}, not ${told}`);
+  else if (typeof told === "object") {
+    assert.deepEqual(Object.keys(found), Object.keys(told));
+    Object.keys(told).forEach(key => same(found[key], told[key]));
+  } else
+    assert.equal(found, told);
+}
+lines.forEach((text, i) => {
+  const {line, ...told} = JSON.parse(wanted[i]);
+  assert.equal(line, i);
+  same(model.predict(text), told);
+  assert.deepEqual(model.tokens(text).slice(0, -1), text.split(" "));
+});
+assert.deepEqual(model.predict(lines[0], {top: 1}).class, model.predict(lines[0]).class.slice(0, 1));
+for (const [settings, message] of [[{top: 0}, /top: expected a whole number of at least 1/], [{top: 1.5}, /top: expected/],
+  [{beam: 2}, /no setting 'beam'/]])
+  assert.throws(() => model.predict("worda", settings), message);
+assert.throws(() => model.predict("a\0b"), /a NUL in a string/);
+assert.equal(model.predict("worda ".repeat(30)).sum.length, 12);
+END
+grep -q 'predict(text: string, settings?: Settings)' package/index.d.ts || fail "types"
+grep -q 'model.predict(' package/README.md || fail "the package's page"
+if [ -z "$short" ]; then
+    "$tfc" compile reader -o page.html 2>err || fail "$(cat err)"
+    in_browsers "$root/tests/cli/script_predict.mjs" page.html lines wanted
+fi
+echo "all is well"
