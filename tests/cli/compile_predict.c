@@ -1,5 +1,6 @@
 /* Predictions of lines by a compiled library, printed as tfc predict --json --top 1000 prints them;
- * arguments that are not allowed, after each of which the session predicts what it predicted before.
+ * arguments that are not allowed, after each of which the session predicts what it predicted
+ * before.
  *
  * cc -DHEADER='"X.h"' -DNAME=X …  Usage: a.out <LINES */
 #include <stdint.h>
