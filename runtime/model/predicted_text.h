@@ -6,9 +6,9 @@
 #include "base/json_write.h"
 #include "runtime/model/model.h"
 
-/* Writes a member of the prediction's name: the `top` most probable classes, each a name (a number, if
- * it has none) and its probability; numbers; a list of such for positions; CTC's labels with their
- * log-probability. */
+/* Writes a member of the prediction's name: the `top` most probable classes, each a name (a number,
+ * if it has none) and its probability; numbers; a list of such for positions; CTC's labels with
+ * their log-probability. */
 void predicted_put_json(const TfcPrediction *prediction, const TfcPredicted *found, int64_t top,
                         JsonWriter *json);
 /* Whether predicted_put_line takes the prediction: it takes no lists of numbers for positions. */

@@ -6,8 +6,8 @@
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
  * An answer to a text with many unknown tokens has a "note" that tells so (tfc_model_unknown). With
- * "attention": true each answer has what its tokens were made from (script_attention.c). A model that
- * predicts takes "top" alone, and has one answer to a text (script_predict.c). */
+ * "attention": true each answer has what its tokens were made from (script_attention.c). A model
+ * that predicts takes "top" alone, and has one answer to a text (script_predict.c). */
 #include "runtime/model/model.h"
 
 #include "base/json_read.h"
