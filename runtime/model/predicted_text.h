@@ -1,5 +1,5 @@
-/* Predictions as text, for programs and scripts: as tfc predict prints them. If memory runs out, the
- * process ends. */
+/* Predictions as text, for programs and scripts: as tfc predict prints them. If memory runs out,
+ * the process ends. */
 #ifndef RUNTIME_MODEL_PREDICTED_TEXT_H
 #define RUNTIME_MODEL_PREDICTED_TEXT_H
 
