@@ -70,10 +70,10 @@ const LibraryExport exports[] = {
      "session, utf8, length, list, n, cut", PREDICTS_TEXT, false,
      "All predictions of a text of `length` bytes of UTF-8, in the order of @_prediction, as\n"
      " * tfc predict makes them of a line. *list is the session's, valid until its next\n"
-     " * predictions, and holds *n; after an error NULL and 0. *cut (it may be NULL) becomes\n"
-     " * how many tokens at the end of the text were left out since the model takes no more. An\n"
-     " * error: bytes that are not valid UTF-8, a NUL among them, more than 2^28 of them, a text\n"
-     " * without tokens; @_ERROR_NUMBER: a prediction of CTC's that is not a number."},
+     " * predictions, and holds *n; of a text without tokens, and after an error, it is NULL and *n\n"
+     " * 0. *cut (it may be NULL) becomes how many tokens at the end of the text were left out since\n"
+     " * the model takes no more. An error: bytes that are not valid UTF-8, a NUL among them, more\n"
+     " * than 2^28 of them; @_ERROR_NUMBER: a prediction of CTC's that is not a number."},
     {"encode", "int",
      SESSION ", int32_t n, const int32_t *lengths, const int32_t *ids, int32_t slots",
      "session, n, lengths, ids, slots", STEPS_ENCODED, false,

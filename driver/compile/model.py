@@ -416,7 +416,7 @@ class Model:
                 self._session, data, len(data), ctypes.byref(found), ctypes.byref(n),
                 ctypes.byref(cut)))
             answer = {info.name.decode(): found[i].give(info, top)
-                      for i, info in enumerate(predictions)}
+                      for i, info in enumerate(predictions[:n.value])}
             self._warn_unknown(4)
             if cut.value:
                 warnings.warn("the model takes no more: the last %d tokens of the text are left out"

@@ -9,10 +9,27 @@
 
 /* ---- what is predicted ---- */
 
+/* Without a run the lists that lie beside the model; classes of others have no names. */
+static bool read_labels_beside(Artifact *a)
+{
+    for (int c = 0; c < a->columns.n; c++)
+        if (a->columns.words[c] && !strcmp(a->columns.words[c], "words"))
+            a->columns.words[c] = NULL;
+    return label_lists_make(a->job, &a->ports, &a->columns, NULL, 0);
+}
+
+static bool read_labels(Artifact *a)
+{
+    RunRecord record;
+    if (!a->run)
+        return read_labels_beside(a);
+    return run_record_read(a->job, a->run, &record) &&
+           label_lists_read(a->job, a->run, &record, &a->columns);
+}
+
 static bool find_columns(Artifact *a)
 {
-    return columns_of(a->job, a->session.model->module, &a->ports, &a->columns) &&
-           (!a->run || label_lists_read(a->job, a->run, &a->columns)) &&
+    return columns_of(a->job, a->session.model->module, &a->ports, &a->columns) && read_labels(a) &&
            (!a->vocab || columns_check_sizes(a->job, &a->columns, a->vocab));
 }
 
@@ -43,10 +60,11 @@ static bool reads_alone(const Function *function, const char *input, const char 
     return reads;
 }
 
-static TfcTextInput column_input(const ColumnSpec *spec, const TokenRules *rules)
+static TfcTextInput column_input(const Artifact *a, const ColumnSpec *spec)
 {
-    return (TfcTextInput){.input =
-                              spec->kind == COLUMN_TEXT && spec->side >= 0 ? spec->input : NULL,
+    const TokenRules *rules = vocab_rules(spec->is_source ? vocab_source(a->vocab) : a->vocab);
+    return (TfcTextInput){.input = spec->kind == COLUMN_TEXT ? spec->input : NULL,
+                          .of_source = spec->is_source,
                           .begin = spec->is_framed ? rules->source_begin : -1,
                           .end = spec->is_framed ? rules->source_end : -1,
                           .alone = -1};
@@ -79,17 +97,17 @@ bool compile_text_input(const Artifact *a, TfcTextInput *out)
     const Predictor *p = &a->predictor;
     if (!a->vocab || !a->names[TFC_PREDICT])
         return false;
-    *out =
-        p->kind == CORPUS_RECORDS
-            ? p->columns.n == 1 ? column_input(&p->columns.specs[0], &a->rules) : (TfcTextInput){0}
-        : p->kind == CORPUS_LINES ? target_input(a)
-                                  : source_input(a);
+    *out = p->kind == CORPUS_LINES     ? target_input(a)
+           : p->kind != CORPUS_RECORDS ? source_input(a)
+           : p->columns.n == 1         ? column_input(a, &p->columns.specs[0])
+                                       : (TfcTextInput){0};
     return out->input && reads_alone(a->functions[TFC_PREDICT], out->input, out->next);
 }
 
 /* ---- the constant ---- */
 
-/* A string of C: bytes that are not plain in octal, of three digits, which no digit behind them joins. */
+/* A string of C: bytes that are not plain in octal, of three digits, which no digit behind them
+ * joins. */
 static void put_c_string(const char *text, Text *out)
 {
     text_string(out, "\"");

@@ -152,7 +152,7 @@ static int predict_line(Predicting *p, const Line *line)
     }
     if (p->options->json)
         add_json(p, list, n);
-    else
+    else if (n)
         predicted_put_line(&p->model->predictions->all[0], &list[0], p->options->top, &p->out);
     text_string(&p->out, "\n");
     fwrite(p->out.data, 1, p->out.length, stdout);

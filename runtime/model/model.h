@@ -91,7 +91,8 @@ int tfc_model_train_step(TfcSessionHandle *session, const TfcWord *in, TfcWord *
 int tfc_model_predict(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
 int64_t tfc_model_prediction_count(TfcModelHandle *loaded);
 int tfc_model_prediction(TfcModelHandle *loaded, int64_t index, TfcPrediction *out);
-/* Only for a model whose predictions read one text, with its vocabulary inside. */
+/* Only for a model whose predictions read one text, with its vocabulary inside. *n is 0 for a text
+ * without tokens. */
 int tfc_model_predict_text(TfcSessionHandle *session, const char *utf8, int64_t length,
                            const TfcPredicted **list, int64_t *n, int64_t *cut);
 

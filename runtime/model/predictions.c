@@ -108,9 +108,7 @@ static int encode_row(TfcSession *session, const TfcTextInput *input, const char
     int status = encode_tokens(session, input, utf8, length, &row->ids);
     if (!status && input->is_target && !end_target(row))
         status = tfc_model_no_memory();
-    if (!status && !row->ids.count)
-        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "the text has no tokens");
-    if (!status)
+    if (!status && row->ids.count)
         cut_text(session->loaded->model, input, row);
     return status;
 }
@@ -244,7 +242,7 @@ static int predict_text(TfcSession *session, const char *utf8, int64_t length, T
         status = texts_open(session->loaded);
     if (!status)
         status = encode_row(session, predictions->text, utf8, (size_t)length, row);
-    return status ? status : predict_row(session, predictions->text, row, list);
+    return status || !row->length ? status : predict_row(session, predictions->text, row, list);
 }
 
 int tfc_model_predict_text(TfcSessionHandle *handle, const char *utf8, int64_t length,
@@ -265,7 +263,7 @@ int tfc_model_predict_text(TfcSessionHandle *handle, const char *utf8, int64_t l
     TextRow row = {0};
     status = predict_text(session, utf8, length, &row, list);
     if (!status) {
-        *n = session->loaded->model->predictions->n;
+        *n = row.length ? session->loaded->model->predictions->n : 0;
         if (cut)
             *cut = row.cut;
     }
