@@ -150,8 +150,8 @@ bool compile_members(Artifact *artifact, const char *first, const CompileOptions
 bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
 
-/* Sets inference, columns and predictor, of an artifact that has its vocabulary. False after errors.
- * (predictions.c, as the next two) */
+/* Sets inference, columns and predictor, of an artifact that has its vocabulary. False after
+ * errors. (predictions.c, as the next two) */
 bool compile_find_predictions(Artifact *artifact);
 /* The input that a text feeds. False: the function predict is not inside, or reads other inputs. */
 bool compile_text_input(const Artifact *artifact, TfcTextInput *out);

@@ -1,5 +1,5 @@
-/* The function predict of what is compiled: what the run's columns say of each prediction, and which
- * input a text feeds; for the model's constant (TfcPredictions of runtime/model/abi.h). */
+/* The function predict of what is compiled: what the run's columns say of each prediction, and
+ * which input a text feeds; for the model's constant (TfcPredictions of runtime/model/abi.h). */
 #include "driver/compile/artifact.h"
 
 #include "driver/run/label_lists.h"
