@@ -113,13 +113,30 @@ static bool is_lines(const TextList *paths, const TableFields *fields)
     return !is_table;
 }
 
-/* Whether the first line shows that the text is a table with that field: as a header or as JSON. */
-static bool looks_like_table(const Lines *lines, const char *field)
+/* Whether a line has the field between tabs. */
+static bool names_field(const Line *line, const char *field)
+{
+    const char *at = line->text, *end = at + line->length;
+    for (const size_t length = strlen(field); at <= end;) {
+        const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab ? tab : end;
+        if ((size_t)(stop - at) == length && !memcmp(at, field, length))
+            return true;
+        at = stop + 1;
+    }
+    return false;
+}
+
+/* Whether the first line shows that the text is a table with that field: as a header of several
+ * fields, or as an object with such a key. */
+static bool looks_like_table(Arena *arena, const Lines *lines, const char *field)
 {
     const Line *first = &lines->at[0];
-    const bool names = lines->n && memmem(first->text, first->length, field, strlen(field));
-    return names && !lines->n_parts &&
-           (memchr(first->text, '\t', first->length) || *first->text == '{');
+    const char *key = arena_printf(arena, "\"%s\":", field);
+    if (lines->n_parts)
+        return false;
+    if (*first->text == '{')
+        return memmem(first->text, first->length, key, strlen(key)) != NULL;
+    return memchr(first->text, '\t', first->length) && names_field(first, field);
 }
 
 /* The one field of a text of lines, which are its values or a table. NULL after an error. */
@@ -129,11 +146,12 @@ static Lines *read_lines(Job *job, const Predict *o, const TextList *paths, cons
     Lines *lines = lines_read_all(&job->diags, job->arena, paths->data, paths->count, &limits);
     if (!lines || !lines->n)
         return lines;
-    if (!looks_like_table(lines, field) && o->columns.count) {
+    const bool is_table = looks_like_table(job->arena, lines, field);
+    if (!is_table && o->columns.count) {
         job_error(job, "--column names a field of a table, and %s is lines", paths->data[0]);
         return NULL;
     }
-    if (!looks_like_table(lines, field))
+    if (!is_table)
         return lines;
     const Table *table =
         table_parse(&job->diags, job->arena, lines->source,

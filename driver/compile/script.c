@@ -169,6 +169,15 @@ static void put_about(const Artifact *a, Text *out)
     json_put_bool(&json, "generates", generates(a) && !predicts_alone(a));
     json_put_bool(&json, "predicts", predicts_alone(a));
     json_put_bool(&json, "attends", a->names[TFC_ALIGNMENT] != NULL);
+    json_open(&json, "predictions", '{'); /* whether they are classes, and lists of positions */
+    for (int i = 0; i < a->predictor.n; i++) {
+        const Prediction *p = &a->predictor.all[i];
+        json_open(&json, p->name, '{');
+        json_put_bool(&json, "classes", p->classes || p->is_ctc);
+        json_put_bool(&json, "positions", p->side >= 0 && !p->is_ctc);
+        json_close(&json, '}');
+    }
+    json_close(&json, '}');
     json_close(&json, '}');
     text_string(out, "</script>\n");
 }

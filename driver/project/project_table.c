@@ -30,6 +30,10 @@ static bool check_given_fields(Job *job, const ProjectKindInfo *kind, const Text
         if (!known || !equals[1])
             return job_error(job, "--column %s: expected %s=FIELD or %s=FIELD", text,
                              kind->fields[0], kind->fields[1]);
+        for (size_t k = 0; k < i; k++)
+            if (!strncmp(given->data[k], text, (size_t)(equals - text) + 1))
+                return job_error(job, "--column %s: --column %s gives this field already", text,
+                                 given->data[k]);
     }
     return true;
 }
@@ -175,7 +179,11 @@ bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *g
               text_paths_check(&job->diags, paths->data, paths->count);
     for (size_t i = 0; ok && i < paths->count; i++) {
         const Table *table = read_one(job, paths->data[i], kind, given, &limits, fields);
-        ok = table && (kind->form != PROJECT_TAGS || check_tags(job, table));
+        ok = table &&
+             (strcmp(fields[0], fields[1]) ||
+              job_error(job, "%s and %s are both field %s of the table: --column names others",
+                        kind->fields[0], kind->fields[1], fields[0]));
+        ok = ok && (kind->form != PROJECT_TAGS || check_tags(job, table));
         if (ok)
             put_rows(table, &pairs);
         if (ok && paths->count == 1)

@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether several classes of one thing can be written. */
+static bool takes_top(const TfcPrediction *p, bool json)
+{
+    return p->classes && !p->ctc && (json || (!p->positions && p->width == p->classes));
+}
+
 int tfc_model_predict_main(const TfcModel *model, int argc, char **argv);
 
 typedef struct PredictOptions {
@@ -197,6 +203,9 @@ int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
     int status = read_options(argc, argv, &o);
     if (status >= 0)
         return status;
+    if (o.top > 1 && !takes_top(&model->predictions->all[0], o.json))
+        return predict_fails(&p,
+                             "--top is for the classes of a text, or with --json of its positions");
     o.json = o.json || model->predictions->n > 1 || !predicted_has_line(model->predictions->all);
     if (o.threads)
         tfc_model_set_threads((int)o.threads);

@@ -12,20 +12,19 @@ typedef struct ClassRank {
     float probability;
 } ClassRank;
 
-static int by_rank(const void *a, const void *b)
+/* The `top` most probable classes, of equal ones the lowest first; freed by the caller. */
+static ClassRank *rank_classes(const float *values, int64_t n, int64_t top)
 {
-    const ClassRank *x = a, *y = b;
-    return x->probability != y->probability ? (x->probability < y->probability ? 1 : -1)
-                                            : (x->number > y->number) - (x->number < y->number);
-}
-
-/* All classes, the most probable first, of equal ones the lowest; freed by the caller. */
-static ClassRank *rank_classes(const float *values, int64_t n)
-{
-    ClassRank *ranked = memory_resized(NULL, (size_t)n * sizeof *ranked);
-    for (int64_t i = 0; i < n; i++)
-        ranked[i] = (ClassRank){i, values[i]};
-    qsort(ranked, (size_t)n, sizeof *ranked, by_rank);
+    ClassRank *ranked = memory_resized(NULL, (size_t)(top + 1) * sizeof *ranked);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (count == top && !(values[i] > ranked[top - 1].probability))
+            continue;
+        int64_t at = count < top ? count++ : top - 1;
+        for (; at > 0 && values[i] > ranked[at - 1].probability; at--)
+            ranked[at] = ranked[at - 1];
+        ranked[at] = (ClassRank){i, values[i]};
+    }
     return ranked;
 }
 
@@ -76,9 +75,10 @@ static void put_json_class(const TfcPrediction *p, int64_t number, JsonWriter *j
 static void put_json_ranked(const TfcPrediction *p, const char *key, const float *values,
                             int64_t top, JsonWriter *json)
 {
-    ClassRank *ranked = rank_classes(values, p->classes);
+    const int64_t n = first_of(top, p->classes);
+    ClassRank *ranked = rank_classes(values, p->classes, n);
     json_open(json, key, '[');
-    for (int64_t i = 0; i < first_of(top, p->classes); i++) {
+    for (int64_t i = 0; i < n; i++) {
         json_open(json, NULL, '[');
         put_json_class(p, ranked[i].number, json);
         json_put_number(json, NULL, (double)ranked[i].probability, PREDICTED_DIGITS);
@@ -142,8 +142,9 @@ bool predicted_has_line(const TfcPrediction *p)
 
 static void put_ranked(const TfcPrediction *p, const float *values, int64_t top, Text *out)
 {
-    ClassRank *ranked = rank_classes(values, p->classes);
-    for (int64_t i = 0; i < first_of(top, p->classes); i++) {
+    const int64_t n = first_of(top, p->classes);
+    ClassRank *ranked = rank_classes(values, p->classes, n);
+    for (int64_t i = 0; i < n; i++) {
         text_string(out, i ? "\t" : "");
         put_class(p, ranked[i].number, out);
         text_add(out, "\t%.6g", (double)ranked[i].probability);

@@ -142,17 +142,25 @@ static int run_row(TfcSession *session, const TfcTextInput *input, const TextRow
     return session_run_function(session, TFC_PREDICT, in, out);
 }
 
-/* n values as floats; NULL: out of memory. */
-static const float *as_float(const TfcPort *port, const void *data, int64_t n, Arena *arena)
+/* A copy of n values as floats: the program's own may be gone with the next call of any function.
+ * NULL: out of memory. */
+static const float *copy_floats(const TfcPort *port, const void *data, int64_t n, Arena *arena)
 {
-    if (port->type == TFC_F32)
-        return data;
     float *values = ARENA_ARRAY(arena, float, n + 1);
     for (int64_t i = 0; values && i < n; i++)
-        values[i] = port->type == TFC_F64   ? (float)((const double *)data)[i]
+        values[i] = port->type == TFC_F32   ? ((const float *)data)[i]
+                    : port->type == TFC_F64 ? (float)((const double *)data)[i]
                     : port->type == TFC_I32 ? (float)((const int32_t *)data)[i]
                                             : (float)((const uint8_t *)data)[i];
     return values;
+}
+
+static bool has_nan(const float *values, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (isnan(values[i]))
+            return true;
+    return false;
 }
 
 /* CTC's best path. */
@@ -193,12 +201,15 @@ static int put_predicted(TfcSession *session, const TextRow *row, const TfcWord 
     for (int64_t i = 0; !status && i < predictions->n; i++) {
         const TfcPrediction *prediction = &predictions->all[i];
         const int64_t positions = prediction->positions ? row->length : 1;
-        list[i] = (TfcPredicted){.values = as_float(&program->outputs[i], words[i].data,
-                                                    positions * prediction->width, arena),
+        list[i] = (TfcPredicted){.values = copy_floats(&program->outputs[i], words[i].data,
+                                                       positions * prediction->width, arena),
                                  .positions = positions,
                                  .ids = prediction->positions ? ids : NULL};
         if (!list[i].values)
             status = tfc_model_no_memory();
+        else if (has_nan(list[i].values, positions * prediction->width))
+            status = tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
+                                    prediction->name);
         else if (prediction->ctc)
             status = find_path(prediction, arena, &list[i]);
     }

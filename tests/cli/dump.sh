@@ -103,7 +103,7 @@ for columns in tagger speech_ctc vit classifier; do
     test -s "$work/a.tir" && cmp -s "$work/a.tir" "$work/b.tir" || fail "$columns is trained otherwise where it predicts"
 done
 "$tfc" info tests/fixtures/columns/tagger.tfg >"$work/out" || fail "info"
-for line in 'src .*i32\[B, S~\]  column words  vocab words$' 'tgt .*i32\[B, S~\]  column tags  vocab words:tags.txt$' \
+for line in 'src .*i32\[B, S~\]  column words  vocab auto$' 'tgt .*i32\[B, S~\]  column tags  vocab words:tags.txt$' \
     'tag .*f32\[B, S~, 20\]  predict classes$'; do
     grep -q "put  *$line" "$work/out" || fail "info has no $line"
 done

@@ -1,5 +1,5 @@
 // The page of a model: what is typed is answered as it is typed, by the model in a worker.
-const {title, letters, lower, generates, predicts, attends} = JSON.parse(document.getElementById("about").textContent);
+const {title, letters, lower, generates, predicts, attends, predictions} = JSON.parse(document.getElementById("about").textContent);
 const byId = id => document.getElementById(id);
 const ANSWER_AFTER = 120; // ms without a key
 
@@ -111,8 +111,7 @@ function show(lines, answers) {
 }
 
 // What is predicted: classes with their probabilities, tags above tokens, numbers.
-const isClasses = entry => Array.isArray(entry) && Array.isArray(entry[0]) && entry[0].length === 2 && !Array.isArray(entry[0][0]);
-const numbersOf = entry => [entry].flat().map(number => number.toPrecision(4)).join(" ");
+const numbersOf = entry => [entry].flat().map(number => number?.toPrecision(4) ?? "no number").join(" ");
 
 function putClasses(box, classes) {
   for (const [name, probability] of classes) {
@@ -124,24 +123,25 @@ function putClasses(box, classes) {
 }
 const percentOf = share => `${(100 * share).toFixed(share > .1 && share < .999 ? 1 : 2)} %`;
 
-function putPositions(box, entries, tokens) {
+function putPositions(box, entries, tokens, areClasses) {
   const row = put(box, "p", "tags", "");
   entries.forEach((entry, i) => {
     const one = put(row, "ruby", "", (tokens[i] ?? "").replaceAll("▁", " ").trim() || "·");
-    const tag = put(one, "rt", "", isClasses(entry) ? entry[0][0] : numbersOf(entry));
-    tag.title = isClasses(entry) ? entry.map(([name, share]) => `${name} ${percentOf(share)}`).join(", ") : "";
+    const tag = put(one, "rt", "", areClasses ? entry[0][0] : numbersOf(entry));
+    tag.title = areClasses ? entry.map(([name, share]) => `${name} ${percentOf(share)}`).join(", ") : "";
   });
 }
 
 function putPrediction(box, name, value, tokens, isOnly) {
   if (!isOnly)
     put(box, "h2", "prediction", name);
-  if (isClasses(value))
+  const {classes, positions} = predictions[name];
+  if (positions)
+    putPositions(box, value, tokens, classes);
+  else if (classes && !Array.isArray(value[0]?.[0]))
     putClasses(box, value);
-  else if (tokens && Array.isArray(value) && value.length === tokens.length)
-    putPositions(box, value, tokens);
   else
-    put(box, "p", "numbers", Array.isArray(value) && value.some(isClasses) ? value.map(entry => entry[0][0]).join(" ") : numbersOf(value));
+    put(box, "p", "numbers", classes ? value.map(entry => entry[0][0]).join(" ") : numbersOf(value));
 }
 
 async function showPredictions(lines, top) {
@@ -190,11 +190,15 @@ async function answer() {
   const lines = generates || (predicts && !letters) ? [text] : text.split("\n"), settings = generates ? {} : {nbest: count};
   if (attends && lines.length * count <= MOST_PAIRS)
     settings.attention = true;
-  const answers = predicts ? await showPredictions(lines, count) : await askLines(lines, settings), wrong = answers.filter(({error}) => error).length;
-  if (!predicts)
-    show(lines, answers);
-  tell(wrong ? `${wrong} of ${lines.length} ${lines.length === 1 ? "line" : "lines"} not answered` : `${Math.round(performance.now() - begin)} ms`, wrong > 0);
-  busy = false;
+  try {
+    const answers = predicts ? await showPredictions(lines, count) : await askLines(lines, settings);
+    if (!predicts)
+      show(lines, answers);
+    const wrong = answers.filter(({error}) => error).length;
+    tell(wrong ? `${wrong} of ${lines.length} ${lines.length === 1 ? "line" : "lines"} not answered` : `${Math.round(performance.now() - begin)} ms`, wrong > 0);
+  } finally {
+    busy = false;
+  }
   if (again) {
     again = false;
     answer();
