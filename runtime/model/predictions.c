@@ -155,7 +155,7 @@ static const float *copy_floats(const TfcPort *port, const void *data, int64_t n
     return values;
 }
 
-static bool has_nan(const float *values, int64_t n)
+static bool any_is_nan(const float *values, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (isnan(values[i]))
@@ -207,7 +207,7 @@ static int put_predicted(TfcSession *session, const TextRow *row, const TfcWord 
                                  .ids = prediction->positions ? ids : NULL};
         if (!list[i].values)
             status = tfc_model_no_memory();
-        else if (has_nan(list[i].values, positions * prediction->width))
+        else if (any_is_nan(list[i].values, positions * prediction->width))
             status = tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
                                     prediction->name);
         else if (prediction->ctc)
