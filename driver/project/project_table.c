@@ -148,6 +148,23 @@ static void put_rows(const Table *table, Text *out)
 
 /* ---- files ---- */
 
+/* Warns of a first row whose label no other row has, where fields go by their numbers: it may be a
+ * header of other names. */
+static void warn_of_header(Job *job, const ProjectKindInfo *kind, const Table *table)
+{
+    const Line *first = &table->columns[1]->at[0];
+    for (int64_t i = 1; i < table->n; i++) {
+        const Line *other = &table->columns[1]->at[i];
+        if (other->length == first->length && !memcmp(other->text, first->text, first->length))
+            return;
+    }
+    diag_warning(&job->diags, lines_place(table->columns[0], 0),
+                 "no other row has the %s '%.*s': if this line is a header, --column %s=FIELD and "
+                 "--column %s=FIELD name its fields",
+                 kind->fields[1], (int)first->length, first->text, kind->fields[0],
+                 kind->fields[1]);
+}
+
 /* Reads a file, and of the first chooses the fields (else fields[0] is NULL). */
 static Table *read_one(Job *job, const char *path, const ProjectKindInfo *kind,
                        const TextList *given, const LineLimits *limits, const char *fields[2])
@@ -160,6 +177,9 @@ static Table *read_one(Job *job, const char *path, const ProjectKindInfo *kind,
         choose_fields(kind, given, name_is_given(kind, given) || is_named(source, format, kind),
                       fields);
     Table *table = table_parse(&job->diags, job->arena, source, format, fields, 2, limits);
+    if (table && !given->count && kind->form == PROJECT_LABELS && *fields[0] >= '0' &&
+        *fields[0] <= '9')
+        warn_of_header(job, kind, table);
     if (!table && !given->count)
         diag_note(&job->diags, (Loc){.source = source},
                   "--column %s=FIELD and --column %s=FIELD "

@@ -108,6 +108,9 @@ tfc check near/model.tfg --samples 1 >out 2>&1 || fail "check: $(cat out)"
 } | gzip >words.csv.gz
 tfc init letters --kind classifier --data words.csv.gz --column text=word --column label=kind >out
 grep -q -- "--vocab chars:auto" letters/README.md && grep -q "	a, b$" letters/data/train.tsv || fail "$(cat out)"
+(printf 'message\tteam\n'; grep -v '^text' labels.tsv) >header.tsv
+tfc init header --kind classifier --data header.tsv >out 2>err || fail "a header of other names: $(cat err)"
+grep -q "header.tsv:1:1: warning: no other row has the label 'team'" err || fail "a header of other names is a row: $(cat err)"
 tfc init two --kind classifier --data labels.tsv --data labels.tsv >out
 grep -q "^labels.tsv, labels.tsv: 2,400 pairs" out || fail "$(cat out)"
 
@@ -140,6 +143,8 @@ refuses 2 "begins with --text" tfc init new --kind language-model --data all.tsv
 refuses 2 "a table of .text. and .label." tfc init new --kind classifier --source all.src --target all.tgt
 refuses 2 "an embedder begins with --data" tfc init new --kind embedder --text all.src
 refuses 2 "a translator reads none" tfc init new --kind translator --data all.tsv --column text=1
+refuses 1 "gives this field already" tfc init new --kind classifier --data labels.tsv --column text=1 --column text=2
+refuses 1 "are both field 1 of the table" tfc init new --kind classifier --data labels.tsv --column label=1
 refuses 1 "expected text=FIELD or label=FIELD" tfc init new --kind classifier --data labels.tsv --column words=1
 refuses 1 "tags.csv:1:1: error: the header has no field 'label'" tfc init new --kind classifier --data tags.csv --column text=words
 printf 'words\ttags\na b\tX Y\na b c\tX\n' >uneven.tsv
