@@ -61,8 +61,7 @@ static void quantize(Function *function, PassContext *context, const SideTable *
     const char *word = quant_info(precision_quant(context->precision))->word;
     const Miss why = why_not(function, made, dot);
     if (why != MISS_NONE) {
-        report_miss(context->report, dot, why,
-                    arena_printf(function->module->arena, "dot in %s", word));
+        report_miss(context->report, dot, why, "dot in %s", word);
         return;
     }
     op_set_attr(function, dot, (Attr){.name = ATTR_quant, .s = word});
