@@ -13,7 +13,7 @@ bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *colu
 bool label_lists_read(Job *job, const char *folder, const RunRecord *record,
                       const DataColumns *columns);
 /* The lists of a training that begins with a run's params become those of the run. False after an
- * error: a list has a label that the run's has not. */
+ * error: a label that the run's list lacks. */
 bool label_lists_keep(Job *job, const char *folder, const DataColumns *columns);
 /* Writes the files, and adds them to the record. False after an error. */
 bool label_lists_write(Job *job, const char *folder, const DataColumns *columns, RunRecord *record);

@@ -3,6 +3,7 @@
 
 #include "runtime/data/measures.h"
 #include "runtime/decode/ctc.h"
+#include "runtime/decode/pick.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,15 +90,6 @@ typedef struct Measuring {
     int64_t room;
 } Measuring;
 
-static int32_t greatest_class(const float *values, int64_t n)
-{
-    int32_t at = 0;
-    for (int32_t i = 1; i < n; i++)
-        if (values[i] > values[at])
-            at = i;
-    return at;
-}
-
 /* A row of the column that says what is right. */
 static const int32_t *labels_of(const Measuring *m, const Corpus *corpus, int64_t row, int p,
                                 int64_t *n)
@@ -121,7 +113,7 @@ static void count_tags(Measuring *m, const int32_t *labels, const float *values,
 {
     int32_t *ids = room_for(m, n);
     for (int64_t i = 0; i < n; i++)
-        ids[i] = greatest_class(values + i * width, width);
+        ids[i] = (int32_t)pick_greatest(values + i * width, width);
     tags_add(&m->tag_counts, labels, ids, n);
 }
 
@@ -147,7 +139,7 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
     int64_t n_labels = 0;
     const int32_t *labels = prediction->label < 0 ? NULL : labels_of(m, corpus, row, p, &n_labels);
     if (p == m->classes)
-        classes_add(&m->class_counts, labels[0], greatest_class(values, n));
+        classes_add(&m->class_counts, labels[0], pick_greatest(values, n));
     if (p == m->tags)
         count_tags(m, labels, values, n_labels, prediction->width);
     if (p == m->sequences)

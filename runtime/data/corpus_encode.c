@@ -20,7 +20,7 @@ const Lines *corpus_lines(const CorpusText *text)
     return lines;
 }
 
-enum { MOST_WRONG = 5 }; /* wrong cells that are told */
+enum { MOST_WRONG = 5 }; /* wrong cells that are reported */
 
 static void tell_wrong(Diagnostics *diags, const Corpus *corpus, const Lines *cells, int64_t line,
                        Seen *seen)

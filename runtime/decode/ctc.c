@@ -13,6 +13,8 @@
  * unless the longer prefix is in the beam already. The best candidates are the next beam. */
 #include "runtime/decode/ctc.h"
 
+#include "runtime/decode/pick.h"
+
 #include <math.h>
 
 _Static_assert(CTC_WIDEST == 65536, "the message of CTC_BAD_WIDTH has the number");
@@ -46,15 +48,6 @@ static const float *frame_row(const CtcFrames *f, int32_t frame)
 
 /* ---- best path ---- */
 
-static int32_t most_probable(const float *row, int32_t n)
-{
-    int32_t best = 0;
-    for (int32_t i = 1; i < n; i++)
-        if (row[i] > row[best])
-            best = i;
-    return best;
-}
-
 CtcStatus ctc_best_path(const CtcFrames *frames, int32_t *labels, int32_t *n,
                         double *log_probability)
 {
@@ -64,7 +57,7 @@ CtcStatus ctc_best_path(const CtcFrames *frames, int32_t *labels, int32_t *n,
     int32_t before = frames->blank;
     for (int32_t t = 0; status == CTC_OK && t < frames->frames; t++) {
         const float *row = frame_row(frames, t);
-        const int32_t symbol = most_probable(row, frames->symbols);
+        const int32_t symbol = (int32_t)pick_greatest(row, frames->symbols);
         if (symbol != frames->blank && symbol != before)
             labels[(*n)++] = symbol;
         *log_probability += row[symbol];

@@ -9,6 +9,16 @@ typedef struct Candidate {
     double log_probability;
 } Candidate;
 
+/* The index of the greatest of n numbers, n at least 1; of equal ones the first. A NaN is greater
+ * than none. */
+static inline int64_t pick_greatest(const float *row, int64_t n)
+{
+    int64_t at = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (row[i] > row[at])
+            at = i;
+    return at;
+}
 /* log Σ exp of the row's n logits; the error is near 1e-6. */
 double pick_logsumexp(const float *logits, int32_t n);
 /* The logarithm of the mean of n models' probabilities: out[v] = log (1/n) Σᵢ softmax(xᵢ)[v], where

@@ -28,15 +28,6 @@ typedef struct ScoredRows {
     int32_t *guesses; /* or NULL */
 } ScoredRows;
 
-static int32_t greatest(const float *row, int64_t n)
-{
-    int32_t at = 0;
-    for (int32_t i = 1; i < n; i++)
-        if (row[i] > row[at])
-            at = i;
-    return at;
-}
-
 static void score_row(const void *context, int64_t i)
 {
     const ScoredRows *r = context;
@@ -45,7 +36,7 @@ static void score_row(const void *context, int64_t i)
     r->values[i] =
         next < 0 || next >= r->vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)r->vocab);
     if (r->guesses)
-        r->guesses[i] = greatest(row, r->vocab);
+        r->guesses[i] = (int32_t)pick_greatest(row, r->vocab);
 }
 
 int64_t score_place(const Corpus *corpus, int64_t row)

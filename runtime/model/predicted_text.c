@@ -1,6 +1,8 @@
 /* Predictions as lines and as JSON. */
 #include "runtime/model/predicted_text.h"
 
+#include "runtime/decode/pick.h"
+
 #include <stdlib.h>
 
 enum { PREDICTED_DIGITS = 9 }; /* which tell each float from the others */
@@ -152,21 +154,12 @@ static void put_ranked(const TfcPrediction *p, const float *values, int64_t top,
     free(ranked);
 }
 
-static int64_t best_class(const float *values, int64_t n)
-{
-    int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (values[i] > values[best])
-            best = i;
-    return best;
-}
-
 /* The most probable class of each entry. */
 static void put_tags(const TfcPrediction *p, const TfcPredicted *found, Text *out)
 {
     for (int64_t i = 0; i < found->positions * p->width; i += p->classes) {
         text_string(out, i ? " " : "");
-        put_class(p, best_class(found->values + i, p->classes), out);
+        put_class(p, pick_greatest(found->values + i, p->classes), out);
     }
 }
 

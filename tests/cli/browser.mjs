@@ -131,3 +131,19 @@ function makeTab(call, listen) {
     },
   };
 }
+
+export function need(ok, what) {
+  if (!ok)
+    throw new Error(what);
+}
+// As soon as it is so in the page of the tab.
+export async function waitFor(tab, expression, what) {
+  for (let i = 0; i < 400; i++) {
+    if (await tab.evaluate(expression))
+      return;
+    await new Promise(resolve => setTimeout(resolve, 25));
+  }
+  throw new Error(`${what}: ${(await tab.evaluate("document.body.innerText")).slice(0, 300)}`);
+}
+// Whether a page that tfc compile makes has answered what was typed.
+export const isDone = "/^\\d+ ms$/.test(byId('status').textContent) && !byId('answers').classList.contains('old')";

@@ -3,7 +3,7 @@
 // Usage: node script_page.mjs PAGE.html SOURCES WANTED WANTED.JSON
 import {readFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
-import {openBrowser} from "./browser.mjs";
+import {isDone, need, openBrowser, waitFor} from "./browser.mjs";
 
 const within = +(process.env.WITHIN ?? 1.01e-4); // of weights
 const [page, ...files] = process.argv.slice(2), address = pathToFileURL(page).href;
@@ -12,30 +12,16 @@ const browser = await openBrowser(process.env.BROWSER);
 const tab = await browser.openTab();
 const failures = [];
 
-function need(ok, what) {
-  if (!ok)
-    throw new Error(what);
-}
-// As soon as it is so.
-async function waitFor(expression, what) {
-  for (let i = 0; i < 400; i++) {
-    if (await tab.evaluate(expression))
-      return;
-    await new Promise(resolve => setTimeout(resolve, 25));
-  }
-  throw new Error(`${what}: ${(await tab.evaluate("document.body.innerText")).slice(0, 300)}`);
-}
-const isDone = "/^\\d+ ms$/.test(byId('status').textContent) && !byId('answers').classList.contains('old')";
 const answers = () => tab.evaluate("[...document.querySelectorAll('.words')].map(e => e.textContent)");
 
 const tests = {
   async "what is typed is answered"() {
     await tab.resize(1000, 800);
     await tab.goTo(address);
-    await waitFor("byId('status').textContent === ''", "it does not become ready");
+    await waitFor(tab, "byId('status').textContent === ''", "it does not become ready");
     await tab.click("#text");
     await tab.type(sources[0]);
-    await waitFor(isDone, "no answer");
+    await waitFor(tab, isDone, "no answer");
     need((await answers())[0] === wanted[0], `${sources[0]}: ${await answers()}, not ${wanted[0]}`);
   },
 
@@ -43,13 +29,13 @@ const tests = {
     const text = sources.join("\n");
     await tab.evaluate(`byId("text").value = ${JSON.stringify(text)}; byId("status").textContent = "";
       byId("text").dispatchEvent(new Event("input"))`);
-    await waitFor(isDone, "no answer to many lines");
+    await waitFor(tab, isDone, "no answer to many lines");
     const found = await answers();
     need(found.length === wanted.length, `${found.length} answers`);
     found.forEach((answer, i) => need(answer === wanted[i], `${sources[i]}: ${answer}, not ${wanted[i]}`));
     await tab.evaluate(`byId("text").value = ${JSON.stringify(sources[3])}; byId("count").value = "4"; byId("status").textContent = "";
       byId("count").dispatchEvent(new Event("change"))`);
-    await waitFor(isDone, "no list");
+    await waitFor(tab, isDone, "no list");
     need((await answers()).length === 4 && (await answers())[0] === wanted[3], "not four answers: " + await answers());
   },
 
@@ -76,7 +62,7 @@ const tests = {
       .find(({line, attention}, i, all) => line !== all[i - 1]?.line && attention.target.length > 3); // a line's best answer
     await tab.evaluate(`byId("text").value = ${JSON.stringify(sources[line])}; byId("count").value = "2"; byId("status").textContent = "";
       byId("text").dispatchEvent(new Event("input"))`);
-    await waitFor(isDone, "no answer");
+    await waitFor(tab, isDone, "no answer");
     for (const t of [0, 1]) {
       await tab.point(...await middle(".answer .unit", t));
       near(await lit(".source"), weights[t], "the source");
@@ -103,7 +89,7 @@ const tests = {
     need(await tab.evaluate(`[".answer .words", ".source"].every(side => [...document.querySelector(side).querySelectorAll(".unit")].findIndex(unit => unit.classList.contains("pointed")) === 1)`),
       "a cell does not mark its words");
     await tab.evaluate(`byId("text").value = ${JSON.stringify(sources[4])}; byId("status").textContent = ""; byId("text").dispatchEvent(new Event("input"))`);
-    await waitFor(isDone, "no answer");
+    await waitFor(tab, isDone, "no answer");
     need((await table()).length > 1, "the table has closed");
     await tab.click(".answer .table");
     need((await table()).length === 0, "the table does not close");
@@ -112,7 +98,7 @@ const tests = {
   async "words of letters are taken apart"() {
     await tab.evaluate(`byId("text").value = "ABE gh"; byId("count").value = "1"; byId("status").textContent = "";
       byId("text").dispatchEvent(new Event("input"))`);
-    await waitFor(isDone, "no answer to words");
+    await waitFor(tab, isDone, "no answer to words");
     const found = await tab.evaluate("[...document.querySelectorAll('.source')].map(e => e.textContent)");
     need(found.join() === "abe,gh" && (await answers()).length === 2, "words were not taken apart: " + found);
   },
@@ -122,7 +108,7 @@ const tests = {
     const type = async text => {
       await tab.evaluate(`byId("text").value = ${JSON.stringify(text)}; byId("count").value = "1"; byId("status").textContent = "";
         byId("text").dispatchEvent(new Event("input"))`);
-      await waitFor("/ not answered$/.test(byId('status').textContent)", "nothing is told");
+      await waitFor(tab, "/ not answered$/.test(byId('status').textContent)", "nothing is told");
       return answers();
     };
     const found = await type(lines.join("\n"));

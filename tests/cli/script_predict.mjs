@@ -3,37 +3,24 @@
 // Usage: node script_predict.mjs PAGE.html LINES PREDICTIONS   (lines of tfc predict --json --top 1000)
 import {readFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
-import {openBrowser} from "./browser.mjs";
+import {isDone, need, openBrowser, waitFor} from "./browser.mjs";
 
 const [page, ...files] = process.argv.slice(2);
 const [lines, wanted] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
 const browser = await openBrowser(process.env.BROWSER), tab = await browser.openTab();
 
-function need(ok, what) {
-  if (!ok)
-    throw new Error(what);
-}
-async function waitFor(expression, what) {
-  for (let i = 0; i < 400; i++) {
-    if (await tab.evaluate(expression))
-      return;
-    await new Promise(resolve => setTimeout(resolve, 25));
-  }
-  throw new Error(`${what}: ${(await tab.evaluate("document.body.innerText")).slice(0, 300)}`);
-}
-const isDone = "/^\\d+ ms$/.test(byId('status').textContent) && !byId('answers').classList.contains('old')";
 const texts = selector => tab.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map(e => e.textContent)`);
 
 try {
   await tab.resize(1000, 800);
   await tab.goTo(pathToFileURL(page).href);
-  await waitFor("byId('status').textContent === ''", "it does not become ready");
+  await waitFor(tab, "byId('status').textContent === ''", "it does not become ready");
   for (const i of [0, 1, 2]) {
     const {line, ...told} = JSON.parse(wanted[i]);
     await tab.evaluate("byId('text').value = ''; byId('status').textContent = ''");
     await tab.click("#text");
     await tab.type(lines[i]);
-    await waitFor(isDone, "no answer");
+    await waitFor(tab, isDone, "no answer");
     const [classes] = Object.values(told).filter(value => Array.isArray(value[0]) && typeof value[0][0] === "string");
     const [tags] = Object.values(told).filter(value => Array.isArray(value[0]?.[0]) && typeof value[0][0][0] === "string");
     const found = {classes: await texts(".class .words"), tags: await texts(".tags rt")};
