@@ -7,6 +7,7 @@ head alternate, which Hugging Face's do not.
 import json
 import os
 import struct
+import sys
 
 LAYERS, D_MODEL, HEADS, D_FF, VOCAB = 12, 768, 12, 2048, 32000
 SETTINGS = {"layers": LAYERS, "d_model": D_MODEL, "heads": HEADS, "kv_heads": HEADS, "d_ff": D_FF, "vocab": VOCAB}
@@ -150,3 +151,7 @@ def make_gguf(folder, kind):
             out.write(data + b"\0" * (-size % ALIGN))
     os.rename(path + ".part", path)
     return path
+
+
+if __name__ == "__main__":
+    make_model(sys.argv[1])
