@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,26 @@ int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size)
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+const void *file_map(Diagnostics *diags, const char *path, uint64_t *size)
+{
+    const int fd = file_open_regular(diags, path, size);
+    if (fd < 0)
+        return NULL;
+    const void *map = *size ? mmap(NULL, (size_t)*size, PROT_READ, MAP_PRIVATE, fd, 0) : "";
+    const int error = errno;
+    close(fd);
+    if (map != MAP_FAILED)
+        return map;
+    diag_errno(diags, "map", path, error);
+    return NULL;
+}
+
+void file_unmap(const void *map, uint64_t size)
+{
+    if (map && size)
+        munmap((void *)map, (size_t)size);
 }
 
 int file_open_own(const char *path, int flags)

@@ -13,6 +13,10 @@
  * socket or a pipe is an error. Never waits for a pipe's writer. (A text of lines may be a pipe:
  * line_reader.h opens those.) */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
+/* Maps a regular file for reading; file_unmap undoes it, and NULL is allowed there. NULL after an
+ * error. An empty file has a mapping of no bytes. */
+const void *file_map(Diagnostics *diags, const char *path, uint64_t *size);
+void file_unmap(const void *map, uint64_t size);
 /* Opens a regular file in a folder of tfc's own that is read or written in place, with open()'s
  * flags. -1: errno says why; ELOOP: the name is a symbolic link, which may lead to another user's
  * file; ENXIO: not a regular file. */

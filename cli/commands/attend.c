@@ -4,7 +4,7 @@
 #include "cli/options/decoding.h"
 #include "cli/options/endings.h"
 #include "driver/analysis/attention.h"
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 #include "driver/run/evaluation.h"
 #include "inspect/attention.h"
 

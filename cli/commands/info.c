@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
-#include "driver/run/foreign_files.h"
+#include "driver/formats/formats.h"
 #include "driver/train/best.h"
 #include "ir/text.h"
 #include "runtime/data/prepared.h"
@@ -236,13 +236,13 @@ static bool check_sums(Job *job, const StFile *file)
 
 static bool info_tensors(Job *job, const char *path)
 {
-    bool is_foreign = !foreign_file_check(job, path);
+    bool is_foreign = !format_check(&job->diags, job->arena, path);
     if (is_foreign)
         diag_note(
             &job->diags, (Loc){0},
-            "tfc info tells of a model.tfg, the folder of a run, data of tfc prepare or a safetensors "
-            "file; tfc data looks at texts");
-    StFile *file = !is_foreign ? st_open(&job->diags, job->arena, path) : NULL;
+            "tfc info tells of a model.tfg, the folder of a run, data of tfc prepare or a file of "
+            "weights; tfc data looks at texts");
+    StFile *file = !is_foreign ? format_open(&job->diags, job->arena, path) : NULL;
     if (!file)
         return false;
     uint64_t bytes = 0;
@@ -254,7 +254,7 @@ static bool info_tensors(Job *job, const char *path)
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
         printf("  %-48s %s[", text_visible_name(job->arena, tensor->stored),
-               element_info(tensor->type)->name);
+               st_stored_type(tensor));
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%" PRId64, d ? ", " : "", st_stored_dim(tensor, d));
         printf("]\n");

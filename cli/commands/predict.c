@@ -3,7 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/predicted.h"
 #include "driver/corpus/table_files.h"
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
 #include "runtime/data/table.h"

@@ -1,6 +1,6 @@
 /* tfc run: a model on tensors, every output back. */
 #include "cli/commands/commands.h"
-#include "driver/run/foreign_files.h"
+#include "driver/formats/formats.h"
 #include "driver/run/weights.h"
 #include "driver/values/tensors.h"
 
@@ -104,11 +104,11 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
 static bool run_file(Job *job, const Run *run, const SessionOptions *options)
 {
     Session session;
-    bool is_foreign = !foreign_file_check(job, run->in);
+    bool is_foreign = !format_check(&job->diags, job->arena, run->in);
     if (is_foreign)
         diag_note(&job->diags, (Loc){0},
                   "tfc run computes with tensors; texts are for tfc translate and tfc generate");
-    StFile *in = !is_foreign ? st_open(&job->diags, job->arena, run->in) : NULL;
+    StFile *in = !is_foreign ? format_open(&job->diags, job->arena, run->in) : NULL;
     Store *store = store_new();
     bool ok = in && session_open(&session, job, options);
     if (ok) {

@@ -12,7 +12,7 @@
 #include "driver/run/published.h"
 #include "driver/run/weights.h"
 #include "frontend/frontend.h"
-#include "runtime/data/shards.h"
+#include "driver/formats/shards.h"
 #include "runtime/data/token_rules.h"
 
 #include <ctype.h>

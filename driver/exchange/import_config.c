@@ -1,7 +1,7 @@
 /* Values of a config.json, present or meant, and what they come to. */
 #include "driver/exchange/import_config.h"
 
-#include "driver/run/foreign_files.h"
+#include "driver/formats/formats.h"
 
 #include "base/file.h"
 #include "runtime/data/token_rules.h"
@@ -151,7 +151,7 @@ bool import_config_read(Job *job, const char *folder, ImportConfig *config)
 {
     const char *path = file_in(job->arena, folder, "config.json"), *problem = NULL;
     *config = (ImportConfig){0};
-    if (!file_is_folder(folder) && !foreign_file_check(job, folder))
+    if (!file_is_folder(folder) && !format_check(&job->diags, job->arena, folder))
         return false;
     if (!file_exists(path))
         return job_error(job, "%s is not the folder of a published model: %s", folder,

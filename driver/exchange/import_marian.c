@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "driver/exchange/import_config.h"
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 #include "driver/exchange/npz_marian.h"
 #include "driver/exchange/npz_yaml.h"
 #include "runtime/data/safetensors.h"

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 #include "driver/exchange/npz_marian.h"
 #include "driver/exchange/npz_yaml.h"
 #include "driver/run/published.h"

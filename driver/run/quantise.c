@@ -6,7 +6,6 @@
 #include "base/half.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
-#include "driver/run/foreign_files.h"
 #include "driver/run/model_argument.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/weights.h"
@@ -432,8 +431,7 @@ static bool check_checkpoint(Job *job, const QuantiseOptions *o)
     const char *path = run_checkpoint(job, o->run, o->checkpoint);
     if (path && is_run_folder(path))
         path = run_checkpoint(job, path, NULL);
-    Shards *shards =
-        path && foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
+    Shards *shards = path ? shards_open(&job->diags, job->arena, path) : NULL;
     if (!shards)
         return false;
     const char *quantised = NULL;

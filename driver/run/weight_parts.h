@@ -4,7 +4,7 @@
 #define DRIVER_RUN_WEIGHT_PARTS_H
 
 #include "driver/session/session.h"
-#include "runtime/data/shards.h"
+#include "driver/formats/shards.h"
 
 /* The map of a param, by its name; NULL: the model's weights block has none. */
 const WeightMap *weight_map(const Model *model, const char *name);

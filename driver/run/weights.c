@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/checkpoints.h"
-#include "driver/run/foreign_files.h"
 #include "driver/run/record.h"
 #include "driver/run/weight_parts.h"
 #include "driver/ports/ports.h"
@@ -281,8 +280,7 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     const TextList *fresh = how ? how->fresh : NULL;
     if (!(path = resolve_runs(job, path)))
         return false;
-    Shards *shards =
-        foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
+    Shards *shards = shards_open(&job->diags, job->arena, path);
     if (!shards)
         return false;
     Missing missing = missing_new(job);
@@ -312,7 +310,7 @@ bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *f
     diag_init(&quiet.diags, job->arena);
     path = resolve_runs(&quiet, path);
     *file = (WeightsFile){.job = job, .model = model};
-    if (path && foreign_file_check(&quiet, path))
+    if (path)
         file->shards = shards_open(&quiet.diags, job->arena, path);
     return file->shards != NULL;
 }
@@ -354,9 +352,7 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *
 {
     if (map_has(unread, param->file))
         return false;
-    Shards *shards = foreign_file_check(job, param->file)
-                         ? shards_open(&job->diags, job->arena, param->file)
-                         : NULL;
+    Shards *shards = shards_open(&job->diags, job->arena, param->file);
     if (!shards) {
         diag_note(&job->diags, module_param(model->module, param->name)->loc, "used here");
         map_set(unread, param->file, param);

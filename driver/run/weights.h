@@ -4,7 +4,7 @@
 #define DRIVER_RUN_WEIGHTS_H
 
 #include "driver/session/session.h"
-#include "runtime/data/shards.h"
+#include "driver/formats/shards.h"
 
 /* Fills those tensors of the store that have memory with the initial values that the model
  * declares: constants, random numbers of the seed, or arrays of the files that the model names.
@@ -18,12 +18,12 @@ typedef struct WeightsLoad {
     const TextList *fresh;
     TextList *unused;
 } WeightsLoad;
-/* Fills every param of the store (trained, frozen, state) from a checkpoint: safetensors
- * (runtime/data/shards.h) or the folder of a run. The tensor of a param has the name in the model's
- * weights block, or the param's own. If no name in the file begins with the first part of such a
- * name ("transformer."), the tensor is looked up without that part. `how` NULL: as {0}. False after
- * errors. One message lists all missing tensors, but those of params after the fifth that does not
- * fit are not looked for. */
+/* Fills every param of the store (trained, frozen, state) from a checkpoint: files of weights
+ * (driver/formats/shards.h) or the folder of a run. The tensor of a param has the name in the
+ * model's weights block, or the param's own. If no name in the file begins with the first part of
+ * such a name ("transformer."), the tensor is looked up without that part. `how` NULL: as {0}.
+ * False after errors. One message lists all missing tensors, but those of params after the fifth
+ * that does not fit are not looked for. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
 /* WeightsFile: a checkpoint whose params are read one by one. The checkpoint was read whole before,

@@ -13,13 +13,8 @@
 #include "base/json_read.h"
 #include "base/quants.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Real headers stay below 5 MB; parsing takes up to some ten times the bytes. */
 enum { MAX_HEADER = 16 << 20, LENGTH_BYTES = 8, QUOTE_LIMIT = 100 };
@@ -86,16 +81,14 @@ static bool read_shape(HeaderReader *r, const JsonValue *value, StTensor *tensor
                       arena_printf(r->arena, "it has %zu dimensions; at most %d are supported",
                                    rank, ST_MAX_RANK));
     tensor->rank = (int)rank;
-    tensor->count = 1;
     for (size_t i = 0; i < rank; i++) {
         const JsonValue *size = &value->items[i];
         if (size->kind != JV_INTEGER || size->integer < 0)
             return refuse(r, tensor->name, "its shape holds something other than sizes");
         tensor->dims[i] = size->integer;
-        if (__builtin_mul_overflow(tensor->count, tensor->dims[i], &tensor->count))
-            return refuse(r, tensor->name, "its shape has more elements than can be counted");
     }
-    if (__builtin_mul_overflow((uint64_t)tensor->count, element_info(tensor->type)->bytes,
+    if (!st_count(tensor) ||
+        __builtin_mul_overflow((uint64_t)tensor->count, element_info(tensor->type)->bytes,
                                &tensor->bytes))
         return refuse(r, tensor->name, "its shape has more elements than can be counted");
     return true;
@@ -376,26 +369,11 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
 
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
 {
-    uint64_t length;
-    int fd = file_open_regular(diags, path, &length);
-    if (fd < 0)
-        return NULL;
-    if (length < LENGTH_BYTES) {
-        diag_file(diags, "read", path, "not a safetensors file: it is shorter than 8 bytes");
-        close(fd);
-        return NULL;
-    }
-    size_t size = (size_t)length;
-    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    int error = errno;
-    close(fd);
-    if (map == MAP_FAILED) {
-        diag_errno(diags, "map", path, error);
-        return NULL;
-    }
-    StFile *file = st_parse(diags, arena, path, map, size);
+    uint64_t size;
+    const void *map = file_map(diags, path, &size);
+    StFile *file = map ? st_parse(diags, arena, path, map, size) : NULL;
     if (!file) {
-        munmap(map, size);
+        file_unmap(map, size);
         return NULL;
     }
     file->map = map;
@@ -405,10 +383,10 @@ StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
 
 void st_close(StFile *file)
 {
-    if (file && file->map)
-        munmap(file->map, file->map_bytes);
-    if (file)
-        file->map = NULL;
+    if (!file)
+        return;
+    file_unmap(file->map, file->map_bytes);
+    file->map = NULL;
 }
 
 const StTensor *st_find(const StFile *file, const char *name)

@@ -46,6 +46,24 @@ typedef struct StScales {
  * tensor NAME, in its shape, of i8 or u8 with scales. */
 #define ST_QUANTISED "quantised"
 enum { ST_RUN = 32 };
+
+/* StView: the places in `data` of a tensor whose elements do not lie in the order of its dims, as a
+ * transposed one. Counted by `sizes`, whose product is the tensor's count, element (i, j, …) is
+ * number first + i · strides[0] + j · strides[1] + … of the data. No stride is negative. */
+typedef struct StView {
+    int rank;
+    int64_t sizes[ST_MAX_RANK], strides[ST_MAX_RANK], first;
+} StView;
+
+/* StBlocks: an encoding of floats, `elements` of them in so many bytes. The type of such a tensor
+ * is ST_F32, that of its values; `bytes` are those of the file. */
+typedef struct StBlocks {
+    const char *name; /* as users know it: "Q4_0" */
+    int elements, bytes;
+    void (*decode)(const void *block, float *out);
+} StBlocks;
+enum { ST_MAX_BLOCK = 256 }; /* elements */
+
 typedef struct StTensor {
     const char *name;
     const char *stored; /* its name in the file; NULL: not of a file */
@@ -55,6 +73,8 @@ typedef struct StTensor {
     int64_t count;    /* elements */
     const void *data; /* into the mapping, or the caller's when writing; may be unaligned */
     uint64_t bytes;
+    const StView *view;     /* NULL: elements lie in the order of dims */
+    const StBlocks *blocks; /* NULL: elements are of `type` */
     StScales scales;
     int64_t first; /* of a part of a quantised tensor, whose data is the whole one's: the number of
                       its first element */
@@ -69,7 +89,7 @@ typedef struct StFile {
     int64_t n_meta;
     const char **meta_keys, **meta_values; /* __metadata__, all strings */
     Map index;                             /* private: name → tensor */
-    void *map;                             /* private: the mapping, NULL for st_parse */
+    const void *map;                       /* private: the mapping, NULL for st_parse */
     uint64_t map_bytes;
 } StFile;
 
@@ -88,6 +108,10 @@ static inline int64_t st_stored_dim(const StTensor *tensor, int d)
 
 const StTensor *st_find(const StFile *file, const char *name); /* NULL if absent */
 const char *st_meta(const StFile *file, const char *key);      /* NULL if absent */
+/* What the elements of the file are: "f32", or "Q4_0" of blocks. */
+const char *st_stored_type(const StTensor *tensor);
+/* Sets the tensor's count. False: its dims have more elements than can be counted. */
+bool st_count(StTensor *tensor);
 /* Element i, of any type, as a double. */
 double st_value(const StTensor *tensor, int64_t i);
 /* Reads n elements from the i-th on. False, and nothing is read: the type is not f32, f16 or

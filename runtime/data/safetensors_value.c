@@ -8,12 +8,13 @@
 #include <assert.h>
 #include <math.h>
 
-/* A case of a switch over tensor->type: element i, read as `item`, gives `result`. */
-#define READ_CASE(kind, T, result)                                                        \
-    case kind: {                                                                          \
-        T item;                                                                           \
-        memcpy(&item, (const char *)tensor->data + (size_t)i * sizeof item, sizeof item); \
-        return result;                                                                    \
+/* A case of a switch over tensor->type: the element at place `at`, read as `item`, gives
+ * `result`. */
+#define READ_CASE(at, kind, T, result)                                                       \
+    case kind: {                                                                             \
+        T item;                                                                              \
+        memcpy(&item, (const char *)tensor->data + (size_t)(at) * sizeof item, sizeof item); \
+        return result;                                                                       \
     }
 
 static bool is_integer(const StTensor *tensor)
@@ -76,28 +77,83 @@ static float scaled_at(const StTensor *tensor, int64_t i)
     return value;
 }
 
+/* ---- elements in other orders, and in blocks ---- */
+
+/* Where the i-th element lies. */
+static int64_t place_of(const StTensor *tensor, int64_t i)
+{
+    const StView *view = tensor->view;
+    if (!view)
+        return i;
+    int64_t at = view->first;
+    for (int d = view->rank; d-- > 0; i /= view->sizes[d])
+        at += i % view->sizes[d] * view->strides[d];
+    return at;
+}
+
+/* n elements of blocks from the one at place `at` on. */
+static void decoded_values(const StTensor *tensor, int64_t at, int64_t n, float *out)
+{
+    const StBlocks *blocks = tensor->blocks;
+    float block[ST_MAX_BLOCK];
+    for (int64_t k = 0, count; k < n; k += count) {
+        const int64_t skip = (at + k) % blocks->elements, left = blocks->elements - skip;
+        const char *from =
+            (const char *)tensor->data + (at + k) / blocks->elements * (int64_t)blocks->bytes;
+        count = n - k < left ? n - k : left;
+        if (count == blocks->elements) {
+            blocks->decode(from, out + k);
+            continue;
+        }
+        blocks->decode(from, block);
+        memcpy(out + k, block + skip, (size_t)count * sizeof *out);
+    }
+}
+
+const char *st_stored_type(const StTensor *tensor)
+{
+    return tensor->blocks ? tensor->blocks->name : element_info(tensor->type)->name;
+}
+
+bool st_count(StTensor *tensor)
+{
+    tensor->count = 1;
+    for (int d = 0; d < tensor->rank; d++)
+        if (tensor->dims[d] < 0 ||
+            __builtin_mul_overflow(tensor->count, tensor->dims[d], &tensor->count))
+            return false;
+    return true;
+}
+
 static int64_t integer_at(const StTensor *tensor, int64_t i)
 {
+    i = place_of(tensor, i);
     switch (tensor->type) {
-        READ_CASE(ST_I32, int32_t, item)
-        READ_CASE(ST_I64, int64_t, item)
-        READ_CASE(ST_I16, int16_t, item)
-        READ_CASE(ST_I8, int8_t, item)
-        READ_CASE(ST_U8, uint8_t, item)
-        READ_CASE(ST_BOOL, uint8_t, item != 0)
+        READ_CASE(i, ST_I32, int32_t, item)
+        READ_CASE(i, ST_I64, int64_t, item)
+        READ_CASE(i, ST_I16, int16_t, item)
+        READ_CASE(i, ST_I8, int8_t, item)
+        READ_CASE(i, ST_U8, uint8_t, item)
+        READ_CASE(i, ST_BOOL, uint8_t, item != 0)
     default: assert(false); return 0;
     }
 }
 
 double st_value(const StTensor *tensor, int64_t i)
 {
+    const int64_t at = place_of(tensor, i);
     if (tensor->scales.data)
         return (double)scaled_at(tensor, i);
+    if (tensor->blocks) {
+        float value;
+        decoded_values(tensor, at, 1, &value);
+        return (double)value;
+    }
     switch (tensor->type) {
-        READ_CASE(ST_F32, float, item)
-        READ_CASE(ST_F64, double, item)
-        READ_CASE(ST_F16, uint16_t, half_to_float(item))
-        READ_CASE(ST_BF16, uint16_t, bf16_to_float(item))
+        READ_CASE(at, ST_F32, float, item)
+        READ_CASE(at, ST_F64, double, item)
+        READ_CASE(at, ST_F16, uint16_t, half_to_float(item))
+        READ_CASE(at, ST_BF16, uint16_t, bf16_to_float(item))
     default: return (double)integer_at(tensor, i);
     }
 }
@@ -109,11 +165,16 @@ static bool is_exact(int64_t value, int bits)
     return magnitude == 0 || (magnitude >> __builtin_ctzll(magnitude)) < UINT64_C(1) << bits;
 }
 
-bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
+/* n elements that lie beside each other. */
+static bool floats_at(const StTensor *tensor, int64_t i, int64_t n, float *out)
 {
     const char *from = (const char *)tensor->data + (size_t)i * element_info(tensor->type)->bytes;
     if (n <= 0)
         return true;
+    if (tensor->blocks) {
+        decoded_values(tensor, i, n, out);
+        return true;
+    }
     switch (tensor->type) {
     case ST_F32: memcpy(out, from, (size_t)n * sizeof *out); return true;
     case ST_BF16:
@@ -136,6 +197,26 @@ bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
     if (tensor->scales.data)
         scaled_values(tensor, i, n, out);
     return tensor->scales.data != NULL;
+}
+
+bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
+{
+    const StView *view = tensor->view;
+    const int last = view ? view->rank - 1 : -1;
+    if (last < 0)
+        return floats_at(tensor, i + (view ? view->first : 0), n, out);
+    bool ok = true;
+    for (int64_t k = 0, run; ok && k < n; k += run) {
+        const int64_t at = place_of(tensor, i + k), stride = view->strides[last];
+        const int64_t left = view->sizes[last] - (i + k) % view->sizes[last];
+        run = n - k < left ? n - k : left;
+        if (stride == 1)
+            ok = floats_at(tensor, at, run, out + k);
+        else
+            for (int64_t j = 0; ok && j < run; j++)
+                ok = floats_at(tensor, at + j * stride, 1, out + k + j);
+    }
+    return ok;
 }
 
 bool st_to_f32(const StTensor *tensor, float *out)

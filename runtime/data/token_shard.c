@@ -8,13 +8,10 @@
 #include "base/xxh64.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Words of 64 bits at the beginning of the file. */
 enum {
@@ -229,25 +226,14 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
 bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard)
 {
     *shard = (TokenShard){.path = path};
-    uint64_t length;
-    int fd = file_open_regular(diags, path, &length);
-    if (fd < 0)
+    uint64_t size;
+    const void *map = file_map(diags, path, &size);
+    if (!map)
         return false;
-    size_t size = (size_t)length;
-    if (size < HEAD_BYTES) {
-        close(fd);
-        return token_shard_parse(diags, path, "", 0, shard);
-    }
-    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    int error = errno;
-    close(fd);
-    if (map == MAP_FAILED) {
-        diag_errno(diags, "map", path, error);
-        return false;
-    }
-    madvise(map, size, MADV_WILLNEED);
+    if (size)
+        madvise((void *)map, size, MADV_WILLNEED);
     if (!token_shard_parse(diags, path, map, size, shard)) {
-        munmap(map, size);
+        file_unmap(map, size);
         return false;
     }
     shard->map = map;
@@ -256,8 +242,7 @@ bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard)
 
 void token_shard_close(TokenShard *shard)
 {
-    if (shard->map)
-        munmap(shard->map, shard->size);
+    file_unmap(shard->map, shard->size);
     *shard = (TokenShard){.path = shard->path};
 }
 

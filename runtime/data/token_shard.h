@@ -30,7 +30,7 @@ typedef struct TokenShard {
     uint64_t checksum;         /* of what follows the fields */
     const unsigned char *data; /* private */
     size_t size;               /* private */
-    void *map;                 /* private; NULL: not mapped */
+    const void *map;           /* private; NULL: not mapped */
 } TokenShard;
 
 /* Bytes of an id, 2 or 4, for vocabularies of these sizes. */

@@ -77,7 +77,10 @@ M
 printf 'gut\nschlecht \377 hier\n' >bad.txt
 printf 'a\nb\nc\n' >list.voc
 printf '<blank>\nx\ny\n' >blank.txt
-for end in bin gguf onnx npz; do echo "not safetensors" >w.$end; done
+echo "not weights" >w.npz
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n' >w.pth
+printf '\n<!DOCTYPE html>\n' >page.bin
+printf '\202\001' >w.msgpack
 memory() { # memory ENCODING
     printf '<?xml version="1.0" encoding="%s"?><tmx version="1.4"><header/><body><tu>' "$1"
     printf '<tuv xml:lang="en"><seg>it costs \200 5</seg></tuv><tuv xml:lang="de"><seg>Gr\374\337e</seg></tuv></tu></body></tmx>\n'

@@ -573,6 +573,70 @@ static void test_quantised(void **state)
     st_close(file);
 }
 
+/* A view of a matrix is the matrix turned, in each type that is read one by one or in runs. */
+static void test_views(void **state)
+{
+    (void)state;
+    static const float floats[] = {-1, 0, 1, 2, 3, 4, 5};
+    static const int64_t whole[] = {9, 1, 2, 3, 4, 5, 6};
+    const StView turned = {.rank = 3, .sizes = {3, 1, 2}, .strides = {1, 0, 3}, .first = 1};
+    const int turned_to[] = {0, 3, 1, 4, 2, 5};
+    const StTensor of_floats = {
+        .name = "f", .type = ST_F32, .rank = 2, .dims = {3, 2}, .count = 6, .data = floats};
+    StTensor tensor = of_floats;
+    tensor.view = &turned;
+    float out[6];
+    for (int64_t from = 0; from < 6; from++) {
+        assert_true(st_floats(&tensor, from, 6 - from, out));
+        for (int64_t i = from; i < 6; i++) {
+            assert_true(out[i - from] == (float)turned_to[i]);
+            assert_true(st_value(&tensor, i) == turned_to[i]);
+        }
+    }
+    tensor.type = ST_I64;
+    tensor.data = whole;
+    int32_t integers[6];
+    assert_true(st_to_i32(&tensor, integers) && st_to_f32(&tensor, out));
+    for (int i = 0; i < 6; i++)
+        assert_true(integers[i] == turned_to[i] + 1 && out[i] == (float)integers[i]);
+}
+
+/* A block of the test: eight values, each its byte times the block's first. */
+static void decode_block(const void *block, float *out)
+{
+    const uint8_t *bytes = block;
+    for (int i = 0; i < 8; i++)
+        out[i] = (float)bytes[0] * (float)bytes[1 + i];
+}
+
+/* Elements of blocks are read from any place on, also in another order. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {2, 1, 2, 3, 4, 5, 6, 7, 8, 3, 1, 2, 3, 4, 5, 6, 7, 8};
+    static const StBlocks blocks = {"eights", 8, 9, decode_block};
+    const StView rows = {.rank = 2, .sizes = {2, 8}, .strides = {0, 1}, .first = 8};
+    StTensor tensor = {.name = "b",
+                       .type = ST_F32,
+                       .rank = 1,
+                       .dims = {16},
+                       .count = 16,
+                       .data = bytes,
+                       .blocks = &blocks};
+    float out[16];
+    for (int64_t from = 0; from < 16; from++) {
+        assert_true(st_floats(&tensor, from, 16 - from, out));
+        for (int64_t i = from; i < 16; i++)
+            assert_true(out[i - from] == (float)((i % 8 + 1) * (i < 8 ? 2 : 3)) &&
+                        st_value(&tensor, i) == (double)out[i - from]);
+    }
+    assert_string_equal(st_stored_type(&tensor), "eights");
+    tensor.view = &rows;
+    assert_true(st_floats(&tensor, 0, 16, out));
+    for (int i = 0; i < 16; i++)
+        assert_true(out[i] == (float)((i % 8 + 1) * 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,6 +653,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
         cmocka_unit_test_setup_teardown(test_sums_of_old_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

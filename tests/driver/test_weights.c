@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "driver/run/weight_parts.h"
 #include "driver/run/weights.h"
-#include "runtime/data/shards.h"
+#include "driver/formats/shards.h"
 
 #include "base/file.h"
 

@@ -6,7 +6,7 @@
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_text.h"
 #include "driver/run/record.h"
-#include "runtime/data/shards.h"
+#include "driver/formats/shards.h"
 #include "runtime/data/token_rules.h"
 #include "runtime/text/sentencepiece/proto.h"
 #include "runtime/text/sentencepiece/sp.h"

@@ -1,6 +1,6 @@
 /* Archives of arrays, and arrays, of arbitrary bytes: what is accepted has as many elements as its
  * bytes, and comes back as it was. */
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 
 #include <stdlib.h>
 #include <string.h>

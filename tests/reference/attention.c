@@ -4,7 +4,7 @@
 #include "tests/reference/harness.h"
 
 #include "base/json_read.h"
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* Opening a checkpoint of one file or of several; see shards.h. */
 #define _GNU_SOURCE
-#include "runtime/data/shards.h"
+#include "driver/formats/shards.h"
 
 #include "base/file.h"
 #include "base/json_read.h"
+#include "driver/formats/formats.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const cha
 
 static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
 {
-    StFile *file = st_open(diags, arena, path);
+    StFile *file = format_open(diags, arena, path);
     if (!file)
         return false;
     vec_push(arena, shards->files, file);

@@ -1,6 +1,6 @@
 /* Arrays as numpy.save has them: "\x93NUMPY", two bytes of version, the length of a header, the
  * header (a Python dict of 'descr', 'fortran_order' and 'shape'), the elements. */
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 
 #include <ctype.h>
 #include <string.h>

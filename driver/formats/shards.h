@@ -1,7 +1,7 @@
-/* Shards: the tensors of a checkpoint in one safetensors file or in several.
+/* Shards: the tensors of a checkpoint in one file or in several, of any format (formats.h).
  *
  * A path is one of
- *   FILE.safetensors            the file alone
+ *   FILE                        the file alone
  *   FILE.json                   the index of shards as published models have it:
  *                               {"weight_map": {"TENSOR": "FILE.safetensors", …}}
  *   FOLDER                      with model.safetensors or model.safetensors.index.json

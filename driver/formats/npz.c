@@ -1,5 +1,5 @@
 /* Archives of arrays, by libzip, which belongs to this file alone. */
-#include "driver/exchange/npz.h"
+#include "driver/formats/npz.h"
 
 #include "base/file.h"
 #include "base/library.h"
@@ -109,7 +109,7 @@ static Npz *read_archive(Diagnostics *diags, Arena *arena, const char *path, zip
 }
 
 #define FUNCTION(f) LIBRARY_FUNCTION(f)
-#include "driver/exchange/zip_functions.def"
+#include "driver/formats/zip_functions.def"
 #undef FUNCTION
 
 /* libzip, before any of its functions. */
@@ -117,7 +117,7 @@ static bool load_zip(Diagnostics *diags)
 {
     static const LibraryFunction functions[] = {
 #define FUNCTION(f) LIBRARY_ENTRY(f)
-#include "driver/exchange/zip_functions.def"
+#include "driver/formats/zip_functions.def"
 #undef FUNCTION
     };
     static Library library = {.path = TFC_LIBZIP,

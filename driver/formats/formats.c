@@ -1,0 +1,237 @@
+/* The table of formats. A row's bytes are looked at in the table's order, so what begins more
+ * narrowly stands first. */
+#include "driver/formats/formats.h"
+
+#include "base/file.h"
+
+#include <ctype.h>
+#include <string.h>
+
+typedef const unsigned char Bytes; /* of a file */
+
+/* ---- beginnings ---- */
+
+static bool begins(Bytes *bytes, uint64_t size, const char *with, size_t length)
+{
+    return size >= length && !memcmp(bytes, with, length);
+}
+
+#define BEGINS(name, with)                                 \
+    static bool name(Bytes *bytes, uint64_t size)          \
+    {                                                      \
+        return begins(bytes, size, with, sizeof with - 1); \
+    }
+BEGINS(is_zip, "PK\3\4")
+BEGINS(is_empty_zip, "PK\5\6")
+BEGINS(is_npy, "\x93NUMPY")
+BEGINS(is_gguf, "GGUF")
+BEGINS(is_hdf5, "\x89HDF\r\n\x1a\n")
+BEGINS(is_pointer, "version https://git-lfs.github.com/spec/")
+BEGINS(is_gzip, "\x1f\x8b")
+BEGINS(is_zstd, "\x28\xb5\x2f\xfd")
+BEGINS(is_xz, "\xfd"
+              "7zXZ\0")
+BEGINS(is_bzip2, "BZh")
+BEGINS(is_7z, "7z\xbc\xaf\x27\x1c")
+BEGINS(is_elf, "\x7f"
+               "ELF")
+/* The pickle of a number that torch.save puts first (torch/serialization.py, MAGIC_NUMBER). */
+BEGINS(is_legacy_magic, "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
+
+static bool is_empty(Bytes *bytes, uint64_t size)
+{
+    (void)bytes;
+    return size == 0;
+}
+
+/* Eight bytes of length, then the header, which is JSON. The length has zeros, which a text has
+ * not. */
+static bool is_safetensors(Bytes *bytes, uint64_t size)
+{
+    enum { LENGTH = 8 };
+    return size > LENGTH && bytes[LENGTH] == '{' && memchr(bytes, 0, LENGTH);
+}
+
+/* A pickle of protocol 2 to 5. */
+static bool is_pickle(Bytes *bytes, uint64_t size)
+{
+    return size > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
+static bool is_legacy(Bytes *bytes, uint64_t size)
+{
+    return is_pickle(bytes, size) && is_legacy_magic(bytes + 2, size - 2);
+}
+
+static bool is_tar(Bytes *bytes, uint64_t size)
+{
+    enum { MAGIC_AT = 257 };
+    return size > MAGIC_AT + 5 && !memcmp(bytes + MAGIC_AT, "ustar", 5);
+}
+
+/* Before GGUF: "ggml", "ggmf" and "ggjt" as numbers, so backwards. */
+static bool is_ggml(Bytes *bytes, uint64_t size)
+{
+    return begins(bytes, size, "lmgg", 4) || begins(bytes, size, "fmgg", 4) ||
+           begins(bytes, size, "tjgg", 4);
+}
+
+/* A version, then the name of a specification with its length, as "TransformerSpec" and a NUL
+ * (python/ctranslate2/specs/model_spec.py). */
+static bool is_ctranslate2(Bytes *bytes, uint64_t size)
+{
+    enum { LATEST = 64, LONGEST = 64, NAME_AT = 6, ENDING = sizeof "Spec" };
+    if (size < NAME_AT || bytes[0] == 0 || bytes[0] > LATEST || bytes[1] || bytes[2] || bytes[3])
+        return false;
+    const size_t length = bytes[4];
+    return bytes[5] == 0 && length > ENDING && length < LONGEST && size >= NAME_AT + length &&
+           !memcmp(bytes + NAME_AT + length - ENDING, "Spec", ENDING);
+}
+
+/* ModelProto: field 1, a small version, then another field of it. */
+static bool is_onnx(Bytes *bytes, uint64_t size)
+{
+    enum { NEWEST = 32 };
+    return size > 4 && bytes[0] == 1 << 3 && bytes[1] >= 1 && bytes[1] < NEWEST &&
+           strchr("\x12\x1a\x22\x28\x32\x3a\x42", bytes[2]) && bytes[2];
+}
+
+static bool is_html(Bytes *bytes, uint64_t size)
+{
+    static const char *const tags[] = {"<!doctype html", "<html"};
+    while (size && isspace(*bytes)) {
+        bytes++;
+        size--;
+    }
+    for (int t = 0; t < 2; t++) {
+        size_t i = 0;
+        while (tags[t][i] && i < size && tolower(bytes[i]) == tags[t][i])
+            i++;
+        if (!tags[t][i])
+            return true;
+    }
+    return false;
+}
+
+static bool is_text(Bytes *bytes, uint64_t size)
+{
+    enum { BEGINNING = 512 };
+    for (uint64_t i = 0; i < size && i < BEGINNING; i++)
+        if (bytes[i] < ' ' && !memchr("\t\r\n\f", bytes[i], 4))
+            return false;
+    return size > 0;
+}
+
+/* ---- the table ---- */
+
+#define UNPACK "unpack it first"
+static const Format formats[] = {
+    {.name = "an empty file", .has = is_empty},
+    {"a safetensors file", st_parse, NULL, is_safetensors, ".safetensors"},
+    {"a Git LFS pointer, which stands for the file itself", NULL,
+     "fetch that with `git lfs pull`, or download it by itself", is_pointer, NULL},
+    {"a page of HTML", NULL,
+     "the address is of the page that shows the file: download the file itself", is_html, NULL},
+    {"a zip archive", NULL, UNPACK, is_zip, NULL},
+    {"an empty zip archive", NULL, "download it again", is_empty_zip, NULL},
+    {"a PyTorch archive of the kind before PyTorch 1.6", NULL,
+     "write its tensors as safetensors first (Python's safetensors.torch.save_file)", is_legacy,
+     NULL},
+    {"a pickle of Python", NULL,
+     "write its tensors as safetensors first (Python's safetensors.torch.save_file)", is_pickle,
+     ".pkl"},
+    {"an array of NumPy", NULL,
+     "write it as safetensors first (Python's safetensors.numpy.save_file)", is_npy, ".npy"},
+    {"a GGUF, a model of llama.cpp", NULL,
+     "take the published folder that it was made from, with its safetensors (tfc import FOLDER -o "
+     "RUN)",
+     is_gguf, ".gguf"},
+    {"a model of llama.cpp from before GGUF", NULL,
+     "take a GGUF of the model, or the published folder that it was made from", is_ggml, ".ggml"},
+    {"a model of CTranslate2", NULL, "take the model that it was converted from", is_ctranslate2,
+     NULL},
+    {"a file of HDF5, as Keras writes", NULL, "write its tensors as safetensors first", is_hdf5,
+     ".h5"},
+    {"a file of gzip", NULL, UNPACK, is_gzip, ".gz"},
+    {"a file of Zstandard", NULL, UNPACK, is_zstd, ".zst"},
+    {"a file of xz", NULL, UNPACK, is_xz, ".xz"},
+    {"a file of bzip2", NULL, UNPACK, is_bzip2, ".bz2"},
+    {"a 7z archive", NULL, UNPACK, is_7z, ".7z"},
+    {"a tar archive", NULL, UNPACK, is_tar, ".tar"},
+    {.name = "a library or program (ELF)", .has = is_elf},
+    {"an ONNX model", NULL, "take the params that it was made from, as safetensors", is_onnx,
+     ".onnx"},
+    {.name = "text", .has = is_text},
+    {"a checkpoint of Flax", NULL,
+     "write its tensors as safetensors first (Python's safetensors.flax.save_file)", NULL,
+     ".msgpack"},
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+const Format *format_of(const char *path, const void *bytes, uint64_t size)
+{
+    for (int i = 0; i < N_FORMATS; i++)
+        if (formats[i].has && formats[i].has(bytes, size))
+            return &formats[i];
+    for (int i = 0; i < N_FORMATS; i++)
+        if (formats[i].ending && text_ends(path, formats[i].ending))
+            return &formats[i];
+    return NULL;
+}
+
+/* Names the formats that are read. */
+static const char *known_formats(Arena *arena)
+{
+    const char *list = "";
+    for (int i = 0; i < N_FORMATS; i++)
+        if (formats[i].parse)
+            list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", formats[i].name);
+    return list;
+}
+
+static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const Format *format)
+{
+    if (!format)
+        diag_about(diags, DIAG_ERROR, path, " is no file of weights that is known here: read %s %s",
+                   strchr(known_formats(arena), ',') ? "are" : "is", known_formats(arena));
+    else if (format->advice)
+        diag_about(diags, DIAG_ERROR, path, " is %s: %s", format->name, format->advice);
+    else
+        diag_about(diags, DIAG_ERROR, path, " is %s, not a file of weights", format->name);
+    return false;
+}
+
+StFile *format_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                     uint64_t size)
+{
+    const Format *format = format_of(path, bytes, size);
+    if (format && format->parse)
+        return format->parse(diags, arena, path, bytes, size);
+    refuse(diags, arena, path, format);
+    return NULL;
+}
+
+bool format_check(Diagnostics *diags, Arena *arena, const char *path)
+{
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
+    uint64_t size;
+    const void *map = file_map(&unseen, path, &size);
+    const Format *format = map ? format_of(path, map, size) : NULL;
+    file_unmap(map, size);
+    return !map || (format && format->parse) || refuse(diags, arena, path, format);
+}
+
+StFile *format_open(Diagnostics *diags, Arena *arena, const char *path)
+{
+    uint64_t size;
+    const void *map = file_map(diags, path, &size);
+    StFile *file = map ? format_parse(diags, arena, path, map, size) : NULL;
+    if (!file) {
+        file_unmap(map, size);
+        return NULL;
+    }
+    file->map = map;
+    file->map_bytes = size;
+    return file;
+}
