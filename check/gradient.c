@@ -6,6 +6,8 @@
  * gradient takes as given, states and what stop() gives, is held (held.c). */
 #include "check/check.h"
 
+#include "base/philox.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,8 @@
  * every element of every param by ±h, so that all gradients are in one number a batch. */
 #include "check/interpret.h"
 
+#include "base/philox.h"
+
 #include <math.h>
 #include <string.h>
 

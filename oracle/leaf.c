@@ -1,7 +1,7 @@
 /* Leaves: what is given, constants, dimensions, random numbers. */
 #include "oracle/interpreter.h"
 
-#include "runtime/exec/exec.h"
+#include "base/philox.h"
 
 #include <assert.h>
 

@@ -1,9 +1,9 @@
 /* Synthetic inputs and the cost of a function on them. */
 #include "driver/values/synthetic.h"
 
+#include "base/philox.h"
 #include "ir/work.h"
 #include "runtime/data/lines.h"
-#include "runtime/exec/exec.h"
 
 #include <stdio.h>
 #include <string.h>

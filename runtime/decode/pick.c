@@ -1,7 +1,7 @@
 /* Choosing tokens from a row of logits: the k best, or a draw. */
 #include "runtime/decode/pick.h"
 
-#include "runtime/exec/exec.h"
+#include "base/philox.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -212,7 +212,4 @@ const TfcProgram *exec_program(const Exec *exec);
 void exec_set_threads(int n);
 int exec_threads(void);
 
-/* Philox4x32-10 (Salmon et al. 2011): the one source of random numbers. (philox.c) */
-void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/bf16.h"
 #include "base/map.h"
+#include "base/philox.h"
 #include "base/team.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/exec/exec.h"
+#include "base/philox.h"
 #include "tests/oracle/cases.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/exec/exec.h"
+#include "base/philox.h"
 
 static void test_known_answers(void **state)
 {

@@ -1,6 +1,6 @@
 /* Philox4x32-10: counter-based random numbers (Salmon et al., "Parallel Random
  * Numbers: As Easy as 1, 2, 3", SC 2011). */
-#include "runtime/exec/exec.h"
+#include "base/philox.h"
 
 #define MULTIPLIER_0 0xD2511F53u
 #define MULTIPLIER_1 0xCD9E8D57u
