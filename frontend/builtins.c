@@ -124,20 +124,47 @@ static Val run_random(Elab *e, const Node *call, Val *args)
 
 /* ---- data and checks ---- */
 
-/* next(tgt): a further input, the tokens one place on; -1 past the end. */
-static Val run_next(Elab *e, const Node *call, Val *args)
+/* The op of an input of tokens; NULL after a message. */
+static const Op *tokens_of(Elab *e, const Node *call, const Val *val)
 {
-    const Op *op = args[0].kind == VAL_TENSOR ? args[0].tensor->op : NULL;
-    if (!op || op->kind != OP_input || args[0].tensor->type.dtype != DT_I32)
-        return elab_error(e, call, "`next` takes an input of tokens, not %s",
-                          val_text(e, &args[0]));
-    const char *name = arena_printf(e->arena, "%s" NEXT_SUFFIX, op_string(op, ATTR_name));
-    Value *value = map_get(&e->inputs_next, name);
+    const Op *op = val->kind == VAL_TENSOR ? val->tensor->op : NULL;
+    if (op && op->kind == OP_input && val->tensor->type.dtype == DT_I32)
+        return op;
+    elab_error(e, call, "`%s` takes an input of tokens, not %s", call->name, val_text(e, val));
+    return NULL;
+}
+
+/* A further input that the runtime makes along with the given one. */
+static Val made_input(Elab *e, const Node *call, const Val *of, const char *suffix)
+{
+    const char *name = arena_printf(e->arena, "%s%s", op_string(of->tensor->op, ATTR_name), suffix);
+    Value *value = map_get(&e->inputs_made, name);
     if (!value) {
-        value = build_input(&e->b, name, args[0].tensor->type);
-        map_set(&e->inputs_next, name, value);
+        value = build_input(&e->b, name, of->tensor->type);
+        map_set(&e->inputs_made, name, value);
     }
     return val_tensor(e, call, value);
+}
+
+/* next(tgt): the tokens one place on; -1 past the end. */
+static Val run_next(Elab *e, const Node *call, Val *args)
+{
+    return tokens_of(e, call, &args[0]) ? made_input(e, call, &args[0], NEXT_SUFFIX) : val_error();
+}
+
+/* hidden(text): the tokens that were chosen to be hidden; -1 elsewhere. */
+static Val run_hidden(Elab *e, const Node *call, Val *args)
+{
+    const Op *op = tokens_of(e, call, &args[0]);
+    if (!op)
+        return val_error();
+    if (op_attr(op, ATTR_hide))
+        return made_input(e, call, &args[0], HIDDEN_SUFFIX);
+    const char *name = op_string(op, ATTR_name);
+    return elab_error(e, call,
+                      "nothing of `%s` is hidden: `input %s : … = column(\"FIELD\", hide = 0.15)` "
+                      "hides 15 %% of its tokens",
+                      name, name);
 }
 
 static Val run_ctc(Elab *e, const Node *call, Val *args)
@@ -250,6 +277,7 @@ static const Builtin builtins[] = {
     {.name = "rank", .params = "x", .run = builtin_rank},
     {.name = "ragged", .params = "dim", .run = builtin_ragged},
     {.name = "next", .params = "input", .run = run_next},
+    {.name = "hidden", .params = "input", .run = run_hidden},
     {.name = "ctc", .params = "log_probabilities labels", .run = run_ctc},
     {.name = "one_of", .params = "word words", .run = run_one_of},
     {.name = "require", .params = "condition message? about? about_too?", .run = run_require},

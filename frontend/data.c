@@ -9,14 +9,9 @@ static bool is_call(const Node *node, const char *name)
     return node->kind == NODE_CALL && !strcmp(node->name, name);
 }
 
-/* The one text that a call takes; NULL after a message. `use`: how it is written. */
-static const char *text_of_call(Elab *e, const Node *call, const char *use)
+/* The text that is an argument of a call; NULL after a message. `use`: how it is written. */
+static const char *text_of(Elab *e, const Node *call, const Node *arg, const char *use)
 {
-    const Node *arg = call->kids.count == 1 ? call->kids.data[0] : NULL;
-    if (!arg || arg->name || call->label) {
-        elab_error(e, call, "`%s` takes one text and nothing else: write `%s`", call->name, use);
-        return NULL;
-    }
     Val val = eval_at_top(e, arg->a);
     if (val.kind == VAL_ERROR)
         return NULL;
@@ -24,6 +19,16 @@ static const char *text_of_call(Elab *e, const Node *call, const char *use)
         return val.text;
     elab_error(e, arg->a, "`%s` takes a text, not %s: write `%s`", call->name,
                val.kind == VAL_STRING ? "an empty one" : val_text(e, &val), use);
+    return NULL;
+}
+
+/* The one text that a call takes; NULL after a message. */
+static const char *text_of_call(Elab *e, const Node *call, const char *use)
+{
+    const Node *arg = call->kids.count == 1 ? call->kids.data[0] : NULL;
+    if (arg && !arg->name && !call->label)
+        return text_of(e, call, arg, use);
+    elab_error(e, call, "`%s` takes one text and nothing else: write `%s`", call->name, use);
     return NULL;
 }
 
@@ -39,22 +44,119 @@ static void set_text(Elab *e, Op *op, AttrName name, const char *text)
     op_set_attr(e->b.function, op, attr_string(name, text));
 }
 
-/* ---- input NAME : type[dims] = column("FIELD") ---- */
+/* ---- input NAME : type[dims] = column("FIELD", hide = …) ---- */
+
+static const char column_use[] = "column(\"FIELD\")";
+
+/* The settings of a column: shares from 0 to 1, or a truth value. */
+static const struct ColumnSetting {
+    const char *name;
+    AttrName attr;
+    bool is_share;
+} column_settings[] = {
+    {"hide", ATTR_hide, true},
+    {"keep", ATTR_keep, true},
+    {"random", ATTR_random, true},
+    {"whole_words", ATTR_whole_words, false},
+};
+enum { N_COLUMN_SETTINGS = sizeof column_settings / sizeof *column_settings };
+
+static bool set_share(Elab *e, const Node *arg, const Val *val, AttrName attr, Op *op)
+{
+    const bool fits = val->kind == VAL_NUMBER && val->number >= 0 && val->number <= 1 &&
+                      (attr != ATTR_hide || val->number > 0);
+    if (fits)
+        op_set_attr(e->b.function, op, attr_float(attr, val->number));
+    else
+        elab_error(e, arg->a, "`%s` is a share, a number %s to 1, not %s", arg->name,
+                   attr == ATTR_hide ? "above 0 and up" : "from 0", val_text(e, val));
+    return fits;
+}
+
+static bool set_column(Elab *e, const Node *arg, Op *op)
+{
+    const char *names[N_COLUMN_SETTINGS];
+    for (int i = 0; i < N_COLUMN_SETTINGS; i++) {
+        const struct ColumnSetting *setting = &column_settings[i];
+        names[i] = setting->name;
+        if (strcmp(setting->name, arg->name) != 0)
+            continue;
+        const Val val = eval_at_top(e, arg->a);
+        if (val.kind == VAL_ERROR || setting->is_share)
+            return val.kind != VAL_ERROR && set_share(e, arg, &val, setting->attr, op);
+        if (val.kind == VAL_BOOL) {
+            op_set_attr(e->b.function, op, attr_int(setting->attr, val.number != 0));
+            return true;
+        }
+        elab_error(e, arg->a, "`%s` is true or false, not %s", arg->name, val_text(e, &val));
+        return false;
+    }
+    elab_error(e, arg, "a column has no `%.60s`; it has hide, keep, random and whole_words%s",
+               arg->name, did_you_mean(e, arg->name, NULL, 0, names, N_COLUMN_SETTINGS));
+    return false;
+}
+
+/* Gives a column that hides tokens the shares that it does not say; false after a message. */
+static bool complete_hiding(Elab *e, const Node *input, const Node *feed, Op *op)
+{
+    enum { SETTINGS_OF_HIDE = 1 }; /* and all behind it go with it */
+    for (int i = SETTINGS_OF_HIDE; i < N_COLUMN_SETTINGS; i++)
+        if (!op_attr(op, ATTR_hide) && op_attr(op, column_settings[i].attr)) {
+            elab_error(e, feed, "`%s` says what becomes of hidden tokens: `hide = 0.15` hides some",
+                       column_settings[i].name);
+            return false;
+        }
+    if (!op_attr(op, ATTR_hide))
+        return true;
+    const Type *type = &op_result(op)->type;
+    if (strcmp(input->text, "token") != 0 || type->rank != 2 ||
+        !symbol_is_ragged(e->module, type->dims[1].symbol)) {
+        elab_error(e, input->a, "`hide` is for a text, which is token[B, T~]; `%s` is %s",
+                   input->name, type_text(e, type));
+        return false;
+    }
+    for (int i = SETTINGS_OF_HIDE; i < N_COLUMN_SETTINGS; i++)
+        if (column_settings[i].is_share && !op_attr(op, column_settings[i].attr))
+            op_set_attr(e->b.function, op, attr_float(column_settings[i].attr, 0.1));
+    if (op_float(op, ATTR_keep) + op_float(op, ATTR_random) <= 1)
+        return true;
+    elab_error(e, feed, "`keep` and `random` are shares of the hidden tokens: together at most 1");
+    return false;
+}
+
+/* Reads `column("FIELD", NAME = VALUE, …)` into the op's attributes; NULL after a message. */
+static const char *read_column(Elab *e, const Node *input, const Node *feed, Op *op)
+{
+    const Node *first = feed->kids.count ? feed->kids.data[0] : NULL;
+    if (!first || first->name || feed->label) {
+        elab_error(e, feed, "`column` takes the name of a field first: write `%s`", column_use);
+        return NULL;
+    }
+    const char *field = text_of(e, feed, first, column_use);
+    bool ok = field != NULL;
+    for (size_t i = 1; ok && i < feed->kids.count; i++) {
+        const Node *arg = feed->kids.data[i];
+        ok = arg->name && set_column(e, arg, op);
+        if (!arg->name)
+            elab_error(e, arg, "a column is one field: write `%s`", column_use);
+    }
+    return ok && complete_hiding(e, input, feed, op) ? field : NULL;
+}
 
 void declare_column(Elab *e, const Node *input, Op *op)
 {
-    static const char use[] = "column(\"FIELD\")", *const known[] = {"column"};
+    static const char *const known[] = {"column"};
     const Node *feed = input->kids.count ? input->kids.data[0] : NULL;
     if (!feed)
         return;
     if (!is_call(feed, "column")) {
         const char *hint =
             feed->kind == NODE_CALL ? did_you_mean(e, feed->name, NULL, 0, known, 1) : "";
-        elab_error(e, feed, "what feeds an input is written `%s`, not `%s`%s", use,
+        elab_error(e, feed, "what feeds an input is written `%s`, not `%s`%s", column_use,
                    expression_text(e->arena, feed), hint);
         return;
     }
-    const char *field = text_of_call(e, feed, use);
+    const char *field = read_column(e, input, feed, op);
     const Type *type = &op_result(op)->type;
     if (!field)
         return;

@@ -376,7 +376,7 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
         vec_push(arena, e->model->files, e->loaded.files.data[i]);
     e->module = e->model->module = module_new(arena, &e->inner, "model");
     e->b = builder_at_end(module_add_function(e->module, "model"));
-    Map *maps[] = {&e->blocks,  &e->decls,  &e->param_sites, &e->inputs_next, &e->exposed,
+    Map *maps[] = {&e->blocks,  &e->decls,  &e->param_sites, &e->inputs_made, &e->exposed,
                    &e->outputs, &e->merges, &e->updates,     &e->reported};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         map_init(maps[i], arena);

@@ -87,7 +87,7 @@ typedef struct Elab {
     Map blocks;      /* name → Node */
     Map decls;       /* name → Decl */
     Map param_sites; /* full name → Node that declares it */
-    Map inputs_next; /* "tgt.next" → Value */
+    Map inputs_made; /* "tgt.next", "text.hidden" → Value */
     Map exposed;     /* dotted path → Value: what blocks computed */
     Map outputs;     /* names taken */
     Map merges;      /* a param's name → the value it is merged into */

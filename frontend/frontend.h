@@ -47,8 +47,10 @@ typedef struct WeightMap {
     Loc loc;
 } WeightMap;
 
-/* The suffix of inputs that the runtime makes from data: `next(tgt)` is the input "tgt.next". */
+/* The suffixes of inputs that the runtime makes from data: `next(tgt)` is the input "tgt.next",
+ * `hidden(text)` is "text.hidden". */
 #define NEXT_SUFFIX ".next"
+#define HIDDEN_SUFFIX ".hidden"
 
 typedef struct Model {
     Module *module; /* has the function "model"; passes add those derived from it */

@@ -38,6 +38,8 @@ static void print_port(Job *job, const Module *module, const char *word, const O
         if (op_attr(op, said[i]))
             printf("  %s %s", attr_info[said[i]].name,
                    text_visible_name(job->arena, op_string(op, said[i])));
+    if (op_attr(op, ATTR_hide))
+        printf("  hides %g", op_float(op, ATTR_hide));
     printf("\n");
 }
 

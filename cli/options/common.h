@@ -86,8 +86,8 @@ typedef struct Common {
 #define OPTION_TOKEN(record, tokens)                                                               \
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
      "use TOKEN of the vocabulary (#N: by its number; none) as NAME: begin, first or end (of\n"    \
-     "targets), source-begin, source-end, pad or unk, such as begin='<pad>'; of a language\n"      \
-     "model's texts also text-begin, text-end, newline and one or more stop"}
+     "targets), source-begin, source-end, pad, unk or mask, such as begin='<pad>'; of a\n"         \
+     "language model's texts also text-begin, text-end, newline and one or more stop"}
 
 #define OPTION_SPECIAL(record)                                                                     \
     {"special", "read|text", FIELD(record, common.special), 0, "read",                             \

@@ -30,7 +30,7 @@ static bool read_labels(Artifact *a)
 static bool find_columns(Artifact *a)
 {
     return columns_of(a->job, a->session.model->module, &a->ports, &a->columns) && read_labels(a) &&
-           (!a->vocab || columns_check_sizes(a->job, &a->columns, a->vocab));
+           (!a->vocab || columns_check_vocabulary(a->job, &a->columns, a->vocab));
 }
 
 bool compile_find_predictions(Artifact *a)

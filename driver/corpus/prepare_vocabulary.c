@@ -75,7 +75,8 @@ static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o,
                             : "");
     job_show(job);
     const Lines *texts[] = {source, target};
-    const VocabularyTexts from = {texts, target ? 2 : 1, 1, target != NULL};
+    const VocabularyTexts from = {
+        .texts = texts, .n = target ? 2 : 1, .n_source = 1, .pairs = target != NULL};
     Vocabulary *vocab = source ? vocabulary_make(job, choice, &from) : NULL;
     text_free(&sample.sides[0]);
     text_free(&sample.sides[1]);

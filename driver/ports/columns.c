@@ -2,6 +2,7 @@
 #include "driver/ports/columns.h"
 
 #include "driver/ports/token_ids.h"
+#include "frontend/frontend.h"
 #include "ir/text.h"
 
 #include <inttypes.h>
@@ -27,6 +28,19 @@ static int n_columns(const ModelPorts *ports)
     return ports->n_columns < MOST_COLUMNS ? ports->n_columns : MOST_COLUMNS;
 }
 
+/* The input that gets what was hidden of a column; NULL: the model has none. */
+static const char *hidden_of(const Module *module, const Op *input)
+{
+    const char *name = op_string(input, ATTR_name);
+    const size_t n = strlen(name);
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        const char *other = op->kind == OP_input ? op_string(op, ATTR_name) : "";
+        if (!strncmp(other, name, n) && !strcmp(other + n, HIDDEN_SUFFIX))
+            return other;
+    }
+    return NULL;
+}
+
 Feed feed_of(const Module *module, const ModelPorts *ports)
 {
     const Op *source = ports->source ? ports_input(module, ports->source) : NULL,
@@ -47,6 +61,7 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
         const Op *input = ports->columns[c];
         const char *dim = has_side(module, input) ? dim_name(module, input, 1) : NULL;
         feed.columns[c] = op_string(input, ATTR_name);
+        feed.hidden[c] = hidden_of(module, input);
         if (dim && feed_side(&feed, dim) < 0 && n < MOST_SIDES)
             feed.dims[n++] = dim;
     }
@@ -101,6 +116,30 @@ static ColumnKind kind_of(const Module *module, const Op *input, const char *wor
     return is_text ? COLUMN_TEXT : COLUMN_LABELS;
 }
 
+/* Whether what hides tokens is a column of text, and no source or target. False after an error. */
+static bool check_hiding(Job *job, const Module *module, const ModelPorts *ports,
+                         const DataColumns *columns)
+{
+    const char *const sides[] = {ports->source, ports->target};
+    for (int side = 0; side < 2; side++) {
+        const Op *input = sides[side] ? ports_input(module, sides[side]) : NULL;
+        if (!input || !op_attr(input, ATTR_hide))
+            continue;
+        diag_error(&job->diags, input->loc,
+                   "`%s` is the %s of a model of next tokens, of which none can be hidden yet",
+                   sides[side], side ? "target" : "source");
+        return false;
+    }
+    for (int c = 0; c < columns->n; c++)
+        if (columns->specs[c].hide.rate > 0 && columns->specs[c].kind != COLUMN_TEXT) {
+            diag_error(&job->diags, ports->columns[c]->loc,
+                       "`%s` hides tokens, so it is a text: `vocab %s = shared` says that it is",
+                       columns->specs[c].input, columns->specs[c].input);
+            return false;
+        }
+    return true;
+}
+
 /* Words are one a position; a label may also be one a row. False after an error. */
 static bool check_words(Job *job, const Op *input, const ColumnSpec *spec)
 {
@@ -131,6 +170,12 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
     spec.is_source = spec.kind == COLUMN_TEXT && ports->source &&
                      token_table_is_shared(model, spec.input, ports->source);
+    if (op_attr(input, ATTR_hide))
+        spec.hide = (HideRule){.rate = op_float(input, ATTR_hide),
+                               .keep = op_float(input, ATTR_keep),
+                               .random = op_float(input, ATTR_random),
+                               .whole_words = op_attr(input, ATTR_whole_words) &&
+                                              op_int(input, ATTR_whole_words)};
     spec.is_ctc = token_is_ctc_label(model, op_result((Op *)input));
     spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
     if (spec.kind == COLUMN_LABELS)
@@ -167,6 +212,7 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
             out->specs[c] = spec_of(module, ports, ports->columns[c], &feed, &out->words[c]);
         ok = ok && check_words(job, ports->columns[c], &out->specs[c]);
     }
+    ok = ok && check_hiding(job, module, ports, out);
     if (ok)
         frame_texts(module, ports, out);
     return ok;
@@ -174,15 +220,25 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
 
 /* ---- sizes ---- */
 
-bool columns_check_sizes(Job *job, const DataColumns *columns, const Vocabulary *vocab)
+static bool check_mask(Job *job, const ColumnSpec *spec, const Vocabulary *vocab)
+{
+    return spec->hide.rate <= 0 || vocab_rules(vocab)->mask >= 0 ||
+           job_error(job,
+                     "`%s` hides tokens, and the vocabulary has no " MASK_TOKEN
+                     " to stand for them: --token mask=TOKEN names another of its tokens, or "
+                     "--vocab auto:8000 makes one that has it",
+                     spec->input);
+}
+
+bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab)
 {
     bool ok = true;
     for (int c = 0; c < columns->n; c++) {
         const ColumnSpec *spec = &columns->specs[c];
-        const int64_t size = spec->kind == COLUMN_TEXT
-                                 ? vocab_size(spec->is_source ? vocab_source(vocab) : vocab)
-                             : spec->labels ? (int64_t)spec->labels->words.count
-                                            : 0;
+        ok = ok && check_mask(job, spec, column_vocab(spec, vocab));
+        const int64_t size = spec->kind == COLUMN_TEXT ? vocab_size(column_vocab(spec, vocab))
+                             : spec->labels            ? (int64_t)spec->labels->words.count
+                                                       : 0;
         if (!spec->below || size + spec->first <= spec->below)
             continue;
         ok =

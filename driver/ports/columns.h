@@ -22,9 +22,9 @@ typedef struct DataColumns {
 /* In the job's arena; without the lists of labels. False after errors: a type that no column can
  * feed. */
 bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataColumns *out);
-/* Checks the sizes of labels' lists and of the vocabulary against what the model tells apart. False
- * after errors. */
-bool columns_check_sizes(Job *job, const DataColumns *columns, const Vocabulary *vocab);
+/* Checks the sizes of labels' lists and of the vocabulary against what the model tells apart, and
+ * that there is a mask token where tokens are hidden. False after errors. */
+bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
 /* Whether source, target or a column is text, which the vocabulary encodes. */
 bool columns_have_text(const ModelPorts *ports, const DataColumns *columns);
 /* The column of that input; -1: none. */

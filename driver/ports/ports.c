@@ -48,7 +48,12 @@ static void find_next(const Function *model, ModelPorts *ports)
     }
 }
 
-static bool is_next(const Op *input) { return text_ends(op_string(input, ATTR_name), NEXT_SUFFIX); }
+/* Whether an input is made along with another one. */
+static bool is_made(const Op *input)
+{
+    const char *name = op_string(input, ATTR_name);
+    return text_ends(name, NEXT_SUFFIX) || text_ends(name, HIDDEN_SUFFIX);
+}
 
 static void find_sides(const Module *module, const Function *model, ModelPorts *ports)
 {
@@ -58,7 +63,7 @@ static void find_sides(const Module *module, const Function *model, ModelPorts *
         if (op->kind != OP_input || !is_tokens(module, &op_result(op)->type))
             continue;
         const char *name = op_string(op, ATTR_name);
-        if (name == ports->target || is_next(op))
+        if (name == ports->target || is_made(op))
             continue;
         int dim = op_result(op)->type.dims[1].symbol;
         if (!ports->source) {
@@ -86,7 +91,7 @@ static const char *table_source(const Module *module, const Function *model,
 {
     const Op *target = find_input(model, ports->target, strlen(ports->target)), *first = NULL;
     FOR_OPS (op, &model->body)
-        if (op->kind == OP_input && op != target && !is_next(op) &&
+        if (op->kind == OP_input && op != target && !is_made(op) &&
             is_tokens(module, &op_result(op)->type) &&
             op_result(op)->type.dims[1].symbol != op_result((Op *)target)->type.dims[1].symbol &&
             (!first || (op_attr(first, ATTR_column) && !op_attr(op, ATTR_column))))
@@ -100,7 +105,7 @@ static void find_columns(const Module *module, const Function *model, ModelPorts
         ports->source = table_source(module, model, ports);
     FOR_OPS (op, &model->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
-        if (!name || name == ports->source || name == ports->target || is_next(op))
+        if (!name || name == ports->source || name == ports->target || is_made(op))
             continue;
         if (ports->n_columns < MOST_COLUMNS)
             ports->columns[ports->n_columns] = op;
@@ -201,9 +206,12 @@ static bool is_fed(const ModelPorts *ports, const char *name)
     for (size_t i = 0; i < sizeof fed / sizeof *fed; i++)
         if (fed[i] && !strcmp(fed[i], name))
             return true;
-    for (int c = 0; c < ports->n_columns && c < MOST_COLUMNS; c++)
-        if (!strcmp(op_string(ports->columns[c], ATTR_name), name))
+    for (int c = 0; c < ports->n_columns && c < MOST_COLUMNS; c++) {
+        const char *column = op_string(ports->columns[c], ATTR_name);
+        const size_t n = strlen(column);
+        if (!strncmp(column, name, n) && (!name[n] || !strcmp(name + n, HIDDEN_SUFFIX)))
             return true;
+    }
     return false;
 }
 

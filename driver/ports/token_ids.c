@@ -121,7 +121,7 @@ TokenRange token_ids_of(const Module *module, const char *input)
             int64_t rows = token_table(model, op_result(op));
             narrow(&range, rows ? rows : INT64_MAX, false);
         }
-    if (text_ends(input, NEXT_SUFFIX))
+    if (text_ends(input, NEXT_SUFFIX) || text_ends(input, HIDDEN_SUFFIX))
         narrow(&range, token_labels(model, input), true);
     return range;
 }

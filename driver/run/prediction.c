@@ -71,6 +71,18 @@ static int find_label(const Predictor *p, const Prediction *prediction)
     return n == 1 ? found : -1;
 }
 
+/* The column of text whose hidden tokens the loss compares with classes like these; -1: none. */
+static int find_hidden(const Predictor *p, const Prediction *prediction)
+{
+    for (int c = 0; c < p->given->n && prediction->classes && prediction->label < 0; c++) {
+        const ColumnSpec *spec = &p->given->specs[c];
+        if (p->inference->feed.hidden[c] && spec->side == prediction->side &&
+            prediction->width == prediction->n_classes && spec->below == prediction->n_classes)
+            return c;
+    }
+    return -1;
+}
+
 static void add_prediction(Predictor *p, Job *job, const Op *output)
 {
     const Type *type = &output->args[0]->type;
@@ -86,6 +98,7 @@ static void add_prediction(Predictor *p, Job *job, const Op *output)
         prediction->width *= dim_is_const(type->dims[axis]) ? type->dims[axis].size : 0;
     prediction->n_classes = classes ? type->dims[type->rank - 1].size : 1;
     prediction->label = find_label(p, prediction);
+    prediction->hidden = find_hidden(p, prediction);
     prediction->is_ctc = prediction->label >= 0 && p->given->specs[prediction->label].is_ctc;
     if (classes)
         prediction->names = class_names(job, p, prediction);
@@ -190,9 +203,12 @@ static void keep_columns(Predictor *p, Job *job)
                                ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
     p->feed.n_columns = 0;
     for (int c = 0; c < all->n; c++) {
-        if (!function_reads(p->function, all->specs[c].input))
+        const char *hidden = p->feed.hidden[c];
+        if (!function_reads(p->function, all->specs[c].input) &&
+            !(hidden && function_reads(p->function, hidden)))
             continue;
         p->columns.specs[p->columns.n++] = all->specs[c];
+        p->feed.hidden[p->feed.n_columns] = hidden;
         p->feed.columns[p->feed.n_columns++] = all->specs[c].input;
     }
 }
@@ -298,7 +314,8 @@ static void take_batch(const Predictor *p, Exec *exec, const Corpus *corpus, con
 bool predictor_each(const Predictor *p, Job *job, const Corpus *corpus, const Feed *feed,
                     PredictedRow *act, void *context)
 {
-    Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = EVALUATION_BATCH}, 0);
+    Batches *batches =
+        batches_new(corpus, &(BatchOptions){.tokens = EVALUATION_BATCH, .hides = p->hides}, 0);
     Exec *exec = exec_new(p->program, p->inference->store);
     Batch batch = {0};
     Taken taken = {0};

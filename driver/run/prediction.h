@@ -13,11 +13,12 @@
  *   n_classes  how many: the last dimension, of which `width` is a multiple
  *   names      the classes' names; NULL: they have none, and go by their numbers
  *   label      the column of the run's that says what is right; -1: none
+ *   hidden     without one: the column of text whose hidden tokens it finds again; -1: none
  *   is_ctc     the classes are of frames, and CTC makes the labels of them */
 typedef struct Prediction {
     const char *name;
     bool classes, is_ctc;
-    int label;
+    int label, hidden;
     int side;
     int64_t width, n_classes;
     const char *const *names;
@@ -27,7 +28,8 @@ typedef struct Prediction {
  *   given      the run's columns; run_kind: what it was trained on
  *   function   what is computed, and so which inputs are read
  *   columns    those of the run's columns that it reads
- *   kind       of the corpora that it reads */
+ *   kind       of the corpora that it reads
+ *   hides      tokens of columns are hidden as in training, to be found again */
 typedef struct Predictor {
     Inference *inference;
     const DataColumns *given;
@@ -39,6 +41,7 @@ typedef struct Predictor {
     DataColumns columns;
     Feed feed;
     CorpusKind kind;
+    bool hides;
 } Predictor;
 
 /* Finds what a model predicts. `only`: the one prediction that is wanted, by its name; NULL: all.

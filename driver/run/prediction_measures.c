@@ -1,6 +1,7 @@
 /* Measuring predictions: what each counts as, and the figures of the counts. */
 #include "driver/run/prediction_measures.h"
 
+#include "runtime/data/hiding.h"
 #include "runtime/data/measures.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/decode/pick.h"
@@ -10,12 +11,19 @@
 #include <string.h>
 
 /* What a prediction is measured as. */
-typedef enum Task { TASK_NONE, TASK_CLASSES, TASK_TAGS, TASK_SEQUENCES, TASK_NUMBERS } Task;
+typedef enum Task {
+    TASK_NONE,
+    TASK_CLASSES,
+    TASK_TAGS,
+    TASK_HIDDEN,
+    TASK_SEQUENCES,
+    TASK_NUMBERS
+} Task;
 
 static Task task_of(const Prediction *p)
 {
     if (p->label < 0)
-        return TASK_NONE;
+        return p->hidden < 0 ? TASK_NONE : TASK_HIDDEN;
     if (!p->classes)
         return p->side < 0 && p->width == 1 ? TASK_NUMBERS : TASK_NONE;
     return p->is_ctc ? TASK_SEQUENCES : p->side < 0 ? TASK_CLASSES : TASK_TAGS;
@@ -61,7 +69,8 @@ bool predictor_measures(const Predictor *predictor, int measure)
     int pair[2];
     switch (measure) {
     case MEASURE_accuracy:
-        return find_task(predictor, TASK_CLASSES) >= 0 || find_task(predictor, TASK_TAGS) >= 0;
+        return find_task(predictor, TASK_CLASSES) >= 0 || find_task(predictor, TASK_TAGS) >= 0 ||
+               find_task(predictor, TASK_HIDDEN) >= 0;
     case MEASURE_macro_f1: return find_task(predictor, TASK_CLASSES) >= 0;
     case MEASURE_span_f1: return marks_spans(predictor);
     case MEASURE_line_error_rate:
@@ -78,10 +87,11 @@ bool predictor_measures(const Predictor *predictor, int measure)
 typedef struct Measuring {
     const Predictor *predictor;
     Job *job;
-    int classes, tags, sequences, numbers; /* -1: none */
+    int classes, tags, hidden, sequences, numbers; /* -1: none */
     int pair[2];
     bool has_pair, ok;
-    ClassCounts class_counts;
+    ClassCounts class_counts, hidden_counts;
+    Hiding *hiding;
     TagCounts tag_counts;
     ErrorCounts error_counts;
     NumberPairs number_pairs;
@@ -117,6 +127,21 @@ static void count_tags(Measuring *m, const int32_t *labels, const float *values,
     tags_add(&m->tag_counts, labels, ids, n);
 }
 
+/* Of the tokens that the batch hid, since measuring uses a row for the first time. */
+static void count_hidden(Measuring *m, const Corpus *corpus, int64_t row, const float *values)
+{
+    const Prediction *p = &m->predictor->all[m->hidden];
+    const Rows *rows = &corpus->columns[p->hidden];
+    const int64_t n = rows_length(rows, row);
+    int32_t *ids = room_for(m, 2 * n), *labels = ids + n;
+    memcpy(ids, rows->ids.data + rows->start[row], (size_t)n * sizeof *ids);
+    hiding_row(m->hiding, row, 0, ids, n, labels);
+    for (int64_t i = 0; i < n; i++)
+        if (labels[i] >= 0)
+            classes_add(&m->hidden_counts, labels[i],
+                        pick_greatest(values + i * p->width, p->width));
+}
+
 /* The best path: in each frame the greatest probability, or its logarithm. */
 static void count_sequence(Measuring *m, const int32_t *labels, int64_t n_labels,
                            const float *values, int64_t n, int64_t width)
@@ -142,6 +167,8 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
         classes_add(&m->class_counts, labels[0], pick_greatest(values, n));
     if (p == m->tags)
         count_tags(m, labels, values, n_labels, prediction->width);
+    if (p == m->hidden)
+        count_hidden(m, corpus, row, values);
     if (p == m->sequences)
         count_sequence(m, labels, n_labels, values, n / prediction->width, prediction->width);
     if (p == m->numbers) {
@@ -162,6 +189,7 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     Diagnostics *diags = &m->job->diags;
     m->classes = find_task(p, TASK_CLASSES);
     m->tags = find_task(p, TASK_TAGS);
+    m->hidden = find_task(p, TASK_HIDDEN);
     m->sequences = find_task(p, TASK_SEQUENCES);
     m->numbers = find_task(p, TASK_NUMBERS);
     m->has_pair = find_pair(p, m->pair);
@@ -171,6 +199,12 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     if (m->classes >= 0 &&
         !classes_begin(&m->class_counts, arena, diags, p->all[m->classes].width, false))
         return false;
+    if (m->hidden >= 0) {
+        const ColumnSpec *spec = &p->given->specs[p->all[m->hidden].hidden];
+        m->hiding = hiding_new(spec, column_vocab(spec, p->inference->vocab), 0);
+        if (!classes_begin(&m->hidden_counts, arena, diags, p->all[m->hidden].width, false))
+            return false;
+    }
     if (m->tags < 0)
         return true;
     const Prediction *tags = &p->all[m->tags];
@@ -204,6 +238,8 @@ static double mean_recall(const Measuring *m, Arena *arena, int64_t rows)
 
 static void take_figures(const Measuring *m, Arena *arena, int64_t rows, TrainFigures *out)
 {
+    if (m->hidden >= 0)
+        out->accuracy = classes_accuracy(&m->hidden_counts);
     if (m->tags >= 0)
         out->accuracy = tags_accuracy(&m->tag_counts);
     if (m->tags >= 0 && m->tag_counts.has_spans)
@@ -226,13 +262,16 @@ bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpu
                        TrainFigures *out)
 {
     Arena *arena = arena_new();
-    Measuring m = {.predictor = predictor, .job = job, .ok = true};
+    Predictor hides = *predictor;
+    hides.hides = true;
+    Measuring m = {.predictor = &hides, .job = job, .ok = true};
     bool ok = begin(&m, arena, corpus->n) &&
-              predictor_each(predictor, job, corpus, &predictor->inference->feed, count_row, &m) &&
+              predictor_each(&hides, job, corpus, &predictor->inference->feed, count_row, &m) &&
               m.ok;
     if (ok)
         take_figures(&m, arena, corpus->n, out);
     numbers_free(&m.number_pairs);
+    hiding_free(m.hiding);
     free(m.vectors[0]);
     free(m.vectors[1]);
     free(m.ids);

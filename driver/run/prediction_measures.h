@@ -7,6 +7,7 @@
 /* Whether predictor_measure computes the figure MEASURE_… (runtime/train/best.h):
  *   accuracy, macro_f1      classes with a label a row
  *   accuracy, span_f1       with a label a position; F1 if the labels mark spans
+ *   accuracy                of hidden tokens: those that the same corpus hides for a loss
  *   line_error_rate, symbol_error_rate   of CTC's best paths
  *   spearman                a number a row, with one that is given
  *   recall                  two vectors of the same width, of which no column says what is right;

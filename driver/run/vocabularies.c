@@ -72,9 +72,9 @@ static Vocabulary *with_rules(Job *job, const char *spec, Vocabulary *vocab, con
 }
 
 static Vocabulary *make_one(Job *job, const char *spec, const Lines *const *texts, int n,
-                            bool as_is)
+                            unsigned how)
 {
-    return vocab_make(&job->diags, job->arena, spec, texts, n, as_is);
+    return vocab_make(&job->diags, job->arena, spec, texts, n, how);
 }
 
 #define PIECES "auto:8000, which trains a SentencePiece model of 8000 pieces"
@@ -118,14 +118,15 @@ static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice,
 {
     if (!check_spec(job, choice->spec) || (choice->source && !check_spec(job, choice->source)))
         return NULL;
-    const char *how = vocabulary_normalization(choice, texts->pairs);
-    const bool as_is = how && !strcmp(how, "none");
+    const char *normalized = vocabulary_normalization(choice, texts->pairs);
+    const unsigned how = (normalized && !strcmp(normalized, "none") ? VOCAB_AS_IS : 0) |
+                         (texts->hides ? VOCAB_MASK : 0);
     const int n_source = texts->n_source;
     if (!choice->source)
-        return make_one(job, choice->spec, texts->texts, texts->n, as_is);
+        return make_one(job, choice->spec, texts->texts, texts->n, how);
     Vocabulary *vocab =
-        make_one(job, choice->spec, texts->texts + n_source, texts->n - n_source, as_is);
-    Vocabulary *other = vocab ? make_one(job, choice->source, texts->texts, n_source, as_is) : NULL;
+        make_one(job, choice->spec, texts->texts + n_source, texts->n - n_source, how);
+    Vocabulary *other = vocab ? make_one(job, choice->source, texts->texts, n_source, how) : NULL;
     if (other)
         vocab_join(vocab, other);
     return other ? vocab : NULL;

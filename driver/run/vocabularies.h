@@ -26,11 +26,12 @@ const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
  * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
 /* VocabularyTexts: what a vocabulary is made from: n texts, the first n_source of which are
- * sources'; pairs: they are normalized as those of pairs are (vocabulary_normalization). */
+ * sources'; pairs: they are normalized as those of pairs are (vocabulary_normalization); hides: a
+ * mask token is needed. */
 typedef struct VocabularyTexts {
     const Lines *const *texts;
     int n, n_source;
-    bool pairs;
+    bool pairs, hides;
 } VocabularyTexts;
 
 /* Loads the vocabulary of a choice whose spec is not NULL, or makes it from texts if its kind needs

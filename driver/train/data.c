@@ -298,10 +298,12 @@ static Vocabulary *vocabulary_of_texts(Training *t)
     if (t->text.target)
         texts[n++] = t->text.target;
     n = list_texts(t, false, texts, n);
-    return o->vocab.spec
-               ? vocabulary_make(t->job, &o->vocab,
-                                 &(VocabularyTexts){texts, n, n_source, o->kind == CORPUS_PAIRS})
-               : vocab_empty(&t->job->diags, t->job->arena);
+    bool hides = false;
+    for (int c = 0; c < t->columns.n; c++)
+        hides = hides || t->columns.specs[c].hide.rate > 0;
+    const VocabularyTexts all = {texts, n, n_source, o->kind == CORPUS_PAIRS, hides};
+    return o->vocab.spec ? vocabulary_make(t->job, &o->vocab, &all)
+                         : vocab_empty(&t->job->diags, t->job->arena);
 }
 
 static bool make_vocabulary(Training *t)
@@ -338,7 +340,7 @@ static bool open_model(Training *t)
         return false;
     for (int c = 0; c < t->columns.n; c++)
         t->columns.specs[c].labels = begun.specs[c].labels;
-    return columns_check_sizes(t->job, &t->columns, t->vocab);
+    return columns_check_vocabulary(t->job, &t->columns, t->vocab);
 }
 
 /* Windows of a stream are no longer than a batch. */

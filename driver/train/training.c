@@ -48,6 +48,7 @@ static void make_settings(Training *t)
                                                                   : spec->batch_sentences,
                               .shards = o->shards > 0 ? o->shards : spec->shards,
                               .shuffle = true,
+                              .hides = true,
                               .seed = (uint64_t)o->seed};
     s->ranks = o->ranks;
     if (o->ranks && o->shards < 0 && spec->shards == 1) {

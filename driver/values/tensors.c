@@ -17,13 +17,23 @@ static const StTensor *find_tensor(const Binding *binding, const char *name)
     return found;
 }
 
+/* How much of a name is that of the input with which it is made; 0: it is no such name. */
+static size_t stem_of(const char *name)
+{
+    static const char *const suffixes[] = {NEXT_SUFFIX, HIDDEN_SUFFIX};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (text_ends(name, suffixes[i]))
+            return strlen(name) - strlen(suffixes[i]);
+    return 0;
+}
+
 /* NAME.lengths; those of "tgt.next" are those of "tgt" where it has none of its own. */
 static const StTensor *find_lengths(const Binding *binding, const char *name)
 {
     Arena *arena = binding->job->arena;
     const StTensor *found = find_tensor(binding, arena_printf(arena, "%s.lengths", name));
-    size_t stem = strlen(name) - strlen(NEXT_SUFFIX);
-    if (found || !text_ends(name, NEXT_SUFFIX) || !stem)
+    const size_t stem = stem_of(name);
+    if (found || !stem)
         return found;
     return find_lengths(binding, arena_strndup(arena, name, stem));
 }
@@ -54,7 +64,7 @@ static int32_t *shift_rows(Arena *arena, const StTensor *ids, const StTensor *le
 static const StTensor *make_next(Binding *binding, const char *name)
 {
     Arena *arena = binding->job->arena;
-    size_t stem = strlen(name) - strlen(NEXT_SUFFIX);
+    const size_t stem = stem_of(name);
     if (!text_ends(name, NEXT_SUFFIX) || !stem)
         return NULL;
     const char *base = arena_strndup(arena, name, stem);

@@ -102,6 +102,8 @@ static bool check_input(Verifier *v, const Op *op)
     bool is_file = vocab && !strncmp(vocab->s, "words:", 6) && vocab->s[6];
     if (op_attr(op, ATTR_column) && !begins_with_batch(v, type))
         return verify_fail(v, op, "fed by a column, but its first dimension is no batch");
+    if (op_attr(op, ATTR_hide) && (!op_attr(op, ATTR_column) || type->dtype != DT_I32))
+        return verify_fail(v, op, "hides tokens, but no column of them feeds it");
     if (vocab && !is_file && strcmp(vocab->s, "words") != 0 && strcmp(vocab->s, "shared") != 0 &&
         strcmp(vocab->s, "auto") != 0)
         return verify_fail(v, op, "vocab is shared, words, words:FILE or auto, not \"%s\"",

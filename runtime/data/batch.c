@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "runtime/data/distinct.h"
+#include "runtime/data/hiding.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -15,13 +16,15 @@ typedef struct Item {
     int64_t row;            /* corpus row, or the window's first token */
     int32_t source, target; /* tokens */
     int64_t order;          /* place after shuffling: breaks ties */
+    int64_t use;            /* how often the row was used before */
 } Item;
 
 struct Batches {
     const Corpus *corpus;
     BatchOptions options;
-    DistinctRows *distinct; /* NULL: rows of a batch may have texts in common */
-    int64_t n_early;        /* batches that ended where no row was distinct */
+    DistinctRows *distinct;       /* NULL: rows of a batch may have texts in common */
+    int64_t n_early;              /* batches that ended where no row was distinct */
+    Hiding *hiding[MOST_COLUMNS]; /* of columns that hide tokens, if the options say so */
     int last_side;
     int64_t n_items, n;
     Item *items;
@@ -60,14 +63,15 @@ static int last_side(const Corpus *corpus)
     return last;
 }
 
-static void add_item(Batches *b, int64_t row)
+static void add_item(Batches *b, int64_t row, int64_t use)
 {
     const Corpus *corpus = b->corpus;
     Item *item = &b->items[b->n_items];
     *item = (Item){.row = row,
                    .source = (int32_t)corpus_side_length(corpus, row, SIDE_SOURCE),
                    .target = (int32_t)corpus_side_length(corpus, row, SIDE_TARGET),
-                   .order = b->n_items++};
+                   .order = b->n_items++,
+                   .use = use};
 }
 
 /* Tokens of the longest further side. */
@@ -107,7 +111,7 @@ static void list_part(Batches *b, int part, int64_t epoch)
         int64_t at = epoch * wanted + i;
         if (at / n != round)
             order_part(b, part, round = at / n, order);
-        add_item(b, order[at % n].row);
+        add_item(b, order[at % n].row, round);
     }
     free(order);
 }
@@ -120,7 +124,7 @@ static void list_rows(Batches *b, int64_t epoch)
         n += part_rows(corpus, p);
     b->items = memory_resized(NULL, (size_t)n * sizeof(Item));
     for (int64_t i = 0; i < corpus->own; i++)
-        add_item(b, i);
+        add_item(b, i, epoch);
     for (int p = 0; p < corpus->n_parts; p++)
         list_part(b, p, epoch);
 }
@@ -275,6 +279,16 @@ static void cut_into_shards(Batches *b)
     b->n *= shards;
 }
 
+static void open_hiding(Batches *b)
+{
+    const Corpus *corpus = b->corpus;
+    for (int c = 0; c < corpus->options.n_columns && b->options.hides; c++) {
+        const ColumnSpec *spec = &corpus->options.columns[c];
+        if (spec->hide.rate > 0)
+            b->hiding[c] = hiding_new(spec, column_vocab(spec, corpus->vocab), b->options.seed);
+    }
+}
+
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
 {
     Batches *b = memory_resized(NULL, sizeof *b);
@@ -282,6 +296,7 @@ Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t 
     uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
     if (options->distinct && corpus->options.kind != CORPUS_STREAM)
         b->distinct = distinct_new(corpus);
+    open_hiding(b);
     if (corpus->options.kind == CORPUS_STREAM)
         list_windows(b, &state);
     else
@@ -304,6 +319,8 @@ void batches_free(Batches *batches)
     if (!batches)
         return;
     distinct_free(batches->distinct);
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        hiding_free(batches->hiding[c]);
     free(batches->items);
     free(batches->first);
     free(batches->last);
@@ -422,12 +439,15 @@ static void make_room(Batch *batch, const Corpus *corpus, const int64_t *values)
     if (n && !batch->columns) {
         batch->n_columns = n;
         batch->columns = memory_zeroed((size_t)n, sizeof *batch->columns);
+        batch->hidden = memory_zeroed((size_t)n, sizeof *batch->hidden);
         batch->room_columns = memory_zeroed((size_t)n, sizeof *batch->room_columns);
     }
     for (int c = 0; c < n; c++)
         if (!batch->columns[c] || batch->room_columns[c] < values[c]) {
             batch->room_columns[c] = values[c];
             batch->columns[c] = resized_ids(batch->columns[c], values[c]);
+            if (corpus->options.columns[c].hide.rate > 0)
+                batch->hidden[c] = resized_ids(batch->hidden[c], values[c]);
         }
 }
 
@@ -515,13 +535,32 @@ static void count_values(const Corpus *corpus, const Item *items, int64_t rows, 
     }
 }
 
-static void fill_columns(const Corpus *corpus, const Item *items, Batch *batch)
+/* Hides tokens of a column's rows that are in the batch; without `hiding` none. */
+static void hide_tokens(const Hiding *hiding, const Rows *rows, const Item *items, Batch *batch,
+                        int column)
 {
+    int32_t *ids = batch->columns[column], *labels = batch->hidden[column];
+    for (int64_t i = 0; i < batch->shape.rows; i++) {
+        const int64_t n = rows_length(rows, items[i].row);
+        if (hiding)
+            hiding_row(hiding, items[i].row, items[i].use, ids, n, labels);
+        else
+            memset(labels, -1, (size_t)n * sizeof *labels);
+        ids += n;
+        labels += n;
+    }
+}
+
+static void fill_columns(const Batches *b, const Item *items, Batch *batch)
+{
+    const Corpus *corpus = b->corpus;
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const Rows *rows = &corpus->columns[c];
         int32_t *out = batch->columns[c];
         for (int64_t i = 0; i < batch->shape.rows; i++)
             out = put_row(out, rows, items[i].row, rows_length(rows, items[i].row), -1, -1);
+        if (batch->hidden[c])
+            hide_tokens(b->hiding[c], rows, items, batch, c);
     }
 }
 
@@ -538,7 +577,7 @@ void batches_fill(const Batches *batches, int64_t i, Batch *batch)
         for (int side = 0; side <= batches->last_side; side++)
             batch->lengths[side][j] = (int32_t)item_length(batches, &items[j], side);
     }
-    fill_columns(corpus, items, batch);
+    fill_columns(batches, items, batch);
     if (corpus->options.kind == CORPUS_RECORDS)
         return;
     if (corpus->options.kind == CORPUS_STREAM)
@@ -558,7 +597,10 @@ void batch_free(Batch *batch)
         free(batch->lengths[side]);
     for (int c = 0; c < batch->n_columns; c++)
         free(batch->columns[c]);
+    for (int c = 0; c < batch->n_columns; c++)
+        free(batch->hidden[c]);
     free(batch->columns);
+    free(batch->hidden);
     free(batch->room_columns);
     free(batch->row);
     *batch = (Batch){0};

@@ -17,6 +17,7 @@ typedef struct BatchOptions {
     int64_t sentences; /* most rows of a batch; 0: no limit */
     bool shuffle;
     bool distinct; /* no two rows of a batch have a text in common (distinct.h) */
+    bool hides;    /* tokens of columns are hidden as their specs say (hiding.h); else none is */
     uint64_t seed;
     int64_t shards; /* pieces of a batch; 0 is 1 */
 } BatchOptions;
@@ -39,7 +40,8 @@ typedef struct Batch {
     int32_t *target_next;         /* what follows each; -1: no label */
     int32_t *target_further;      /* the next entry of the row's target_next; -1: it is the last */
     int32_t **columns;            /* the values of the corpus's columns, of 32 bits each */
-    int64_t *row;                 /* the corpus row of each row (for a stream: its first token) */
+    int32_t **hidden; /* of columns that hide tokens: what was hidden, or -1; else NULL */
+    int64_t *row;     /* the corpus row of each row (for a stream: its first token) */
     int64_t room_rows, room_source, room_target, *room_columns; /* private */
     int n_columns;                                              /* private */
 } Batch;

@@ -28,15 +28,28 @@ __attribute__((format(printf, 3, 4))) static bool cell_is_wrong(const CellReader
     return false;
 }
 
-static bool read_tokens(const CellReader *r, const Vocabulary *vocab)
+/* Leaves out the blank before each mask token: a word that is hidden has it within. */
+static void join_masks(const Vocabulary *vocab, Ids *ids, size_t first)
 {
-    if (r->spec->is_source)
-        vocab = vocab_source(vocab);
+    const int32_t mask = vocab_rules(vocab)->mask, blank = vocab_find(vocab, "\xE2\x96\x81");
+    size_t n = first;
+    for (size_t i = first; i < ids->count; i++)
+        if (ids->data[i] != blank || i + 1 == ids->count || ids->data[i + 1] != mask)
+            ids->data[n++] = ids->data[i];
+    ids->count = n;
+}
+
+static bool read_tokens(const CellReader *r, const Vocabulary *run)
+{
+    const Vocabulary *vocab = column_vocab(r->spec, run);
     const TokenRules *rules = vocab_rules(vocab);
     if (r->spec->is_framed && rules->source_begin >= 0)
         ids_push(r->values, rules->source_begin);
+    const size_t first = r->values->count;
     if (!vocab_encode(vocab, r->cell->text, r->cell->length, r->values))
         return cell_is_wrong(r, 0, "%s", tokenizer_problem());
+    if (r->spec->hide.rate > 0 && rules->mask >= 0)
+        join_masks(vocab, r->values, first);
     if (r->spec->is_framed && rules->source_end >= 0)
         ids_push(r->values, rules->source_end);
     return true;

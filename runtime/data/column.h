@@ -20,12 +20,23 @@ typedef enum ColumnKind {
 /* The sides of a row: its source, its target and the further ragged dimensions of columns. */
 enum { SIDE_SOURCE, SIDE_TARGET, MOST_SIDES = 8, MOST_COLUMNS = 16 };
 
+/* HideRule: how tokens of a text are hidden (hiding.h).
+ *   rate          the share that is chosen; 0: none is
+ *   keep, random  shares of the chosen that stay, and that become other tokens; the rest becomes
+ *                 the mask token
+ *   whole_words   the tokens of a word are chosen together */
+typedef struct HideRule {
+    double rate, keep, random;
+    bool whole_words;
+} HideRule;
+
 /* ColumnSpec: what a column is.
  *   input, field   of the model; of the table
  *   side           of its ragged dimension; -1: each row has `width` values
  *   width          values of a row or, with a side, of a position
  *   is_framed      a text gets the special tokens of a source
  *   is_source      a text of the sources' vocabulary
+ *   hide           of a text
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
  *   is_ctc         labels of a CTC loss, whose blank is 0
  *   below          integers are at least 0 and below it; 0: any */
@@ -35,9 +46,16 @@ typedef struct ColumnSpec {
     int side;
     int64_t width, below;
     bool is_framed, is_source, is_ctc;
+    HideRule hide;
     const Labels *labels;
     int32_t first;
 } ColumnSpec;
+
+/* The vocabulary of a column of text in a corpus with the vocabulary `vocab`. */
+static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocabulary *vocab)
+{
+    return spec->is_source ? vocab_source(vocab) : vocab;
+}
 
 /* Rows: row i is ids[start[i]] … ids[start[i + 1] - 1]. */
 typedef struct Rows {

@@ -28,7 +28,7 @@ typedef struct Rule {
     const char *name;
     size_t at; /* of the id in TokenRules */
     bool is_of_source;
-    unsigned said; /* a part of the text's rule */
+    unsigned said; /* RuleSaid */
 } Rule;
 
 static const Rule rules[] = {
@@ -40,6 +40,7 @@ static const Rule rules[] = {
     {"first", offsetof(TokenRules, first), false, 0},
     {"pad", offsetof(TokenRules, pad), false, 0},
     {"unk", offsetof(TokenRules, unk), false, 0},
+    {"mask", offsetof(TokenRules, mask), false, SAID_MASK},
     {"text-begin", offsetof(TokenRules, text.begin), false, SAID_BEGIN},
     {"text-end", offsetof(TokenRules, text.end), false, SAID_END},
     {"newline", offsetof(TokenRules, text.newline), false, SAID_NEWLINE},
@@ -60,7 +61,7 @@ static const Rule *find_rule(Diagnostics *diags, const char *text)
     diag_error(
         diags, (Loc){0},
         "--token %s: expected NAME=TOKEN, where NAME is begin, end, source-begin, "
-        "source-end, first, pad, unk, text-begin, text-end, newline, stop or size%s",
+        "source-end, first, pad, unk, mask, text-begin, text-end, newline, stop or size%s",
         text,
         text_suggest(diags->arena, "'", arena_strndup(diags->arena, text, length), names, N_RULES));
     return NULL;

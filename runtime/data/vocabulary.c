@@ -41,7 +41,8 @@ static TokenRules plain_rules(int32_t pad, int32_t unk, int32_t bos, int32_t eos
                         .end = eos,
                         .source_begin = -1,
                         .source_end = eos,
-                        .first = -1};
+                        .first = -1,
+                        .mask = -1};
 }
 
 /* Whether generation by the rule has a use for the token. */
@@ -102,6 +103,9 @@ static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, VocabKind kind, 
                           .n_bytes = n,
                           .tokens = copy_pieces(arena, pieces),
                           .rules = plain_rules(special.pad, special.unk, special.bos, special.eos)};
+    vocab->rules.mask = vocab_find(vocab, MASK_TOKEN);
+    if (vocab->rules.mask < 0)
+        vocab->rules.mask = vocab_find(vocab, "[MASK]");
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
     complete_rules(vocab);
     return vocab;
@@ -185,8 +189,10 @@ static const Line *join_texts(Arena *arena, const Lines *const *texts, int n_tex
 
 /* Trains with exactly so many pieces, or with as many as the text supports. */
 static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
-                                const Lines *const *texts, int n_texts, bool as_is)
+                                const Lines *const *texts, int n_texts, unsigned how)
 {
+    const SpTexts spec = {.as_is = how & VOCAB_AS_IS,
+                          .symbol = how & VOCAB_MASK ? MASK_TOKEN : NULL};
     if (!sp_load(diags))
         return NULL;
     Arena *scratch = arena_new();
@@ -195,8 +201,8 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     char *bytes = NULL, *error = NULL, *again = NULL;
     size_t size = 0;
     int least = 0;
-    bool exact = sp_train(lines, n, pieces, as_is, true, &bytes, &size, &least, &error);
-    bool trained = exact || (!least && sp_train(lines, n, pieces, as_is, false, &bytes, &size,
+    bool exact = sp_train(lines, n, pieces, &spec, true, &bytes, &size, &least, &error);
+    bool trained = exact || (!least && sp_train(lines, n, pieces, &spec, false, &bytes, &size,
                                                 &least, &again));
     arena_free(scratch);
     Vocabulary *vocab = NULL;
@@ -265,7 +271,7 @@ double vocab_spec_memory(const char *spec, bool made)
 }
 
 static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *spec,
-                                  const Lines *const *texts, int n_texts, bool as_is)
+                                  const Lines *const *texts, int n_texts, unsigned how)
 {
     bool pieces = vocab_spec_is_pieces(spec), characters = !strncmp(spec, "chars", 5);
     const char *number = pieces ? after(spec, "auto:") : after(spec, "words:auto:");
@@ -284,13 +290,14 @@ static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *
         return NULL;
     }
     if (pieces)
-        return train_pieces(diags, arena, limit, texts, n_texts, as_is);
-    return from_words(diags, arena, wordlist_count(arena, texts, n_texts, characters, limit));
+        return train_pieces(diags, arena, limit, texts, n_texts, how);
+    const char *mask = how & VOCAB_MASK && !characters ? MASK_TOKEN : NULL;
+    return from_words(diags, arena, wordlist_count(arena, texts, n_texts, mask, characters, limit));
 }
 
 Vocabulary *vocab_empty(Diagnostics *diags, Arena *arena)
 {
-    return from_words(diags, arena, wordlist_count(arena, NULL, 0, false, 0));
+    return from_words(diags, arena, wordlist_count(arena, NULL, 0, NULL, false, 0));
 }
 
 static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path)
@@ -364,10 +371,10 @@ Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
 }
 
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
-                       const Lines *const *texts, int n_texts, bool as_is)
+                       const Lines *const *texts, int n_texts, unsigned how)
 {
     if (vocab_needs_text(spec))
-        return make_from_text(diags, arena, spec, texts, n_texts, as_is);
+        return make_from_text(diags, arena, spec, texts, n_texts, how);
     const char *list = after(spec, "words:");
     return list ? load_words(diags, arena, list) : vocab_load(diags, arena, spec);
 }
@@ -406,6 +413,8 @@ void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules)
     vocab->hash = hash_bytes(vocab->hash, rules, offsetof(TokenRules, first));
     if (rules->first >= 0)
         vocab->hash = hash_u64(vocab->hash, (uint64_t)rules->first);
+    if (rules->said & SAID_MASK)
+        vocab->hash = hash_u64(vocab->hash, (uint64_t)rules->mask);
     complete_rules(vocab);
     const TextRule *text = &vocab->rules.text;
     /* stops change nothing that is learnt */
@@ -557,4 +566,39 @@ const char *vocab_token(const Vocabulary *vocab, int32_t id)
 int32_t vocab_find(const Vocabulary *vocab, const char *token)
 {
     return tokenizer_find(vocab->pieces, token, strlen(token));
+}
+
+bool vocab_is_special(const Vocabulary *vocab, int32_t id)
+{
+    const TokenRules *r = &vocab->rules;
+    const int32_t special[] = {r->pad,          r->unk,        r->begin, r->end,
+                               r->source_begin, r->source_end, r->first, r->mask};
+    const int32_t twice[] = {id, id}; /* a blank alone is no text, and two have one between them */
+    Text text = {0};
+    bool found = false;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        found = found || special[i] == id;
+    if (!found)
+        vocab_decode(vocab, twice, 2, &text);
+    found = found || !text.length;
+    text_free(&text);
+    return found;
+}
+
+/* How many words the text of ids is. */
+static int64_t decoded_words(const Vocabulary *vocab, const int32_t *ids, size_t n)
+{
+    Text text = {0};
+    int64_t words = 0;
+    vocab_decode(vocab, ids, n, &text);
+    for (size_t i = 0; i < text.length; i++)
+        words += text.data[i] != ' ' && (!i || text.data[i - 1] == ' ');
+    text_free(&text);
+    return words;
+}
+
+bool vocab_begins_word(const Vocabulary *vocab, int32_t before, int32_t id)
+{
+    const int32_t ids[] = {before, id};
+    return decoded_words(vocab, ids, 2) > decoded_words(vocab, ids, 1);
 }

@@ -27,12 +27,16 @@ typedef struct Vocabulary Vocabulary;
  *   words:auto[:N] the words of the texts; with N, N tokens: the special ones and the most
  *                  frequent words
  *   chars:auto     the characters of the texts, the newline among them
- * Only the auto kinds look at the texts. `as_is`: the pieces of auto:N keep tabs, runs of blanks
- * and all characters; else they are of text normalized by NFKC, with one blank for each run. NULL
- * after an error. */
+ * Only the auto kinds look at the texts, and heed `how`, the sum of
+ *   VOCAB_AS_IS   the pieces of auto:N keep tabs, runs of blanks and all characters; else they are
+ *                 of text normalized by NFKC, with one blank for each run
+ *   VOCAB_MASK    the tokens of auto:N and words:auto have MASK_TOKEN among them
+ * NULL after an error. */
+enum { VOCAB_AS_IS = 1, VOCAB_MASK = 2 };
+#define MASK_TOKEN "<mask>"
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
-                       const Lines *const *texts, int n_texts, bool as_is);
-/* Whether the spec is auto or auto:N, to which `as_is` applies. */
+                       const Lines *const *texts, int n_texts, unsigned how);
+/* Whether the spec is auto or auto:N, to which VOCAB_AS_IS applies. */
 bool vocab_spec_is_pieces(const char *spec);
 /* The vocabulary of a model that reads no text: special tokens alone. NULL after an error. The
  * second function says whether a vocabulary is one. */
@@ -71,9 +75,16 @@ void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
 int32_t vocab_size(const Vocabulary *vocab); /* its tokens, or TokenRules.size if that is more */
 /* TokenRules: ids of the special tokens, and what stands around the tokens of a text. -1: none.
- * At first a vocabulary has the rules of its file: without a bos, `begin` is its eos. The parts of
- * `text` that are not in `said` follow from the other rules (vocab_set_stream). */
-typedef enum TextSaid { SAID_BEGIN = 1, SAID_END = 2, SAID_NEWLINE = 4, SAID_STOPS = 8 } TextSaid;
+ * At first a vocabulary has the rules of its file: without a bos, `begin` is its eos; `mask` is its
+ * MASK_TOKEN or "[MASK]". The parts of `text` that are not in `said` follow from the other rules
+ * (vocab_set_stream). */
+typedef enum RuleSaid {
+    SAID_BEGIN = 1,
+    SAID_END = 2,
+    SAID_NEWLINE = 4,
+    SAID_STOPS = 8,
+    SAID_MASK = 16
+} RuleSaid;
 typedef struct TokenRules {
     int32_t pad, unk; /* packed batches need no pad; a vocabulary with byte tokens needs no unk */
 
@@ -84,8 +95,9 @@ typedef struct TokenRules {
     /* ids that the model has; those without a token have no text */
     int32_t size;
     int32_t first; /* y1 of every translation; it has no text */
+    int32_t mask;  /* stands for tokens that are hidden (hiding.h) */
     TextRule text; /* of a language model */
-    unsigned said; /* TextSaid: parts of `text` that were chosen (--token) */
+    unsigned said; /* RuleSaid: parts of `text`, and `mask`, that were chosen (--token) */
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
@@ -123,6 +135,11 @@ int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32
                           int64_t *word);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);   /* "": the id has no token */
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
+/* Whether an id is a special token: one of the rules, or one that has no text. */
+bool vocab_is_special(const Vocabulary *vocab, int32_t id);
+/* Whether a word begins with `id` where `before` stands before it: the two decode to a text with a
+ * blank between them. */
+bool vocab_begins_word(const Vocabulary *vocab, int32_t before, int32_t id);
 /* Equal for vocabularies of equal files whose rules were set by the same calls of vocab_set_rules:
  * kept in checkpoints to tell when they disagree. */
 uint64_t vocab_hash(const Vocabulary *vocab);

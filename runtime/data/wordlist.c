@@ -57,8 +57,8 @@ static void count_lines(Map *counts, const Lines *lines, bool characters)
     text_free(&token);
 }
 
-WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, bool characters,
-                         int64_t limit)
+WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, const char *further,
+                         bool characters, int64_t limit)
 {
     Arena *scratch = arena_new();
     Map counts;
@@ -73,6 +73,8 @@ WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, bool ch
     WordList *list = new_list(arena, characters);
     for (int i = 0; i < WORDS_SPECIALS; i++)
         add_token(list, words_specials[i]);
+    if (further)
+        add_token(list, further);
     for (size_t i = 0; i < counts.count; i++)
         if ((limit <= 0 || (int64_t)list->tokens.count < limit) &&
             !map_has(&list->seen, sorted[i].token))

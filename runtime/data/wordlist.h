@@ -19,10 +19,10 @@ typedef struct WordList {
     Map seen;                 /* private: the same, to find them */
 } WordList;
 
-/* The four special tokens, then those of the texts, the most frequent first, ties in the
- * order of their bytes; at most `limit` with the special ones (0: all). */
-WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, bool characters,
-                         int64_t limit);
+/* The four special tokens, `further` (NULL: none), then those of the texts, the most frequent
+ * first, ties in the order of their bytes; at most `limit` in all (0: all). */
+WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, const char *further,
+                         bool characters, int64_t limit);
 /* The list of a file; NULL after errors. */
 WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines);
 /* Appends the list as a file (tokenizer_words reads it). */

@@ -37,8 +37,11 @@ void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
         exec_input(exec, feed->next, batch->target_next);
     if (feed->further)
         exec_input(exec, feed->further, batch->target_further);
-    for (int c = 0; c < feed->n_columns; c++)
+    for (int c = 0; c < feed->n_columns; c++) {
         exec_input(exec, feed->columns[c], batch->columns[c]);
+        if (feed->hidden[c])
+            exec_input(exec, feed->hidden[c], batch->hidden[c]);
+    }
 }
 
 int feed_side(const Feed *feed, const char *dim)

@@ -8,10 +8,11 @@
 /* Feed: the names of a model's inputs and dimensions; NULL: the model has no such one. An input or
  * dimension that a program lacks is skipped.
  *   columns   the inputs that the corpus's columns feed, in their order
+ *   hidden    the inputs that get what was hidden of them (hiding.h)
  *   dims      the ragged dimension of each side */
 typedef struct Feed {
     const char *source, *target, *next, *further;
-    const char *columns[MOST_COLUMNS];
+    const char *columns[MOST_COLUMNS], *hidden[MOST_COLUMNS];
     int n_columns;
     const char *batch, *dims[MOST_SIDES];
 } Feed;

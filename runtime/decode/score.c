@@ -106,7 +106,7 @@ static Exec *open_exec(const Scoring *s, const TfcProgram *program)
 static bool open_scoring(Scoring *s, int64_t batch_tokens)
 {
     const ScoreModel *m = s->model;
-    BatchOptions options = {.tokens = batch_tokens};
+    BatchOptions options = {.tokens = batch_tokens, .hides = true}; /* by one seed and epoch */
     bool ok = (s->batches = batches_new(s->corpus, &options, 0)) != NULL;
     if (ok && m->forward)
         ok = (s->forward = open_exec(s, m->forward)) != NULL;

@@ -43,8 +43,8 @@ static Tokenizer *train_side(Fixture *f, int side)
     size_t size = 0;
     int least;
     assert_non_null(lines);
-    assert_true(sp_load(&f->diags) &&
-                sp_train(lines->at, lines->n, 200, false, true, &bytes, &size, &least, &error));
+    assert_true(sp_load(&f->diags) && sp_train(lines->at, lines->n, 200, &(SpTexts){0}, true,
+                                               &bytes, &size, &least, &error));
     assert_true(file_write_all(&f->diags, path_in(f, names[side]), bytes, size));
     const char *problem, *copy = arena_copy(f->arena, bytes, size);
     free(bytes);

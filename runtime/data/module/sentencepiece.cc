@@ -79,13 +79,15 @@ bool has_text(const Line *lines, int64_t n, const char *text)
     return false;
 }
 
-// Characters of the text that the trainer makes no pieces of by itself, with commas between them:
-// its own sign, and where texts stay as they are the tab, by which it parts words.
-std::string own_pieces(const Line *lines, int64_t n, bool as_is)
+// What the trainer makes no pieces of by itself, with commas between: of the text its own sign and,
+// where texts stay as they are, the tab, by which it parts words; and the symbol.
+std::string own_pieces(const Line *lines, int64_t n, const SpTexts &texts)
 {
     std::string pieces = has_text(lines, n, reserved) ? reserved : "";
-    if (as_is && has_text(lines, n, "\t"))
+    if (texts.as_is && has_text(lines, n, "\t"))
         pieces += pieces.empty() ? "\t" : ",\t";
+    if (texts.symbol)
+        pieces += (pieces.empty() ? "" : ",") + std::string(texts.symbol);
     return pieces;
 }
 
@@ -135,15 +137,15 @@ std::unordered_map<std::string, std::string> training_settings(int pieces, bool 
 
 extern "C" {
 
-bool sp_train(const Line *lines, int64_t n, int pieces, bool as_is, bool exact, char **bytes,
-              size_t *size, int *least, char **error)
+bool sp_train(const Line *lines, int64_t n, int pieces, const SpTexts *texts, bool exact,
+              char **bytes, size_t *size, int *least, char **error)
 {
     *least = 0;
     try {
         LineIterator iterator(lines, n);
         std::string trained;
         auto status = sentencepiece::SentencePieceTrainer::Train(
-            training_settings(pieces, as_is, exact, own_pieces(lines, n, as_is)), &iterator,
+            training_settings(pieces, texts->as_is, exact, own_pieces(lines, n, *texts)), &iterator,
             &trained);
         if (!status.ok()) {
             *least = required_pieces(status.message());
