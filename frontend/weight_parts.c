@@ -230,18 +230,34 @@ static bool cut_concat(Cutter *c, const Node *call, const WeightPart *part)
 
 /* ---- the tree ---- */
 
+/* Appends the pattern of a tensor's name: a string, or strings and constants that are strings, one
+ * after the other: `prefix + "wte.weight"`. False after a message. */
+static bool put_name(Cutter *c, const Node *node, Text *out)
+{
+    if (node->kind == NODE_BINARY && node->op == TOKEN_PLUS)
+        return put_name(c, node->a, out) && put_name(c, node->b, out);
+    Val val = eval_at_top(c->e, node);
+    if (val.kind == VAL_STRING)
+        text_string(out, val.text);
+    else if (val.kind != VAL_ERROR)
+        elab_error(c->e, node, "a tensor's name is a string");
+    return val.kind == VAL_STRING;
+}
+
 static bool add_part(Cutter *c, const WeightPart *part, const Node *const *names, size_t n)
 {
     WeightPart made = *part;
     made.n_theirs = (int)n;
     made.theirs = ARENA_ARRAY(c->e->arena, const char *, n);
-    for (size_t i = 0; i < n; i++) {
-        if (names[i]->kind != NODE_STRING) {
-            elab_error(c->e, names[i], "a tensor's name is a string");
-            return false;
-        }
-        made.theirs[i] = stars_fill(c->e, names[i]->name, c->stars);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        Text name = {0};
+        ok = put_name(c, names[i], &name);
+        made.theirs[i] = stars_fill(c->e, name.data ? name.data : "", c->stars);
+        text_free(&name);
     }
+    if (!ok)
+        return false;
     vec_push(c->e->arena, c->parts, made);
     return true;
 }
@@ -288,7 +304,7 @@ static bool cut_call(Cutter *c, const Node *call, Form form, const WeightPart *p
 static bool cut(Cutter *c, const Node *node, const WeightPart *part)
 {
     Form form = form_of(node);
-    if (node->kind == NODE_STRING)
+    if (node->kind == NODE_STRING || (node->kind == NODE_BINARY && node->op == TOKEN_PLUS))
         return add_part(c, part, &node, 1);
     if (form != FORMS)
         return cut_call(c, node, form, part);

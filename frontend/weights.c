@@ -61,7 +61,8 @@ static void elaborate_map(Elab *e, const Node *map, Map *mapped)
             return;
         vec_push(e->arena, e->model->weights, weight);
     }
-    if (any)
+    /* of a library's lines, those of blocks that the using file replaces meet nothing */
+    if (any || map->loc.source != e->loaded.main)
         return;
     const Map *maps[] = {&e->module->param_by_name};
     elab_error(e, map, "the model has no param `%s`%s", map->name,

@@ -34,10 +34,11 @@ const Command command_import = {
     .max_arguments = 1,
     .text =
         "Reads a published folder: config.json, tokenizer and safetensors as Hugging Face has\n"
-        "them (marian, bart, t5, gpt2, llama, mistral, qwen2, bert), or Marian's own files:\n"
-        "model.npz, its vocabulary, source.spm, target.spm. Writes RUN: the model in a few lines,\n"
-        "its vocabulary, and its weights or a link to them. Commands that take a run take RUN:\n"
-        "translate, generate, score, eval, train RUN --out NEW, compile, export.",
+        "them (docs/published.md lists the families), sentence-transformers' modules.json, or\n"
+        "Marian's own files: model.npz, its vocabulary, source.spm, target.spm. Writes RUN: the\n"
+        "model in a few lines, its vocabulary, and its weights or a link to them. Commands that\n"
+        "take a run take RUN: translate, generate, predict, score, eval, train RUN --out NEW,\n"
+        "compile, export.",
     COMMAND_OPTIONS(Import, options),
     .run = run_import,
 };

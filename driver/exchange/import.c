@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_marian.h"
+#include "driver/exchange/import_sentences.h"
 #include "driver/exchange/import_text.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
@@ -118,8 +119,10 @@ static bool write_model(Import *m)
              text_visible_name(m->job->arena, file_name(m->origin)),
              m->origin == m->folder ? "config.json" : "*.npz", model_name(m),
              m->config.model->files[0]);
-    bool ok = import_config_model(m->job, &m->config, m->vocab, &text) && copy_models(m) &&
-              write_file(m, "model.tfg", text.data, text.length);
+    bool ok = import_config_model(m->job, &m->config, m->vocab, &text) &&
+              (!import_sentences_is(m->job, m->folder) ||
+               import_sentences_model(m->job, m->folder, &text)) &&
+              copy_models(m) && write_file(m, "model.tfg", text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -129,10 +132,15 @@ static bool write_model(Import *m)
 static const char weights_file[] = "model.safetensors",
                   weights_index[] = "model.safetensors.index.json";
 
+static bool finds_weights(const Import *m)
+{
+    return file_exists(file_in(m->job->arena, m->folder, weights_file)) ||
+           file_exists(file_in(m->job->arena, m->folder, weights_index));
+}
+
 static bool has_weights(Import *m)
 {
-    if (file_exists(file_in(m->job->arena, m->folder, weights_file)) ||
-        file_exists(file_in(m->job->arena, m->folder, weights_index)))
+    if (finds_weights(m))
         return true;
     bool other = file_exists(file_in(m->job->arena, m->folder, "pytorch_model.bin"));
     return job_error(m->job, "%s has neither %s nor %s%s", m->options->folder, weights_file,
@@ -140,6 +148,19 @@ static bool has_weights(Import *m)
                      other ? "; pytorch_model.bin is a program of its own, which is not run here: "
                              "transformers' save_pretrained writes it as safetensors"
                            : "");
+}
+
+/* The names of the tensors of a folder that has weights. False after an error. */
+static bool name_tensors(Import *m, TextList *names)
+{
+    *names = (TextList){0};
+    if (!finds_weights(m))
+        return true;
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    for (size_t i = 0; shards && i < shards->names.count; i++)
+        vec_push(m->job->arena, *names, arena_strdup(m->job->arena, shards->names.data[i]));
+    shards_close(shards);
+    return shards != NULL;
 }
 
 /* Of the folder; it may be larger than memory. */
@@ -206,10 +227,17 @@ static void tell_unused(Import *m, const TextList *unused)
 /* A head of its own that config.json does not have, or has and is not there. */
 static void check_head(Import *m, const Shards *shards)
 {
-    static const char *const heads[] = {"lm_head.weight", "cls.predictions.decoder.weight"};
-    static const char *const tables[] = {"model.embed_tokens.weight", "transformer.wte.weight",
-                                         "shared.weight", "model.shared.weight",
-                                         "bert.embeddings.word_embeddings.weight"};
+    static const char *const heads[] = {"lm_head.weight", "lm_head.decoder.weight",
+                                        "cls.predictions.decoder.weight", "vocab_projector.weight",
+                                        "predictions.decoder.weight"};
+    static const char *const tables[] = {"model.embed_tokens.weight",
+                                         "transformer.wte.weight",
+                                         "shared.weight",
+                                         "model.shared.weight",
+                                         "bert.embeddings.word_embeddings.weight",
+                                         "roberta.embeddings.word_embeddings.weight",
+                                         "distilbert.embeddings.word_embeddings.weight",
+                                         "albert.embeddings.word_embeddings.weight"};
     enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
     const JsonValue *says = import_config_value(m->job, &m->config, "tie_word_embeddings");
     const Shard *head = NULL, *table = NULL;
@@ -297,12 +325,16 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
 
 /* ---- the run ---- */
 
-/* Of a language model. */
-static bool read_text_rule(Import *m)
+/* Of a language model, or of an encoder whose texts are columns. */
+static bool read_text_rule(Import *m, const ModelPorts *ports)
 {
     size_t n = m->tokens.count;
-    return import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens) &&
-           token_rules_set(m->vocab, &m->job->diags, m->tokens.data + n, m->tokens.count - n);
+    bool ok = true;
+    if (ports->is_table)
+        ok = import_text_frame(m->job, m->folder, m->vocab, &m->tokens);
+    else if (ports->target && !ports->source)
+        ok = import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens);
+    return ok && token_rules_set(m->vocab, &m->job->diags, m->tokens.data + n, m->tokens.count - n);
 }
 
 static bool make_run(Import *m)
@@ -316,7 +348,7 @@ static bool make_run(Import *m)
         return false;
     }
     ModelPorts ports = ports_of(session.model->module);
-    bool is_read = !ports.target || ports.source || read_text_rule(m);
+    bool is_read = read_text_rule(m, &ports);
     RunRecord record = {.version = TFC_VERSION,
                         .model = m->origin,
                         .kind = ports_kind(&ports, false),
@@ -333,8 +365,10 @@ static bool make_run(Import *m)
 
 static bool import_published(Import *m)
 {
-    bool ok =
-        import_config_read(m->job, m->folder, &m->config) && has_weights(m) && read_vocabulary(m);
+    TextList tensors;
+    bool ok = name_tensors(m, &tensors) &&
+              import_config_read(m->job, m->folder, &tensors, &m->config) && has_weights(m) &&
+              read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))

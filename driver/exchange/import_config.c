@@ -1,9 +1,10 @@
 /* Values of a config.json, present or meant, and what they come to. */
 #include "driver/exchange/import_config.h"
 
-#include "driver/formats/formats.h"
-
 #include "base/file.h"
+#include "driver/exchange/import_keys.h"
+#include "driver/exchange/import_sentences.h"
+#include "driver/formats/formats.h"
 #include "runtime/data/token_rules.h"
 
 #include <inttypes.h>
@@ -22,8 +23,7 @@ static bool refuse(Job *job, const ImportConfig *config, const char *text)
 static const ImportRow *find_row(const ImportConfig *config, const char *key)
 {
     const ImportRow *row = config->model->rows;
-    while (row->key &&
-           (row->kind == IMPORT_IGNORE || row->kind == IMPORT_PIECE || strcmp(row->key, key)))
+    while (row->key && (!import_row_has_key(row) || strcmp(row->key, key)))
         row++;
     return row->key ? row : NULL;
 }
@@ -147,10 +147,12 @@ bool import_config_check(Job *job, const ImportConfig *config)
     return ok;
 }
 
-bool import_config_read(Job *job, const char *folder, ImportConfig *config)
+bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
     const char *path = file_in(job->arena, folder, "config.json"), *problem = NULL;
     *config = (ImportConfig){0};
+    if (tensors)
+        config->tensors = *tensors;
     if (!file_is_folder(folder) && !format_check(&job->diags, job->arena, folder))
         return false;
     if (!file_exists(path))
@@ -165,9 +167,11 @@ bool import_config_read(Job *job, const char *folder, ImportConfig *config)
     const char *type = json_member_text(config->json, "model_type");
     if (!type)
         return refuse(job, config, "it has no \"model_type\"");
-    if (!(config->model = import_model(job, type)))
+    config->model = import_model(job, type, &config->tensors, import_sentences_is(job, folder));
+    if (!config->model)
         return false;
-    return import_config_check(job, config);
+    bool ok = import_config_check(job, config);
+    return import_keys_check(job, config->source, config->json, config->model) && ok;
 }
 
 /* ---- lines of the model ---- */
@@ -207,7 +211,8 @@ static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row
                                    "\"%s\": expected a number, a truth "
                                    "value or a string",
                                    row->key));
-    text_add(out, "const %s = %s\n", row->to, value_text(job, value));
+    text_add(out, "const %s = %s%s\n", row->to, value_text(job, value),
+             row->value ? row->value : "");
     return true;
 }
 
@@ -217,6 +222,14 @@ static bool put_flag(Job *job, const ImportConfig *config, const ImportRow *row,
     bool is = value && is_same(job, value, parse(job, row->value));
     text_add(out, "const %s = %s\n", row->to, is ? "true" : "false");
     return true;
+}
+
+static void put_front(const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    bool has = false;
+    for (size_t i = 0; !has && i < config->tensors.count; i++)
+        has = !strncmp(config->tensors.data[i], row->key, strlen(row->key));
+    text_add(out, "const %s = \"%s\"\n", row->to, has ? row->key : "");
 }
 
 static bool put_piece(Job *job, const ImportConfig *config, const Vocabulary *vocab,
@@ -232,16 +245,24 @@ static bool put_piece(Job *job, const ImportConfig *config, const Vocabulary *vo
     return true;
 }
 
+static bool put_row(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                    const ImportRow *row, Text *out)
+{
+    switch (row->kind) {
+    case IMPORT_CONST: return put_const(job, config, row, out);
+    case IMPORT_FLAG: return put_flag(job, config, row, out);
+    case IMPORT_PIECE: return put_piece(job, config, vocab, row, out);
+    case IMPORT_FIXED: text_add(out, "const %s = %s\n", row->to, row->key); return true;
+    case IMPORT_FRONT: put_front(config, row, out); return true;
+    default: return true;
+    }
+}
+
 bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out)
 {
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
-        if (row->kind == IMPORT_CONST)
-            ok = put_const(job, config, row, out) && ok;
-        else if (row->kind == IMPORT_FLAG)
-            ok = put_flag(job, config, row, out) && ok;
-        else if (row->kind == IMPORT_PIECE)
-            ok = put_piece(job, config, vocab, row, out) && ok;
+        ok = put_row(job, config, vocab, row, out) && ok;
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_ACTIVATION)
             ok = put_activation(job, config, row, out) && ok;

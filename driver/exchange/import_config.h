@@ -10,12 +10,15 @@ typedef struct ImportConfig {
     const Source *source;
     const JsonValue *json;
     const ImportModel *model;
+    TextList tensors; /* the names of the folder's, where it has weights */
 } ImportConfig;
 
-/* Reads a folder's config.json and checks it. False after errors: the file cannot be read or is not
- * JSON, its model_type is missing or not known, or it has values that the model is not written for;
- * each such value has an error of its own. */
-bool import_config_read(Job *job, const char *folder, ImportConfig *config);
+/* Reads a folder's config.json and checks it. `tensors`: the names of the folder's, which tell
+ * models of one type apart; NULL: none. False after errors: the file cannot be read or is not JSON,
+ * its model_type is missing or not known, or it has values that the model is not written for, or
+ * keys that nobody reads; each has an error of its own. */
+bool import_config_read(Job *job, const char *folder, const TextList *tensors,
+                        ImportConfig *config);
 /* Checks the values of a config that was read in another way. False after errors. */
 bool import_config_check(Job *job, const ImportConfig *config);
 /* The value of a key, or the value that its absence means (ImportRow.absent); of a list the first

@@ -6,7 +6,8 @@
 
 /* ImportKind: what becomes of one key of config.json. */
 typedef enum ImportKind {
-    IMPORT_CONST,      /* a const of the model takes its value; null: the model's own value */
+    IMPORT_CONST,      /* a const of the model takes its value, with `value` behind it; null: the
+                        * model's own value */
     IMPORT_FLAG,       /* a const of the model: whether the value is `value` */
     IMPORT_KEY,        /* read by other rows, which name it in `absent` */
     IMPORT_ACTIVATION, /* the model's block `activation` is this function */
@@ -14,6 +15,9 @@ typedef enum ImportKind {
     IMPORT_MUST,       /* the model is written for this value alone, or for those of a list */
     IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
     IMPORT_PIECE,      /* `key` is a token, not a key: a const of the model takes its id */
+    IMPORT_FIXED,      /* `key` is a value, not a key, which a const of the model takes */
+    IMPORT_FRONT, /* `key` is how tensors' names begin, not a key: a const takes it, or "" where
+                        * none begins so */
     IMPORT_IGNORE /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
 } ImportKind;
 typedef struct ImportRow {
@@ -27,16 +31,33 @@ typedef struct ImportRow {
      * key is required (for IMPORT_TOKEN: the model has no such token). Of several rows with one key
      * the first has it for all */
     const char *absent;
-    const char *value; /* IMPORT_FLAG: the JSON value for which the const is true */
+    /* IMPORT_FLAG: the JSON value for which the const is true; IMPORT_CONST: what follows the
+     * value, " + 1", or NULL */
+    const char *value;
 } ImportRow;
 
-/* ImportModel: a model_type of config.json. */
+/* Whether the row's `key` is one of config.json. */
+static inline bool import_row_has_key(const ImportRow *row)
+{
+    return row->kind != IMPORT_IGNORE && row->kind != IMPORT_PIECE && row->kind != IMPORT_FIXED &&
+           row->kind != IMPORT_FRONT;
+}
+
+/* ImportModel: a model_type of config.json, or of one that has several heads one of these.
+ *   files     names in models/: the model's file, then the files that it uses
+ *   rows      up to a row whose key is NULL
+ *   head      a tensor that only weights of this head have; NULL: any weights
+ *   vectors   it makes vectors of texts (import_sentences.h) */
 typedef struct ImportModel {
     const char *type;
-    const char *files[3];  /* names in models/: the model's file, then the files that it uses */
-    const ImportRow *rows; /* up to a row whose key is NULL */
+    const char *files[3];
+    const ImportRow *rows;
+    const char *head;
+    bool vectors;
 } ImportModel;
-/* The model of a model_type; NULL after an error, which lists the known ones. */
-const ImportModel *import_model(Job *job, const char *type);
+/* The first model of a model_type whose head is among the names of the weights' tensors, or which
+ * needs none; `vectors`: the first that makes vectors. NULL after an error, which lists the known
+ * types. */
+const ImportModel *import_model(Job *job, const char *type, const TextList *tensors, bool vectors);
 
 #endif

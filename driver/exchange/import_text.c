@@ -1,26 +1,10 @@
 /* The published rule of texts, from the files that say parts of it. */
 #include "driver/exchange/import_text.h"
 
-#include "base/file.h"
+#include "driver/exchange/import_json.h"
 #include "runtime/data/token_rules.h"
 
 #include <string.h>
-
-enum { LARGEST_FILE = 1 << 24 };
-
-/* A file of the folder, a JSON object; *json NULL: there is none. */
-static bool read_json(Job *job, const char *folder, const char *name, const JsonValue **json)
-{
-    const char *path = file_in(job->arena, folder, name), *problem = NULL;
-    *json = NULL;
-    if (!file_exists(path))
-        return true;
-    const Source *source = file_read(&job->diags, job->arena, path, LARGEST_FILE);
-    *json = source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
-    if (*json && (*json)->kind != JV_OBJECT)
-        return job_error(job, "%s: expected {\"key\": value, …}", path);
-    return *json || (source && job_error(job, "%s: %s", path, problem ? problem : "out of memory"));
-}
 
 /* id -1: none. */
 static void add_rule(Job *job, const char *rule, const Vocabulary *vocab, int64_t id,
@@ -59,7 +43,7 @@ static bool put_stops(Job *job, const char *folder, const ImportConfig *config,
 {
     static const char file[] = "generation_config.json", key[] = "eos_token_id";
     const JsonValue *generation;
-    if (!read_json(job, folder, file, &generation))
+    if (!import_json_read(job, folder, file, JV_OBJECT, &generation))
         return false;
     const JsonValue *ids = generation ? json_member(generation, key) : NULL;
     if (ids)
@@ -89,22 +73,41 @@ static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int
     return said && said->kind == JV_TRUE ? special : -1;
 }
 
+/* At most a token on each side. False after an error. */
+static bool find_frame(Job *job, const char *folder, const Vocabulary *vocab, TokenizerFrame *frame)
+{
+    *frame = vocab_frame(vocab);
+    return (frame->n_before <= 1 && frame->n_after <= 1) ||
+           job_error(
+               job,
+               "%s/tokenizer.json: its template stands %d tokens before and %d behind a text; "
+               "one on each side is read",
+               folder, (int)frame->n_before, (int)frame->n_after);
+}
+
+bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens)
+{
+    TokenizerFrame frame;
+    const TokenRules *rules = vocab_rules(vocab);
+    if (!find_frame(job, folder, vocab, &frame))
+        return false;
+    add_rule(job, "source-begin", vocab, frame.n_before ? *frame.before : rules->begin, tokens);
+    add_rule(job, "source-end", vocab, frame.n_after ? *frame.after : rules->end, tokens);
+    return true;
+}
+
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens)
 {
     const JsonValue *json, *says_begin, *says_end;
-    if (!read_json(job, folder, "tokenizer_config.json", &json) ||
+    if (!import_json_read(job, folder, "tokenizer_config.json", JV_OBJECT, &json) ||
         !find_flag(job, json, "add_bos_token", &says_begin) ||
         !find_flag(job, json, "add_eos_token", &says_end))
         return false;
-    const TokenizerFrame frame = vocab_frame(vocab);
+    TokenizerFrame frame;
     const TokenRules *rules = vocab_rules(vocab);
-    if (frame.n_before > 1 || frame.n_after > 1)
-        return job_error(
-            job,
-            "%s/tokenizer.json: its template stands %d tokens before and %d behind a text; one on "
-            "each side is read",
-            folder, (int)frame.n_before, (int)frame.n_after);
+    if (!find_frame(job, folder, vocab, &frame))
+        return false;
     int64_t before = framing(says_begin, frame.before, frame.n_before, rules->begin);
     /* A SentencePiece model has no template: models that come with one alone are LLaMA's and begin
      * so. */

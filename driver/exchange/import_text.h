@@ -18,5 +18,8 @@
  * a template that puts several tokens on one side of a text. */
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens);
+/* The same of an encoder, whose texts are columns: source-begin and source-end, the tokens of the
+ * template or, where it has none, the vocabulary's begin and end. */
+bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens);
 
 #endif

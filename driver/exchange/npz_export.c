@@ -26,7 +26,7 @@ static bool read_config(NpzExport *x, const char *run)
 {
     if (!x->published)
         return published_refuse(x->job, run, "marian");
-    if (!import_config_read(x->job, x->published, &x->config))
+    if (!import_config_read(x->job, x->published, NULL, &x->config))
         return false;
     if (strcmp(x->config.model->type, marian_settings.type))
         return job_error(x->job, "%s is a model of type %s; an .npz is Marian's", run,

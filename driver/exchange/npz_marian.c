@@ -41,7 +41,7 @@ static const ImportRow settings[] = {
     SET("lemma-dim-emb", "0"),
     ROW(IGNORE, NULL, NULL, NULL)};
 
-const ImportModel marian_settings = {"marian", {"marian.tfg"}, settings};
+const ImportModel marian_settings = {.type = "marian", .files = {"marian.tfg"}, .rows = settings};
 
 /* ---- arrays ---- */
 

@@ -8,15 +8,26 @@
 
 #include <string.h>
 
-/* By their names in transformers' documentation, and Marian's settings (import_marian.h); a folder
- * has some of them. */
-static const char *const files[] = {"config.json",       "generation_config.json",
-                                    "tokenizer.json",    "tokenizer_config.json",
-                                    "vocab.json",        "source.spm",
-                                    "target.spm",        "spiece.model",
-                                    "tokenizer.model",   "sentencepiece.bpe.model",
-                                    "merges.txt",        "special_tokens_map.json",
-                                    "added_tokens.json", "model.yml"};
+/* By their names in transformers' and sentence-transformers' documentation, and Marian's settings
+ * (import_marian.h); a folder has some of them. */
+static const char *const files[] = {"config.json",
+                                    "generation_config.json",
+                                    "tokenizer.json",
+                                    "tokenizer_config.json",
+                                    "vocab.json",
+                                    "source.spm",
+                                    "target.spm",
+                                    "spiece.model",
+                                    "tokenizer.model",
+                                    "sentencepiece.bpe.model",
+                                    "merges.txt",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "model.yml",
+                                    "modules.json",
+                                    "sentence_bert_config.json",
+                                    "1_Pooling/config.json",
+                                    "config_sentence_transformers.json"};
 enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
 
 static bool copy_files(Job *job, const char *from, const char *to)
@@ -27,8 +38,12 @@ static bool copy_files(Job *job, const char *from, const char *to)
             continue;
         const Source *file =
             file_read(&job->diags, job->arena, file_in(job->arena, from, files[i]), LARGEST_FILE);
-        ok = file && file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text,
-                                    file->length);
+        const char *slash = strchr(files[i], '/');
+        const char *folder =
+            slash ? arena_strndup(job->arena, files[i], (size_t)(slash - files[i])) : NULL;
+        ok = file && (!slash || file_make_folder(&job->diags, file_in(job->arena, to, folder))) &&
+             file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text,
+                            file->length);
     }
     return ok;
 }

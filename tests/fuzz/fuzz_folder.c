@@ -151,7 +151,7 @@ static bool read_config(Job *job, const char *folder)
     ImportConfig config = {0};
     TextList tokens = {0};
     Text model = {0};
-    if (!import_config_read(job, folder, &config))
+    if (!import_config_read(job, folder, NULL, &config))
         return false;
     import_config_size(job, &config, "vocab_size");
     Vocabulary *vocab = load_vocabulary(job, folder);
@@ -173,7 +173,7 @@ static ImportConfig fixed_config(Job *job)
     const char *problem;
     return (ImportConfig){.source = diag_source(job->arena, "config.json", text, sizeof text - 1),
                           .json = json_read(job->arena, text, sizeof text - 1, &problem),
-                          .model = import_model(job, "llama")};
+                          .model = import_model(job, "llama", &(TextList){0}, false)};
 }
 
 static void check_stops(const Vocabulary *vocab, const JsonValue *ids)

@@ -1,0 +1,55 @@
+/* Encoders, by the keys of their config.json: with a head, which finds hidden tokens, or without
+ * one, to make vectors of texts. */
+#include "driver/exchange/import_rows.h"
+
+/* What BERT, RoBERTa and ALBERT share. */
+#define BERT_ROWS(size, width, inner, depth, n_heads, context_, eps, dropped, pad)              \
+    CONST("vocab_size", "vocab", size), CONST("hidden_size", "d_model", width),                 \
+        CONST("intermediate_size", "d_ff", inner), CONST("num_hidden_layers", "layers", depth), \
+        CONST("num_attention_heads", "heads", n_heads),                                         \
+        CONST("max_position_embeddings", "context", context_),                                  \
+        CONST("type_vocab_size", "segments", "2"), CONST("layer_norm_eps", "norm_eps", eps),    \
+        CONST("hidden_dropout_prob", "p_drop", dropped),                                        \
+        CONST("attention_probs_dropout_prob", "p_attention", dropped),                          \
+        MUST("position_embedding_type", "\"absolute\"", "\"absolute\""),                        \
+        MUST("is_decoder", "false", "false"), MUST("tie_word_embeddings", "true", "true"),      \
+        TOKEN("pad", "pad_token_id", pad)
+#define BERT                                                                              \
+    BERT_ROWS("30522", "768", "3072", "12", "12", "512", "1e-12", "0.1", "0"),            \
+        ACTIVATION("hidden_act", "\"gelu\""), FRONT("bert.", "front"),                    \
+        IGNORE("**.embeddings.position_ids"), IGNORE("embeddings.position_ids"),          \
+        IGNORE("bert.pooler.**"), IGNORE("pooler.**"), IGNORE("cls.seq_relationship.**"), \
+        IGNORE("cls.predictions.decoder.**")
+#define ROBERTA                                                                  \
+    BERT_ROWS("50265", "768", "3072", "12", "12", "512", "1e-12", "0.1", "1"),   \
+        CONST_WITH("pad_token_id", "first_position", NULL, " + 1"),              \
+        MUST("hidden_act", "\"gelu\"", "\"gelu\""), FRONT("roberta.", "front"),  \
+        IGNORE("**.embeddings.position_ids"), IGNORE("embeddings.position_ids"), \
+        IGNORE("roberta.pooler.**"), IGNORE("pooler.**"), IGNORE("lm_head.decoder.**")
+#define DISTILBERT                                                                           \
+    FIXED("names", "\"distilbert\""), CONST("vocab_size", "vocab", "30522"),                 \
+        CONST("dim", "d_model", "768"), CONST("hidden_dim", "d_ff", "3072"),                 \
+        CONST("n_layers", "layers", "6"), CONST("n_heads", "heads", "12"),                   \
+        CONST("max_position_embeddings", "context", "512"), FIXED("norm_eps", "1e-12"),      \
+        CONST("dropout", "p_drop", "0.1"), CONST("attention_dropout", "p_attention", "0.1"), \
+        ACTIVATION("activation", "\"gelu\""), MUST("tie_word_embeddings", "true", "true"),   \
+        MUST("is_decoder", "false", "false"), TOKEN("pad", "pad_token_id", "0"),             \
+        FRONT("distilbert.", "front"), IGNORE("vocab_projector.weight")
+#define ALBERT                                                                              \
+    FIXED("names", "\"albert\""), FIXED("one_layer", "true"),                               \
+        BERT_ROWS("30000", "4096", "16384", "12", "64", "512", "1e-12", "0", "0"),          \
+        CONST("embedding_size", "d_embedding", "128"), MUST("num_hidden_groups", "1", "1"), \
+        MUST("inner_group_num", "1", "1"), ACTIVATION("hidden_act", "\"gelu_new\""),        \
+        FRONT("albert.", "front"), IGNORE("**.embeddings.position_ids"),                    \
+        IGNORE("embeddings.position_ids"), IGNORE("albert.pooler.**"), IGNORE("pooler.**"), \
+        IGNORE("predictions.decoder.**"), IGNORE("sop_classifier.**")
+
+const ImportRow import_rows_bert[] = {BERT, PIECE("[MASK]", "mask_id"), END};
+const ImportRow import_rows_bert_vectors[] = {BERT, IGNORE("cls.predictions.**"), END};
+const ImportRow import_rows_roberta[] = {ROBERTA, FIXED("head", "\"roberta\""),
+                                         PIECE("<mask>", "mask_id"), END};
+const ImportRow import_rows_roberta_vectors[] = {ROBERTA, IGNORE("lm_head.**"), END};
+const ImportRow import_rows_distilbert[] = {DISTILBERT, PIECE("[MASK]", "mask_id"), END};
+const ImportRow import_rows_distilbert_vectors[] = {DISTILBERT, IGNORE("vocab_**"), END};
+const ImportRow import_rows_albert[] = {ALBERT, PIECE("[MASK]", "mask_id"), END};
+const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**"), END};

@@ -1,0 +1,74 @@
+/* Encoder-decoders, by the keys of their config.json. */
+#include "driver/exchange/import_rows.h"
+
+/* What Marian and BART share. */
+#define SEQ2SEQ_ROWS                                                                               \
+    CONST("d_model", "d_model", "1024"), CONST("encoder_layers", "encoder_layers", "12"),          \
+        CONST("decoder_layers", "decoder_layers", "12"), CONST("encoder_ffn_dim", "d_ff", "4096"), \
+        SAME("decoder_ffn_dim", "encoder_ffn_dim"),                                                \
+        CONST("encoder_attention_heads", "heads", "16"),                                           \
+        SAME("decoder_attention_heads", "encoder_attention_heads"),                                \
+        CONST("dropout", "p_drop", "0.1"), ACTIVATION("activation_function", "\"gelu\"")
+
+const ImportRow import_rows_marian[] = {
+    CONST("vocab_size", "vocab", "58101"),
+    SAME("decoder_vocab_size", "vocab_size"),
+    MUST("add_bias_logits", "false", "false"),
+    SEQ2SEQ_ROWS,
+    MUST("scale_embedding", "true", "false"),
+    MUST("normalize_before", "false", "false"),
+    MUST("normalize_embedding", "false", "false"),
+    MUST("add_final_layer_norm", "false", "false"),
+    MUST("static_position_embeddings", "true", "true"),
+    MUST("share_encoder_decoder_embeddings", "true", "true"),
+    MUST("tie_word_embeddings", "true", "true"),
+    TOKEN("begin", "decoder_start_token_id", "58100"),
+    TOKEN("end", "eos_token_id", "0"),
+    TOKEN("pad", "pad_token_id", "58100"),
+    /* of what Marian itself wrote (import_marian.c) */
+    CONST("position_base", "position_base", "null"),
+    IGNORE("model.*.embed_positions.weight"),
+    END,
+};
+
+const ImportRow import_rows_bart[] = {
+    CONST("vocab_size", "vocab", "50265"),
+    MUST("extra_pos_embeddings", "2", "2"),
+    MUST("add_bias_logits", "false", "false"),
+    CONST("max_position_embeddings", "context", "1024"),
+    SEQ2SEQ_ROWS,
+    MUST("scale_embedding", "false", "false"),
+    MUST("normalize_before", "false", "false"),
+    MUST("normalize_embedding", "true", "true"),
+    MUST("add_final_layer_norm", "false", "false"),
+    MUST("static_position_embeddings", "false", "false"),
+    MUST("tie_word_embeddings", "true", "true"),
+    TOKEN("begin", "decoder_start_token_id", "2"),
+    TOKEN("end", "eos_token_id", "2"),
+    TOKEN("source-begin", "bos_token_id", "0"),
+    TOKEN("first", "bos_token_id", "0"),
+    TOKEN("pad", "pad_token_id", "1"),
+    END,
+};
+
+const ImportRow import_rows_t5[] = {
+    CONST("vocab_size", "vocab", "32128"),
+    CONST("d_model", "d_model", "512"),
+    CONST("d_kv", "d_kv", "64"),
+    CONST("d_ff", "d_ff", "2048"),
+    CONST("num_layers", "encoder_layers", "6"),
+    CONST("num_decoder_layers", "decoder_layers", "=num_layers"),
+    CONST("num_heads", "heads", "8"),
+    CONST("relative_attention_num_buckets", "buckets", "32"),
+    CONST("relative_attention_max_distance", "longest", "128"),
+    CONST("dropout_rate", "p_drop", "0.1"),
+    CONST("layer_norm_epsilon", "norm_eps", "1e-6"),
+    MUST("feed_forward_proj", "[\"relu\", \"gated-gelu\"]", "\"relu\""),
+    FLAG("feed_forward_proj", "gated", "\"gated-gelu\"", NULL),
+    CONST("tie_word_embeddings", "tied", "true"),
+    TOKEN("begin", "decoder_start_token_id", "=pad_token_id"),
+    TOKEN("end", "eos_token_id", "1"),
+    TOKEN("pad", "pad_token_id", "0"),
+    IGNORE("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"),
+    END,
+};

@@ -1,0 +1,146 @@
+/* What sentence-transformers' files say of pooling. */
+#include "driver/exchange/import_sentences.h"
+
+#include "base/file.h"
+#include "driver/exchange/import_json.h"
+
+#include <string.h>
+
+static const char modules_file[] = "modules.json";
+
+/* The ways of pooling, by the key that switches each on. */
+static const struct {
+    const char *key, *ours;
+} poolings[] = {{"pooling_mode_mean_tokens", "mean"},
+                {"pooling_mode_cls_token", "cls"},
+                {"pooling_mode_max_tokens", "max"},
+                {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len"}};
+enum { N_POOLINGS = sizeof poolings / sizeof poolings[0] };
+
+bool import_sentences_is(Job *job, const char *folder)
+{
+    return file_exists(file_in(job->arena, folder, modules_file));
+}
+
+/* ---- pooling ---- */
+
+static const char *pooling_of(const char *key)
+{
+    for (int i = 0; i < N_POOLINGS; i++)
+        if (!strcmp(key, poolings[i].key))
+            return poolings[i].ours;
+    return NULL;
+}
+
+/* Of several ways the vectors stand one after the other, which the model does not do. */
+static bool put_pooling(Job *job, const char *path, const JsonValue *json, Text *out)
+{
+    const char *chosen = NULL, *first = NULL;
+    for (size_t i = 0; i < json->n; i++) {
+        const char *key = json->keys[i];
+        const bool is_way = !strncmp(key, "pooling_mode_", strlen("pooling_mode_"));
+        if (!is_way || json->items[i].kind != JV_TRUE)
+            continue;
+        if (first || !pooling_of(key))
+            return job_error(job,
+                             "%s/config.json: \"%s\" is true%s: models/sentences.tfg pools in one "
+                             "of the ways mean, cls, max and mean_sqrt_len",
+                             path, key, first ? " and another way, too" : "");
+        first = key;
+        chosen = pooling_of(key);
+    }
+    const JsonValue *prompt = json_member(json, "include_prompt");
+    if (prompt && prompt->kind == JV_FALSE)
+        diag_warning(&job->diags, (Loc){0},
+                     "%s/config.json: a prompt is not pooled there; what stands before a text is "
+                     "pooled here",
+                     path);
+    if (!chosen)
+        return job_error(job, "%s/config.json: no \"pooling_mode_…\" is true", path);
+    text_add(out, "const pooling = \"%s\"\n", chosen);
+    return true;
+}
+
+static bool read_pooling(Job *job, const char *folder, const char *module, Text *out)
+{
+    const char *path = file_in(job->arena, folder, module);
+    const JsonValue *json;
+    if (!import_json_read(job, path, "config.json", JV_OBJECT, &json))
+        return false;
+    return json ? put_pooling(job, path, json, out)
+                : job_error(job, "%s has no config.json, which says how tokens are pooled", path);
+}
+
+/* ---- modules ---- */
+
+/* "Pooling" of "sentence_transformers.models.Pooling"; "" of what is no text. */
+static const char *kind_of(const JsonValue *module)
+{
+    const char *type = json_member_text(module, "type"), *dot = type ? strrchr(type, '.') : NULL;
+    return dot ? dot + 1 : type ? type : "";
+}
+
+/* The encoder, pooling, and perhaps normalisation, in this order. */
+static bool read_modules(Job *job, const char *folder, const JsonValue *modules, Text *out)
+{
+    static const char *const order[] = {"Transformer", "Pooling", "Normalize"};
+    bool ok = modules->n >= 2;
+    for (size_t i = 0; ok && i < modules->n; i++) {
+        const char *path = json_member_text(&modules->items[i], "path");
+        const char *kind = kind_of(&modules->items[i]);
+        if (i > 2 || strcmp(kind, order[i]) != 0 || !path)
+            return job_error(job,
+                             "%s/%s: module %zu is '%s': those that are known are Transformer, "
+                             "Pooling and Normalize, in this order",
+                             folder, modules_file, i, kind);
+        if (!i && *path)
+            return job_error(job,
+                             "%s/%s: the encoder is in the folder %s: import that one, and set "
+                             "pooling and normalised in the run's model.tfg",
+                             folder, modules_file, path);
+        if (i == 1)
+            ok = read_pooling(job, folder, path, out);
+    }
+    if (ok)
+        text_add(out, "const normalised = %s\n", modules->n > 2 ? "true" : "false");
+    return ok || (modules->n < 2 &&
+                  job_error(job, "%s/%s: there is no module Pooling", folder, modules_file));
+}
+
+/* The longest text, in tokens. */
+static bool read_longest(Job *job, const char *folder, Text *out)
+{
+    static const char file[] = "sentence_bert_config.json", key[] = "max_seq_length";
+    const JsonValue *json;
+    if (!import_json_read(job, folder, file, JV_OBJECT, &json))
+        return false;
+    const JsonValue *length = json ? json_member(json, key) : NULL;
+    if (!length || length->kind == JV_NULL)
+        return true;
+    if (length->kind != JV_INTEGER || length->integer < 1)
+        return job_error(job, "%s/%s: \"%s\": expected a number of tokens", folder, file, key);
+    text_add(out, "const longest = minimum(context - first_position, %lld)\n",
+             (long long)length->integer);
+    return true;
+}
+
+static bool check_prompts(Job *job, const char *folder)
+{
+    static const char file[] = "config_sentence_transformers.json", key[] = "default_prompt_name";
+    const JsonValue *json;
+    if (!import_json_read(job, folder, file, JV_OBJECT, &json))
+        return false;
+    const char *name = json ? json_member_text(json, key) : NULL;
+    return !name || job_error(job,
+                              "%s/%s: \"%s\" is \"%s\": a prompt stands before each text, which is "
+                              "not written here; put it before the texts, and remove the key",
+                              folder, file, key, name);
+}
+
+bool import_sentences_model(Job *job, const char *folder, Text *out)
+{
+    const JsonValue *modules;
+    return import_json_read(job, folder, modules_file, JV_LIST, &modules) && modules &&
+           read_modules(job, folder, modules, out) && read_longest(job, folder, out) &&
+           check_prompts(job, folder);
+}

@@ -1,0 +1,17 @@
+/* Folders of sentence-transformers: modules.json names what makes a vector of a text after the
+ * encoder, in folders of their own (1_Pooling, 2_Normalize), and sentence_bert_config.json the
+ * longest text. Sources: documentation of sentence-transformers, "Creating custom models". */
+#ifndef DRIVER_EXCHANGE_IMPORT_SENTENCES_H
+#define DRIVER_EXCHANGE_IMPORT_SENTENCES_H
+
+#include "base/text.h"
+#include "driver/session/job.h"
+
+/* Whether the folder is of this kind. */
+bool import_sentences_is(Job *job, const char *folder);
+/* Appends the consts of models/sentences.tfg that the folder's files decide. False after errors: a
+ * file that cannot be read, a module or a way of pooling that the model does not have, a prompt
+ * that stands before each text. */
+bool import_sentences_model(Job *job, const char *folder, Text *out);
+
+#endif

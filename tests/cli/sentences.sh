@@ -1,0 +1,80 @@
+#!/bin/sh
+# Encoders without a head, as sentence-transformers publishes them: tfc predict, a compiled library in C
+# and in Python give the same vectors; the folder comes back; what the model does not do is refused by
+# name. Vectors are compared with PyTorch's in tests/reference/published.c.
+# Usage: sentences.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+python=$(command -v python3 || true)
+[ -z "${TFC_RUNTIME:-}" ] || python='' # an instrumented library is loaded by instrumented programs alone
+cpu="--cpu x86-64-v2"                  # the same vectors in both
+
+cp -r "$root/tests/fixtures/headless_bert/hf" minilm
+mkdir minilm/1_Pooling
+cat >minilm/modules.json <<'END'
+[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+ {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+ {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]
+END
+echo '{"pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}' >minilm/1_Pooling/config.json
+echo '{"max_seq_length": 12, "do_lower_case": false}' >minilm/sentence_bert_config.json
+"$tfc" import minilm -o vectors 2>err || fail "$(cat err)"
+grep -q '^const pooling = "mean"' vectors/model.tfg || fail "$(cat vectors/model.tfg)"
+grep -q '^const normalised = true' vectors/model.tfg || fail "$(cat vectors/model.tfg)"
+
+printf 'ab cab\nface  bead\n\nabacede gig deadbeef\nAB cab\n' >lines
+# shellcheck disable=SC2086  # words
+"$tfc" predict vectors --input lines --json $cpu >expected 2>told || fail "$(cat told)"
+grep -q '1 of 5 lines is longer than 12 tokens and cut (the first on line 4)' told || fail "what is cut is not told: $(cat told)"
+# shellcheck disable=SC2086
+"$tfc" predict vectors --input lines $cpu >numbers 2>told
+[ "$(sed -n 1p numbers)" = "$(sed -n 5p numbers)" ] || fail "capitals count"
+awk 'NF { for (i = s = 0; i++ < NF;) s += $i * $i; if (NF != 32 || s < 0.9999 || s > 1.0001) exit 1 }' numbers ||
+    fail "vectors are not of length 1"
+# [CLS] and [SEP] stand around a text: written out, where the template puts none, they give the same.
+mkdir bare
+cp minilm/config.json minilm/model.safetensors bare
+sed 's/"post_processor": {.*}, "decoder"/"post_processor": null, "decoder"/' minilm/tokenizer.json >bare/tokenizer.json
+"$tfc" import bare -o bare.run 2>err || fail "$(cat err)"
+sed -i '$ a const normalised = true' bare.run/model.tfg
+# shellcheck disable=SC2086
+echo '[CLS] ab cab [SEP]' | "$tfc" predict bare.run --token source-begin=none --token source-end=none $cpu >framed 2>err ||
+    fail "$(cat err)"
+sed -n 1p numbers | cmp -s - framed || fail "a text stands between other tokens: $(cat framed)"
+
+mkdir lib
+# shellcheck disable=SC2086
+"$tfc" compile vectors -o lib/libminilm.so $cpu 2>err || fail "$(cat err)"
+$CC "$root/tests/cli/compile_predict.c" -o lib/predict -Ilib -Llib -lminilm -DHEADER='"minilm.h"' -DNAME=minilm \
+    -Wl,-rpath,"$work/lib"
+lib/predict <lines >found 2>err || fail "$(cat err)"
+cmp found expected || fail "the library's vectors differ"
+[ -z "$python" ] || PYTHONPATH=lib "$python" "$root/tests/cli/compile_predict.py" minilm lines expected || fail "Python's differ"
+
+# Fine-tuned on pairs, and given back as it came.
+awk 'BEGIN { print "first\tsecond"; for (i = 0; i < 40; i++) { w = substr("abcdefghij", i % 8 + 1, 3); print w "\t" w " " w } }' >pairs.tsv
+"$tfc" train vectors --out tuned --data pairs.tsv --steps 3 2>err || fail "$(cat err)"
+"$tfc" export tuned --format hf -o back
+cmp back/1_Pooling/config.json minilm/1_Pooling/config.json
+cmp back/modules.json minilm/modules.json
+for folder in minilm back; do "$tfc" info $folder/model.safetensors | grep 'f32\[' | grep -v pooler | sort >$folder.names; done
+cmp minilm.names back.names || fail "other tensors came back"
+
+cannot() { # cannot PATTERN FILE SED
+    rm -rf changed
+    cp -r minilm changed
+    sed "$3" "minilm/$2" >"changed/$2"
+    refuses 1 "$1" "$tfc" import changed -o no
+    [ ! -e no ] || fail "a folder is left"
+}
+cannot "module 2 is 'Dense': those that are known are Transformer, Pooling and Normalize" modules.json 's/models.Normalize/models.Dense/'
+cannot '"pooling_mode_mean_tokens" is true and another way, too' 1_Pooling/config.json 's/token": false/token": true/'
+cannot '"pooling_mode_lasttoken" is true: ' 1_Pooling/config.json 's/mean_tokens/lasttoken/'
+cannot '"max_seq_length": expected a number of tokens' sentence_bert_config.json 's/12/-1/'
+cannot '"is_decoder" is true' config.json 's/{/{"is_decoder": true, /'
+cp -r minilm asks
+echo '{"prompts": {"query": "query: "}, "default_prompt_name": "query"}' >asks/config_sentence_transformers.json
+refuses 1 'a prompt stands before each text' "$tfc" import asks -o no
+echo "sentences: the same vectors everywhere"
