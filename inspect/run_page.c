@@ -64,6 +64,49 @@ static void put_table(const RunTable *table, Text *out)
     text_string(out, "</figure>\n");
 }
 
+/* A row of a class: its name, its counts, and how many there are. The share of a cell is its
+ * colour's strength (run.css). */
+static void put_matrix_row(const RunMatrix *m, int64_t right, Text *out)
+{
+    const int64_t *counts = m->counts + right * m->n;
+    int64_t sum = 0;
+    for (int64_t p = 0; p < m->n; p++)
+        sum += counts[p];
+    text_string(out, "<tr>");
+    put_cell("th", m->names[right], "", out);
+    for (int64_t p = 0; p < m->n; p++) {
+        text_add(out, "<td class=\"%s\" style=\"--share:%.3f\">", p == right ? "right" : "wrong",
+                 sum ? (double)counts[p] / (double)sum : 0);
+        if (counts[p])
+            text_add(out, "%lld", (long long)counts[p]);
+        text_string(out, "</td>");
+    }
+    text_add(out, "<td class=\"number\">%lld</td></tr>\n", (long long)sum);
+}
+
+static void put_matrix(const RunMatrix *m, Text *out)
+{
+    text_string(out, "<figure class=\"table\"><figcaption>");
+    text_markup(out, m->title);
+    text_string(out,
+                "</figcaption>\n<div class=\"wide\"><table class=\"matrix\"><thead><tr><th></th>");
+    for (int64_t p = 0; p < m->n; p++) {
+        text_string(out, "<th><span>");
+        text_markup(out, m->names[p]);
+        text_string(out, "</span></th>");
+    }
+    text_string(out, "<th class=\"number\">all</th></tr></thead>\n<tbody>");
+    for (int64_t right = 0; right < m->n; right++)
+        put_matrix_row(m, right, out);
+    text_string(out, "</tbody></table></div>\n");
+    if (m->note) {
+        text_string(out, "<p class=\"note\">");
+        text_markup(out, m->note);
+        text_string(out, "</p>\n");
+    }
+    text_string(out, "</figure>\n");
+}
+
 /* ---- runs side by side ---- */
 
 static const char *value_of(const RunView *run, const char *name)
@@ -220,6 +263,8 @@ static void put_run(const RunView *run, Text *out)
         put_sample(&run->samples.data[i], out);
     text_string(out, run->samples.count ? "</div>\n" : "");
     text_string(out, "<div class=\"tables\">\n");
+    for (size_t i = 0; i < run->matrices.count; i++)
+        put_matrix(&run->matrices.data[i], out);
     for (size_t i = 0; i < run->tables.count; i++)
         put_table(&run->tables.data[i], out);
     text_string(

@@ -42,6 +42,17 @@ typedef struct RunTable {
     VEC(const char *) heads, cells;
 } RunTable;
 
+/* RunMatrix: what was predicted in place of what is right, as a table whose cells are coloured by
+ * their share of their row.
+ *   names    of n classes, a row and a column each
+ *   counts   n × n, those of right class r and predicted class p at r × n + p */
+typedef struct RunMatrix {
+    const char *title, *note;
+    const char *const *names;
+    const int64_t *counts;
+    int64_t n;
+} RunMatrix;
+
 /* RunSample: a fixed line of the validation text and what the model made of it at some steps.
  *   prompt           the line's beginning, which a language model continued; NULL: the line was
  *                    translated
@@ -58,6 +69,7 @@ typedef struct RunSample {
 /* RunView: what a page shows of one run; all strings are the caller's.
  *   model      the text of model.tfg
  *   drawing    of its blocks, an <svg>; NULL: the model was not opened
+ *   matrices   of classes that it predicts
  *   tables     about its quality, vocabulary and params
  *   notes      what could not be shown, and why
  *   commands   the one that began the run, then those to run next */
@@ -65,6 +77,7 @@ typedef struct RunView {
     const char *name, *model, *drawing;
     VEC(RunSeries) series;
     VEC(RunDetail) details;
+    VEC(RunMatrix) matrices;
     VEC(RunTable) tables;
     VEC(RunSample) samples;
     VEC(const char *) notes, commands;

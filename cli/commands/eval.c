@@ -16,7 +16,7 @@ typedef struct Eval {
     Common common;
     TextFiles texts;
     TextList columns; /* "INPUT=FIELD" */
-    const char *tokenize;
+    const char *tokenize, *confusions;
     Decoding decoding;
     bool json;
 } Eval;
@@ -24,6 +24,7 @@ typedef struct Eval {
 typedef struct Figures {
     Evaluation of;
     TrainFigures predicted;       /* of a table; else all NAN */
+    Judged judged;                /* its records */
     double full_bleu;             /* with --shortlist: over the whole vocabulary; else NAN */
     double shortlist, vocabulary; /* tokens of a batch's shortlist, in the mean; of all */
 } Figures;
@@ -64,6 +65,78 @@ static void put_predicted(const TrainFigures *figures, JsonWriter *json)
     }
 }
 
+/* ---- classes, one by one ---- */
+
+static const char *class_name(const Prediction *p, int64_t id, Text *digits)
+{
+    if (p->names)
+        return p->names[id];
+    digits->length = 0;
+    text_integer(digits, id);
+    return digits->data;
+}
+
+/* Those that occur. `p`: whose classes they are; NULL: types of spans. */
+static void put_matches(const char *key, const MatchCount *of, const char *const *names, int64_t n,
+                        const Prediction *p, JsonWriter *json)
+{
+    Text digits = {0};
+    json_open(json, key, '[');
+    for (int64_t i = 0; i < n; i++) {
+        if (!of[i].labels && !of[i].predictions)
+            continue;
+        json_open(json, NULL, '{');
+        json_put_text(json, "label", p ? class_name(p, i, &digits) : names[i]);
+        json_put_integer(json, "labels", of[i].labels);
+        json_put_integer(json, "predictions", of[i].predictions);
+        json_put_integer(json, "right", of[i].right);
+        json_put_number(json, "precision", match_precision(&of[i]), RESULT_DIGITS);
+        json_put_number(json, "recall", match_recall(&of[i]), RESULT_DIGITS);
+        json_put_number(json, "f1", match_f1(&of[i]), RESULT_DIGITS);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    text_free(&digits);
+}
+
+static void put_judged(const Judged *judged, JsonWriter *json)
+{
+    const ClassCounts *classes = &judged->classes.counts, *tags = &judged->tags.counts;
+    const TagCounts *spans = &judged->tags.spans;
+    if (judged->classes.prediction)
+        put_matches("classes", classes->of, NULL, classes->n, judged->classes.prediction, json);
+    if (judged->tags.prediction)
+        put_matches("tags", tags->of, NULL, tags->n, judged->tags.prediction, json);
+    if (judged->tags.prediction && spans->has_spans)
+        put_matches("spans", spans->of, spans->types, spans->n_types, NULL, json);
+}
+
+/* The table of --confusions: a line for each label, a field for each prediction. */
+static bool write_confusions(Job *job, const char *path, const Judged *judged)
+{
+    const JudgedTask *task = judged->classes.prediction ? &judged->classes : &judged->tags;
+    const ClassCounts *counts = &task->counts;
+    if (!task->prediction)
+        return job_error(job, "--confusions: no column says which class or tags are right");
+    if (!counts->table)
+        return job_error(job, "--confusions: %s has %" PRId64 " classes, and a table %d at most",
+                         task->prediction->name, counts->n, CLASSES_MOST_TABLE);
+    Text out = {0}, digits = {0};
+    text_string(&out, "label");
+    for (int64_t p = 0; p < counts->n; p++)
+        text_add(&out, "\t%s", class_name(task->prediction, p, &digits));
+    for (int64_t label = 0; label < counts->n; label++) {
+        text_add(&out, "\n%s", class_name(task->prediction, label, &digits));
+        for (int64_t p = 0; p < counts->n; p++)
+            text_add(&out, "\t%" PRId64, counts->table[label * counts->n + p]);
+    }
+    text_string(&out, "\n");
+    const bool ok = cli_write(job, path, &out);
+    text_free(&out);
+    text_free(&digits);
+    return ok;
+}
+
 /* Of a table. */
 static void print_records(const Eval *o, const Figures *f)
 {
@@ -79,6 +152,7 @@ static void print_records(const Eval *o, const Figures *f)
     json_put_number(&json, "loss", f->of.model_loss, RESULT_DIGITS);
     put_predicted(&f->predicted, &json);
     json_put_integer(&json, "records", f->of.sentences);
+    put_judged(&f->judged, &json);
     json_close(&json, '}');
     puts(out.data);
     text_free(&out);
@@ -177,9 +251,12 @@ static bool eval_table(Job *job, const Eval *o, RunFolder *run)
               evaluation_prepare(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && evaluation_loss(job, run, corpus, &figures.of) &&
-         (!predicting || predictor_measure(&predictor, job, corpus, &figures.predicted));
+         (!predicting ||
+          predictor_measure(&predictor, job, corpus, &figures.predicted, &figures.judged)) &&
+         (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
     if (ok)
         print_records(o, &figures);
+    judged_free(&figures.judged);
     corpus_free(corpus);
     return ok;
 }
@@ -190,6 +267,9 @@ static bool eval(Job *job, const void *record, RunFolder *run)
     Texts texts;
     if (run->inference.ports.is_table)
         return eval_table(job, o, run);
+    if (o->confusions)
+        return cli_refuse(
+            job, "--confusions: %s reads no table, and so no column says what is right", run->path);
     if (!read_texts(job, o, run, &texts))
         return false;
     Corpus *corpus = evaluation_corpus(job, run, texts.source, texts.target);
@@ -238,6 +318,9 @@ static const Option options[] = {
 #define CONTINUE(...)
 #define ANY DECODING_OPTION
 #include "runtime/decode/settings.def"
+    {"confusions", "FILE.tsv", OUTPUT(Eval, confusions), 0, NULL,
+     "of a table with a label a record or position: write how many records of each label (a line)\n"
+     "got each prediction (a field)"},
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
      "tokenization of BLEU (none if the vocabulary is a list of words, else 13a)"},
     OPTION_CHECKPOINT(Eval),
@@ -257,7 +340,8 @@ static const Option options[] = {
     OPTION_CPU(Eval),
     OPTION_PASSES(Eval),
     {"json", NULL, FIELD(Eval, json), 0, NULL,
-     "print one JSON object: loss, perplexity, bleu, signature, …"},
+     "print one JSON object: loss, perplexity, bleu, signature, …; of a table the loss, the measures\n"
+     "of its predictions, and precision, recall and F1 of each class, tag and type of spans"},
 };
 
 const Command command_eval = {

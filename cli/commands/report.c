@@ -5,7 +5,9 @@
 #include "cli/options/decoding.h"
 #include "cli/options/endings.h"
 #include "cli/report/report.h"
+#include "driver/corpus/table_files.h"
 #include "driver/run/lock.h"
+#include "driver/run/prediction.h"
 #include "inspect/picture_svg.h"
 
 #include <stdio.h>
@@ -23,6 +25,42 @@ typedef struct ReportCommand {
     Decoding decoding;
 } ReportCommand;
 
+static bool add_text_study(Job *job, const ReportCommand *o, const RunReport *report,
+                           RunFolder *run, RunView *view)
+{
+    if (!report->text.source)
+        return true;
+    if (ports_predict(&run->inference.ports))
+        return study(job, run, &report->text, &o->study, view);
+    vec_push(job->arena, view->notes,
+             "The model gives no probabilities of next tokens: nothing is said of single lines.");
+    return true;
+}
+
+/* Of a run that reads tables. */
+static bool add_table_study(Job *job, const ReportCommand *o, const RunReport *report,
+                            RunFolder *run, RunView *view)
+{
+    const Module *module = run->session.model->module;
+    const TextList given = fields_given(job, run, &(TextList){0});
+    const size_t notes = view->notes.count;
+    bool there;
+    const TextFiles files = report_valid_files(job, report, view, &there);
+    TableFields fields;
+    CorpusText text;
+    if (!predicts(module) || !there) {
+        if (view->notes.count == notes)
+            vec_push(job->arena, view->notes,
+                     there ? "The model predicts nothing: nothing is said of single records."
+                           : "There is no validation text, so nothing is said about single "
+                             "records.");
+        return true;
+    }
+    return table_fields_of(job, module, &run->inference.ports, &given, NULL, &fields) &&
+           table_files_read(job, &files.data, &fields, o->common.line_limit, &text) &&
+           study_predictions(job, run, &text, &o->study, view);
+}
+
 /* Tables need the model; a run of another program's weights, or of a text that is gone, has
  * none. */
 static bool add_study(Job *job, const ReportCommand *o, const RunReport *report, RunView *view)
@@ -30,13 +68,7 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
     RunFolder run;
     bool ok = run_folder_open(job, &(RunSource){.path = report->path}, &run);
     if (ok) {
-        bool scores = ports_predict(&run.inference.ports);
-        if (report->text.source && scores)
-            ok = study(job, &run, &report->text, &o->study, view);
-        else if (report->text.source)
-            vec_push(
-                job->arena, view->notes,
-                "The model gives no probabilities of next tokens: nothing is said of single lines.");
+        ok = (report->is_table ? add_table_study : add_text_study)(job, o, report, &run, view);
         if (ok) {
             vec_push(job->arena, view->tables, ((RunTable){0}));
             Text drawing = {0};
@@ -180,7 +212,7 @@ static const Option options[] = {
     {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL,
      "write only what the log has, without running the model"},
     {"sentences", "N", FIELD(ReportCommand, study.sentences), 1, "500",
-     "most sentences of the validation text to run the model on; of a stream all are taken"},
+     "most sentences of the validation text to run the model on; of a stream or table all are taken"},
 #define RECORD ReportCommand
 #define BEAM DECODING_OPTION
 #include "runtime/decode/settings.def"
@@ -201,7 +233,8 @@ const Command command_report = {
     .text =
         "Writes one HTML file about training runs: loss, rate, speed and memory, translations or\n"
         "continuations of the same lines during training, quality by length, rare words, tokens\n"
-        "taken for others, the worst lines, and what differs between several runs.",
+        "taken for others, the worst lines, and what differs between several runs. Of a run that\n"
+        "predicts: confusions of classes and tags, and the records that are predicted worst.",
     COMMAND_OPTIONS(ReportCommand, options),
     .run = run_report,
 };

@@ -14,8 +14,10 @@
 bool report_read(Job *job, const char *path, RunReport *report)
 {
     *report = (RunReport){.path = path};
-    return run_record_read(job, path, &report->record) &&
-           runlog_read(&job->diags, job->arena, path, &report->log);
+    if (!run_record_read(job, path, &report->record))
+        return false;
+    report->is_table = run_record_fact(&report->record, "columns") != NULL;
+    return runlog_read(&job->diags, job->arena, path, &report->log);
 }
 
 /* ---- texts ---- */
@@ -79,14 +81,22 @@ static Lines *read_files(Job *job, const RunReport *report, const TextFiles *fil
 }
 
 /* The text without a name, else the first of those with one. */
-static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view)
+TextFiles report_valid_files(Job *job, const RunReport *report, RunView *view, bool *there)
 {
     TextFiles files = report_files(job, report, "valid-");
     const RunText *named = find_text(report, "valid");
+    const bool is_data = report->is_table || report->record.kind == CORPUS_PAIRS;
     if (!text_files_given(&files) && named)
-        vec_push(job->arena, *(report->record.kind == CORPUS_PAIRS ? &files.data : &files.text),
-                 named->file);
-    if (!are_there(job, &files, view))
+        vec_push(job->arena, *(is_data ? &files.data : &files.text), named->file);
+    *there = are_there(job, &files, view);
+    return files;
+}
+
+static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view)
+{
+    bool there;
+    const TextFiles files = report_valid_files(job, report, view, &there);
+    if (!there)
         return true;
     Lines *target;
     report->text.source = read_files(job, report, &files, limit, &target);
@@ -119,6 +129,8 @@ static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view
 
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view)
 {
+    if (report->is_table)
+        return true;
     if (!read_valid(job, report, line_limit, view))
         return false;
     if (!report->text.source)
@@ -471,7 +483,10 @@ static void add_commands(Job *job, const RunReport *report, RunView *view)
     const char *path = in_shell(job->arena, report->path);
     bool pairs = report->record.kind == CORPUS_PAIRS;
     add_command(job, view, "tfc train %s --resume", path);
-    if (pairs)
+    if (report->is_table) {
+        add_command(job, view, "tfc eval %s --data TABLE", path);
+        add_command(job, view, "tfc predict %s --input TABLE", path);
+    } else if (pairs)
         add_command(job, view, "tfc translate %s --input TEXT", path);
     else if (report->record.kind != CORPUS_SENTENCES)
         add_command(job, view, "tfc generate %s --prompt TEXT", path);

@@ -6,11 +6,13 @@
 #include "driver/corpus/text_files.h"
 #include "runtime/train/runlog.h"
 
-/* RunReport: of one folder. Everything lives in the job's arena. */
+/* RunReport: of one folder. Everything lives in the job's arena.
+ *   is_table   the run reads tables, whose validation text is none of lines */
 typedef struct RunReport {
     const char *path;
     RunRecord record;
     RunLog log;
+    bool is_table;
     StudyText text; /* the validation text; source NULL: not there */
 } RunReport;
 
@@ -20,6 +22,9 @@ bool report_read(Job *job, const char *path, RunReport *report);
  * of its training text. Notes in the view report a text that is missing, or a training text that is
  * too large. False after errors in texts that are there. */
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view);
+/* The files of the validation text: that without a name, else the first. *there false: there are
+ * none, or one is gone, which a note in the view reports. */
+TextFiles report_valid_files(Job *job, const RunReport *report, RunView *view, bool *there);
 /* The value of an option in `arguments` of run.json; NULL: the option is not there. */
 const char *report_argument(const RunReport *report, const char *option);
 /* The files that run.json names, of the options with this prefix: "", "valid-". */

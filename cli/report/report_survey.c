@@ -1,4 +1,5 @@
 /* What tfc data finds in the texts of a run, as a table of its report. */
+#include "cli/report/cells.h"
 #include "cli/report/report.h"
 
 #include "base/file.h"
@@ -12,12 +13,10 @@ enum { MOST_BYTES = 100000000 };
 
 static void put_findings(Job *job, const Survey *survey, RunTable *table)
 {
-    static const char *const heads[] = {"what", "lines", "for instance"};
-    *table = (RunTable){
-        .title = arena_printf(job->arena, "Training text: %" PRId64 " lines", survey->lines),
-        .note = "By tfc data, which shows more lines of each and tells what to do."};
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        vec_push(job->arena, table->heads, heads[i]);
+    REPORT_HEADS(job, table,
+                 arena_printf(job->arena, "Training text: %" PRId64 " lines", survey->lines),
+                 "By tfc data, which shows more lines of each and tells what to do.", "what",
+                 "lines", "for instance");
     for (int i = 0; i < SURVEY_KINDS; i++) {
         const SurveyFinding *finding = &survey->findings[i];
         if (!finding->lines)
@@ -27,10 +26,9 @@ static void put_findings(Job *job, const Survey *survey, RunTable *table)
                                 ? arena_printf(job->arena, "line %" PRId64 ": %s", example->line,
                                                example->sides[0] ? example->sides[0] : "")
                                 : "";
-        const char *const row[] = {finding->title,
-                                   arena_printf(job->arena, "%" PRId64, finding->lines), shown};
-        for (size_t c = 0; c < sizeof row / sizeof row[0]; c++)
-            vec_push(job->arena, table->cells, row[c]);
+        report_cell(job, table, finding->title);
+        report_count(job, table, finding->lines);
+        report_cell(job, table, shown);
     }
 }
 
@@ -40,6 +38,8 @@ bool report_survey(Job *job, const RunReport *report, RunView *view)
     SurveyText valid = {.files = report_files(job, report, "valid-")};
     options.train.files = report_files(job, report, "");
     int64_t bytes = 0;
+    if (report->is_table)
+        return true;
     for (size_t i = 0; i < report->record.texts.count; i++) {
         const RunText *text = &report->record.texts.data[i];
         if (!file_exists(text->file))

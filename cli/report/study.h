@@ -1,6 +1,6 @@
 /* Study: how well a run does on its validation text, as tables for a report: quality by length,
  * words by their frequency, tokens that are confused, the best and the worst lines, the
- * vocabulary. */
+ * vocabulary. Of a run that predicts: confusions, and the worst records. */
 #ifndef CLI_REPORT_STUDY_H
 #define CLI_REPORT_STUDY_H
 
@@ -15,7 +15,8 @@ typedef struct StudyText {
 } StudyText;
 
 typedef struct StudyOptions {
-    int64_t sentences; /* most lines of the text, at equal distances; of a stream all are taken */
+    int64_t
+        sentences; /* most lines of the text, at equal distances; of a stream and of a table all are taken */
     int64_t beam;
     const char *checkpoint; /* as run_folder_load takes it */
 } StudyOptions;
@@ -38,6 +39,11 @@ typedef struct StudyRow {
  * errors. */
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
            RunView *view);
+
+/* The same of a run that reads tables, all records of one: compiles, loads the checkpoint and
+ * predicts; then adds confusions and the records that are predicted worst. (study_predictions.c) */
+bool study_predictions(Job *job, RunFolder *run, const CorpusText *text,
+                       const StudyOptions *options, RunView *view);
 
 /* ---- study_tables.c ---- */
 

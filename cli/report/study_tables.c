@@ -1,5 +1,6 @@
 /* The tables of a study. */
 #define _GNU_SOURCE
+#include "cli/report/cells.h"
 #include "cli/report/study.h"
 
 #include "base/map.h"
@@ -12,39 +13,6 @@
 #include <string.h>
 
 enum { MOST_CONFUSIONS = 20, MOST_EXTREMES = 8, MOST_TOKENS = 40 };
-
-static void set_heads(Job *job, RunTable *table, const char *title, const char *note,
-                      const char *const *heads)
-{
-    *table = (RunTable){.title = title, .note = note};
-    for (; *heads; heads++)
-        vec_push(job->arena, table->heads, *heads);
-}
-
-#define SET_HEADS(job, table, title, note, ...) \
-    set_heads(job, table, title, note, (const char *const[]){__VA_ARGS__, NULL})
-
-static void add_cell(Job *job, RunTable *table, const char *cell)
-{
-    vec_push(job->arena, table->cells, cell);
-}
-
-static void add_count(Job *job, RunTable *table, int64_t count)
-{
-    add_cell(job, table, arena_printf(job->arena, "%" PRId64, count));
-}
-
-/* "–" where it is no number. */
-static void add_number(Job *job, RunTable *table, double value, int decimals)
-{
-    add_cell(job, table, isfinite(value) ? arena_printf(job->arena, "%.*f", decimals, value) : "–");
-}
-
-static void add_percent(Job *job, RunTable *table, int64_t part, int64_t whole)
-{
-    add_cell(job, table,
-             whole ? arena_printf(job->arena, "%.1f %%", 100 * (double)part / (double)whole) : "–");
-}
 
 /* A range of whole numbers from `least` to that of the next; the last has no end. */
 static const char *range_text(Job *job, const int64_t *least, int i, int n)
@@ -86,17 +54,17 @@ void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tok
         b->loss += rows[i].loss * (double)(rows[i].tokens + 1);
         bleu_add(&b->bleu, tokenize, rows[i].output, &rows[i].target, 1);
     }
-    SET_HEADS(job, table, "Quality by length of the reference", "Loss in nats a token.", "tokens",
-              "sentences", "BLEU", "exactly right", "loss");
+    REPORT_HEADS(job, table, "Quality by length of the reference", "Loss in nats a token.",
+                 "tokens", "sentences", "BLEU", "exactly right", "loss");
     for (int i = 0; i < RANGES; i++) {
         const LengthBucket *b = &buckets[i];
         if (!b->n)
             continue;
-        add_cell(job, table, range_text(job, least, i, RANGES));
-        add_count(job, table, b->n);
-        add_number(job, table, bleu_score(&b->bleu), 1);
-        add_percent(job, table, b->exact, b->n);
-        add_number(job, table, b->loss / (double)b->tokens, 3);
+        report_cell(job, table, range_text(job, least, i, RANGES));
+        report_count(job, table, b->n);
+        report_number(job, table, bleu_score(&b->bleu), 1);
+        report_percent(job, table, b->exact, b->n);
+        report_number(job, table, b->loss / (double)b->tokens, 3);
     }
 }
 
@@ -161,16 +129,16 @@ void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *tra
     for (int64_t i = 0; i < n; i++)
         add_rarity(&counts, &rows[i], tokenize, least, RANGES, buckets);
     arena_free(arena);
-    SET_HEADS(
+    REPORT_HEADS(
         job, table, "Rare words",
         "Words of the references, and how many of them stand in the translation of their line.",
         "times in training", "words", "found");
     for (int i = 0; i < RANGES; i++) {
         if (!buckets[i].words)
             continue;
-        add_cell(job, table, range_text(job, least, i, RANGES));
-        add_count(job, table, buckets[i].words);
-        add_percent(job, table, buckets[i].found, buckets[i].words);
+        report_cell(job, table, range_text(job, least, i, RANGES));
+        report_count(job, table, buckets[i].words);
+        report_percent(job, table, buckets[i].found, buckets[i].words);
     }
 }
 
@@ -216,7 +184,7 @@ void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted,
         else
             pairs[kinds++] = pairs[i];
     qsort(pairs, (size_t)kinds, sizeof *pairs, compare_counts);
-    SET_HEADS(
+    REPORT_HEADS(
         job, table, "Tokens taken for others",
         arena_printf(
             job->arena,
@@ -224,10 +192,10 @@ void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted,
             all ? 100 * (double)right / (double)all : 0),
         "token", "instead", "times", "of its");
     for (int64_t i = 0; i < kinds && i < MOST_CONFUSIONS; i++) {
-        add_cell(job, table, vocab_token(vocab, pairs[i].wanted));
-        add_cell(job, table, vocab_token(vocab, pairs[i].guess));
-        add_count(job, table, pairs[i].n);
-        add_count(job, table, times[pairs[i].wanted]);
+        report_cell(job, table, vocab_token(vocab, pairs[i].wanted));
+        report_cell(job, table, vocab_token(vocab, pairs[i].guess));
+        report_count(job, table, pairs[i].n);
+        report_count(job, table, times[pairs[i].wanted]);
     }
 }
 
@@ -249,7 +217,7 @@ void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int
     Text list = {0};
     for (int32_t i = 0; i < size && i < MOST_TOKENS && tokens[i].n; i++)
         text_add(&list, "%s%s", i ? "  " : "", vocab_token(vocab, tokens[i].wanted));
-    SET_HEADS(job, table, "Vocabulary", NULL, "of the targets", "");
+    REPORT_HEADS(job, table, "Vocabulary", NULL, "of the targets", "");
     const char *rows[][2] = {
         {"tokens", arena_printf(job->arena, "%d", (int)size)},
         {"used by the validation text", arena_printf(job->arena, "%" PRId64, used)},
@@ -257,8 +225,8 @@ void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int
         {"most frequent", arena_strdup(job->arena, list.data ? list.data : "")},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        add_cell(job, table, rows[i][0]);
-        add_cell(job, table, rows[i][1]);
+        report_cell(job, table, rows[i][0]);
+        report_cell(job, table, rows[i][1]);
     }
     text_free(&list);
 }
@@ -280,18 +248,18 @@ void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTa
     const char *title = worst ? "Lines of the greatest loss" : "Lines of the least loss";
     bool pairs = n && rows[0].output;
     if (pairs)
-        SET_HEADS(job, table, title, "Loss in nats a token.", "loss", "source", "reference",
-                  "translation");
+        REPORT_HEADS(job, table, title, "Loss in nats a token.", "loss", "source", "reference",
+                     "translation");
     else
-        SET_HEADS(job, table, title, "Loss in nats a token.", "loss", "text");
+        REPORT_HEADS(job, table, title, "Loss in nats a token.", "loss", "text");
     for (int64_t i = 0; i < n && i < MOST_EXTREMES; i++) {
         const StudyRow *row = &sorted[worst ? n - 1 - i : i];
-        add_number(job, table, row->loss, 2);
+        report_number(job, table, row->loss, 2);
         if (pairs)
-            add_cell(job, table, row->source);
-        add_cell(job, table, row->target);
+            report_cell(job, table, row->source);
+        report_cell(job, table, row->target);
         if (pairs)
-            add_cell(job, table, row->output);
+            report_cell(job, table, row->output);
     }
 }
 
@@ -341,16 +309,16 @@ void study_params(Job *job, const Module *module, RunTable *table)
         group->numbers += numbers;
         total += numbers;
     }
-    SET_HEADS(job, table, arena_printf(job->arena, "Params: %" PRId64 " numbers", total), NULL,
-              "name", "shape", "tensors", "numbers", "share");
+    REPORT_HEADS(job, table, arena_printf(job->arena, "Params: %" PRId64 " numbers", total), NULL,
+                 "name", "shape", "tensors", "numbers", "share");
     for (size_t i = 0; i < groups.count; i++) {
         const ParamGroup *group = groups.entries[i].value;
-        add_cell(
+        report_cell(
             job, table,
             arena_strndup(job->arena, groups.entries[i].key, strcspn(groups.entries[i].key, " ")));
-        add_cell(job, table, group->shape);
-        add_count(job, table, group->n);
-        add_count(job, table, group->numbers);
-        add_percent(job, table, group->numbers, total);
+        report_cell(job, table, group->shape);
+        report_count(job, table, group->n);
+        report_count(job, table, group->numbers);
+        report_percent(job, table, group->numbers, total);
     }
 }

@@ -2,7 +2,6 @@
 #include "driver/run/prediction_measures.h"
 
 #include "runtime/data/hiding.h"
-#include "runtime/data/measures.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/decode/pick.h"
 
@@ -96,6 +95,7 @@ typedef struct Measuring {
     ErrorCounts error_counts;
     NumberPairs number_pairs;
     float *vectors[2]; /* of the pair, in the order of the rows */
+    Judged *judged;    /* NULL: records are not kept */
     int32_t *ids;      /* of a row's positions */
     int64_t room;
 } Measuring;
@@ -118,13 +118,37 @@ static int32_t *room_for(Measuring *m, int64_t n)
     return m->ids;
 }
 
-static void count_tags(Measuring *m, const int32_t *labels, const float *values, int64_t n,
-                       int64_t width)
+static void judge(JudgedTask *task, int64_t row, const int32_t *ids, int64_t n, double loss,
+                  double value)
+{
+    task->rows[task->n++] = (JudgedRow){row, (int64_t)task->ids.count, n, loss, value};
+    for (int64_t i = 0; i < n; i++)
+        ids_push(&task->ids, ids[i]);
+}
+
+static void count_class(Measuring *m, int64_t row, int32_t label, const float *values, int64_t n)
+{
+    const int32_t predicted = (int32_t)pick_greatest(values, n);
+    classes_add(&m->class_counts, label, predicted);
+    if (m->judged)
+        judge(&m->judged->classes, row, &predicted, 1, -log((double)values[label]),
+              (double)values[predicted]);
+}
+
+static void count_tags(Measuring *m, int64_t row, const int32_t *labels, const float *values,
+                       int64_t n, int64_t width)
 {
     int32_t *ids = room_for(m, n);
-    for (int64_t i = 0; i < n; i++)
+    double loss = 0;
+    for (int64_t i = 0; i < n; i++) {
         ids[i] = (int32_t)pick_greatest(values + i * width, width);
+        loss -= log((double)values[i * width + labels[i]]);
+    }
     tags_add(&m->tag_counts, labels, ids, n);
+    for (int64_t i = 0; m->judged && i < n; i++)
+        classes_add(&m->judged->tags.counts, labels[i], ids[i]);
+    if (m->judged)
+        judge(&m->judged->tags, row, ids, n, loss / (double)n, NAN);
 }
 
 /* Of the tokens that the batch hid, since measuring uses a row for the first time. */
@@ -143,9 +167,10 @@ static void count_hidden(Measuring *m, const Corpus *corpus, int64_t row, const 
 }
 
 /* The best path: in each frame the greatest probability, or its logarithm. */
-static void count_sequence(Measuring *m, const int32_t *labels, int64_t n_labels,
+static void count_sequence(Measuring *m, int64_t row, const int32_t *labels, int64_t n_labels,
                            const float *values, int64_t n, int64_t width)
 {
+    const int64_t before = m->error_counts.edits;
     double probability;
     int32_t found;
     const CtcFrames frames = {values, (int32_t)n, (int32_t)width, CTC_LOSS_BLANK};
@@ -154,6 +179,19 @@ static void count_sequence(Measuring *m, const int32_t *labels, int64_t n_labels
         errors_add(&m->error_counts, ids, found, labels, n_labels);
     else
         m->ok = job_error(m->job, "%s", ctc_message(CTC_BAD_NUMBERS));
+    if (m->ok && m->judged)
+        judge(&m->judged->sequences, row, ids, found, (double)(m->error_counts.edits - before),
+              NAN);
+}
+
+static void count_number(Measuring *m, int64_t row, const int32_t *bits, float predicted)
+{
+    float label;
+    memcpy(&label, bits, sizeof label);
+    numbers_add(&m->number_pairs, label, predicted);
+    if (m->judged)
+        judge(&m->judged->numbers, row, NULL, 0, fabs((double)predicted - (double)label),
+              (double)predicted);
 }
 
 static void count_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
@@ -164,24 +202,38 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
     int64_t n_labels = 0;
     const int32_t *labels = prediction->label < 0 ? NULL : labels_of(m, corpus, row, p, &n_labels);
     if (p == m->classes)
-        classes_add(&m->class_counts, labels[0], pick_greatest(values, n));
+        count_class(m, row, labels[0], values, n);
     if (p == m->tags)
-        count_tags(m, labels, values, n_labels, prediction->width);
+        count_tags(m, row, labels, values, n_labels, prediction->width);
     if (p == m->hidden)
         count_hidden(m, corpus, row, values);
     if (p == m->sequences)
-        count_sequence(m, labels, n_labels, values, n / prediction->width, prediction->width);
-    if (p == m->numbers) {
-        float label;
-        memcpy(&label, labels, sizeof label);
-        numbers_add(&m->number_pairs, label, values[0]);
-    }
+        count_sequence(m, row, labels, n_labels, values, n / prediction->width, prediction->width);
+    if (p == m->numbers)
+        count_number(m, row, labels, values[0]);
     for (int side = 0; m->has_pair && side < 2; side++)
         if (p == m->pair[side])
             memcpy(m->vectors[side] + row * n, values, (size_t)n * sizeof *values);
 }
 
 /* ---- figures ---- */
+
+static bool begin_judged(Measuring *m, int64_t rows)
+{
+    Arena *arena = m->job->arena;
+    const int of[] = {m->classes, m->tags, m->sequences, m->numbers, m->has_pair ? m->pair[0] : -1};
+    JudgedTask *tasks[] = {&m->judged->classes, &m->judged->tags, &m->judged->sequences,
+                           &m->judged->numbers, &m->judged->vectors};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        if (of[i] < 0)
+            continue;
+        tasks[i]->prediction = &m->predictor->all[of[i]];
+        tasks[i]->rows = ARENA_ARRAY(arena, JudgedRow, rows + 1);
+    }
+    const int64_t n_tags = m->tags < 0 ? 0 : m->predictor->all[m->tags].width;
+    return !n_tags || classes_begin(&m->judged->tags.counts, arena, &m->job->diags, n_tags,
+                                    n_tags <= CLASSES_MOST_TABLE);
+}
 
 static bool begin(Measuring *m, Arena *arena, int64_t rows)
 {
@@ -196,8 +248,11 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     for (int side = 0; m->has_pair && side < 2; side++)
         m->vectors[side] =
             memory_resized(NULL, (size_t)(rows * p->all[m->pair[0]].width + 1) * sizeof(float));
-    if (m->classes >= 0 &&
-        !classes_begin(&m->class_counts, arena, diags, p->all[m->classes].width, false))
+    const int64_t n_classes = m->classes < 0 ? 0 : p->all[m->classes].width;
+    if (m->judged && !begin_judged(m, rows))
+        return false;
+    if (n_classes && !classes_begin(&m->class_counts, arena, diags, n_classes,
+                                    m->judged && n_classes <= CLASSES_MOST_TABLE))
         return false;
     if (m->hidden >= 0) {
         const ColumnSpec *spec = &p->given->specs[p->all[m->hidden].hidden];
@@ -226,13 +281,16 @@ static int64_t sample_vectors(const Measuring *m, int64_t rows, int64_t width)
     return n;
 }
 
-static double mean_recall(const Measuring *m, Arena *arena, int64_t rows)
+static double mean_recall(const Measuring *m, Arena *arena, int64_t all)
 {
     const int64_t width = m->predictor->all[m->pair[0]].width;
-    rows = sample_vectors(m, rows, width);
+    const int64_t rows = sample_vectors(m, all, width);
     int64_t *forth = ARENA_ARRAY(arena, int64_t, rows + 1);
     int64_t *back = ARENA_ARRAY(arena, int64_t, rows + 1);
     retrieval_ranks(m->vectors[0], m->vectors[1], rows, width, forth, back);
+    for (int64_t i = 0; m->judged && i < rows; i++)
+        judge(&m->judged->vectors, i * all / rows, NULL, 0,
+              (double)(forth[i] > back[i] ? forth[i] : back[i]), NAN);
     return (retrieval_recall(forth, rows, 1) + retrieval_recall(back, rows, 1)) / 2;
 }
 
@@ -259,22 +317,36 @@ static void take_figures(const Measuring *m, Arena *arena, int64_t rows, TrainFi
 }
 
 bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpus,
-                       TrainFigures *out)
+                       TrainFigures *out, Judged *judged)
 {
-    Arena *arena = arena_new();
+    Arena *own = judged ? NULL : arena_new(), *arena = own ? own : job->arena;
     Predictor hides = *predictor;
     hides.hides = true;
-    Measuring m = {.predictor = &hides, .job = job, .ok = true};
+    Measuring m = {.predictor = &hides, .job = job, .ok = true, .judged = judged};
+    if (judged)
+        *judged = (Judged){0};
     bool ok = begin(&m, arena, corpus->n) &&
               predictor_each(&hides, job, corpus, &predictor->inference->feed, count_row, &m) &&
               m.ok;
     if (ok)
         take_figures(&m, arena, corpus->n, out);
+    if (judged) {
+        judged->classes.counts = m.class_counts;
+        judged->tags.spans = m.tag_counts;
+    }
     numbers_free(&m.number_pairs);
     hiding_free(m.hiding);
     free(m.vectors[0]);
     free(m.vectors[1]);
     free(m.ids);
-    arena_free(arena);
+    if (own)
+        arena_free(own);
     return ok;
+}
+
+void judged_free(Judged *judged)
+{
+    ids_free(&judged->classes.ids);
+    ids_free(&judged->tags.ids);
+    ids_free(&judged->sequences.ids);
 }

@@ -129,7 +129,8 @@ static bool measure(Training *t, const ValidText *text, TrainValid *valid)
         return job_no_memory(t->job);
     valid->figures.loss = score_token_loss(&scores);
     valid->figures.model_loss = scores.loss;
-    if (t->predictor.n && !predictor_measure(&t->predictor, t->job, text->corpus, &valid->figures))
+    if (t->predictor.n &&
+        !predictor_measure(&t->predictor, t->job, text->corpus, &valid->figures, NULL))
         return false;
     if (!t->inference.has_stepper)
         return true;
