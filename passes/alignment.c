@@ -50,20 +50,25 @@ Function *derive_alignment(Module *module, const char *source, const char *targe
     return function;
 }
 
-/* Of what kind the op's weights are; false: it is no attention of the two. */
-static bool attention_kind(const Op *op, const Op *from, const Op *to, AttentionKind *kind)
+/* Between which sides the op's weights are; false: it is no attention of any two. */
+static bool attention_sides(const Function *forward, const Op *op, const AttentionSide *sides,
+                            size_t n, AttentionOutput *out)
 {
-    const Dim *source = from ? &from->results[0].type.dims[1] : NULL,
-              *target = to ? &to->results[0].type.dims[1] : NULL;
-    if (source && is_attention(op, *source, *source))
-        *kind = ATTENTION_ENCODER;
-    else if (target && is_attention(op, *target, *target))
-        *kind = ATTENTION_DECODER;
-    else if (source && target && is_attention(op, *source, *target))
-        *kind = ATTENTION_CROSS;
-    else
-        return false;
-    return true;
+    for (size_t q = 0; q < n; q++)
+        for (size_t k = 0; k < n; k++) {
+            const Op *over = sides[k].input ? find_input(forward, sides[k].input) : NULL,
+                     *by = sides[q].input ? find_input(forward, sides[q].input) : NULL;
+            if (!over || !by || (q != k && sides[k].is_target) ||
+                !is_attention(op, over->results[0].type.dims[1], by->results[0].type.dims[1]))
+                continue;
+            out->queries = q;
+            out->keys = k;
+            out->kind = q != k               ? ATTENTION_CROSS
+                        : sides[q].is_target ? ATTENTION_DECODER
+                                             : ATTENTION_ENCODER;
+            return true;
+        }
+    return false;
 }
 
 static int64_t count_heads(const Type *type)
@@ -74,26 +79,23 @@ static int64_t count_heads(const Type *type)
     return heads;
 }
 
-size_t expose_attentions(Function *forward, const char *source, const char *target, unsigned kinds,
+size_t expose_attentions(Function *forward, const AttentionSide *sides, size_t n, unsigned kinds,
                          AttentionOutput **outputs)
 {
     Arena *arena = forward->module->arena;
-    const Op *from = source ? find_input(forward, source) : NULL,
-             *to = target ? find_input(forward, target) : NULL;
     VEC(AttentionOutput) found = {0};
     Op *last = forward->body.last;
     Builder b = builder_at_end(forward);
     forward->name = "attention"; /* beside a forward of the module */
     FOR_OPS (op, &forward->body) {
-        AttentionKind kind;
+        AttentionOutput one;
         bool is_last = op == last; /* outputs of our own come behind it */
         if (op->kind == OP_output)
             block_remove(&forward->body, op);
-        else if (attention_kind(op, from, to, &kind) && kinds >> kind & 1) {
-            AttentionOutput one = {.output = arena_printf(arena, "attention.%zu", found.count),
-                                   .scope = op->scope ? op->scope : "",
-                                   .kind = kind,
-                                   .heads = count_heads(&op->results[0].type)};
+        else if (attention_sides(forward, op, sides, n, &one) && kinds >> one.kind & 1) {
+            one.output = arena_printf(arena, "attention.%zu", found.count);
+            one.scope = op->scope ? op->scope : "";
+            one.heads = count_heads(&op->results[0].type);
             b.loc = op->loc;
             b.scope = op->scope;
             build_output(&b, one.output, op_result(op));

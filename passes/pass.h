@@ -142,19 +142,26 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
  * `source`. NULL: the model has no such attention. (alignment.c) */
 Function *derive_alignment(Module *module, const char *source, const char *target);
 typedef enum AttentionKind { ATTENTION_ENCODER, ATTENTION_DECODER, ATTENTION_CROSS } AttentionKind;
-/* AttentionOutput: the weights [B, heads …, queries, keys] of one attention. The source attends to
- * itself (encoder), the target to itself (decoder), or the target to the source (cross).
- *   scope   of its softmax, "decoder.layer.0.cross"
- *   heads   number of heads: the product of the dimensions of heads */
+/* AttentionSide: an input, for the dimension of its positions; NULL: the model has none. */
+typedef struct AttentionSide {
+    const char *input;
+    bool is_target;
+} AttentionSide;
+/* AttentionOutput: the weights [B, heads …, queries, keys] of one attention: of a side over itself
+ * (decoder: of a target; else encoder), or over another side, which is no target (cross).
+ *   scope           of its softmax, "decoder.layer.0.cross"
+ *   queries, keys   which sides
+ *   heads           number of heads: the product of the dimensions of heads */
 typedef struct AttentionOutput {
     const char *output, *scope;
     AttentionKind kind;
+    size_t queries, keys;
     int64_t heads;
 } AttentionOutput;
 /* Renames a forward function "attention" and makes its outputs all attentions of `kinds` (bits 1 <<
- * kind), in the order of the function. source or target NULL: the model has none. Returns how many;
- * *outputs, in the module's arena, describes them. */
-size_t expose_attentions(Function *forward, const char *source, const char *target, unsigned kinds,
+ * kind) between n sides, in the order of the function. Of sides of one dimension the first counts.
+ * Returns how many; *outputs, in the module's arena, describes them. */
+size_t expose_attentions(Function *forward, const AttentionSide *sides, size_t n, unsigned kinds,
                          AttentionOutput **outputs);
 /* PositionOutput: a table of floats [T, D], D at least 4, with one row for each position, that is
  * computed from positions and params alone.

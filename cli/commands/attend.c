@@ -3,7 +3,9 @@
 #include "cli/commands/commands.h"
 #include "cli/options/decoding.h"
 #include "cli/options/endings.h"
+#include "cli/records.h"
 #include "driver/analysis/attention.h"
+#include "driver/analysis/record_attention.h"
 #include "driver/formats/npz.h"
 #include "driver/run/evaluation.h"
 #include "inspect/attention.h"
@@ -12,10 +14,12 @@
 #include <stdio.h>
 
 enum { ALL = -1 };
+#define EVERY_SIDE SIZE_MAX
 
 typedef struct Attend {
     Common common;
     TextFiles texts;
+    RecordFiles given; /* of a run that reads tables */
     const char *page, *json, *npy, *svg, *kind;
     int64_t layer, head, lines;
     Decoding decoding;
@@ -90,39 +94,53 @@ static const char *const *tokens_of(const Vocabulary *vocab, const int32_t *ids,
     return tokens;
 }
 
-/* A scope that no layer before has. */
-static const char *name_of(const AttentionSentence *s, const char *scope, Arena *arena)
+static bool has_name(const AttentionSentence *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_layers; i++)
+        if (!strcmp(s->layers[i].name, name))
+            return true;
+    return false;
+}
+
+/* A scope that no layer has among the sentences from `first` to `s`, which are of one line. */
+static const char *name_of(const AttentionSentence *first, const AttentionSentence *s,
+                           const char *scope, Arena *arena)
 {
     const char *base = *scope ? scope : "attention", *name = base;
     for (int again = 2;; again++) {
-        size_t i = 0;
-        while (i < s->n_layers && strcmp(s->layers[i].name, name))
-            i++;
-        if (i == s->n_layers)
+        const AttentionSentence *at = first;
+        while (at <= s && !has_name(at, name))
+            at++;
+        if (at > s)
             return name;
         name = arena_printf(arena, "%s.%d", base, again);
     }
 }
 
-static void show_layers(const Attend *o, const Attender *attender, const AttentionMaps *maps,
-                        Arena *arena, AttentionSentence *s)
+/* The attentions between two sides, with the numbers of their layers. `first`: of its line. */
+static void show_layers(const Attend *o, const AttentionOutput *outputs, size_t n, size_t queries,
+                        size_t keys, const float *const *weights, Arena *arena,
+                        const AttentionSentence *first, AttentionSentence *s)
 {
     int64_t numbers[ATTENTION_CROSS + 1] = {0};
-    AttentionLayer *layers = ARENA_ARRAY(arena, AttentionLayer, attender->n);
+    AttentionLayer *layers = ARENA_ARRAY(arena, AttentionLayer, n + 1);
     s->layers = layers;
-    for (size_t i = 0; i < attender->n; i++) {
-        const AttentionOutput *output = &attender->outputs[i];
-        int64_t number = numbers[output->kind]++;
+    for (size_t i = 0; i < n; i++) {
+        const AttentionOutput *output = &outputs[i];
+        const AttentionKind kind = output->kind;
+        if (queries != EVERY_SIDE && (output->queries != queries || output->keys != keys))
+            continue;
+        int64_t number = numbers[kind]++;
         if ((o->layer != ALL && o->layer != number) || o->head >= output->heads)
             continue;
-        AttentionLayer layer = {.name = name_of(s, output->scope, arena),
-                                .kind = output->kind,
+        AttentionLayer layer = {.name = name_of(first, s, output->scope, arena),
+                                .kind = kind,
                                 .layer = number,
                                 .head = o->head == ALL ? 0 : o->head,
                                 .heads = o->head == ALL ? output->heads : 1,
-                                .queries = attention_queries(&maps->pair, output->kind),
-                                .keys = attention_keys(&maps->pair, output->kind)};
-        layer.weights = maps->weights[i] + layer.head * layer.queries * layer.keys;
+                                .queries = kind == ATTENTION_ENCODER ? s->n_source : s->n_target,
+                                .keys = kind == ATTENTION_DECODER ? s->n_target : s->n_source};
+        layer.weights = weights[i] + layer.head * layer.queries * layer.keys;
         layers[s->n_layers++] = layer;
     }
 }
@@ -151,16 +169,17 @@ static bool attend_row(const Attend *o, Attender *attender, const Texts *texts, 
     s->source = tokens_of(vocab_source(corpus->vocab), maps.pair.source, s->n_source, arena);
     s->target = tokens_of(corpus->vocab, maps.pair.fed, s->n_target, arena);
     s->next = tokens_of(corpus->vocab, maps.pair.next, s->n_target, arena);
-    show_layers(o, attender, &maps, arena, s);
+    show_layers(o, attender->outputs, attender->n, EVERY_SIDE, EVERY_SIDE, maps.weights, arena, s,
+                s);
     return true;
 }
 
 /* Whether any attention is the layer's and has the head. */
-static bool check_choice(Job *job, const Attend *o, const Attender *attender)
+static bool check_choice(Job *job, const Attend *o, const AttentionOutput *outputs, size_t n)
 {
     int64_t numbers[ATTENTION_CROSS + 1] = {0}, layers = 0, heads = 0;
-    for (size_t i = 0; i < attender->n; i++) {
-        const AttentionOutput *output = &attender->outputs[i];
+    for (size_t i = 0; i < n; i++) {
+        const AttentionOutput *output = &outputs[i];
         const int64_t number = numbers[output->kind]++;
         layers = number + 1 > layers ? number + 1 : layers;
         if ((o->layer == ALL || o->layer == number) && output->heads > heads)
@@ -211,15 +230,92 @@ static bool write_views(Job *job, const Attend *o, const AttentionView *view)
     return ok && (!o->npy || write_npy(job, o->npy, view));
 }
 
+/* ---- records ---- */
+
+/* Of a record: each side over itself, then each over another, a sentence each. Returns how many. */
+static size_t show_record(const Attend *o, const RecordAttender *a, const RecordMaps *maps,
+                          int64_t line, Arena *arena, AttentionSentence *sentences)
+{
+    size_t n = 0;
+    for (size_t apart = 0; apart < a->n_sides; apart++)
+        for (size_t keys = 0; keys < a->n_sides; keys++) {
+            const size_t queries = (keys + apart) % a->n_sides;
+            AttentionSentence *s = &sentences[n];
+            *s = (AttentionSentence){.line = line,
+                                     .source = maps->tokens[keys],
+                                     .n_source = maps->n[keys],
+                                     .n_end = maps->n_end[keys]};
+            if (queries != keys) {
+                s->target = s->next = maps->tokens[queries];
+                s->n_target = maps->n[queries];
+            }
+            show_layers(o, a->outputs, a->n, queries, keys, maps->weights, arena, sentences, s);
+            n += s->n_layers > 0;
+        }
+    return n;
+}
+
+static bool read_records(Job *job, const Attend *o, const RunFolder *run,
+                         const RecordAttender *attender, Corpus **corpus)
+{
+    RecordFiles given = o->given;
+    CorpusText text = {0};
+    if (!given.files.count)
+        given.files = o->texts.text;
+    given.line_limit = o->common.line_limit;
+    if (o->texts.source.count || !given.files.count)
+        return cli_refuse(
+            job, "%s reads a table: give it, or lines of its one text, as --input FILE", run->path);
+    if (!records_read(job, run, &attender->predictor, &given, &text))
+        return false;
+    const int64_t n = corpus_lines(&text)->n;
+    *corpus = predictor_corpus(&attender->predictor, job, &text, 0, n < o->lines ? n : o->lines);
+    return *corpus != NULL;
+}
+
+/* Of a run that reads tables. */
+static bool attend_records(Job *job, const Attend *o, RunFolder *run)
+{
+    RecordAttender attender;
+    Corpus *corpus = NULL;
+    bool ok = record_attender_prepare(&attender, job, &run->inference, &run->columns, run->kind,
+                                      kinds_of(o)) &&
+              check_choice(job, o, attender.outputs, attender.n) &&
+              run_folder_load(job, run, o->common.checkpoint) &&
+              read_records(job, o, run, &attender, &corpus);
+    cli_flush(job);
+    AttentionView view = {.title = file_name(run->path)};
+    RecordMaps *maps = ok ? ARENA_ARRAY(job->arena, RecordMaps, corpus->n + 1) : NULL;
+    const size_t each = attender.n_sides * attender.n_sides;
+    AttentionSentence *sentences =
+        ok ? ARENA_ARRAY(job->arena, AttentionSentence, (size_t)corpus->n * each + 1) : NULL;
+    view.sentences = sentences;
+    ok = ok && record_attender_run(&attender, job, corpus, job->arena, maps);
+    for (int64_t row = 0; ok && row < corpus->n; row++)
+        view.n += show_record(o, &attender, &maps[row], corpus->line[row], job->arena,
+                              sentences + view.n);
+    if (ok && !view.n)
+        ok = job_error(job, "the text has no record with tokens that the model could take");
+    ok = ok && write_views(job, o, &view);
+    record_attender_free(&attender);
+    corpus_free(corpus);
+    return ok;
+}
+
 static bool attend(Job *job, const void *record, RunFolder *run)
 {
     const Attend *o = record;
+    if (run->inference.ports.is_table)
+        return attend_records(job, o, run);
+    if (o->given.files.count || o->given.columns.count)
+        return cli_refuse(job, "--input and --column are of tables, which %s does not read",
+                          run->path);
     Texts texts = {0};
     Attender attender = {0};
     bool ok = read_texts(job, o, run, &texts);
     bool translates = ok && texts.corpus->options.kind == CORPUS_SOURCES;
     ok = ok && attender_prepare(&attender, &run->inference, kinds_of(o)) &&
-         check_choice(job, o, &attender) &&
+         check_choice(job, o, attender.outputs, attender.n) &&
          (!translates || inference_prepare_decode(&run->inference)) &&
          run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
@@ -259,6 +355,10 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Attend, texts.target), 0, NULL,
      "target text, with as many lines as the source (translations by the model)"},
     {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "text of a model with one input"},
+    {"input", "FILE", FIELD(Attend, given.files), 0, NULL,
+     "of a model that is fed by columns: a table, or lines if its attentions read one field"},
+    {"column", "INPUT=FIELD", FIELD(Attend, given.columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"lines", "N", FIELD(Attend, lines), 1, "8", "show the first N lines of the text"},
     {"-o", "PAGE.html", OUTPUT(Attend, page), 0, NULL, "write a page with all heads"},
     {"json", "FILE", OUTPUT(Attend, json), 0, NULL,
@@ -297,7 +397,8 @@ const Command command_attend = {
     .text =
         "Writes the weights of a model's attentions, encoder, decoder and cross, for sentences:\n"
         "as a page to look at, as JSON and NumPy arrays, or as a figure. An attention is a\n"
-        "softmax of tokens over tokens.",
+        "softmax of tokens over tokens. Of a table each text is shown by itself, and then what looks\n"
+        "from one text at another.",
     COMMAND_OPTIONS(Attend, options),
     .run = run_attend,
 };

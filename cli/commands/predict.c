@@ -1,12 +1,10 @@
 /* tfc predict: what a model says it predicts, for each record of a table or line of a text. */
-#define _GNU_SOURCE
 #include "cli/commands/commands.h"
 #include "cli/predicted.h"
-#include "driver/corpus/table_files.h"
+#include "cli/records.h"
 #include "driver/formats/npz.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
-#include "runtime/data/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@
 
 typedef struct Predict {
     Common common;
-    TextList input, columns;
+    RecordFiles given;
     const char *only, *npy, *lexicon, *separator;
     int64_t top, beam;
     bool json;
@@ -104,95 +102,6 @@ static bool predict_window(Job *job, Answers *a, const CorpusText *text, int64_t
     return ok && !fflush(stdout) && !ferror(stdout);
 }
 
-/* A text of lines feeds a model that reads one field, unless the file is a table by its name. */
-static bool is_lines(const TextList *paths, const TableFields *fields)
-{
-    bool is_table = fields->n > 1;
-    for (size_t i = 0; i < paths->count; i++)
-        is_table = is_table || table_file_is_named(paths->data[i]);
-    return !is_table;
-}
-
-/* Whether a line has the field between tabs. */
-static bool names_field(const Line *line, const char *field)
-{
-    const char *at = line->text, *end = at + line->length;
-    for (const size_t length = strlen(field); at <= end;) {
-        const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab ? tab : end;
-        if ((size_t)(stop - at) == length && !memcmp(at, field, length))
-            return true;
-        at = stop + 1;
-    }
-    return false;
-}
-
-/* Whether the first line shows that the text is a table with that field: as a header of several
- * fields, or as an object with such a key. */
-static bool looks_like_table(Arena *arena, const Lines *lines, const char *field)
-{
-    const Line *first = &lines->at[0];
-    const char *key = arena_printf(arena, "\"%s\":", field);
-    if (lines->n_parts)
-        return false;
-    if (*first->text == '{')
-        return memmem(first->text, first->length, key, strlen(key)) != NULL;
-    return memchr(first->text, '\t', first->length) && names_field(first, field);
-}
-
-/* The one field of a text of lines, which are its values or a table. NULL after an error. */
-static Lines *read_lines(Job *job, const Predict *o, const TextList *paths, const char *field)
-{
-    const LineLimits limits = {.line = o->common.line_limit};
-    Lines *lines = lines_read_all(&job->diags, job->arena, paths->data, paths->count, &limits);
-    if (!lines || !lines->n)
-        return lines;
-    const bool is_table = looks_like_table(job->arena, lines, field);
-    if (!is_table && o->columns.count) {
-        job_error(job, "--column names a field of a table, and %s is lines", paths->data[0]);
-        return NULL;
-    }
-    if (!is_table)
-        return lines;
-    const Table *table =
-        table_parse(&job->diags, job->arena, lines->source,
-                    *lines->at[0].text == '{' ? TABLE_JSON : TABLE_TSV, &field, 1, &limits);
-    return table ? table->columns[0] : NULL;
-}
-
-static bool read_input(Job *job, const Predict *o, const RunFolder *run, const Predictor *predictor,
-                       CorpusText *text)
-{
-    const TextList given = fields_given(job, run, &o->columns);
-    const Module *module = predictor->inference->session->model->module;
-    const ModelPorts ports = ports_of(module);
-    Lines *lines = NULL;
-    TextList paths = o->input;
-    TableFields fields;
-    if (!paths.count)
-        vec_push(job->arena, paths, "-");
-    if (!table_fields_of(job, module, &ports, &given, predictor->function, &fields))
-        return false;
-    if (!is_lines(&paths, &fields)) {
-        if (!table_files_read(job, &paths, &fields, o->common.line_limit, text))
-            return false;
-    } else {
-        lines = read_lines(job, o, &paths, fields.names[0]);
-        if (!lines)
-            return false;
-    }
-    /* the columns that the predictor reads, in its order */
-    Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
-    for (int c = 0; c < predictor->columns.n; c++)
-        columns[c] =
-            lines
-                ? lines
-                : text->columns[columns_find(predictor->given, predictor->columns.specs[c].input)];
-    if (lines)
-        *text = (CorpusText){.source = predictor->columns.n ? NULL : lines};
-    text->columns = columns;
-    return true;
-}
-
 static bool find_shown(Job *job, const Predict *o, Answers *a)
 {
     const Predictor *p = a->predictor;
@@ -272,7 +181,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
         predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
         find_shown(job, o, &answers) && run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
-    ok = ok && read_input(job, o, run, &predictor, &text);
+    ok = ok && records_read(job, run, &predictor, &o->given, &text);
     const int64_t n = ok ? corpus_lines(&text)->n : 0;
     ok = ok && begin_form(job, &answers) && open_npy(job, &answers, n);
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
@@ -290,7 +199,8 @@ static bool predict(Job *job, const void *record, RunFolder *run)
 
 static int run_predict(Job *job, void *record, const Arguments *arguments)
 {
-    const Predict *o = record;
+    Predict *o = record;
+    o->given.line_limit = o->common.line_limit;
     if (o->npy && o->json)
         return cli_usage_error("--npy and --json are two ways to give values: one of them");
     if (o->separator && !o->lexicon)
@@ -299,10 +209,10 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"input", "FILE", FIELD(Predict, input), 0, NULL,
+    {"input", "FILE", FIELD(Predict, given.files), 0, NULL,
      "a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst, FILE.safetensors); or lines\n"
      "of text, if the predictions read one field (standard input)"},
-    {"column", "INPUT=FIELD", FIELD(Predict, columns), 0, NULL,
+    {"column", "INPUT=FIELD", FIELD(Predict, given.columns), 0, NULL,
      "of a table: the field, or its number, that feeds an input of the model"},
     {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},
     {"top", "K", FIELD(Predict, top), 1, "1",

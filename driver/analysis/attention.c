@@ -75,21 +75,18 @@ bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds)
     Function *forward = session_function(inference->session, "forward");
     if (!forward)
         return false;
+    const AttentionSide sides[] = {{ports->source, false}, {ports->target, true}};
     AttentionOutput *outputs;
-    attender->n = expose_attentions(forward, ports->source, ports->target, kinds, &outputs);
+    attender->n = expose_attentions(forward, sides, 2, kinds, &outputs);
     attender->outputs = outputs;
     if (!attender->n)
-        return job_error(
-            job, kinds == 1u << ATTENTION_CROSS
-                     ? "the model has no attention of its target over a source"
-                     : "the model has no attention that is a softmax of tokens over tokens");
+        return attention_missing(job, kinds);
     attender->program = inference_add_program(inference, forward);
     return attender->program != NULL;
 }
 
-/* From storage, whose leading axis is that of the queries (ir/layout.h). */
-static const float *by_heads(const float *stored, int64_t heads, int64_t queries, int64_t keys,
-                             Arena *arena)
+const float *attention_by_heads(const float *stored, int64_t heads, int64_t queries, int64_t keys,
+                                Arena *arena)
 {
     float *weights = ARENA_ARRAY(arena, float, 1 + heads * queries * keys);
     for (int64_t h = 0; h < heads; h++)
@@ -108,9 +105,9 @@ bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const i
         return false;
     for (size_t i = 0; i < attender->n; i++) {
         const AttentionOutput *o = &attender->outputs[i];
-        out->weights[i] = by_heads(exec_output(attender->exec, o->output), o->heads,
-                                   attention_queries(&out->pair, o->kind),
-                                   attention_keys(&out->pair, o->kind), arena);
+        out->weights[i] = attention_by_heads(exec_output(attender->exec, o->output), o->heads,
+                                             attention_queries(&out->pair, o->kind),
+                                             attention_keys(&out->pair, o->kind), arena);
     }
     return true;
 }
@@ -155,6 +152,14 @@ bool aligner_run(Aligner *aligner, const Corpus *corpus, int64_t row, const int3
 }
 
 void aligner_free(Aligner *aligner) { exec_free(aligner->exec); }
+
+bool attention_missing(Job *job, unsigned kinds)
+{
+    return job_error(job, kinds == 1u << ATTENTION_CROSS
+                              ? "the model has no attention of its target over a source"
+                              : "the model has no attention that is a softmax of tokens over "
+                                "tokens");
+}
 
 bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, const char *whose,
                       const char *what, const char *that)

@@ -43,6 +43,12 @@ void attender_free(Attender *attender); /* {0} is allowed */
  * give 0 to 1". `that` begins with a blank, or is "". Returns false. */
 bool attention_refuse(Job *job, const char *option, int64_t number, int64_t n, const char *whose,
                       const char *what, const char *that);
+/* Adds the error that a model has no attention of `kinds`; returns false. */
+bool attention_missing(Job *job, unsigned kinds);
+/* Weights [heads, queries, keys] in the arena, from an output of one row, whose leading axis is
+ * that of the queries (ir/layout.h). */
+const float *attention_by_heads(const float *stored, int64_t heads, int64_t queries, int64_t keys,
+                                Arena *arena);
 int64_t attention_queries(const FramedPair *pair, AttentionKind kind);
 int64_t attention_keys(const FramedPair *pair, AttentionKind kind);
 

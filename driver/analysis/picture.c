@@ -122,8 +122,9 @@ static bool make_masks(Pictured *p, PictureTables *tables)
 {
     Function *forward = session_function(&p->session, "forward");
     ModelPorts ports = ports_of(p->session.model->module);
+    const AttentionSide sides[] = {{ports.source, false}, {ports.target, true}};
     AttentionOutput *outputs;
-    size_t n = forward ? expose_attentions(forward, ports.source, ports.target, ~0u, &outputs) : 0;
+    size_t n = forward ? expose_attentions(forward, sides, 2, ~0u, &outputs) : 0;
     if (forward && !n)
         return job_error(p->job,
                          "%s: the model has no attention that is a softmax of tokens over tokens",

@@ -105,11 +105,11 @@ static void add_prediction(Predictor *p, Job *job, const Op *output)
 }
 
 /* Drops all predictions but one. False after an error: there is none of that name. */
-static bool choose_prediction(Predictor *p, Job *job, const char *only)
+static bool choose_prediction(Function *function, Job *job, const char *only)
 {
     VEC(const char *) names = {0};
     bool found = false;
-    FOR_OPS (op, &p->function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_output) {
             vec_push(job->arena, names, op_string(op, ATTR_name));
             found = found || !strcmp(op_string(op, ATTR_name), only);
@@ -117,10 +117,10 @@ static bool choose_prediction(Predictor *p, Job *job, const char *only)
     if (!found && names.count)
         return job_error(job, "--only %s: the model does not predict this%s", only,
                          text_known(job->arena, "'", only, names.data, (int)names.count));
-    FOR_OPS (op, &p->function->body)
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_output && strcmp(op_string(op, ATTR_name), only) != 0)
-            block_remove(&p->function->body, op);
-    remove_dead(p->function);
+            block_remove(&function->body, op);
+    remove_dead(function);
     return true;
 }
 
@@ -213,18 +213,25 @@ static void keep_columns(Predictor *p, Job *job)
     }
 }
 
-bool predictor_find(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
-                    CorpusKind kind, const char *only)
+void predictor_read(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
+                    CorpusKind kind, Function *function)
 {
     *p = (Predictor){.inference = inference,
                      .given = columns,
                      .run_kind = kind,
-                     .function = derive_predict(inference->session->model->module),
+                     .function = function,
                      .feed = inference->feed};
-    if (only && !choose_prediction(p, job, only))
-        return false;
     p->kind = kind_read(p, &inference->ports);
     keep_columns(p, job);
+}
+
+bool predictor_find(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
+                    CorpusKind kind, const char *only)
+{
+    Function *function = derive_predict(inference->session->model->module);
+    if (only && !choose_prediction(function, job, only))
+        return false;
+    predictor_read(p, job, inference, columns, kind, function);
     return find_predictions(p, job);
 }
 

@@ -52,6 +52,10 @@ bool predictor_find(Predictor *predictor, Job *job, Inference *inference,
 /* The same, and compiles it; the params are to be loaded after that. */
 bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
                        const DataColumns *columns, CorpusKind kind, const char *only);
+/* The same of a function whose outputs are no predictions: all but `all` and `n`, which are zero,
+ * and `program`. */
+void predictor_read(Predictor *predictor, Job *job, Inference *inference,
+                    const DataColumns *columns, CorpusKind kind, Function *function);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
 /* n rows of texts from `first` on, all but those with a cell without positions; long ones are cut

@@ -1,6 +1,7 @@
 """The weights of a run's first layers, computed anew in f64 from its params, against tfc attend's.
 
 Usage: attend.py RUN.safetensors WEIGHTS.npz LINE HEADS VOCAB SOURCE TARGET
+       attend.py RUN.safetensors WEIGHTS.npz LINE HEADS VOCAB SCOPE=TEXT…    encoders of tables, with a norm before
 """
 import json
 import struct
@@ -8,7 +9,7 @@ import sys
 
 import numpy
 
-params, weights, line, heads, vocab, source, target = sys.argv[1:]
+params, weights, line, heads, vocab, *texts = sys.argv[1:]
 heads = int(heads)
 
 
@@ -32,19 +33,36 @@ def attention(p, scope, x, memory, causal=False):
     return scores / scores.sum(-1, keepdims=True)
 
 
-def embed(p, ids):
+def embed(p, ids, scaled=True):
     table = p["embedding"]
     d = table.shape[1]
     angle = numpy.arange(len(ids))[:, None] / 10000 ** (numpy.arange(d) // 2 * 2 / d)
-    return table[ids] * numpy.sqrt(d) + numpy.where(numpy.arange(d) % 2, numpy.cos(angle), numpy.sin(angle))
+    return table[ids] * (numpy.sqrt(d) if scaled else 1) + numpy.where(numpy.arange(d) % 2, numpy.cos(angle), numpy.sin(angle))
 
 
 p = tensors(params)
 words = [word.rstrip("\n") for word in open(vocab)]
 given = numpy.load(weights)
 ids = lambda text: [words.index(word) for word in text.split()]
-own = {"encoder.layer.0.self": attention(p, "encoder.layer.0.self", *[embed(p, ids(source))] * 2),
-       "decoder.layer.0.self": attention(p, "decoder.layer.0.self", *[embed(p, ids(target))] * 2, causal=True)}
+def normed(name, x):
+    x = x - x.mean(-1, keepdims=True)
+    return x / numpy.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-5) * p[name + ".gain"] + p[name + ".bias"]
+
+
+def tabled(scope, text, again):
+    norm = next(name for name in (scope + ".n1", scope + ".self_norm") if name + ".gain" in p)
+    x = normed(norm, embed(p, ids(text), scaled=False))
+    return {scope + ".self" + again: attention(p, scope + ".self", x, x)}
+
+
+own = {}
+if "=" in texts[0]:
+    for i, text in enumerate(texts):
+        scope, text = text.split("=", 1)
+        own |= tabled(scope, text, f".{i + 1}" if i else "")
+else:
+    own = {"encoder.layer.0.self": attention(p, "encoder.layer.0.self", *[embed(p, ids(texts[0]))] * 2),
+           "decoder.layer.0.self": attention(p, "decoder.layer.0.self", *[embed(p, ids(texts[1]))] * 2, causal=True)}
 for name, want in own.items():
     got = given[f"{line}.{name}"]
     assert got.shape == want.shape, (name, got.shape, want.shape)

@@ -1,0 +1,23 @@
+/* Records: what a run's predictions, or its attentions, are of: a table, or the lines of a text. */
+#ifndef CLI_RECORDS_H
+#define CLI_RECORDS_H
+
+#include "driver/run/folder.h"
+#include "driver/run/prediction.h"
+
+/* RecordFiles: as a command's options name them.
+ *   files        of --input; none: standard input
+ *   columns      "INPUT=FIELD" of --column
+ *   line_limit   as in LineLimits */
+typedef struct RecordFiles {
+    TextList files, columns;
+    int64_t line_limit;
+} RecordFiles;
+
+/* The columns that the predictor reads, in its order. The files are a table if their names say so
+ * or more than one field is read; else lines, unless the first of them shows a table (a header of
+ * several fields with the one that is read, or an object with such a key). False after an error. */
+bool records_read(Job *job, const RunFolder *run, const Predictor *predictor,
+                  const RecordFiles *records, CorpusText *text);
+
+#endif
