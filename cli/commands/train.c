@@ -68,7 +68,11 @@ static bool check_texts(Job *job, TrainOptions *o, const Training *training)
     if (!check_vocabulary(job, o, training))
         return false;
     if (ports->is_table)
-        return check_table(job, o);
+        return check_table(job, o); /* errors are counted on CTC's labels */
+    const BestOption best = training_best_option(job->arena, o);
+    if (best.measure && best.measure->needs == NEEDS_TRANSLATIONS && o->no_bleu)
+        return cli_refuse(
+            job, "--best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (o->columns.count)
         return cli_refuse(job, "--column: no input of %s is fed by a column of a table", o->model);
     if (!ports->source && !ports->target)
@@ -136,7 +140,6 @@ static int check_usage(Job *job, const TrainOptions *o)
         mistake = options_in_vain(job, o);
     if (mistake)
         return cli_usage_error("%s", mistake);
-    const BestOption best = training_best_option(job->arena, o);
     bool validates = text_files_given(&o->valid_texts) || o->valid.count;
     if (o->validate_every > 0 && !validates)
         return cli_usage_error("--validate-every has nothing to validate on: " VALID_NEEDED);
@@ -147,9 +150,6 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("%s", mistake);
     if (o->best && !validates)
         return cli_usage_error("--best %s has nothing to validate on: " VALID_NEEDED, o->best);
-    if (best.measure && best.measure->needs == NEEDS_TRANSLATIONS && o->no_bleu)
-        return cli_usage_error(
-            "--best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
         return cli_usage_error("%s holds a training already; --resume continues it, another "
                                "--out begins a new one",

@@ -271,7 +271,8 @@ static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, cons
         best.text = text;
         o->best = train_best_text(job->arena, text, best.measure);
     }
-    if (!o->no_bleu || !best.measure || best.measure->needs != NEEDS_TRANSLATIONS)
+    if (!o->no_bleu || !best.measure || best.measure->needs != NEEDS_TRANSLATIONS ||
+        run_record_fact(record, "columns")) /* of tables it is counted on labels of CTC */
         return;
     if (!now->best)
         o->best = best.text;

@@ -97,6 +97,9 @@ bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
 const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name in the model as an identifier of C, C++ and Python. */
 const char *artifact_c_name(Arena *arena, const char *name);
+/* Whether dimensions and inputs, and outputs, of each function that is compiled have names of their
+ * own in C. False after an error. (header.c) */
+bool compile_check_names(const Artifact *artifact);
 /* artifact_c_name for the model's own name, which names a type and begins the names of functions,
  * so it must not be a name of the C library, the runtime or a module that NAME.py imports. */
 const char *artifact_model_name(Arena *arena, const char *name);

@@ -130,6 +130,10 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
         bool decodes = ports_predict(&a->ports), says = predicts(a->session.model->module);
         if (alone && !decodes && says)
             return add_predictions(a);
+        if (alone && says)
+            diag_note(&a->job->diags, (Loc){0},
+                      "what the model predicts is left out: --function predict makes a file that "
+                      "predicts in place of one that decodes");
         bool has_loss = a->session.model->has_loss && !alone;
         bool trains = has_loss && !precision_quant(a->session.options.precision);
         if (has_loss && !trains)
@@ -386,8 +390,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o))
         return false;
     share_tables(a, o);
-    if (!compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
-        !compile_choose_panels(a))
+    if (!compile_objects(a) || !compile_check_names(a) || !load_weights(a, o) ||
+        !compile_load_members(a) || !compile_choose_panels(a))
         return false;
     if (is_rounded(o) && a->weights)
         round_all(a);

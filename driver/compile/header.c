@@ -103,6 +103,52 @@ const char *artifact_c_name(Arena *arena, const char *name)
 
 /* ---- what functions take and give ---- */
 
+/* CField: a field of a struct, and what it stands for, for messages. */
+typedef struct CField {
+    const char *c, *name;
+} CField;
+
+/* Whether no two fields have one name. */
+static bool check_fields(const Artifact *a, const CField *fields, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++)
+            if (!strcmp(fields[i].c, fields[k].c))
+                return job_error(a->job,
+                                 "`%s` and `%s` are both called %s in C and Python: give one of "
+                                 "them another name in the model",
+                                 fields[k].name, fields[i].name, fields[i].c);
+    return true;
+}
+
+bool compile_check_names(const Artifact *a)
+{
+    Arena *arena = a->job->arena;
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++) {
+        const TfcProgram *p = a->names[f] ? a->programs[f] : NULL;
+        if (!p)
+            continue;
+        CField *fields = ARENA_ARRAY(arena, CField, p->n_dims + p->n_inputs + p->n_outputs + 1);
+        int n = 0;
+        for (int32_t d = 0; d < p->n_dims; d++) {
+            const char *dim = artifact_c_name(arena, p->dims[d].name);
+            fields[n++] =
+                (CField){p->dims[d].batch < 0 ? dim : arena_printf(arena, "%s_lengths", dim),
+                         p->dims[d].name};
+        }
+        for (int32_t i = 0; i < p->n_inputs; i++)
+            fields[n++] = (CField){artifact_c_name(arena, p->inputs[i].name), p->inputs[i].name};
+        if (!check_fields(a, fields, n))
+            return false;
+        n = 0;
+        for (int32_t i = 0; i < p->n_outputs; i++)
+            fields[n++] = (CField){artifact_c_name(arena, p->outputs[i].name), p->outputs[i].name};
+        if (!check_fields(a, fields, n))
+            return false;
+    }
+    return true;
+}
+
 /* The runtime reads these structs as fields of eight bytes (TfcWord). */
 static const char *pointer_alignment(const Artifact *a)
 {

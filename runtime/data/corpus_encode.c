@@ -71,6 +71,21 @@ static void add_rows(Diagnostics *diags, Corpus *corpus, const CorpusText *text,
 
 /* ---- messages ---- */
 
+/* Of a column of text, without the special tokens around its rows. */
+static void count_column(const Corpus *corpus, const ColumnSpec *spec, const Rows *rows,
+                         int64_t first, UnknownCount *count)
+{
+    const TokenRules *rules =
+        vocab_rules(spec->is_source ? vocab_source(corpus->vocab) : corpus->vocab);
+    const int64_t before = spec->is_framed && rules->source_begin >= 0,
+                  after = spec->is_framed && rules->source_end >= 0;
+    for (int64_t i = first; i < rows->n; i++) {
+        const int64_t n = rows_length(rows, i) - before - after;
+        if (n > 0)
+            unknown_add(count, rows->ids.data + rows->start[i] + before, (size_t)n, rules->unk);
+    }
+}
+
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides)
 {
     const struct {
@@ -88,12 +103,8 @@ void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sid
     }
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const ColumnSpec *spec = &corpus->options.columns[c];
-        const Rows *rows = &corpus->columns[c];
-        const Vocabulary *vocab = spec->is_source ? vocab_source(corpus->vocab) : corpus->vocab;
-        size_t begin = rows->n ? (size_t)rows->start[first] : 0;
-        if (spec->kind == COLUMN_TEXT && rows->ids.count > begin)
-            unknown_add(&sides->source, rows->ids.data + begin, rows->ids.count - begin,
-                        vocab_rules(vocab)->unk);
+        if (spec->kind == COLUMN_TEXT)
+            count_column(corpus, spec, &corpus->columns[c], first, &sides->source);
     }
 }
 

@@ -122,6 +122,12 @@ cmp run-text.jsonl/last.safetensors run-image.safetensors/last.safetensors || fa
 "$tfc" predict run-text.jsonl --input image.safetensors >said || fail "tensors are not predicted"
 refuses 1 "there is no tensor 'imag'; did you mean 'image'" "$tfc" predict run-text.jsonl --input image.safetensors --column image=imag
 
+# Errors of CTC need no translations.
+train run-errors speech_ctc.tfg --data text.jsonl --valid-data text.jsonl --steps 2 --set layers=1 --best errors --no-bleu
+grep -q '"best by": "errors"' run-errors/run.json || fail "the best is not chosen by errors"
+"$tfc" train run-errors --resume --steps 3 2>err || fail "--best errors --no-bleu is not resumed: $(cat err)"
+grep -q '"best by": "errors"' run-errors/run.json || fail "a resumed run is judged otherwise"
+
 # Mistakes: each with its place, and nothing is made.
 refuses 1 'text.jsonl:1:.*`tgt` has [0-9] positions\|is none of the 2 labels' "$tfc" train tagger.tfg --data text.jsonl \
     --column tgt=kind --vocab words:auto --out no --steps 1

@@ -227,4 +227,16 @@ refuses 1 "--only nothing" "$tfc" compile reader -o a.so --only nothing
 refuses 1 "the function predict is not compiled" "$tfc" compile reader -o a.so --only class --function forward
 "$tfc" compile reader.tfg --function predict -o c/libreader.so || fail "without a run"
 ! grep -q reader_predict_text c/reader.h || fail "text without a vocabulary"
+# Names that are one in C.
+printf '%s\n' 'model clash' 'dim B' 'input int : float[B, 2]' 'input int_ : float[B, 2]' 'predict sum = sum(int + int_, -1)' >clash.tfg
+refuses 1 '`int` and `int_` are both called int_ in C and Python' "$tfc" compile clash.tfg -o c/libclash.so
+sed 's/ int_/ long/; s/+ int_/+ long/; s/sum = /double = /; $a predict double_ = int' clash.tfg >outputs.tfg
+refuses 1 '`double` and `double_` are both called double_ in C and Python' "$tfc" compile outputs.tfg -o c/libclash.so
+[ ! -e c/libclash.so ] || fail "a refused library was written"
+# A program of a model that decodes and predicts.
+printf '%s\n' 'predict likely = softmax(logits)' >>line.tfg
+rm -r line
+train line --text all.txt --lines --vocab words:auto
+"$tfc" compile line -o c/both 2>told || fail "$(cat told)"
+grep -q 'what the model predicts is left out: --function predict' told || fail "predictions are left out silently: $(cat told)"
 echo "all is well"
