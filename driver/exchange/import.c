@@ -129,38 +129,24 @@ static bool write_model(Import *m)
 
 /* ---- weights ---- */
 
-static const char weights_file[] = "model.safetensors",
-                  weights_index[] = "model.safetensors.index.json";
-
-static bool finds_weights(const Import *m)
-{
-    return file_exists(file_in(m->job->arena, m->folder, weights_file)) ||
-           file_exists(file_in(m->job->arena, m->folder, weights_index));
-}
-
-static bool has_weights(Import *m)
-{
-    if (finds_weights(m))
-        return true;
-    bool other = file_exists(file_in(m->job->arena, m->folder, "pytorch_model.bin"));
-    return job_error(m->job, "%s has neither %s nor %s%s", m->options->folder, weights_file,
-                     weights_index,
-                     other ? "; pytorch_model.bin is a program of its own, which is not run here: "
-                             "transformers' save_pretrained writes it as safetensors"
-                           : "");
-}
-
 /* The names of the tensors of a folder that has weights. False after an error. */
 static bool name_tensors(Import *m, TextList *names)
 {
     *names = (TextList){0};
-    if (!finds_weights(m))
+    if (!shards_in(m->job->arena, m->folder))
         return true;
     Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
     for (size_t i = 0; shards && i < shards->names.count; i++)
         vec_push(m->job->arena, *names, arena_strdup(m->job->arena, shards->names.data[i]));
     shards_close(shards);
     return shards != NULL;
+}
+
+/* The error of shards_open of a folder that has none. */
+static bool has_weights(Import *m)
+{
+    return shards_in(m->job->arena, m->folder) ||
+           shards_open(&m->job->diags, m->job->arena, m->folder);
 }
 
 /* Of the folder; it may be larger than memory. */
@@ -192,11 +178,11 @@ static bool copy_weights(Import *m)
     for (size_t i = 0; ok && i < shards->files.count; i++)
         ok = copy_file(m, file_name(shards->files.data[i]->path));
     shards_close(shards);
-    bool has_index = !file_exists(file_in(m->job->arena, m->folder, weights_file));
-    return ok && (!has_index || copy_file(m, weights_index));
+    const char *weights = shards_in(m->job->arena, m->folder);
+    return ok && (!text_ends(weights, ".json") || copy_file(m, file_name(weights)));
 }
 
-/* The folder's safetensors under RUN/weights, linked or copied. */
+/* The folder's weights under RUN/weights, linked or copied. */
 static bool place_weights(Import *m)
 {
     const char *path = file_in(m->job->arena, m->options->run, RUN_WEIGHTS);

@@ -3,6 +3,7 @@
 #include "driver/formats/formats.h"
 
 #include "base/file.h"
+#include "driver/formats/torch.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -132,11 +133,13 @@ static const Format formats[] = {
      "fetch that with `git lfs pull`, or download it by itself", is_pointer, NULL},
     {"a page of HTML", NULL,
      "the address is of the page that shows the file: download the file itself", is_html, NULL},
+    {"a program of TorchScript", NULL,
+     "save its tensors alone (Python's torch.save(torch.jit.load(FILE).state_dict(), NEW))",
+     torch_is_script, NULL},
+    {"a PyTorch archive", torch_parse_zip, NULL, torch_is_zip, NULL},
     {"a zip archive", NULL, UNPACK, is_zip, NULL},
     {"an empty zip archive", NULL, "download it again", is_empty_zip, NULL},
-    {"a PyTorch archive of the kind before PyTorch 1.6", NULL,
-     "write its tensors as safetensors first (Python's safetensors.torch.save_file)", is_legacy,
-     NULL},
+    {"a PyTorch archive of before PyTorch 1.6", torch_parse_legacy, NULL, is_legacy, NULL},
     {"a pickle of Python", NULL,
      "write its tensors as safetensors first (Python's safetensors.torch.save_file)", is_pickle,
      ".pkl"},

@@ -73,16 +73,36 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const c
     return true;
 }
 
+/* In the order in which they are looked for. */
+static const char *const published[] = {"model.safetensors", "model.safetensors.index.json",
+                                        "pytorch_model.bin", "pytorch_model.bin.index.json"};
+enum { N_PUBLISHED = sizeof published / sizeof *published };
+
+const char *shards_in(Arena *arena, const char *folder)
+{
+    for (int i = 0; i < N_PUBLISHED; i++) {
+        const char *path = file_in(arena, folder, published[i]);
+        if (file_exists(path))
+            return path;
+    }
+    return NULL;
+}
+
+static const char *shards_missing(Arena *arena)
+{
+    const char *list = "";
+    for (int i = 0; i < N_PUBLISHED; i++)
+        list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", published[i]);
+    return arena_printf(arena, "the folder has no weights: none of %s", list);
+}
+
 static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
 {
     if (file_is_folder(path)) {
-        const char *one = arena_printf(arena, "%s/model.safetensors", path),
-                   *index = arena_printf(arena, "%s/model.safetensors.index.json", path);
-        if (!file_exists(one) && !file_exists(index))
-            return refuse(diags, arena, path,
-                          "the folder has neither model.safetensors nor "
-                          "model.safetensors.index.json");
-        path = file_exists(one) ? one : index;
+        const char *weights = shards_in(arena, path);
+        if (!weights)
+            return refuse(diags, arena, path, shards_missing(arena));
+        path = weights;
     }
     if (text_ends(path, ".json"))
         return add_shards(shards, diags, arena, path);

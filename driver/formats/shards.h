@@ -4,7 +4,8 @@
  *   FILE                        the file alone
  *   FILE.json                   the index of shards as published models have it:
  *                               {"weight_map": {"TENSOR": "FILE.safetensors", …}}
- *   FOLDER                      with model.safetensors or model.safetensors.index.json
+ *   FOLDER                      with one of these, by the name that published models give it
+ *                               (shards_in)
  *   PATH,PATH…                  all of these together, as a model and its adapters */
 #ifndef RUNTIME_DATA_SHARDS_H
 #define RUNTIME_DATA_SHARDS_H
@@ -24,6 +25,9 @@ typedef struct Shard {
     const StTensor *tensor;
 } Shard;
 
+/* The weights in a published folder, a file or an index: model.safetensors, pytorch_model.bin, or
+ * the index of one of these. NULL: the folder has none. */
+const char *shards_in(Arena *arena, const char *folder);
 /* Maps the files; NULL after an error, which names the file. Everything but the mappings lives
  * in the arena; shards_close unmaps, and NULL is allowed. */
 Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path);

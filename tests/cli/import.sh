@@ -90,9 +90,32 @@ grep -q "tensors of changed are used by nothing in models/marian.tfg: 'model.dec
     fail "nothing is said of tensors that are not used: $(cat err.txt)"
 rm changed/model.safetensors
 : >changed/pytorch_model.bin
-refuses 1 "pytorch_model.bin is a program of its own" "$tfc" import changed -o no
+refuses 1 "changed/pytorch_model.bin is an empty file, not a file of weights" "$tfc" import changed -o no
+rm changed/pytorch_model.bin
+refuses 1 "the folder has no weights: none of model.safetensors, " "$tfc" import changed -o no
 rm changed/source.spm
 cp published/model.safetensors changed
 refuses 1 "has no tokenizer that is read" "$tfc" import changed -o no
 [ ! -e no ] || fail "a folder is left"
+# As PyTorch saves it: the same scores, and no second copy of the weights.
+if /usr/bin/python3 -c 'import torch' 2>err.txt; then
+    cp -r published pickled
+    rm pickled/model.safetensors
+    /usr/bin/python3 - published/model.safetensors pickled/pytorch_model.bin <<'END'
+import json, sys, torch
+data = open(sys.argv[1], "rb").read()
+size = int.from_bytes(data[:8], "little")
+header, body = json.loads(data[8:8 + size]), bytearray(data[8 + size:])
+header.pop("__metadata__", None)
+torch.save({name: torch.frombuffer(body, dtype=torch.float32)[at["data_offsets"][0] // 4:at["data_offsets"][1] // 4]
+            .reshape(at["shape"]) for name, at in header.items()}, sys.argv[2])
+END
+    "$tfc" import pickled -o of_torch 2>err.txt || fail "$(cat err.txt)"
+    [ -L of_torch/weights ] || fail "the weights of PyTorch were copied"
+    "$tfc" score of_torch --source valid.src --target valid.tgt | cmp - scores.txt ||
+        fail "weights of PyTorch score otherwise"
+    "$tfc" import pickled -o of_torch_copied --copy 2>err.txt || fail "$(cat err.txt)"
+    "$tfc" score of_torch_copied --source valid.src --target valid.tgt | cmp - scores.txt ||
+        fail "copied weights of PyTorch score otherwise"
+fi
 echo "import: a run like any other"

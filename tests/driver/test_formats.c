@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "driver/formats/formats.h"
+#include "driver/formats/torch_values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static const Case cases[] = {
     {"w.safetensors", BYTES("\1\2"), "a safetensors file"},
     {"w", BYTES("PK\3\4...."), "a zip archive"},
     {"w", BYTES("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."),
-     "a PyTorch archive of the kind before PyTorch 1.6"},
+     "a PyTorch archive of before PyTorch 1.6"},
     {"w", BYTES("\x80\4\x95...."), "a pickle of Python"},
     {"w", BYTES("\x93NUMPY\1\0"), "an array of NumPy"},
     {"w", BYTES("GGUF\3\0\0\0"), "a GGUF, a model of llama.cpp"},
@@ -74,10 +75,140 @@ static void test_messages(void **state)
     arena_free(arena);
 }
 
+/* ---- tensors, compared with what the format's own program says of them ---- */
+
+static const char folder[] = "tests/fixtures/formats";
+
+/* Pair: a file, and the tensors that it has, as f32. */
+typedef struct Pair {
+    const char *file, *expected;
+} Pair;
+
+static const Pair pairs[] = {
+    {"torch.pt", "torch"},
+    {"torch_legacy.bin", "torch"},
+    {"training.pth", "training"},
+    {"training_legacy.pt", "training"},
+};
+
+static void compare(const StTensor *is, const StTensor *wanted)
+{
+    assert_int_equal(is->rank, wanted->rank);
+    assert_memory_equal(is->dims, wanted->dims, sizeof *is->dims * (size_t)is->rank);
+    for (int64_t i = 0; i < wanted->count; i++)
+        if (st_value(is, i) != st_value(wanted, i))
+            fail_msg("%s[%d] is %g, not %g", is->name, (int)i, st_value(is, i),
+                     st_value(wanted, i));
+    float *floats = memory_zeroed((size_t)wanted->count, sizeof *floats);
+    assert_true(st_to_f32(is, floats));
+    for (int64_t i = 0; i < wanted->count; i++)
+        if ((double)floats[i] != st_value(wanted, i))
+            fail_msg("%s[%d] is read as %g in a run", is->name, (int)i, (double)floats[i]);
+    free(floats);
+}
+
+static void test_tensors(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        Arena *arena = arena_new();
+        Diagnostics diags;
+        diag_init(&diags, arena);
+        StFile *file =
+            format_open(&diags, arena, arena_printf(arena, "%s/%s", folder, pairs[i].file));
+        StFile *wanted = st_open(
+            &diags, arena, arena_printf(arena, "%s/%s.safetensors", folder, pairs[i].expected));
+        if (!file || !wanted)
+            fail_msg("%s: %s", pairs[i].file, diags.list.data[0].message);
+        assert_int_equal(file->n, wanted->n);
+        for (int64_t k = 0; k < wanted->n; k++) {
+            const StTensor *is = st_find(file, wanted->tensors[k].name);
+            if (!is)
+                fail_msg("%s has no '%s'", pairs[i].file, wanted->tensors[k].name);
+            compare(is, &wanted->tensors[k]);
+        }
+        st_close(file);
+        st_close(wanted);
+        arena_free(arena);
+    }
+}
+
+/* ---- pickles that would do something ---- */
+
+/* Hostile: a pickle, and what is said of it. */
+typedef struct Hostile {
+    const char *bytes;
+    size_t size;
+    const char *problem;
+} Hostile;
+
+static const Hostile hostile[] = {
+    {BYTES("\x80\2cos\nsystem\nX\2\0\0\0ls\x85R."),
+     "it names os.system: only tensors and containers are read, and nothing is called"},
+    {BYTES("\x80\4\x8c\5posix\x8c\6system\x93\x8c\2ls\x85R."), "it names posix.system: only"},
+    {BYTES("\x80\2cbuiltins\neval\n."), "it names builtins.eval: only"},
+    {BYTES("\x80\2c__builtin__\nset\n\x1b[31m\n."), "the byte 0x1b, which is no opcode"},
+    {BYTES("(cos\nsystem\nX\2\0\0\0lso."), "it names os.system: only"},
+    {BYTES("(X\2\0\0\0lsios\nsystem\n."), "the opcode INST, which is not read"},
+    {BYTES("\x80\2ctorch\nFloatStorage\n)R."), "it calls torch FloatStorage, which is not read"},
+    {BYTES("\x80\2}(X\1\0\0\0aK\1R."), "the pickle calls something that is no known function"},
+    {BYTES("\x80\2X\xff\xff\xff\xff"
+           "a."),
+     "the pickle is cut off"},
+    {BYTES("\x80\2\x8e\xff\xff\xff\xff\xff\xff\xff\xff"
+           "a."),
+     "the pickle is cut off"},
+    {BYTES("\x80\2]r\xff\xff\xff\xff."), "the pickle's memo has a number that is too large"},
+    {BYTES("\x80\2h\1."), "the pickle names a value that it has not put"},
+    {BYTES("\x80\2R."), "the pickle takes more than it has put"},
+    {BYTES("\x80\2K\1(0."), "the pickle takes more than it has put"},
+    {BYTES("\x80\2t."), "the pickle takes more than it has put"},
+    {BYTES("\x80\2)a."), "the pickle adds to something that is no list or dict"},
+    {BYTES("\x80\2)K\1a."), "the pickle adds to something that is no list or dict"},
+    {BYTES("\x80\2ctorch._utils\n_rebuild_tensor_v2\n(K\1K\0))t\x52."),
+     "a tensor has no storage, or no place in it"},
+    {BYTES("\x80\2K\1Q."), "a persistent id is of no storage"},
+    {BYTES("\x80\2\x96."), "the opcode BYTEARRAY8, which is not read"},
+    {BYTES(""), "the pickle is cut off"},
+};
+
+static void test_hostile_pickles(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        Arena *arena = arena_new();
+        TorchValues values;
+        torch_values_init(&values, arena);
+        uint64_t used;
+        const char *problem = NULL;
+        assert_null(
+            pickle_read(arena, &values.rules, hostile[i].bytes, hostile[i].size, &used, &problem));
+        if (!problem || !strstr(problem, hostile[i].problem))
+            fail_msg("pickle %zu: %s", i, problem ? problem : "no problem");
+        arena_free(arena);
+    }
+}
+
+/* A list and a dict that contain themselves are values like others. */
+static void test_loops(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    TorchValues values;
+    torch_values_init(&values, arena);
+    uint64_t used;
+    const char *problem;
+    const Pickled *list =
+        pickle_read(arena, &values.rules, BYTES("\x80\2]q\0h\0a.rest"), &used, &problem);
+    assert_true(list && list->items.count == 1 && list->items.data[0] == list && used == 9);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_tensors),  cmocka_unit_test(test_hostile_pickles),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -376,7 +376,7 @@ static void bad_index(void **state)
         diag_init(&f->job.diags, f->job.arena);
     }
     assert_null(shards_open(&f->job.diags, f->job.arena, f->folder));
-    assert_non_null(strstr(told(f), "neither model.safetensors nor"));
+    assert_non_null(strstr(told(f), "the folder has no weights: none of model.safetensors, "));
 }
 
 int main(void)

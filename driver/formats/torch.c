@@ -1,0 +1,315 @@
+/* Both kinds of PyTorch's files, and the tensors of a state dict. */
+#include "driver/formats/torch.h"
+
+#include "driver/formats/tensor_list.h"
+#include "driver/formats/torch_values.h"
+#include "driver/formats/zip.h"
+
+#include <string.h>
+
+enum {
+    DEEPEST = 8, /* containers within each other */
+    MOST_NAMES = 64 << 20,
+};
+
+typedef struct TorchReader {
+    TensorList list;
+    TorchValues values;
+    uint64_t left; /* bytes of names that may still be made: of values that contain themselves */
+} TorchReader;
+
+static const Pickled *read_pickle(TorchReader *r, const void *bytes, uint64_t size, uint64_t *used)
+{
+    const char *problem;
+    const Pickled *value =
+        pickle_read(r->list.arena, &r->values.rules, bytes, size, used, &problem);
+    if (!value)
+        tensor_list_refuse(&r->list, NULL, problem);
+    return value;
+}
+
+/* ---- tensors ---- */
+
+/* Whether elements lie one behind the other; `reach`: elements up to the last one, 0 of none.
+ * False: that is more than can be counted. */
+static bool measure(const TorchTensor *from, bool *is_dense, uint64_t *reach)
+{
+    uint64_t stride = 1, last = 0;
+    bool none = false;
+    *is_dense = true;
+    for (int d = from->rank; d-- > 0;) {
+        const uint64_t size = (uint64_t)from->dims[d], step = (uint64_t)from->strides[d];
+        uint64_t far;
+        none = none || size == 0;
+        *is_dense = *is_dense && (size == 1 || step == stride);
+        if (size && (__builtin_mul_overflow(size - 1, step, &far) ||
+                     __builtin_add_overflow(last, far, &last)))
+            return false;
+        if (__builtin_mul_overflow(stride, size, &stride))
+            return false;
+    }
+    if (__builtin_add_overflow(last, (uint64_t)from->first + 1, reach))
+        return false;
+    *reach = none ? 0 : *reach;
+    return true;
+}
+
+/* Its bytes, of the storage that has them. */
+static const unsigned char *storage_data(const TorchStorage *storage, uint64_t *bytes)
+{
+    const TorchStorage *whole = storage->whole ? storage->whole : storage;
+    const uint64_t size = element_info(storage->type)->bytes;
+    uint64_t skip = 0, own;
+    *bytes = 0;
+    if (!whole->data || __builtin_mul_overflow((uint64_t)storage->first, size, &skip) ||
+        __builtin_mul_overflow((uint64_t)storage->count, size, &own) || skip > whole->bytes ||
+        own > whole->bytes - skip)
+        return NULL;
+    *bytes = own;
+    return whole->data + skip;
+}
+
+static bool add_tensor(TorchReader *r, const char *name, const TorchTensor *from)
+{
+    uint64_t bytes, reach;
+    bool is_dense;
+    const uint64_t size = element_info(from->type)->bytes;
+    const unsigned char *data = storage_data(from->storage, &bytes);
+    StTensor tensor = {.name = name, .stored = name, .type = from->type, .rank = from->rank};
+    memcpy(tensor.dims, from->dims, sizeof tensor.dims);
+    if (!data)
+        return tensor_list_refuse(&r->list, name, "its storage is not in the file, or cut off");
+    if (!st_count(&tensor) || !measure(from, &is_dense, &reach) || reach > bytes / size ||
+        __builtin_mul_overflow((uint64_t)tensor.count, size, &tensor.bytes))
+        return tensor_list_refuse(&r->list, name, "it reaches beyond its storage");
+    tensor.data = reach ? data + (uint64_t)from->first * size : data;
+    if (!is_dense && reach) {
+        StView *view = ARENA_NEW(r->list.arena, StView);
+        *view = (StView){.rank = from->rank};
+        memcpy(view->sizes, from->dims, sizeof view->sizes);
+        memcpy(view->strides, from->strides, sizeof view->strides);
+        tensor.view = view;
+    }
+    vec_push(r->list.arena, r->list.tensors, tensor);
+    return true;
+}
+
+/* ---- state dicts ---- */
+
+static bool is_tensor(const Pickled *value)
+{
+    return value->kind == PICKLED_OBJECT && value->integer == TORCH_TENSOR;
+}
+
+/* The number of tensors that are values of a dict. */
+static size_t count_tensors(const Pickled *dict)
+{
+    size_t n = 0;
+    for (size_t i = 1; dict->kind == PICKLED_DICT && i < dict->items.count; i += 2)
+        n += is_tensor(dict->items.data[i]);
+    return n;
+}
+
+/* The dict of the model in a checkpoint: the value of one of its usual keys, if that has tensors or
+ * one of the keys, in turn. */
+static const Pickled *find_state(const Pickled *root)
+{
+    static const char *const keys[] = {"state_dict", "model_state_dict", "model"};
+    for (int depth = 0; depth < DEEPEST; depth++) {
+        const Pickled *inner = NULL;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys && !inner; k++) {
+            inner = pickle_member(root, keys[k]);
+            if (inner && (inner->kind != PICKLED_DICT || !inner->items.count))
+                inner = NULL;
+        }
+        if (!inner)
+            break;
+        root = inner;
+    }
+    return root;
+}
+
+static bool add_values(TorchReader *r, const char *front, const Pickled *value, int depth)
+{
+    const bool is_dict = value->kind == PICKLED_DICT;
+    if (is_tensor(value))
+        return add_tensor(r, front, value->object);
+    if (!is_dict && value->kind != PICKLED_LIST && value->kind != PICKLED_TUPLE)
+        return true;
+    if (depth == DEEPEST)
+        return true;
+    bool ok = true;
+    for (size_t i = 0; ok && i < value->items.count; i += is_dict ? 2 : 1) {
+        const uint64_t cost = strlen(front) + 1;
+        r->left -= cost < r->left ? cost : r->left;
+        if (!r->left)
+            return tensor_list_refuse(&r->list, NULL, "its values contain each other");
+        const Pickled *item = value->items.data[i];
+        const char *name = arena_printf(r->list.arena, "%zu", i);
+        if (is_dict && item->kind == PICKLED_INTEGER)
+            name = arena_printf(r->list.arena, "%lld", (long long)item->integer);
+        else if (is_dict)
+            name = item->kind == PICKLED_TEXT ? item->text : NULL;
+        if (!name)
+            continue;
+        ok = add_values(r, *front ? arena_printf(r->list.arena, "%s.%s", front, name) : name,
+                        value->items.data[is_dict ? i + 1 : i], depth + 1);
+    }
+    return ok;
+}
+
+/* Takes a front away that all names have. */
+static void strip_front(TorchReader *r, const char *front)
+{
+    const size_t length = strlen(front);
+    for (size_t i = 0; i < r->list.tensors.count; i++)
+        if (strncmp(r->list.tensors.data[i].name, front, length))
+            return;
+    for (size_t i = 0; i < r->list.tensors.count; i++)
+        r->list.tensors.data[i].name += length;
+}
+
+static StFile *make_file(TorchReader *r, const Pickled *root)
+{
+    const Pickled *state = find_state(root);
+    if (!add_values(r, "", state, count_tensors(state) ? DEEPEST - 1 : 0))
+        return NULL;
+    for (int i = 0; i < 2; i++) { /* either may be the outer one */
+        strip_front(r, "module.");
+        strip_front(r, "_orig_mod.");
+    }
+    return tensor_list_file(&r->list);
+}
+
+static TorchReader torch_begin(Diagnostics *diags, Arena *arena, const char *path)
+{
+    return (TorchReader){.list = {.diags = diags, .arena = arena, .path = path},
+                         .left = MOST_NAMES};
+}
+
+/* ---- zip ---- */
+
+/* The entry whose name is this behind the archive's own folder. */
+static const ZipEntry *find_entry(const ZipArchive *zip, const char *name)
+{
+    for (size_t i = 0; i < zip->entries.count; i++) {
+        const char *slash = strchr(zip->entries.data[i]->name, '/');
+        if (slash && !strcmp(slash + 1, name))
+            return zip->entries.data[i];
+    }
+    return NULL;
+}
+
+static bool has_entry(const unsigned char *bytes, uint64_t size, const char *name)
+{
+    Arena *arena = arena_new();
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
+    const ZipArchive *zip = zip_is(bytes, size) ? zip_parse(&unseen, arena, "", bytes, size) : NULL;
+    const bool has = zip && find_entry(zip, name);
+    arena_free(arena);
+    return has;
+}
+
+bool torch_is_zip(const unsigned char *bytes, uint64_t size)
+{
+    return has_entry(bytes, size, "data.pkl");
+}
+
+bool torch_is_script(const unsigned char *bytes, uint64_t size)
+{
+    return has_entry(bytes, size, "constants.pkl");
+}
+
+static bool find_storages(TorchReader *r, ZipArchive *zip, const ZipEntry *pickle)
+{
+    const char *slash = strchr(pickle->name, '/');
+    const char *folder = arena_strndup(r->list.arena, pickle->name, (size_t)(slash - pickle->name));
+    for (size_t i = 0; i < r->values.list.count; i++) {
+        TorchStorage *storage = r->values.list.data[i];
+        const ZipEntry *entry =
+            zip_find(zip, arena_printf(r->list.arena, "%s/data/%s", folder, storage->key));
+        if (!entry)
+            continue;
+        storage->data = zip_bytes(zip, entry);
+        storage->bytes = entry->size;
+        if (!storage->data)
+            return false;
+    }
+    return true;
+}
+
+StFile *torch_parse_zip(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                        uint64_t size)
+{
+    TorchReader r = torch_begin(diags, arena, path);
+    ZipArchive *zip = zip_parse(diags, arena, path, bytes, size);
+    const ZipEntry *pickle = zip ? find_entry(zip, "data.pkl") : NULL;
+    const ZipEntry *order = zip ? find_entry(zip, "byteorder") : NULL;
+    const char *const little = "little";
+    if (!zip)
+        return NULL;
+    torch_values_init(&r.values, arena);
+    const void *order_bytes = order ? zip_checked(zip, order) : little;
+    if (!pickle || !order_bytes ||
+        (order && (order->size < strlen(little) || memcmp(order_bytes, little, strlen(little))))) {
+        tensor_list_refuse(&r.list, NULL,
+                           pickle ? "its numbers are big-endian, which is not read"
+                                  : "it has no data.pkl");
+        return NULL;
+    }
+    uint64_t used;
+    const void *text = zip_checked(zip, pickle);
+    const Pickled *root = text ? read_pickle(&r, text, pickle->size, &used) : NULL;
+    return root && find_storages(&r, zip, pickle) ? make_file(&r, root) : NULL;
+}
+
+/* ---- legacy ---- */
+
+/* The storages behind the pickles: of each key its number of elements, then these. */
+static bool read_storages(TorchReader *r, const Pickled *keys, const unsigned char *at,
+                          uint64_t left)
+{
+    enum { COUNT_BYTES = 8 };
+    for (size_t i = 0; keys->kind == PICKLED_LIST && i < keys->items.count; i++) {
+        const char *key =
+            keys->items.data[i]->kind == PICKLED_TEXT ? keys->items.data[i]->text : "";
+        TorchStorage *storage = map_get(&r->values.storages, key);
+        uint64_t count = 0, bytes;
+        for (int b = 0; left >= COUNT_BYTES && b < COUNT_BYTES; b++)
+            count |= (uint64_t)at[b] << (8 * b);
+        if (left < COUNT_BYTES || !storage || count != (uint64_t)storage->count ||
+            __builtin_mul_overflow(count, element_info(storage->type)->bytes, &bytes) ||
+            bytes > left - COUNT_BYTES)
+            return tensor_list_refuse(&r->list, NULL,
+                                      "its storages are cut off, or others than its pickle says");
+        storage->data = at + COUNT_BYTES;
+        storage->bytes = bytes;
+        at += COUNT_BYTES + bytes;
+        left -= COUNT_BYTES + bytes;
+    }
+    return true;
+}
+
+StFile *torch_parse_legacy(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                           uint64_t size)
+{
+    enum { MAGIC, PROTOCOL, SYSTEM, ROOT, KEYS, PICKLES };
+    TorchReader r = torch_begin(diags, arena, path);
+    torch_values_init(&r.values, arena);
+    const unsigned char *at = bytes;
+    const Pickled *values[PICKLES];
+    for (int i = 0; i < PICKLES; i++) {
+        uint64_t used;
+        if (!(values[i] = read_pickle(&r, at, size, &used)))
+            return NULL;
+        at += used;
+        size -= used;
+    }
+    const Pickled *little = pickle_member(values[SYSTEM], "little_endian");
+    if (little && little->kind == PICKLED_BOOL && !little->integer) {
+        tensor_list_refuse(&r.list, NULL, "its numbers are big-endian, which is not read");
+        return NULL;
+    }
+    return read_storages(&r, values[KEYS], at, size) ? make_file(&r, values[ROOT]) : NULL;
+}

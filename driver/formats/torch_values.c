@@ -1,0 +1,274 @@
+/* What pickles of PyTorch name (torch/_utils.py, torch/serialization.py), a row each. */
+#include "driver/formats/torch_values.h"
+
+#include <string.h>
+
+typedef const Pickled *Maker(PickleReader *reader, const Pickled *arguments);
+
+static const Pickled *make_dict(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_list(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_size(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_nothing(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_parameter(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_of_type(PickleReader *reader, const Pickled *arguments);
+
+/* TYPE(storage, dtype, ST): both name an element type. FUNCTION(name, make): a call gives a
+ * value. */
+#define TORCH_GLOBALS                                                      \
+    TYPE("FloatStorage", "float32", ST_F32)                                \
+    TYPE("DoubleStorage", "float64", ST_F64)                               \
+    TYPE("HalfStorage", "float16", ST_F16)                                 \
+    TYPE("BFloat16Storage", "bfloat16", ST_BF16)                           \
+    TYPE("LongStorage", "int64", ST_I64)                                   \
+    TYPE("IntStorage", "int32", ST_I32)                                    \
+    TYPE("ShortStorage", "int16", ST_I16)                                  \
+    TYPE("CharStorage", "int8", ST_I8)                                     \
+    TYPE("ByteStorage", "uint8", ST_U8)                                    \
+    TYPE("BoolStorage", "bool", ST_BOOL)                                   \
+    FUNCTION("torch.storage UntypedStorage", NULL)                         \
+    FUNCTION("torch Tensor", NULL)                                         \
+    FUNCTION("torch._tensor Tensor", NULL)                                 \
+    FUNCTION("torch.nn.parameter Parameter", NULL)                         \
+    FUNCTION("torch device", make_nothing)                                 \
+    FUNCTION("torch Size", make_size)                                      \
+    FUNCTION("collections OrderedDict", make_dict)                         \
+    FUNCTION("builtins dict", make_dict)                                   \
+    FUNCTION("__builtin__ dict", make_dict)                                \
+    FUNCTION("builtins set", make_list)                                    \
+    FUNCTION("__builtin__ set", make_list)                                 \
+    FUNCTION("torch._utils _rebuild_tensor", make_tensor)                  \
+    FUNCTION("torch._utils _rebuild_tensor_v2", make_tensor)               \
+    FUNCTION("torch._utils _rebuild_tensor_v3", make_tensor)               \
+    FUNCTION("torch._utils _rebuild_parameter", make_parameter)            \
+    FUNCTION("torch._utils _rebuild_parameter_with_state", make_parameter) \
+    FUNCTION("torch._tensor _rebuild_from_type_v2", make_of_type)
+
+static const char *const globals[] = {
+#define TYPE(storage, dtype, type) "torch " storage, "torch " dtype,
+#define FUNCTION(name, make) name,
+    TORCH_GLOBALS
+#undef TYPE
+#undef FUNCTION
+};
+enum { N_GLOBALS = sizeof globals / sizeof *globals };
+
+static Maker *const makers[N_GLOBALS] = {
+#define TYPE(storage, dtype, type) NULL, NULL,
+#define FUNCTION(name, make) make,
+    TORCH_GLOBALS
+#undef TYPE
+#undef FUNCTION
+};
+
+/* The type that a global names; ST_COUNT: none. */
+static StType type_of(const Pickled *value)
+{
+    static const StType types[] = {
+#define TYPE(storage, dtype, type) type, type,
+#define FUNCTION(name, make) ST_COUNT,
+        TORCH_GLOBALS
+#undef TYPE
+#undef FUNCTION
+    };
+    return value->kind == PICKLED_GLOBAL ? types[value->integer] : ST_COUNT;
+}
+
+static bool is_global(const Pickled *value, const char *name)
+{
+    return value->kind == PICKLED_GLOBAL && !strcmp(globals[value->integer], name);
+}
+
+/* ---- containers ---- */
+
+/* Of pairs, or of nothing. */
+static const Pickled *make_dict(PickleReader *reader, const Pickled *arguments)
+{
+    TorchValues *values = reader->rules->context;
+    Pickled *dict = pickle_value(reader, PICKLED_DICT);
+    const Pickled *pairs = arguments->items.count ? arguments->items.data[0] : NULL;
+    for (size_t i = 0; pairs && i < pairs->items.count; i++) {
+        const Pickled *pair = pairs->items.data[i];
+        if ((pair->kind != PICKLED_TUPLE && pair->kind != PICKLED_LIST) || pair->items.count != 2)
+            return pickle_problem(reader, "a dict is made of something that is no pairs");
+        if (!values->left--)
+            return pickle_problem(reader, "its dicts have more items than the pickle");
+        vec_push(reader->arena, dict->items, pair->items.data[0]);
+        vec_push(reader->arena, dict->items, pair->items.data[1]);
+    }
+    return dict;
+}
+
+static const Pickled *make_list(PickleReader *reader, const Pickled *arguments)
+{
+    (void)arguments; /* of a set: nothing looks into it */
+    return pickle_value(reader, PICKLED_LIST);
+}
+
+static const Pickled *make_size(PickleReader *reader, const Pickled *arguments)
+{
+    if (arguments->items.count == 1 && arguments->items.data[0]->kind == PICKLED_TUPLE)
+        return arguments->items.data[0];
+    return pickle_problem(reader, "a torch.Size is of no tuple");
+}
+
+static const Pickled *make_nothing(PickleReader *reader, const Pickled *arguments)
+{
+    (void)arguments;
+    return pickle_value(reader, PICKLED_NONE);
+}
+
+/* ---- tensors ---- */
+
+static const Pickled *make_object(PickleReader *reader, TorchObject kind, const void *object)
+{
+    Pickled *value = pickle_value(reader, PICKLED_OBJECT);
+    value->integer = kind;
+    value->object = object;
+    return value;
+}
+
+static bool read_sizes(const Pickled *from, int64_t *to, int *n)
+{
+    if (from->kind != PICKLED_TUPLE && from->kind != PICKLED_LIST)
+        return false;
+    if (from->items.count > ST_MAX_RANK)
+        return false;
+    *n = (int)from->items.count;
+    for (int i = 0; i < *n; i++) {
+        to[i] = from->items.data[i]->integer;
+        if (from->items.data[i]->kind != PICKLED_INTEGER || to[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* (storage, offset, sizes, strides, …); of _rebuild_tensor_v3 the seventh is the type. */
+static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments)
+{
+    enum { TYPE_AT = 6 };
+    const size_t n = arguments->items.count;
+    const Pickled *const *argument = arguments->items.data;
+    int strides = 0;
+    if (n < 4 || argument[0]->kind != PICKLED_OBJECT || argument[0]->integer != TORCH_STORAGE ||
+        argument[1]->kind != PICKLED_INTEGER || argument[1]->integer < 0)
+        return pickle_problem(reader, "a tensor has no storage, or no place in it");
+    TorchTensor *tensor = ARENA_NEW(reader->arena, TorchTensor);
+    *tensor = (TorchTensor){.storage = (TorchStorage *)argument[0]->object,
+                            .first = argument[1]->integer};
+    tensor->type = tensor->storage->type;
+    if (n > TYPE_AT && type_of(argument[TYPE_AT]) != ST_COUNT)
+        tensor->type = type_of(argument[TYPE_AT]);
+    if (!read_sizes(argument[2], tensor->dims, &tensor->rank) ||
+        !read_sizes(argument[3], tensor->strides, &strides) || strides != tensor->rank)
+        return pickle_problem(reader, arena_printf(reader->arena,
+                                                   "a tensor's sizes or strides are no numbers, or "
+                                                   "more than %d",
+                                                   ST_MAX_RANK));
+    return make_object(reader, TORCH_TENSOR, tensor);
+}
+
+/* (tensor, …) */
+static const Pickled *make_parameter(PickleReader *reader, const Pickled *arguments)
+{
+    const Pickled *data = arguments->items.count ? arguments->items.data[0] : NULL;
+    return data && data->kind == PICKLED_OBJECT && data->integer == TORCH_TENSOR
+               ? data
+               : pickle_problem(reader, "a parameter is of no tensor");
+}
+
+/* (function, type, arguments, state): what the function makes, if it makes tensors. */
+static const Pickled *make_of_type(PickleReader *reader, const Pickled *arguments)
+{
+    const Pickled *const *argument = arguments->items.data;
+    if (arguments->items.count < 3 || argument[0]->kind != PICKLED_GLOBAL ||
+        makers[argument[0]->integer] != make_tensor || argument[2]->kind != PICKLED_TUPLE)
+        return pickle_problem(reader, "a tensor is of a class of its own");
+    return make_tensor(reader, argument[2]);
+}
+
+static const Pickled *make_global(PickleReader *reader, int global, const Pickled *arguments)
+{
+    Maker *make = makers[global];
+    return make ? make(reader, arguments)
+                : pickle_problem(reader,
+                                 arena_printf(reader->arena, "it calls %s, which is not read",
+                                              globals[global]));
+}
+
+/* ---- storages ---- */
+
+static const char *key_text(PickleReader *reader, const Pickled *key)
+{
+    if (key->kind == PICKLED_TEXT)
+        return key->text;
+    return key->kind == PICKLED_INTEGER
+               ? arena_printf(reader->arena, "%lld", (long long)key->integer)
+               : NULL;
+}
+
+/* The storage of a key; NULL: one of another size or type has it. */
+static TorchStorage *find_storage(PickleReader *reader, const char *key, StType type, int64_t count)
+{
+    TorchValues *values = reader->rules->context;
+    TorchStorage *storage = map_get(&values->storages, key);
+    if (!storage) {
+        storage = ARENA_NEW(reader->arena, TorchStorage);
+        *storage = (TorchStorage){.key = key, .type = type, .count = count};
+        map_set(&values->storages, key, storage);
+        vec_push(reader->arena, values->list, storage);
+    }
+    return storage->type == type && storage->count == count ? storage : NULL;
+}
+
+/* A part of a storage in old files: (key, offset, size); NULL after an error. */
+static TorchStorage *make_part(PickleReader *reader, TorchStorage *whole, const Pickled *view)
+{
+    if (view->kind != PICKLED_TUPLE || view->items.count != 3 ||
+        view->items.data[1]->kind != PICKLED_INTEGER ||
+        view->items.data[2]->kind != PICKLED_INTEGER || view->items.data[1]->integer < 0 ||
+        view->items.data[2]->integer < 0) {
+        pickle_problem(reader, "a part of a storage has no place or size");
+        return NULL;
+    }
+    TorchStorage *part = ARENA_NEW(reader->arena, TorchStorage);
+    *part = (TorchStorage){.key = whole->key,
+                           .type = whole->type,
+                           .count = view->items.data[2]->integer,
+                           .whole = whole,
+                           .first = view->items.data[1]->integer};
+    return part;
+}
+
+/* ("storage", type, key, device, elements), and in old files a part of it. */
+static const Pickled *load_storage(PickleReader *reader, const Pickled *id)
+{
+    const Pickled *const *item = id->items.data;
+    const size_t n = id->items.count;
+    const char *key = id->kind == PICKLED_TUPLE && n >= 5 ? key_text(reader, item[2]) : NULL;
+    if (!key || item[0]->kind != PICKLED_TEXT || strcmp(item[0]->text, "storage") ||
+        item[4]->kind != PICKLED_INTEGER || item[4]->integer < 0)
+        return pickle_problem(reader, "a persistent id is of no storage");
+    StType type = type_of(item[1]);
+    if (is_global(item[1], "torch.storage UntypedStorage"))
+        type = ST_U8;
+    if (type == ST_COUNT)
+        return pickle_problem(reader, "a storage is of no type that is read");
+    TorchStorage *storage = find_storage(reader, key, type, item[4]->integer);
+    if (!storage)
+        return pickle_problem(reader, "two storages of one name differ in type or size");
+    if (n > 5 && item[5]->kind != PICKLED_NONE && !(storage = make_part(reader, storage, item[5])))
+        return NULL;
+    return make_object(reader, TORCH_STORAGE, storage);
+}
+
+void torch_values_init(TorchValues *values, Arena *arena)
+{
+    *values = (TorchValues){.rules = {.globals = globals,
+                                      .n_globals = N_GLOBALS,
+                                      .make = make_global,
+                                      .load = load_storage,
+                                      .context = values},
+                            .left = PICKLE_MAX_BYTES};
+    map_init(&values->storages, arena);
+}

@@ -1,0 +1,235 @@
+/* From the end of an archive to its directory, and from there to each entry. */
+#include "driver/formats/zip.h"
+
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    END_BYTES = 22,     /* end of central directory record */
+    LOCATOR_BYTES = 20, /* of the 64-bit one */
+    END64_BYTES = 56,
+    FILE_BYTES = 46, /* central directory header */
+    LOCAL_BYTES = 30,
+    LONGEST_COMMENT = 0xFFFF,
+    EXTRA_64 = 1,
+    STORED = 0,
+    DEFLATED = 8,
+    ENCRYPTED = 1, /* a flag */
+    MOST_ENTRIES = 1 << 20,
+};
+/* Weights are no shorter packed: what grows by more than this is no file of such. */
+enum { MOST_GROWTH = 64, FREE_GROWTH = 64 << 20 };
+
+typedef struct ZipReader {
+    ZipArchive *zip;
+    const unsigned char *bytes;
+    uint64_t size;
+} ZipReader;
+
+static bool zip_refuse(const ZipArchive *zip, const char *name, const char *problem)
+{
+    if (name)
+        diag_error(zip->diags, (Loc){0}, "%s: '%s' in the archive: %s", zip->path,
+                   text_visible_name(zip->arena, name), problem);
+    else
+        diag_error(zip->diags, (Loc){0}, "%s: %s", zip->path, problem);
+    return false;
+}
+
+static uint64_t number(const unsigned char *at, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+static bool has_mark(const unsigned char *at, unsigned char third, unsigned char fourth)
+{
+    return at[0] == 'P' && at[1] == 'K' && at[2] == third && at[3] == fourth;
+}
+
+/* The record at the end, before a comment; NULL: there is none. */
+static const unsigned char *find_end(const unsigned char *bytes, uint64_t size)
+{
+    for (uint64_t back = END_BYTES; back <= size && back <= END_BYTES + LONGEST_COMMENT; back++) {
+        const unsigned char *at = bytes + size - back;
+        if (has_mark(at, 5, 6) && number(at + 20, 2) == back - END_BYTES)
+            return at;
+    }
+    return NULL;
+}
+
+bool zip_is(const unsigned char *bytes, uint64_t size) { return find_end(bytes, size) != NULL; }
+
+/* The place of the directory, its bytes and entries. */
+static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, uint64_t *n)
+{
+    const unsigned char *end = find_end(r->bytes, r->size);
+    if (!end)
+        return zip_refuse(r->zip, NULL, "the archive is cut off: it has no directory");
+    *n = number(end + 10, 2);
+    *bytes = number(end + 12, 4);
+    *at = number(end + 16, 4);
+    const uint64_t end_at = (uint64_t)(end - r->bytes);
+    const unsigned char *locator = end_at >= LOCATOR_BYTES ? end - LOCATOR_BYTES : NULL;
+    if (locator && has_mark(locator, 6, 7)) {
+        const uint64_t at64 = number(locator + 8, 8);
+        if (at64 > r->size || r->size - at64 < END64_BYTES || !has_mark(r->bytes + at64, 6, 6))
+            return zip_refuse(r->zip, NULL, "the archive's 64-bit directory is damaged");
+        *n = number(r->bytes + at64 + 32, 8);
+        *bytes = number(r->bytes + at64 + 40, 8);
+        *at = number(r->bytes + at64 + 48, 8);
+    }
+    return (*at <= r->size && *bytes <= r->size - *at && *n <= MOST_ENTRIES) ||
+           zip_refuse(r->zip, NULL, "the archive's directory lies outside the file");
+}
+
+/* Sizes and place that are too large for the header are in an extra field, those alone. */
+static bool read_64(const unsigned char *extra, uint64_t length, uint64_t *const values[3])
+{
+    while (length >= 4) {
+        const uint64_t id = number(extra, 2), bytes = number(extra + 2, 2);
+        if (bytes > length - 4)
+            return false;
+        if (id == EXTRA_64) {
+            const unsigned char *at = extra + 4, *end = at + bytes;
+            for (int i = 0; i < 3; i++) {
+                if (*values[i] != UINT32_MAX)
+                    continue;
+                if (end - at < 8)
+                    return false;
+                *values[i] = number(at, 8);
+                at += 8;
+            }
+            return true;
+        }
+        extra += 4 + bytes;
+        length -= 4 + bytes;
+    }
+    return true;
+}
+
+static bool place_data(const ZipReader *r, ZipEntry *entry, uint64_t local)
+{
+    if (local > r->size || r->size - local < LOCAL_BYTES || !has_mark(r->bytes + local, 3, 4))
+        return zip_refuse(r->zip, entry->name, "its header lies outside the file");
+    const unsigned char *at = r->bytes + local;
+    const uint64_t skip = LOCAL_BYTES + number(at + 26, 2) + number(at + 28, 2);
+    if (skip > r->size - local || entry->packed > r->size - local - skip)
+        return zip_refuse(r->zip, entry->name, "it is cut off");
+    entry->data = at + skip;
+    return true;
+}
+
+/* An entry of the directory, and the place of the next. */
+static bool read_file(const ZipReader *r, const unsigned char **at, const unsigned char *end)
+{
+    const unsigned char *h = *at;
+    if (end - h < FILE_BYTES || !has_mark(h, 1, 2))
+        return zip_refuse(r->zip, NULL, "the archive's directory is damaged");
+    const uint64_t name = number(h + 28, 2), extra = number(h + 30, 2), comment = number(h + 32, 2);
+    if ((uint64_t)(end - h) - FILE_BYTES < name + extra + comment)
+        return zip_refuse(r->zip, NULL, "the archive's directory is damaged");
+    ZipEntry *entry = ARENA_NEW(r->zip->arena, ZipEntry);
+    *entry = (ZipEntry){.name = arena_strndup(r->zip->arena, (const char *)h + FILE_BYTES, name),
+                        .packed = number(h + 20, 4),
+                        .size = number(h + 24, 4),
+                        .crc = (uint32_t)number(h + 16, 4),
+                        .method = (int)number(h + 10, 2)};
+    uint64_t local = number(h + 42, 4);
+    *at = h + FILE_BYTES + name + extra + comment;
+    if (!read_64(h + FILE_BYTES + name, extra,
+                 (uint64_t *const[]){&entry->size, &entry->packed, &local}))
+        return zip_refuse(r->zip, entry->name, "its 64-bit sizes are damaged");
+    if (text_ends(entry->name, "/"))
+        return true;
+    if (number(h + 8, 2) & ENCRYPTED)
+        return zip_refuse(r->zip, entry->name, "it is encrypted");
+    if (entry->method != STORED && entry->method != DEFLATED)
+        return zip_refuse(r->zip, entry->name, "it is packed by a method that is not read");
+    if (entry->method == STORED && entry->packed != entry->size)
+        return zip_refuse(r->zip, entry->name, "its two sizes differ");
+    if (map_has(&r->zip->index, entry->name))
+        return zip_refuse(r->zip, entry->name, "there are two of the name");
+    map_set(&r->zip->index, entry->name, entry);
+    vec_push(r->zip->arena, r->zip->entries, entry);
+    return place_data(r, entry, local);
+}
+
+ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                      uint64_t size)
+{
+    ZipArchive *zip = ARENA_NEW(arena, ZipArchive);
+    *zip = (ZipArchive){.diags = diags, .arena = arena, .path = path, .left = FREE_GROWTH};
+    if (size < UINT64_MAX / MOST_GROWTH - FREE_GROWTH)
+        zip->left += size * MOST_GROWTH;
+    map_init(&zip->index, arena);
+    const ZipReader r = {zip, bytes, size};
+    uint64_t at, length, n;
+    if (!find_directory(&r, &at, &length, &n))
+        return NULL;
+    const unsigned char *next = r.bytes + at, *end = next + length;
+    for (uint64_t i = 0; i < n; i++)
+        if (!read_file(&r, &next, end))
+            return NULL;
+    return zip;
+}
+
+const ZipEntry *zip_find(const ZipArchive *zip, const char *name)
+{
+    return map_get(&zip->index, name);
+}
+
+/* All `size` bytes and no more, by deflate without a header. */
+static bool inflate_all(const ZipEntry *entry, unsigned char *out)
+{
+    enum { RAW = -15, MOST_AT_ONCE = 1 << 30 };
+    z_stream stream = {0};
+    if (inflateInit2(&stream, RAW) != Z_OK)
+        return false;
+    uint64_t in = 0, made = 0;
+    int status = Z_OK;
+    unsigned char more;
+    while (status == Z_OK) {
+        const uint64_t in_left = entry->packed - in, out_left = entry->size - made;
+        const uInt in_now = (uInt)(in_left < MOST_AT_ONCE ? in_left : MOST_AT_ONCE);
+        const uInt out_now = (uInt)(out_left < MOST_AT_ONCE ? out_left : MOST_AT_ONCE);
+        stream.next_in = (unsigned char *)entry->data + in;
+        stream.avail_in = in_now;
+        stream.next_out = out_left ? out + made : &more;
+        stream.avail_out = out_left ? out_now : 1;
+        status = inflate(&stream, Z_NO_FLUSH);
+        if (!out_left && stream.avail_out == 0)
+            status = Z_DATA_ERROR; /* longer than it says */
+        in += in_now - stream.avail_in;
+        made += out_left ? out_now - stream.avail_out : 0;
+    }
+    inflateEnd(&stream);
+    return status == Z_STREAM_END && made == entry->size;
+}
+
+const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
+{
+    if (entry->method == STORED)
+        return entry->data;
+    if (entry->size > zip->left) {
+        zip_refuse(zip, entry->name, "unpacked, the file would be far larger than it is");
+        return NULL;
+    }
+    zip->left -= entry->size;
+    unsigned char *out = arena_alloc(zip->arena, (size_t)entry->size + 1);
+    if (inflate_all(entry, out))
+        return out;
+    zip_refuse(zip, entry->name, "it is cut off, or longer than the archive says");
+    return NULL;
+}
+
+const void *zip_checked(ZipArchive *zip, const ZipEntry *entry)
+{
+    const unsigned char *bytes = zip_bytes(zip, entry);
+    if (!bytes || crc32_z(0, bytes, (z_size_t)entry->size) == entry->crc)
+        return bytes;
+    zip_refuse(zip, entry->name, "it is damaged: its checksum does not match");
+    return NULL;
+}
