@@ -35,7 +35,9 @@ const Source *diag_source(Arena *arena, const char *path, const char *text, size
 {
     Source *source = ARENA_NEW(arena, Source);
     if (source)
-        *source = (Source){arena_strdup(arena, path), arena_strndup(arena, text, length), length};
+        *source = (Source){.path = arena_strdup(arena, path),
+                           .text = arena_strndup(arena, text, length),
+                           .length = length};
     return source && source->path && source->text ? source : NULL;
 }
 
@@ -119,14 +121,15 @@ void diag_errno(Diagnostics *diags, const char *what, const char *path, int erro
 
 const char *source_start(const Source *source)
 {
-    bool marked = source->length >= 3 && !memcmp(source->text, "\xEF\xBB\xBF", 3);
+    bool marked =
+        !source->lines_before && source->length >= 3 && !memcmp(source->text, "\xEF\xBB\xBF", 3);
     return source->text + (marked ? 3 : 0);
 }
 
 static void render_line(Loc loc, Text *out)
 {
     const char *text = source_start(loc.source), *end = loc.source->text + loc.source->length;
-    for (int line = 1; line < loc.line && text < end; text++)
+    for (int64_t line = loc.source->lines_before + 1; line < loc.line && text < end; text++)
         line += *text == '\n';
     const char *stop = memchr(text, '\n', (size_t)(end - text));
     if (!stop)

@@ -12,12 +12,14 @@
 #include "base/vec.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A file whose text messages can quote; in an arena that outlives the Diagnostics. */
 typedef struct Source {
     const char *path; /* as the user wrote it */
     const char *text; /* NUL-terminated; may hold further NULs before length. NULL: not kept */
     size_t length;
+    int64_t lines_before; /* of the file before `text`, which is then a part of it */
 } Source;
 
 /* A place in a Source; {0} means "no place". Line and column count from 1,
@@ -75,7 +77,7 @@ void diag_about(Diagnostics *diags, Severity severity, const char *path, const c
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error);
 /* A Source with copies of path and text; NULL: memory ran out. */
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
-/* Where the text begins: after a byte order mark, which is no part of the first line. */
+/* Where the text begins: after a byte order mark, which is no part of the file's first line. */
 const char *source_start(const Source *source);
 
 /* Appends each diagnostic: "path:line:column: error: message" and, if the text of the place is

@@ -105,7 +105,7 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
         length += (size_t)n;
     }
     close(fd);
-    *source = (Source){arena_strdup(arena, path), text, length};
+    *source = (Source){.path = arena_strdup(arena, path), .text = text, .length = length};
     return source;
 }
 

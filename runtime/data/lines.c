@@ -90,7 +90,8 @@ static bool check_text(Diagnostics *diags, const Lines *lines, int64_t line_limi
     }
     if (is_binary(diags, lines))
         return false;
-    if (text_has_cr_lines(lines->source->text, lines->source->length)) {
+    if (!lines->source->lines_before &&
+        text_has_cr_lines(lines->source->text, lines->source->length)) {
         diag_error(diags, (Loc){.source = lines->source}, CR_LINES_ADVICE);
         return false;
     }
@@ -125,10 +126,13 @@ static const Lines *file_of_line(const Lines *lines, int64_t *i)
 const char *lines_where(Arena *arena, const Lines *lines, int64_t i)
 {
     const Lines *file = file_of_line(lines, &i);
-    return file == lines
-               ? arena_printf(arena, "line %lld", (long long)i + 1)
-               : arena_printf(arena, "line %lld of %s", (long long)i + 1, file->source->path);
+    const long long number = file->source->lines_before + i + 1;
+    return file == lines ? arena_printf(arena, "line %lld", number)
+                         : arena_printf(arena, "line %lld of %s", number, file->source->path);
 }
+
+/* As a Loc has it. */
+static int line_number(int64_t line) { return line < INT32_MAX ? (int)line : INT32_MAX; }
 
 Loc lines_place_within(const Lines *lines, int64_t i, size_t at)
 {
@@ -136,9 +140,10 @@ Loc lines_place_within(const Lines *lines, int64_t i, size_t at)
     const char *begin = loc.source->text, *place = lines->at[i].text + at;
     if (place < begin || place >= begin + loc.source->length)
         return loc;
-    loc.line = 1;
+    int64_t line = loc.source->lines_before + 1;
     for (const char *end; (end = memchr(begin, '\n', (size_t)(place - begin))); begin = end + 1)
-        loc.line++;
+        line++;
+    loc.line = line_number(line);
     loc.column = (int)(place - begin) + 1;
     return loc;
 }
@@ -147,7 +152,7 @@ Loc lines_place(const Lines *lines, int64_t i)
 {
     lines = file_of_line(lines, &i);
     return (Loc){.source = lines->source,
-                 .line = (int)(i < INT32_MAX ? i + 1 : INT32_MAX),
+                 .line = line_number(lines->source->lines_before + i + 1),
                  .column = 1,
                  .length = 1};
 }
@@ -156,9 +161,7 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 {
     Lines *lines = ARENA_NEW(arena, Lines);
     lines->source = source;
-    const char *text = source->text, *end = text + source->length;
-    if (source->length >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3))
-        text += 3;
+    const char *text = source_start(source), *end = source->text + source->length;
     for (const char *c = text; c < end && (c = memchr(c, '\n', (size_t)(end - c))); c++)
         lines->n++;
     lines->n += end > text && end[-1] != '\n';

@@ -106,23 +106,13 @@ static const char *other_marks(TableFormat format, const Line *cell)
 
 /* ---- fields ---- */
 
-/* TableShape: what a record has.
- *   width      fields of each record; if `at_least`, or more
- *   index      for each wanted field, which of them it is, from 0 */
-typedef struct TableShape {
-    TableFormat format;
-    size_t width;
-    bool at_least;
-    size_t *index;
-} TableShape;
-
 static bool is_number(const char *name) { return *name && name[strspn(name, "0123456789")] == 0; }
 
-static const char *field_is_missing(const TableReader *r, const TableShape *s, const Line *cells,
-                                    size_t n, const char *name)
+static const char *field_is_missing(const TableReader *r, const Line *cells, size_t n,
+                                    const char *name)
 {
-    const char *advice = n == 1 ? other_marks(s->format, &cells[0]) : NULL;
-    if (r->is_numbered)
+    const char *advice = n == 1 ? other_marks(r->head->format, &cells[0]) : NULL;
+    if (r->head->is_numbered)
         return arena_printf(r->scratch, "the field %s is wanted, and the first record has %zu%s%s",
                             name, n, advice ? "; " : "", advice ? advice : "");
     const char **names = ARENA_ARRAY(r->scratch, const char *, n + 1);
@@ -133,17 +123,16 @@ static const char *field_is_missing(const TableReader *r, const TableShape *s, c
 }
 
 /* The field's index among the n of the first record; false after an error. */
-static bool find_number(TableReader *r, const TableShape *s, const Line *cells, size_t n,
-                        const char *name, size_t *index)
+static bool find_number(TableReader *r, const Line *cells, size_t n, const char *name,
+                        size_t *index)
 {
     const unsigned long long number = strtoull(name, NULL, 10);
     *index = (size_t)number - 1;
     return number == 0 ? first_fault(r, "there is no field 0: the first is 1")
-                       : number <= n || first_fault(r, field_is_missing(r, s, cells, n, name));
+                       : number <= n || first_fault(r, field_is_missing(r, cells, n, name));
 }
 
-static bool find_name(TableReader *r, const TableShape *s, const Line *cells, size_t n,
-                      const Line *name, size_t *index)
+static bool find_name(TableReader *r, const Line *cells, size_t n, const Line *name, size_t *index)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
@@ -155,14 +144,14 @@ static bool find_name(TableReader *r, const TableShape *s, const Line *cells, si
                                  name->text, *index + 1, i + 1));
             *index = i;
         }
-    return found || first_fault(r, field_is_missing(r, s, cells, n, name->text));
+    return found || first_fault(r, field_is_missing(r, cells, n, name->text));
 }
 
-/* Finds the fields in the first record, and goes behind it if it is a header. False after
+/* Finds the fields in the first record, and how many lines of a header it has. False after
  * errors. */
-static bool find_fields(TableReader *r, TableShape *s)
+static bool find_fields(TableReader *r, TableHead *head)
 {
-    TableNext *next = readers[s->format];
+    TableNext *next = readers[head->format];
     const int64_t n = next(r, NULL, 0);
     if (n == TABLE_BAD)
         return false;
@@ -170,58 +159,72 @@ static bool find_fields(TableReader *r, TableShape *s)
     bool ok = true;
     r->line = 0;
     next(r, cells, (size_t)n);
-    for (size_t k = 0; k < r->n_fields; k++) {
-        const Line *name = &r->fields[k];
-        ok = (r->is_numbered ? find_number(r, s, cells, (size_t)n, name->text, &s->index[k])
-                             : find_name(r, s, cells, (size_t)n, name, &s->index[k])) &&
+    for (size_t k = 0; k < head->n_fields; k++) {
+        const Line *name = &head->fields[k];
+        ok = (head->is_numbered ? find_number(r, cells, (size_t)n, name->text, &head->index[k])
+                                : find_name(r, cells, (size_t)n, name, &head->index[k])) &&
              ok;
     }
-    if (r->is_numbered)
-        r->line = 0;
-    s->width = (size_t)n;
+    head->lines = head->is_numbered ? 0 : r->line;
+    head->width = (size_t)n;
     return ok;
 }
 
 /* TSV without a header has at least the fields that are wanted. */
-static void need_least(const TableReader *r, TableShape *s)
+static void need_least(TableHead *head)
 {
-    s->at_least = true;
-    s->width = 0;
-    for (size_t k = 0; k < r->n_fields; k++)
-        if (s->index[k] >= s->width)
-            s->width = s->index[k] + 1;
+    head->at_least = true;
+    head->width = 0;
+    for (size_t k = 0; k < head->n_fields; k++)
+        if (head->index[k] >= head->width)
+            head->width = head->index[k] + 1;
 }
 
-static bool find_shape(TableReader *r, TableShape *s)
+static void name_fields(Arena *arena, const char *const *fields, TableHead *head)
 {
-    s->index = ARENA_ARRAY(r->scratch, size_t, r->n_fields + 1);
-    if (s->format == TABLE_JSON) {
-        for (size_t k = 0; k < r->n_fields; k++)
-            s->index[k] = k;
-        s->width = r->n_fields;
+    Line *names = ARENA_ARRAY(arena, Line, head->n_fields + 1);
+    head->is_numbered = head->format != TABLE_JSON;
+    for (size_t k = 0; k < head->n_fields; k++) {
+        names[k] = (Line){fields[k], strlen(fields[k])};
+        head->is_numbered = head->is_numbered && is_number(fields[k]);
+    }
+    head->fields = names;
+    head->index = ARENA_ARRAY(arena, size_t, head->n_fields + 1);
+}
+
+static bool find_head(TableReader *r, TableHead *head)
+{
+    if (!r->lines->n) {
+        diag_error(r->diags, (Loc){.source = r->lines->source}, "the table is empty");
+        return false;
+    }
+    if (head->format == TABLE_JSON) {
+        for (size_t k = 0; k < head->n_fields; k++)
+            head->index[k] = k;
+        head->width = head->n_fields;
         return true;
     }
-    if (!find_fields(r, s))
+    if (!find_fields(r, head))
         return false;
-    if (s->format == TABLE_TSV && r->is_numbered)
-        need_least(r, s);
-    bool *wanted = ARENA_ARRAY(r->scratch, bool, s->width);
-    for (size_t k = 0; k < r->n_fields; k++)
-        wanted[s->index[k]] = true;
-    r->is_wanted = wanted;
+    if (head->format == TABLE_TSV && head->is_numbered)
+        need_least(head);
+    bool *wanted = ARENA_ARRAY(r->arena, bool, head->width);
+    for (size_t k = 0; k < head->n_fields; k++)
+        wanted[head->index[k]] = true;
+    head->is_wanted = wanted;
     return true;
 }
 
 /* ---- records ---- */
 
-static void tell_width(TableReader *r, const TableShape *s, int64_t line, int64_t n)
+static void tell_width(TableReader *r, int64_t line, int64_t n)
 {
     table_fault(r, line, r->lines->at[line].text, "the record has %lld field%s, and %s %zu",
                 (long long)n, text_plural(n, "", "s"),
-                s->at_least      ? "there must be at least"
-                : r->is_numbered ? "the first has"
-                                 : "the header has",
-                s->width);
+                r->head->at_least      ? "there must be at least"
+                : r->head->is_numbered ? "the first has"
+                                       : "the header has",
+                r->head->width);
 }
 
 /* Columns of no records yet, with room for one from each line. */
@@ -229,8 +232,8 @@ static Table *make_table(TableReader *r, int64_t *line)
 {
     Table *table = ARENA_NEW(r->arena, Table);
     const int64_t room = r->lines->n + 1;
-    table->columns = ARENA_ARRAY(r->arena, Lines *, r->n_fields + 1);
-    for (size_t k = 0; k < r->n_fields; k++) {
+    table->columns = ARENA_ARRAY(r->arena, Lines *, r->head->n_fields + 1);
+    for (size_t k = 0; k < r->head->n_fields; k++) {
         Lines *column = ARENA_NEW(r->arena, Lines);
         *column = (Lines){
             .source = r->lines->source, .at = ARENA_ARRAY(r->arena, Line, room), .line = line};
@@ -239,76 +242,91 @@ static Table *make_table(TableReader *r, int64_t *line)
     return table;
 }
 
-static Table *read_records(TableReader *r, const TableShape *s)
+static Table *read_records(TableReader *r)
 {
-    const bool is_line_each = s->format != TABLE_CSV && r->line == 0;
+    const TableHead *head = r->head;
+    const bool is_line_each = head->format != TABLE_CSV && r->line == 0;
     int64_t *line = is_line_each ? NULL : ARENA_ARRAY(r->arena, int64_t, r->lines->n + 1);
     Table *table = make_table(r, line);
-    Line *cells = ARENA_ARRAY(r->scratch, Line, s->width + 1);
+    Line *cells = ARENA_ARRAY(r->scratch, Line, head->width + 1);
     while (r->line < r->lines->n) {
         const int64_t begin = r->line;
-        const int64_t n = readers[s->format](r, cells, s->width);
+        const int64_t n = readers[head->format](r, cells, head->width);
         if (n == TABLE_BAD)
             continue;
-        if (s->at_least ? n < (int64_t)s->width : n != (int64_t)s->width) {
-            tell_width(r, s, begin, n);
+        if (head->at_least ? n < (int64_t)head->width : n != (int64_t)head->width) {
+            tell_width(r, begin, n);
             continue;
         }
-        for (size_t k = 0; k < r->n_fields; k++)
-            table->columns[k]->at[table->n] = cells[s->index[k]];
+        for (size_t k = 0; k < head->n_fields; k++)
+            table->columns[k]->at[table->n] = cells[head->index[k]];
         if (line)
             line[table->n] = begin;
         table->n++;
     }
-    for (size_t k = 0; k < r->n_fields; k++)
+    for (size_t k = 0; k < head->n_fields; k++)
         table->columns[k]->n = table->n;
     return table;
 }
 
 /* The table, if it has records, all of them good. */
-static Table *judge(const TableReader *r, Table *table)
+static Table *judge(const TableReader *r, Table *table, bool is_part)
 {
     const Loc file = {.source = r->lines->source};
     if (r->bad > TABLE_TOLD)
-        diag_note(r->diags, file, "these are the first %d of %lld bad records", TABLE_TOLD,
-                  (long long)r->bad);
+        diag_note(r->diags, file, "these are the first %d of %s%lld bad records", TABLE_TOLD,
+                  is_part ? "at least " : "", (long long)r->bad);
     if (!r->bad && !table->n)
-        diag_error(r->diags, file, "the table has a header and no records");
+        diag_error(r->diags, file, TABLE_HAS_NO_RECORDS);
     return r->bad || !table->n ? NULL : table;
 }
 
-static void name_fields(TableReader *r, const char *const *fields, TableFormat format)
+/* Reads the lines; false after errors. */
+static bool open_reader(TableReader *r, Diagnostics *diags, Arena *arena, const Source *source,
+                        const TableHead *head, const LineLimits *limits)
 {
-    Line *names = ARENA_ARRAY(r->scratch, Line, r->n_fields + 1);
-    r->is_numbered = format != TABLE_JSON;
-    for (size_t k = 0; k < r->n_fields; k++) {
-        names[k] = (Line){fields[k], strlen(fields[k])};
-        r->is_numbered = r->is_numbered && is_number(fields[k]);
-    }
-    r->fields = names;
+    *r = (TableReader){.diags = diags,
+                       .arena = arena,
+                       .scratch = arena_new(),
+                       .head = head,
+                       .line_limit = limits && limits->line ? limits->line : LINE_LIMIT};
+    r->lines = lines_parse(diags, r->scratch, source, r->line_limit);
+    return r->lines != NULL;
 }
 
-static Table *parse_lines(TableReader *r, TableFormat format, const char *const *fields)
+bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, TableFormat format,
+                     const char *const *fields, size_t n_fields, const LineLimits *limits,
+                     TableHead *head)
 {
-    TableShape shape = {.format = format};
-    if (!r->lines->n) {
-        diag_error(r->diags, (Loc){.source = r->lines->source}, "the table is empty");
-        return NULL;
-    }
-    name_fields(r, fields, format);
-    return find_shape(r, &shape) ? judge(r, read_records(r, &shape)) : NULL;
+    TableReader r;
+    *head = (TableHead){.format = format, .n_fields = n_fields};
+    name_fields(arena, fields, head);
+    const bool ok = open_reader(&r, diags, arena, beginning, head, limits) && find_head(&r, head);
+    arena_free(r.scratch);
+    return ok;
+}
+
+Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
+                        const LineLimits *limits)
+{
+    TableReader r;
+    const bool ok = open_reader(&r, diags, arena, part, head, limits);
+    Table *table = ok ? judge(&r, read_records(&r), true) : NULL;
+    arena_free(r.scratch);
+    return table;
 }
 
 Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format,
                    const char *const *fields, size_t n_fields, const LineLimits *limits)
 {
-    TableReader r = {.diags = diags,
-                     .arena = arena,
-                     .scratch = arena_new(),
-                     .n_fields = n_fields,
-                     .line_limit = limits && limits->line ? limits->line : LINE_LIMIT};
-    r.lines = lines_parse(diags, r.scratch, source, r.line_limit);
-    Table *table = r.lines ? parse_lines(&r, format, fields) : NULL;
+    TableReader r;
+    TableHead head = {.format = format, .n_fields = n_fields};
+    Table *table = NULL;
+    name_fields(arena, fields, &head);
+    if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {
+        r.line = head.lines;
+        table = judge(&r, read_records(&r), false);
+    }
     arena_free(r.scratch);
     return table;
 }

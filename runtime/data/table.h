@@ -45,6 +45,22 @@ typedef struct Table {
     Lines **columns;
 } Table;
 
+/* TableHead: how the records of a file are read, as its first record says.
+ *   lines      of the file before the first record: those of a header
+ * The rest is private:
+ *   fields     names of those wanted, n_fields; their numbers, if `is_numbered`
+ *   width      fields of each record; if `at_least`, or more
+ *   index      for each wanted field, which of a record's fields it is, from 0
+ *   is_wanted  which fields of a record are, by their order; NULL: all */
+typedef struct TableHead {
+    TableFormat format;
+    int64_t lines;
+    const Line *fields;
+    size_t n_fields, width, *index;
+    bool is_numbered, at_least;
+    const bool *is_wanted;
+} TableHead;
+
 /* Reads a file, a pipe or standard input ("-"), with the limits of lines_read; `limits` may be
  * NULL. `fields`: names or numbers of those wanted, at least one. NULL after errors. */
 Table *table_read(Diagnostics *diags, Arena *arena, const char *path, const char *const *fields,
@@ -57,6 +73,17 @@ Table *table_read_all(Diagnostics *diags, Arena *arena, const char *const *paths
  * counts. */
 Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format,
                    const char *const *fields, size_t n_fields, const LineLimits *limits);
+/* A table in parts, for one that is never whole in memory. The head is found in the beginning of
+ * the file, which must have the whole first record; false after errors. A part has whole records
+ * and no header; source->lines_before says where it stands. NULL after errors; of more than five
+ * bad records those of the part alone are counted. */
+bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, TableFormat format,
+                     const char *const *fields, size_t n_fields, const LineLimits *limits,
+                     TableHead *head);
+Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
+                        const LineLimits *limits);
+/* What a file without records is. */
+#define TABLE_HAS_NO_RECORDS "the table has a header and no records"
 /* Whether the file's name says that it is a table, and of which format. */
 bool table_is_named(const char *path, TableFormat *format);
 /* The format of a file of that name and text. */

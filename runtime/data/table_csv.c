@@ -62,9 +62,14 @@ static bool read_quoted(CsvRecord *c, Line *cell, bool is_wanted)
     const int64_t open_line = c->line;
     const char *open = c->at, *close = find_close(r->lines->source, open, &doubled);
     if (!close) {
+        const char *end = r->lines->source->text + r->lines->source->length;
         r->line = r->lines->n;
         table_fault(r, open_line, open,
-                    "nothing closes this quote: a field in quotes ends with \"");
+                    "nothing closes this quote%s: a field in quotes ends with \"",
+                    end - open > r->line_limit
+                        ? arena_printf(r->scratch, " within %lld bytes (--line-limit)",
+                                       (long long)r->line_limit)
+                        : "");
         return false;
     }
     int64_t line = open_line;
@@ -118,7 +123,7 @@ int64_t table_next_csv(TableReader *r, Line *cells, size_t room)
     for (size_t n = 0;; n++, c.at++) {
         Line cell;
         const bool is_kept = n < room;
-        const bool is_wanted = is_kept && (!r->is_wanted || r->is_wanted[n]);
+        const bool is_wanted = is_kept && (!r->head->is_wanted || r->head->is_wanted[n]);
         const bool is_quoted = c.at < c.stop && *c.at == '"';
         if (!(is_quoted ? read_quoted(&c, &cell, is_wanted) : read_bare(&c, &cell)))
             return TABLE_BAD;

@@ -265,19 +265,19 @@ static bool read_member(JsonLine *j, const Line *key, const char *key_at, Line *
 {
     const TableReader *r = j->reader;
     size_t k = 0;
-    while (k < r->n_fields && !table_is_name(&r->fields[k], key->text, key->length))
+    while (k < r->head->n_fields && !table_is_name(&r->head->fields[k], key->text, key->length))
         k++;
-    if (k == r->n_fields)
+    if (k == r->head->n_fields)
         return skip_value(j);
     if (cells[k].text) {
         table_fault(j->reader, j->number, key_at, "the field '%.*s' is there twice",
                     (int)key->length, key->text);
         return false;
     }
-    if (!read_value(j, &r->fields[k], &cells[k]))
+    if (!read_value(j, &r->head->fields[k], &cells[k]))
         return false;
-    for (size_t other = k + 1; other < r->n_fields; other++)
-        if (table_is_name(&r->fields[other], key->text, key->length))
+    for (size_t other = k + 1; other < r->head->n_fields; other++)
+        if (table_is_name(&r->head->fields[other], key->text, key->length))
             cells[other] = cells[k];
     return true;
 }
@@ -316,7 +316,7 @@ static void tell_missing(TableReader *r, int64_t number, const Line *field, Line
     const Line *line = &r->lines->at[number];
     JsonKeys keys = {0};
     JsonLine again = {.reader = r, .at = line->text, .end = line->text + line->length};
-    memset(cells, 0, sizeof *cells * r->n_fields);
+    memset(cells, 0, sizeof *cells * r->head->n_fields);
     read_object(&again, cells, &keys);
     table_fault(r, number, line->text, "the record has no field '%s'%s", field->text,
                 text_known(r->scratch, "'", field->text, keys.data, keys.count));
@@ -336,6 +336,6 @@ int64_t table_next_json(TableReader *r, Line *cells, size_t room)
         return json_fault(&j, j.at, "something after the record: each line has one"), TABLE_BAD;
     for (size_t k = 0; k < room; k++)
         if (!cells[k].text)
-            return tell_missing(r, j.number, &r->fields[k], cells), TABLE_BAD;
+            return tell_missing(r, j.number, &r->head->fields[k], cells), TABLE_BAD;
     return (int64_t)room;
 }

@@ -8,18 +8,14 @@
  *   arena      of what the table has
  *   scratch    of what is freed after reading
  *   lines      of the text, checked by lines_parse
- *   fields     names of those wanted, n_fields; their numbers, if `is_numbered`
- *   is_wanted  which fields of a record are, by their order; NULL: all
+ *   head       how records are read
  *   line       where the next record begins, from 0
  *   bad        records with an error */
 typedef struct TableReader {
     Diagnostics *diags;
     Arena *arena, *scratch;
     const Lines *lines;
-    const Line *fields;
-    size_t n_fields;
-    bool is_numbered;
-    const bool *is_wanted;
+    const TableHead *head;
     int64_t line_limit, line, bad;
 } TableReader;
 

@@ -118,6 +118,77 @@ static void test_good(void **state)
         check_good(*state, &good[i]);
 }
 
+/* The byte at which a line begins. */
+static size_t line_at(const char *text, int line)
+{
+    const char *at = text;
+    while (--line)
+        at = strchr(at, '\n') + 1;
+    return (size_t)(at - text);
+}
+
+/* Lines of a text, as a part of it. */
+static Source *part_of(Fixture *f, const char *text, int line, int next)
+{
+    const size_t from = line_at(text, line), to = next ? line_at(text, next) : strlen(text);
+    Source *part = ARENA_NEW(f->arena, Source);
+    *part = (Source){.path = "t",
+                     .text = arena_strndup(f->arena, text + from, to - from),
+                     .length = to - from,
+                     .lines_before = line - 1};
+    return part;
+}
+
+/* Each record as a part of its own is what it is in the whole. */
+static void test_parts(void **state)
+{
+    Fixture *f = *state;
+    for (size_t c = 0; c < sizeof good / sizeof *good; c++) {
+        const GoodTable *t = &good[c];
+        TableHead head;
+        const int next = t->lines[0] > 1 ? t->lines[0] : t->n > 1 ? t->lines[1] : 0;
+        assert_true(table_find_head(&f->diags, f->arena, part_of(f, t->text, 1, next), t->format,
+                                    t->fields, count(t->fields), NULL, &head));
+        assert_int_equal(head.lines, t->lines[0] - 1);
+        for (int i = 0; i < t->n; i++) {
+            const Source *part =
+                part_of(f, t->text, t->lines[i], i + 1 < t->n ? t->lines[i + 1] : 0);
+            const Table *table = table_parse_part(&f->diags, f->arena, part, &head, NULL);
+            if (!table || table->n != 1)
+                expect_message(&f->diags, t->text);
+            for (size_t k = 0; k < count(t->fields); k++) {
+                expect_text(&table->columns[k]->at[0], t->values[i][k]);
+                assert_int_equal(lines_place(table->columns[k], 0).line, t->lines[i]);
+            }
+        }
+    }
+    assert_int_equal(f->diags.list.count, 0);
+}
+
+/* … and what is wrong in a part has its place in the file. */
+static void test_bad_parts(void **state)
+{
+    Fixture *f = *state;
+    static const char *const fields[] = {"a", "b", NULL};
+    TableHead head;
+    const Source *header = diag_source(f->arena, "t", "a,b\n", 4);
+    assert_true(table_find_head(&f->diags, f->arena, header, TABLE_CSV, fields, 2, NULL, &head));
+    Source part = {.path = "t", .text = "1,\"2\n3\"\nx\n4,\"5\n", .lines_before = 70};
+    part.length = strlen(part.text);
+    assert_null(table_parse_part(&f->diags, f->arena, &part, &head, NULL));
+    expect_message(&f->diags, "t:73:1: error: the record has 1 field, and the header has 2\n"
+                              "   73 | x\n");
+    expect_message(&f->diags, "t:74:3: error: nothing closes this quote: a");
+    part.text = "1,\"2222222222222222222\n";
+    part.length = strlen(part.text);
+    assert_null(table_parse_part(&f->diags, f->arena, &part, &head, &(LineLimits){.line = 8}));
+    part.text = "1,\"2\n2\n2\n2\n2\n2\n";
+    part.length = strlen(part.text);
+    assert_null(table_parse_part(&f->diags, f->arena, &part, &head, &(LineLimits){.line = 8}));
+    expect_message(&f->diags,
+                   "t:71:3: error: nothing closes this quote within 8 bytes (--line-limit)");
+}
+
 /* What needs no decoding is not copied. */
 static void test_in_text(void **state)
 {
@@ -371,6 +442,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_good, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bad_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_in_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_bad, setup, teardown),
