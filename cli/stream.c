@@ -125,7 +125,7 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
         bad_line(s, line_reader_name(s->source[s->file]), source->number, 1,
                  row.is_refused ? arena_strdup(scratch, tokenizer_problem())
                  : row.is_uneven
-                     ? corpus_uneven_text(scratch, &row)
+                     ? corpus_uneven_text(scratch, s->corpus, &row)
                      : arena_printf(scratch,
                                     "the line has %lld tokens, the model takes %lld at most",
                                     (long long)row.tokens, (long long)s->options.max_length));

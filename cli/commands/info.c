@@ -212,8 +212,16 @@ static bool info_prepared(Job *job, const char *path)
     if (p->source.tokens)
         printf("  source      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->source.tokens,
                p->source.longest);
-    printf("  target      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->target.tokens,
-           p->target.longest);
+    if (p->kind != CORPUS_RECORDS)
+        printf("  target      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->target.tokens,
+               p->target.longest);
+    for (size_t c = 0; c < p->columns.count; c++) {
+        const PreparedSide *column = &p->columns.data[c];
+        printf("  column      %s of %s: %s; %" PRId64 " values, at most %" PRId64 " a row\n",
+               text_visible_name(job->arena, column->input),
+               text_visible_name(job->arena, column->field),
+               text_visible_name(job->arena, column->holds), column->tokens, column->longest);
+    }
     printf("  vocabulary  %s\n", text_visible_name(job->arena, p->vocabulary));
     printf("  shards      %zu, windows of %" PRId64 " rows\n", p->shards.count, p->window_rows);
     for (size_t i = 0; i < p->texts.count; i++)

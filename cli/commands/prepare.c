@@ -13,17 +13,26 @@ static const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
 typedef struct Prepare {
     Common common;
     PrepareOptions o;
+    TextList columns; /* "INPUT=FIELD" */
 } Prepare;
 
 /* What contradicts itself before any file is read; 0 if nothing does. */
-static int check_usage(Job *job, const PrepareOptions *o)
+static int check_usage(Job *job, const Prepare *command, const char *model)
 {
+    const PrepareOptions *o = &command->o;
     const TextFiles *texts = &o->texts;
     bool has_text = texts->text.count > 0, pairs = !has_text;
     const char *mistake = text_files_mistake(job->arena, texts, "", kinds);
     if (!o->folder)
         return cli_usage_error("-o FOLDER is needed; see tfc prepare --help");
-    if (!o->vocab.spec)
+    if (model && (!texts->data.count || o->lines || o->languages))
+        return cli_usage_error("%s", o->lines || o->languages
+                                         ? "--lines and --languages are not for tables"
+                                         : "a table is needed: --data FILE");
+    if (!model && (command->columns.count || o->settings.count))
+        return cli_usage_error("%s is for a model that reads a table: tfc prepare MODEL.tfg",
+                               command->columns.count ? "--column" : "--set");
+    if (!model && !o->vocab.spec)
         return cli_usage_error(VOCAB_IS_MISSING);
     if (!text_files_given(texts))
         return cli_usage_error("texts are needed: %s of a language model",
@@ -47,29 +56,40 @@ static int check_usage(Job *job, const PrepareOptions *o)
 static void tell_left_out(Job *job, const Prepared *p, int64_t n, const char *why)
 {
     if (n)
-        diag_warning(&job->diags, (Loc){0}, "%s: %" PRId64 " of %" PRId64 " line%s left out %s",
-                     p->folder, n, p->lines, text_plural(p->lines, "", "s"), why);
+        diag_warning(&job->diags, (Loc){0}, "%s: %" PRId64 " of %" PRId64 " %s%s left out %s",
+                     p->folder, n, p->lines, prepared_is_table(p) ? "record" : "line",
+                     text_plural(p->lines, "", "s"), why);
 }
 
 static void tell(Job *job, const PrepareResult *result)
 {
     const Prepared *p = &result->prepared;
     int64_t n = (int64_t)p->shards.count;
+    const bool is_table = prepared_is_table(p);
+    const char *line = is_table ? "record" : "line";
     fprintf(stderr, "%s: ", p->folder);
     if (p->kind != CORPUS_STREAM)
-        fprintf(stderr, "%" PRId64 " %s%s of ", p->rows, p->kind == CORPUS_PAIRS ? "pair" : "line",
+        fprintf(stderr, "%" PRId64 " %s%s of ", p->rows,
+                p->kind == CORPUS_PAIRS && !is_table ? "pair" : line,
                 text_plural(p->rows, "", "s"));
-    fprintf(stderr, "%" PRId64 " line%s, ", p->lines, text_plural(p->lines, "", "s"));
+    fprintf(stderr, "%" PRId64 " %s%s, ", p->lines, line, text_plural(p->lines, "", "s"));
     if (p->kind == CORPUS_PAIRS)
         fprintf(stderr, "%" PRId64 " + ", p->source.tokens);
-    fprintf(stderr, "%" PRId64 " token%s, %" PRId64 " shard%s", p->target.tokens,
-            text_plural(p->target.tokens, "", "s"), n, text_plural(n, "", "s"));
+    if (p->kind != CORPUS_RECORDS)
+        fprintf(stderr, "%" PRId64 " token%s, ", p->target.tokens,
+                text_plural(p->target.tokens, "", "s"));
+    if (is_table)
+        fprintf(stderr, "%zu column%s, ", p->columns.count,
+                text_plural((int64_t)p->columns.count, "", "s"));
+    fprintf(stderr, "%" PRId64 " shard%s", n, text_plural(n, "", "s"));
     if (result->kept)
         fprintf(stderr, " (%" PRId64 " %s there)", result->kept,
                 text_plural(result->kept, "was", "were"));
     fputc('\n', stderr);
     tell_left_out(job, p, p->empty,
-                  p->kind == CORPUS_PAIRS ? "for an empty side" : "that are empty");
+                  prepared_is_table(p)      ? "for an empty text"
+                  : p->kind == CORPUS_PAIRS ? "for an empty side"
+                                            : "that are empty");
     tell_left_out(job, p, p->long_,
                   arena_printf(job->arena, "that are longer than %" PRId64 " tokens (--max-length)",
                                p->max_length));
@@ -86,14 +106,20 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
     Prepare *command = record;
     PrepareOptions *o = &command->o;
     PrepareResult result;
-    int status = check_usage(job, o);
+    PrepareModel model;
+    const char *path = arguments->count ? arguments->words[0] : NULL;
+    int status = check_usage(job, command, path);
     if (status)
         return status;
-    text_files_look(job, &o->texts, "", kinds);
+    if (!path)
+        text_files_look(job, &o->texts, "", kinds);
     o->line_limit = command->common.line_limit;
     o->threads = command->common.threads ? (int)command->common.threads : team_default();
     o->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-    bool ok = prepare(job, o, &result);
+    bool ok = !path || (prepare_model_open(job, path, &command->columns, &o->settings, &model) &&
+                        common_check_vocabulary(job, path, model.has_text, false, &o->vocab));
+    o->table = path ? &model : NULL;
+    ok = ok && prepare(job, o, &result);
     status = cli_finish(job, ok);
     if (ok)
         tell(job, &result);
@@ -106,7 +132,9 @@ static const Option options[] = {
      "target text, with as many lines as the source; one for each --source"},
     {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
      "pairs in one file, in lines of source, tab, target; or a translation memory, FILE.tmx,\n"
-     "which is read whole into memory"},
+     "which is read whole into memory; with MODEL.tfg a table: TSV, CSV, JSON lines, safetensors"},
+    {"column", "INPUT=FIELD", FIELD(Prepare, columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL, "text of a model with one input"},
@@ -126,6 +154,8 @@ static const Option options[] = {
      "lines that each file of ids is made from (as many as have 8 MiB)"},
     {"window-rows", "N", FIELD(Prepare, o.window_rows), 1, "1048576",
      "most rows that a training has in memory, and draws its batches from, at a time"},
+    {"set", "NAME=VALUE", FIELD(Prepare, o.settings), 0, NULL,
+     "give a constant of MODEL.tfg another value, as the training will"},
     OPTION_THREADS(Prepare),
     {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "folder to make, or to complete"},
 };
@@ -133,11 +163,13 @@ static const Option options[] = {
 const Command command_prepare = {
     .name = "prepare",
     .summary = "make shards of ids from texts, for tfc train --prepared",
-    .arguments = "-o FOLDER",
+    .arguments = "[MODEL.tfg] -o FOLDER",
+    .max_arguments = 1,
     .text =
-        "Turns texts into files of ids, for trainings whose data is larger than memory. If it is\n"
-        "killed and called again, it keeps the files that are complete and makes the others. The\n"
-        "result is the same for any number of threads.",
+        "Turns texts into files of ids, for trainings whose data is larger than memory; with\n"
+        "MODEL.tfg, the table that feeds this model. If it is killed and called again, it keeps\n"
+        "the files that are complete and makes the others. The result is the same for any number\n"
+        "of threads.",
     COMMAND_OPTIONS(Prepare, options),
     .run = run_prepare,
 };

@@ -25,38 +25,22 @@ static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
 enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT };
 enum { TRAIN_TEXTS = VALID_TEXTS | TEXTS_PREPARED };
 
-/* Whether a vocabulary is given, if the model reads text. */
-static bool check_vocabulary(Job *job, const TrainOptions *o, const Training *t)
-{
-    bool has_text = columns_have_text(&t->ports, &t->columns);
-    if (has_text && !o->vocab.spec && !o->prepared)
-        return cli_refuse(job, "%s", VOCAB_IS_MISSING);
-    if (!has_text && vocabulary_is_chosen(&o->vocab))
-        return cli_refuse(job,
-                          "the columns of %s are labels and numbers, and no text needs a "
-                          "vocabulary: leave --vocab out",
-                          o->model);
-    return true;
-}
-
 /* A model whose inputs are columns reads tables alone. */
 static bool check_table(Job *job, const TrainOptions *o)
 {
-    bool is_given = o->texts.data.count > 0;
+    bool is_given = o->texts.data.count > 0 || o->rows;
     const TextFiles *all[] = {&o->texts, &o->valid_texts};
     for (int i = 0; i < 2; i++)
         if (all[i]->source.count || all[i]->target.count || all[i]->text.count)
             is_given = false;
-    if (o->prepared || o->lines || o->languages)
+    if (o->lines || o->languages)
         return cli_refuse(job, "%s reads a table: %s is not for it", o->model,
-                          o->prepared ? "--prepared"
-                          : o->lines  ? "--lines"
-                                      : "--languages");
+                          o->lines ? "--lines" : "--languages");
     return is_given ||
            cli_refuse(
                job,
-               "%s reads columns of a table: give it as --data FILE, and what to validate on "
-               "as --valid-data FILE",
+               "%s reads columns of a table: give it as --data FILE or --prepared FOLDER, and what "
+               "to validate on as --valid-data FILE",
                o->model);
 }
 
@@ -65,7 +49,10 @@ static bool check_texts(Job *job, TrainOptions *o, const Training *training)
 {
     const ModelPorts *ports = &training->ports;
     o->kind = ports_kind(ports, o->lines);
-    if (!check_vocabulary(job, o, training))
+    if (!common_check_vocabulary(job, o->model, columns_have_text(ports, &training->columns),
+                                 o->rows != NULL, &o->vocab))
+        return false;
+    if (o->rows && !check_prepared(job, o, ports))
         return false;
     if (ports->is_table)
         return check_table(job, o); /* errors are counted on CTC's labels */
@@ -77,8 +64,6 @@ static bool check_texts(Job *job, TrainOptions *o, const Training *training)
         return cli_refuse(job, "--column: no input of %s is fed by a column of a table", o->model);
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
-    if (o->rows && !check_prepared(job, o, ports))
-        return false;
     const bool pairs = o->kind == CORPUS_PAIRS;
     const char *misfit = text_files_misfit(job->arena, &o->valid_texts, "valid-", VALID_TEXTS,
                                            o->model, pairs, false);

@@ -64,6 +64,19 @@ TextList fields_given(Job *job, const RunFolder *run, const TextList *columns)
     return given;
 }
 
+bool common_check_vocabulary(Job *job, const char *model, bool has_text, bool is_there,
+                             const VocabularyChoice *choice)
+{
+    if (has_text && !choice->spec && !is_there)
+        return cli_refuse(job, "%s", VOCAB_IS_MISSING);
+    if (!has_text && vocabulary_is_chosen(choice) && !is_there)
+        return cli_refuse(job,
+                          "the columns of %s are labels and numbers, and no text needs a "
+                          "vocabulary: leave --vocab out",
+                          model);
+    return true;
+}
+
 RunSource common_source(const Common *common, const char *path)
 {
     return (RunSource){.path = path,

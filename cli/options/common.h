@@ -152,6 +152,11 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
  * error. */
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
+/* Whether a vocabulary is chosen if and only if a model fed by columns has text among them.
+ * `is_there`: prepared data has one in any case. False after an error. */
+bool common_check_vocabulary(Job *job, const char *model, bool has_text, bool is_there,
+                             const VocabularyChoice *choice);
+
 /* The fields that feed a run's inputs: those that it was trained with, then those of --column. */
 TextList fields_given(Job *job, const RunFolder *run, const TextList *columns);
 

@@ -4,7 +4,10 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/team.h"
+#include "driver/corpus/prepare_report.h"
+#include "driver/corpus/prepare_tables.h"
 #include "driver/corpus/prepare_vocabulary.h"
+#include "driver/run/label_lists.h"
 #include "driver/run/lock.h"
 
 #include <inttypes.h>
@@ -13,8 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Task: a shard that is to be made. What its thread has to tell is in an arena of its own, which
- * is freed when it has been told. */
+/* Task: a shard that is to be made.
+ *   unknown   unknown tokens of source, target and columns */
+enum { OF_SOURCE, OF_TARGET, OF_COLUMNS, MOST_TEXTS = OF_COLUMNS + MOST_COLUMNS };
 typedef struct Task {
     const TextPart *part;
     const TextCut *cut;
@@ -22,16 +26,15 @@ typedef struct Task {
     bool ends;         /* with its text's last line */
     const char *path;
     TokenShard shard;
-    SidesUnknown unknown;
+    int64_t unknown[MOST_TEXTS];
     bool kept;
-    Arena *arena;
-    Diagnostics diags;
+    PrepareReport report;
 } Task;
 
 typedef struct Tasks {
     const PrepareOptions *options;
     const Vocabulary *vocab;
-    CorpusKind kind;
+    CorpusOptions rows; /* of a shard; their place apart */
     int id_bytes;
     Task *data;
     int n;
@@ -41,10 +44,40 @@ typedef struct Tasks {
 
 static CorpusKind kind_of(const PrepareOptions *o)
 {
-    return !o->texts.text.count ? CORPUS_PAIRS : o->lines ? CORPUS_LINES : CORPUS_STREAM;
+    return o->table               ? o->table->kind
+           : !o->texts.text.count ? CORPUS_PAIRS
+           : o->lines             ? CORPUS_LINES
+                                  : CORPUS_STREAM;
+}
+
+static CorpusOptions rows_of(const PrepareOptions *o)
+{
+    CorpusOptions options = {.kind = kind_of(o)};
+    if (options.kind != CORPUS_STREAM)
+        options.max_length = o->max_length;
+    if (o->table) {
+        options.columns = o->table->columns.specs;
+        options.n_columns = o->table->columns.n;
+        options.same_lengths = o->table->same_lengths;
+    }
+    return options;
 }
 
 /* ---- a shard ---- */
+
+static uint64_t hash_columns(uint64_t hash, const PrepareModel *model)
+{
+    Arena *arena = arena_new();
+    for (int k = 0; k < model->fields.n; k++)
+        hash = hash_string(hash, model->fields.names[k]);
+    for (int c = 0; c < model->columns.n; c++) {
+        const ColumnSpec *spec = &model->columns.specs[c];
+        hash = hash_string(hash_string(hash, spec->input), column_holds(arena, spec));
+        hash = hash_u64(hash_u64(hash, (uint64_t)spec->side), (uint64_t)spec->below);
+    }
+    arena_free(arena);
+    return hash;
+}
 
 /* Of all that decides what the shard's rows are. */
 static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
@@ -52,8 +85,10 @@ static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
     enum { ORDER_OF_ROWS = 1 }; /* another number where the rows of the same lines become others */
     const TextPart *part = task->part;
     uint64_t hash = hash_u64(hash_u64(HASH_SEED, ORDER_OF_ROWS), vocab_hash(tasks->vocab));
-    hash = hash_u64(hash_u64(hash, tasks->kind), (uint64_t)tasks->id_bytes);
+    hash = hash_u64(hash_u64(hash, tasks->rows.kind), (uint64_t)tasks->id_bytes);
     hash = hash_u64(hash, (uint64_t)tasks->options->max_length);
+    if (tasks->options->table)
+        hash = hash_columns(hash, tasks->options->table);
     if (vocab_rules(tasks->vocab)->text.newline < 0)
         hash = hash_u64(hash_u64(hash, task->place), task->ends);
     for (int k = 0; k < part->n; k++)
@@ -61,23 +96,50 @@ static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
     return hash_u64(hash_u64(hash, (uint64_t)task->cut->line), (uint64_t)task->cut->lines);
 }
 
-/* Whether the file is there already, made of the same lines in the same way. */
+/* The id of unknown tokens in a column; -1: it is no text, or has none. */
+static int32_t unknown_of(const Tasks *tasks, int c)
+{
+    const ColumnSpec *spec = &tasks->rows.columns[c];
+    return spec->kind == COLUMN_TEXT ? vocab_rules(column_vocab(spec, tasks->vocab))->unk : -1;
+}
+
+static int64_t count_unknown(const TokenSide *side, int32_t unk)
+{
+    UnknownCount count = {0};
+    if (unk >= 0)
+        token_shard_unknown(side, unk, &count);
+    return count.unknown;
+}
+
+/* Counts the unknown tokens of a shard that is open. */
+static void count_all_unknown(const Tasks *tasks, Task *task)
+{
+    const TokenShard *shard = &task->shard;
+    task->unknown[OF_SOURCE] =
+        count_unknown(&shard->source, vocab_rules(vocab_source(tasks->vocab))->unk);
+    task->unknown[OF_TARGET] = count_unknown(&shard->target, vocab_rules(tasks->vocab)->unk);
+    for (int c = 0; c < shard->n_columns; c++)
+        task->unknown[OF_COLUMNS + c] = count_unknown(&shard->columns[c], unknown_of(tasks, c));
+}
+
+/* Whether the file is there already, made of the same lines in the same way; then *task has its
+ * figures. */
 static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
 {
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
     int32_t source_size = vocab_size(vocab_source(tasks->vocab));
+    int64_t sizes[MOST_COLUMNS];
+    for (int c = 0; c < tasks->rows.n_columns; c++)
+        sizes[c] = column_below(&tasks->rows.columns[c], tasks->vocab);
     bool opened = file_exists(task->path) && token_shard_open(&diags, task->path, &task->shard);
-    bool ok = opened && task->shard.parameters == parameters && task->shard.kind == tasks->kind &&
-              task->shard.id_bytes == tasks->id_bytes &&
-              token_shard_check(&diags, &task->shard, source_size, vocab_size(tasks->vocab));
-    if (ok) {
-        token_shard_unknown(&task->shard, &task->shard.source,
-                            vocab_rules(vocab_source(tasks->vocab))->unk, &task->unknown.source);
-        token_shard_unknown(&task->shard, &task->shard.target, vocab_rules(tasks->vocab)->unk,
-                            &task->unknown.target);
-    }
+    bool ok = opened && task->shard.parameters == parameters &&
+              task->shard.kind == tasks->rows.kind && task->shard.id_bytes == tasks->id_bytes &&
+              task->shard.n_columns == tasks->rows.n_columns &&
+              token_shard_check(&diags, &task->shard, source_size, vocab_size(tasks->vocab), sizes);
+    if (ok)
+        count_all_unknown(tasks, task);
     const TokenShard shard = task->shard;
     if (opened)
         token_shard_close(&task->shard);
@@ -86,25 +148,34 @@ static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
     return ok;
 }
 
+static bool read_records(const Tasks *tasks, Task *task, Corpus *rows)
+{
+    CorpusText text;
+    int64_t first;
+    Diagnostics *diags = &task->report.diags;
+    return table_part_read(diags, task->report.arena, tasks->options, task->part, task->cut, &text,
+                           &first) &&
+           corpus_add_records(diags, rows, &text, first, task->cut->lines);
+}
+
 static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
 {
     PairReader reader;
     Line sides[2];
-    bool ok =
-        pair_reader_open(&task->diags, task->part, task->cut, tasks->options->line_limit, &reader);
+    Diagnostics *diags = &task->report.diags;
+    bool ok = pair_reader_open(diags, task->part, task->cut, tasks->options->line_limit, &reader);
     for (int64_t i = 0; ok && i < task->cut->lines && !atomic_load(tasks->failed); i++) {
-        ok = pair_reader_next(&task->diags, &reader, sides);
-        if (ok && tasks->kind == CORPUS_STREAM)
+        ok = pair_reader_next(diags, &reader, sides);
+        if (ok && tasks->rows.kind == CORPUS_STREAM)
             corpus_add_stream(rows, &sides[0]);
         else if (ok)
-            corpus_add(rows, i, &sides[0], tasks->kind == CORPUS_PAIRS ? &sides[1] : NULL);
+            corpus_add(rows, i, &sides[0], tasks->rows.kind == CORPUS_PAIRS ? &sides[1] : NULL);
     }
-    if (tasks->kind == CORPUS_STREAM)
+    if (tasks->rows.kind == CORPUS_STREAM)
         corpus_close_stream(rows, task->ends);
     if (ok && rows->refused) {
-        diag_error(&task->diags, (Loc){0}, "%s:%" PRId64 ": %s: shorten the line",
-                   task->part->text[0].file, task->cut->line + rows->refused_line + 1,
-                   rows->refusal);
+        diag_error(diags, (Loc){0}, "%s:%" PRId64 ": %s: shorten the line", task->part->name[0],
+                   task->cut->line + rows->refused_line + 1, rows->refusal);
         ok = false;
     }
     pair_reader_close(&reader);
@@ -113,18 +184,17 @@ static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
 
 static bool make_shard(const Tasks *tasks, Task *task, uint64_t parameters)
 {
-    task->arena = arena_new();
-    diag_init(&task->diags, task->arena);
-    CorpusOptions options = {.kind = tasks->kind, .place = task->place};
-    if (tasks->kind != CORPUS_STREAM)
-        options.max_length = tasks->options->max_length;
+    CorpusOptions options = tasks->rows;
+    options.place = task->place;
     Corpus *rows = corpus_new(tasks->vocab, &options);
+    prepare_report_begin(&task->report);
     task->shard = (TokenShard){.id_bytes = tasks->id_bytes, .parameters = parameters};
-    bool ok = read_rows(tasks, task, rows);
-    corpus_count_unknown(rows, 0, &task->unknown);
+    bool ok = (tasks->options->table ? read_records : read_rows)(tasks, task, rows);
     ok = ok && !atomic_load(tasks->failed) &&
-         token_shard_write(&task->diags, task->path, rows, &task->shard);
+         token_shard_write(&task->report.diags, task->path, rows, &task->shard);
     corpus_free(rows);
+    if (ok) /* what has been read of a table, too */
+        prepare_report_drop(&task->report);
     return ok;
 }
 
@@ -150,7 +220,7 @@ static Tasks list_tasks(Job *job, const PrepareOptions *o, const TextParts *part
     int32_t source_size = vocab_size(vocab_source(vocab)), size = vocab_size(vocab);
     Tasks tasks = {.options = o,
                    .vocab = vocab,
-                   .kind = kind_of(o),
+                   .rows = rows_of(o),
                    .id_bytes = token_shard_id_bytes(source_size, size)};
     int64_t n = 0;
     for (int i = 0; i < parts->n; i++)
@@ -169,24 +239,6 @@ static Tasks list_tasks(Job *job, const PrepareOptions *o, const TextParts *part
     return tasks;
 }
 
-/* Passes on what went wrong first in the order of the text; false: something did. */
-static bool tell(Job *job, Tasks *tasks)
-{
-    bool ok = true;
-    for (int i = 0; i < tasks->n; i++) {
-        Task *task = &tasks->data[i];
-        for (size_t k = 0; ok && task->arena && k < task->diags.list.count; k++) {
-            Diag diag = task->diags.list.data[k];
-            if (diag.loc.source)
-                diag.loc.source = text_quoted(job->arena, diag.loc.source->path);
-            diag_error(&job->diags, diag.loc, "%s", diag.message);
-        }
-        ok = ok && !job->diags.errors;
-        arena_free(task->arena);
-    }
-    return ok;
-}
-
 static bool make_shards(Job *job, const PrepareOptions *o, Tasks *tasks)
 {
     atomic_bool failed = false;
@@ -194,7 +246,7 @@ static bool make_shards(Job *job, const PrepareOptions *o, Tasks *tasks)
     tasks->failed = &failed;
     tasks->n_done = &n_done;
     team_each(o->threads, tasks->n, run_task, tasks);
-    return tell(job, tasks);
+    return prepare_reports_tell(job, &tasks->data->report, (size_t)tasks->n, sizeof *tasks->data);
 }
 
 /* Shards that an earlier call with other options left behind these. */
@@ -204,10 +256,11 @@ static void remove_others(Job *job, const PrepareOptions *o, int64_t first)
         first++;
 }
 
-static void add_side(PreparedSide *sum, const TokenSide *side, const UnknownCount *unknown)
+static void add_side(PreparedSide *sum, const TokenSide *side, int64_t unknown)
 {
     sum->tokens += side->tokens;
-    sum->unknown += unknown->unknown;
+    if (sum->unknown >= 0)
+        sum->unknown += unknown;
     if (side->longest > sum->longest)
         sum->longest = side->longest;
 }
@@ -222,11 +275,19 @@ static void add_shards(Job *job, const Tasks *tasks, PrepareResult *result)
         p->empty += shard->empty;
         p->long_ += shard->long_;
         p->parameters = hash_u64(p->parameters, shard->parameters);
-        add_side(&p->source, &shard->source, &tasks->data[i].unknown.source);
-        add_side(&p->target, &shard->target, &tasks->data[i].unknown.target);
-        vec_push(job->arena, p->shards,
-                 ((PreparedShard){shard->rows, shard->source.tokens, shard->target.tokens,
-                                  shard->parameters, shard->checksum}));
+        PreparedShard entry = {.rows = shard->rows,
+                               .source = shard->source.tokens,
+                               .target = shard->target.tokens,
+                               .parameters = shard->parameters,
+                               .checksum = shard->checksum};
+        add_side(&p->source, &shard->source, tasks->data[i].unknown[OF_SOURCE]);
+        add_side(&p->target, &shard->target, tasks->data[i].unknown[OF_TARGET]);
+        for (int c = 0; c < shard->n_columns; c++) {
+            add_side(&p->columns.data[c], &shard->columns[c],
+                     tasks->data[i].unknown[OF_COLUMNS + c]);
+            entry.values += shard->columns[c].tokens;
+        }
+        vec_push(job->arena, p->shards, entry);
         result->kept += tasks->data[i].kept;
     }
 }
@@ -260,19 +321,42 @@ static bool check_folder(Job *job, const PrepareOptions *o, const Tasks *tasks)
                      o->folder);
 }
 
+static void name_side(const PrepareModel *model, const char *input, int field, PreparedSide *side)
+{
+    side->input = field < 0 ? NULL : input;
+    side->field = field < 0 ? NULL : model->fields.names[field];
+}
+
+static void name_columns(Job *job, const PrepareModel *model, Prepared *p)
+{
+    const TableFields *fields = &model->fields;
+    name_side(model, model->ports.source, fields->source, &p->source);
+    name_side(model, model->ports.target, fields->target, &p->target);
+    for (int c = 0; c < model->columns.n; c++) {
+        const ColumnSpec *spec = &model->columns.specs[c];
+        PreparedSide column = {.unknown = spec->kind == COLUMN_TEXT ? 0 : -1,
+                               .holds = column_holds(job->arena, spec)};
+        name_side(model, spec->input, fields->columns[c], &column);
+        vec_push(job->arena, p->columns, column);
+    }
+}
+
 static bool make_all(Job *job, const PrepareOptions *o, TextParts *parts, PrepareResult *result)
 {
     Prepared *p = &result->prepared;
     TextList tokens = {0};
+    if (o->table && !table_labels(job, o, parts))
+        return false;
     const Vocabulary *vocab = prepare_vocabulary(job, o, parts, &tokens);
-    if (!vocab)
+    if (!vocab || (o->table && !prepare_model_fit(job, &o->settings, vocab, o->table)))
         return false;
     Tasks tasks = list_tasks(job, o, parts, vocab);
     if (!check_folder(job, o, &tasks) || !prepare_vocabulary_save(job, o, vocab, &tokens) ||
+        (o->table && !label_lists_write(job, o->folder, &o->table->columns, NULL)) ||
         !make_shards(job, o, &tasks))
         return false;
     *p = (Prepared){.folder = o->folder,
-                    .kind = tasks.kind,
+                    .kind = tasks.rows.kind,
                     .id_bytes = tasks.id_bytes,
                     .max_length = o->max_length,
                     .window_rows = o->window_rows,
@@ -283,6 +367,8 @@ static bool make_all(Job *job, const PrepareOptions *o, TextParts *parts, Prepar
     for (int i = 0; i < parts->n; i++)
         for (int k = 0; k < parts->data[i].n; k++)
             vec_push(job->arena, p->texts, parts->data[i].text[k]);
+    if (o->table)
+        name_columns(job, o->table, p);
     add_shards(job, &tasks, result);
     remove_others(job, o, tasks.n);
     prepared_tell_unknown(&job->diags, p);

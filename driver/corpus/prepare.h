@@ -1,5 +1,6 @@
-/* tfc prepare: makes a folder of prepared data (runtime/data/prepared.h) from texts that may be
- * larger than memory; only a translation memory is read whole.
+/* tfc prepare: makes a folder of prepared data (runtime/data/prepared.h) from texts, or from tables
+ * that feed a model, which may be larger than memory; only a translation memory is read whole, and
+ * compressed files are unpacked into the folder for as long as the call takes.
  *
  * The texts are read once to count and to hash them; then `threads` threads make the shards, each
  * thread one at a time. A shard has a range of the lines of one text, so it does not depend on
@@ -9,6 +10,7 @@
 #ifndef DRIVER_CORPUS_PREPARE_H
 #define DRIVER_CORPUS_PREPARE_H
 
+#include "driver/corpus/prepare_model.h"
 #include "driver/corpus/text_files.h"
 #include "driver/run/vocabularies.h"
 #include "runtime/data/prepared.h"
@@ -25,6 +27,8 @@
 
 typedef struct PrepareOptions {
     TextFiles texts;
+    PrepareModel *table;   /* the model that the table texts.data feeds; NULL: they are texts */
+    TextList settings;     /* "NAME=VALUE": of the model */
     const char *languages; /* of translation memories */
     bool lines; /* of --text: each line is a text of its own; else the text is one stream */
     VocabularyChoice vocab;

@@ -4,10 +4,10 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/machine.h"
 #include "base/sha256.h"
 #include "base/team.h"
-#include "base/temporary.h"
+#include "driver/corpus/prepare_files.h"
+#include "driver/corpus/prepare_tables.h"
 #include "runtime/data/pairing.h"
 #include "runtime/data/tmx.h"
 
@@ -30,44 +30,19 @@ static const char *real_path(Arena *arena, const char *path)
     return copy;
 }
 
+static void add_file(Job *job, TextPart *part, const char *option, const char *path)
+{
+    const int k = part->n++;
+    part->name[k] = part->read[k] = path;
+    part->text[k] = (PreparedText){.option = option, .file = real_path(job->arena, path)};
+}
+
 static TextPart *add_part(Job *job, TextParts *parts, const char *option, const char *path)
 {
     TextPart *part = &parts->data[parts->n++];
-    *part = (TextPart){.n = 1, .read = {path}};
-    part->text[0] = (PreparedText){.option = option, .file = real_path(job->arena, path)};
+    *part = (TextPart){.n = 0};
+    add_file(job, part, option, path);
     return part;
-}
-
-static const char *hash_file(Arena *arena, const Source *file)
-{
-    Sha256 sha;
-    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
-    sha256_init(&sha);
-    sha256_add(&sha, file->text, file->length);
-    sha256_finish_text(&sha, text);
-    return text;
-}
-
-/* A translation memory becomes a file of lines beside the shards, for as long as this process. */
-static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int number)
-{
-    const Source *file =
-        file_read(&job->diags, job->arena, part->read[0], (size_t)machine_memory_free() / 4);
-    const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, o->languages) : NULL;
-    if (!pairs)
-        return false;
-    part->text[0].bytes = (int64_t)file->length;
-    part->text[0].sha256 = hash_file(job->arena, file);
-    char *path;
-    int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/memory-%d", o->folder, number),
-                            0666, &path);
-    if (fd < 0)
-        return diag_errno(&job->diags, "write into", o->folder, errno), false;
-    close(fd);
-    part->is_made = true; /* to be removed, whatever becomes of it */
-    part->read[0] = arena_strdup(job->arena, path);
-    free(path);
-    return file_write_own(&job->diags, part->read[0], pairs->text, pairs->length);
 }
 
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
@@ -77,15 +52,13 @@ static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
     parts->data = ARENA_ARRAY(job->arena, TextPart, n + 1);
     for (size_t i = 0; i < texts->source.count; i++) {
         TextPart *part = add_part(job, parts, "source", texts->source.data[i]);
-        part->n = 2;
-        part->read[1] = texts->target.data[i];
-        part->text[1] = (PreparedText){.option = "target",
-                                       .file = real_path(job->arena, texts->target.data[i])};
+        add_file(job, part, "target", texts->target.data[i]);
     }
     for (size_t i = 0; i < texts->data.count; i++) {
         TextPart *part = add_part(job, parts, "data", texts->data.data[i]);
-        part->has_columns = true;
-        if (tmx_is_name(texts->data.data[i]) && !read_memory(job, o, part, (int)i))
+        part->has_columns = !o->table;
+        if (!o->table && tmx_is_name(texts->data.data[i]) &&
+            !prepare_file_from_memory(job, o, part))
             return false;
     }
     for (size_t i = 0; i < texts->text.count; i++)
@@ -97,10 +70,15 @@ static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
 
 enum { CHUNK = 1 << 20 };
 
+/* Scan
+ *   begin, end   of what is in the buffer and not yet passed
+ *   at, lines    bytes and lines passed
+ *   in_quotes    of CSV: the record is in a field in quotes, which began at open_at */
 typedef struct Scan {
     int fd;
-    size_t begin, end; /* of what is in the buffer and not yet passed */
-    int64_t at;        /* bytes passed */
+    size_t begin, end;
+    int64_t at, lines, line_limit, open_at;
+    bool is_csv, in_quotes;
     Sha256 sha;
     char buffer[CHUNK];
 } Scan;
@@ -113,7 +91,7 @@ static bool fill(Scan *scan, TextPart *part, int k)
     while (n < 0 && errno == EINTR);
     if (n < 0) {
         part->error = errno;
-        part->problem = part->read[k];
+        part->problem = part->name[k];
     }
     scan->begin = 0;
     scan->end = n > 0 ? (size_t)n : 0;
@@ -130,6 +108,15 @@ static void pass_mark(Scan *scan, TextPart *part, int k)
     scan->at = 3;
 }
 
+static void pass_quotes(Scan *scan, const char *from, size_t n)
+{
+    const char *end = from + n;
+    for (const char *at = from; (at = memchr(at, '"', (size_t)(end - at))); at++) {
+        scan->in_quotes = !scan->in_quotes;
+        scan->open_at = scan->at + (at - from);
+    }
+}
+
 /* Passes a line of file k with its end; false: there is none any more, or (part->error) it cannot
  * be read. */
 static bool pass_line(Scan *scan, TextPart *part, int k)
@@ -141,6 +128,8 @@ static bool pass_line(Scan *scan, TextPart *part, int k)
         const char *from = scan->buffer + scan->begin;
         const char *newline = memchr(from, '\n', scan->end - scan->begin);
         size_t n = newline ? (size_t)(newline + 1 - from) : scan->end - scan->begin;
+        if (scan->is_csv)
+            pass_quotes(scan, from, n);
         scan->begin += n;
         scan->at += (int64_t)n;
         if (newline)
@@ -148,21 +137,31 @@ static bool pass_line(Scan *scan, TextPart *part, int k)
     }
 }
 
-static Scan *open_scan(const char *path, int *error)
+static Scan *open_scan(const TextPart *part, int k, int64_t line_limit, int *error)
 {
-    struct stat info = {0};
-    Scan *scan = memory_resized(NULL, sizeof *scan);
-    scan->begin = scan->end = 0;
-    scan->at = 0;
+    Scan *scan = memory_zeroed(1, sizeof *scan);
     sha256_init(&scan->sha);
-    scan->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (scan->fd >= 0 && !fstat(scan->fd, &info) && S_ISREG(info.st_mode))
-        return scan;
-    *error = scan->fd < 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;
+    scan->is_csv = part->table && part->table->head.format == TABLE_CSV;
+    scan->line_limit = line_limit ? line_limit : LINE_LIMIT;
+    scan->fd = prepare_file_open(part->read[k], error);
     if (scan->fd >= 0)
-        close(scan->fd);
+        return scan;
     free(scan);
     return NULL;
+}
+
+/* Passes a line, or a record of CSV: it ends with the first line that ends in no quotes. (Where
+ * quotes are longer than any field may be, the record is bad, and ends as well.) */
+static bool pass_record(Scan *scan, TextPart *part, int k)
+{
+    const int64_t start = scan->at;
+    scan->in_quotes = false;
+    do {
+        if (!pass_line(scan, part, k))
+            return !part->error && scan->at > start;
+        scan->lines++;
+    } while (scan->in_quotes && scan->at - scan->open_at <= scan->line_limit + 2);
+    return true;
 }
 
 static void add_cut(TextPart *part, const TextCut *cut)
@@ -179,38 +178,59 @@ static int64_t passed(const TextPart *part, Scan *const scans[2])
     return scans[0]->at + (part->n == 2 ? scans[1]->at : 0);
 }
 
-/* Goes through all lines; `lines_a_shard` 0: by bytes. */
+/* A cut that begins here. */
+static TextCut begin_cut(const TextPart *part, Scan *const scans[2])
+{
+    return (TextCut){.line = scans[0]->lines,
+                     .at = {scans[0]->at, part->n == 2 ? scans[1]->at : 0}};
+}
+
+/* Goes through all lines or records; `lines_a_shard` 0: by bytes. */
 static void scan_lines(TextPart *part, Scan *scans[2], int64_t lines_a_shard)
 {
-    TextCut cut = {0};
     bool more[2] = {true, part->n == 2};
     for (int k = 0; k < part->n; k++)
         pass_mark(scans[k], part, k);
-    int64_t bytes = passed(part, scans);
+    if (part->table && part->table->head.lines)
+        pass_record(scans[0], part, 0);
+    const bool is_first = !part->table || !part->table->head.lines;
+    TextCut cut = is_first ? (TextCut){0} : begin_cut(part, scans); /* 0: with the mark */
     while (!part->error && (more[0] || more[1])) {
-        int64_t before = passed(part, scans);
         for (int k = 0; k < part->n; k++)
-            if (more[k] && (more[k] = pass_line(scans[k], part, k)))
+            if (more[k] && (more[k] = pass_record(scans[k], part, k)))
                 part->text[k].lines++;
         if (!more[0] || (part->n == 2 && !more[1]))
             continue; /* the rest of a longer file is only counted */
         cut.lines++;
-        bytes += passed(part, scans) - before;
-        if (lines_a_shard ? cut.lines < lines_a_shard : bytes < PREPARE_SHARD_BYTES)
+        cut.bytes = passed(part, scans) - cut.at[0] - cut.at[1];
+        if (lines_a_shard ? cut.lines < lines_a_shard : cut.bytes < PREPARE_SHARD_BYTES)
             continue;
         add_cut(part, &cut);
-        cut = (TextCut){.line = cut.line + cut.lines,
-                        .at = {scans[0]->at, part->n == 2 ? scans[1]->at : 0}};
-        bytes = 0;
+        cut = begin_cut(part, scans);
     }
     if (cut.lines)
         add_cut(part, &cut);
 }
 
+/* Tensors are cut by their rows. */
+static void cut_tensors(const PrepareOptions *o, TextPart *part)
+{
+    const int64_t bytes = table_part_record_bytes(part->table, o->table->fields.n),
+                  most = o->rows_per_shard             ? o->rows_per_shard
+                         : bytes < PREPARE_SHARD_BYTES ? PREPARE_SHARD_BYTES / bytes
+                                                       : 1,
+                  n = part->table->n;
+    part->text[0].lines = n;
+    for (int64_t first = 0; first < n; first += most) {
+        const TextCut cut = {.line = first, .lines = n - first < most ? n - first : most};
+        add_cut(part, &cut);
+    }
+}
+
 typedef struct Scanning {
+    const PrepareOptions *options;
     TextPart *parts;
     char (*hashes)[2][2 * SHA256_BYTES + 1];
-    int64_t lines_a_shard;
 } Scanning;
 
 static void scan_part(const void *context, int64_t index)
@@ -218,13 +238,20 @@ static void scan_part(const void *context, int64_t index)
     const Scanning *s = context;
     TextPart *part = &s->parts[index];
     Scan *scans[2] = {0};
+    const PrepareOptions *o = s->options;
+    const bool is_tensors = part->table && part->table->tensors;
     for (int k = 0; k < part->n && !part->error; k++)
-        if (!(scans[k] = open_scan(part->read[k], &part->error)))
-            part->problem = part->read[k];
-    if (!part->error)
-        scan_lines(part, scans, s->lines_a_shard);
+        if (!(scans[k] = open_scan(part, k, o->line_limit, &part->error)))
+            part->problem = part->name[k];
+    if (!part->error && is_tensors)
+        while (fill(scans[0], part, 0))
+            scans[0]->at += (int64_t)scans[0]->end;
+    else if (!part->error)
+        scan_lines(part, scans, o->rows_per_shard);
+    if (is_tensors)
+        cut_tensors(o, part);
     for (int k = 0; k < part->n && scans[k]; k++) {
-        if (!part->is_made) { /* a memory's are those of its own file */
+        if (!part->is_made[k]) { /* what was made of a file has that file's */
             sha256_finish_text(&scans[k]->sha, s->hashes[index][k]);
             part->text[k].sha256 = s->hashes[index][k];
             part->text[k].bytes = scans[k]->at;
@@ -234,10 +261,25 @@ static void scan_part(const void *context, int64_t index)
     }
 }
 
-/* A text of one line may be many, of another system. */
-static bool check_ends(Job *job, const char *path)
+/* File k of a part with its text, so that messages can show a line; without the text if the file
+ * cannot be read or has more than 64 MiB. In the arena. */
+static const Source *text_quoted(Arena *arena, const TextPart *part, int k)
 {
-    const Source *text = text_quoted(job->arena, path);
+    enum { QUOTED_BYTES = 1 << 26 };
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
+    const Source *whole = file_read(&unseen, arena, part->read[k], QUOTED_BYTES);
+    Source *source = ARENA_NEW(arena, Source);
+    if (whole)
+        *source = *whole;
+    source->path = part->name[k];
+    return source;
+}
+
+/* A text of one line may be many, of another system. */
+static bool check_ends(Job *job, const TextPart *part, int k)
+{
+    const Source *text = text_quoted(job->arena, part, k);
     if (!text->text || !text_has_cr_lines(text->text, text->length))
         return true;
     diag_error(&job->diags, (Loc){.source = text}, CR_LINES_ADVICE);
@@ -257,20 +299,41 @@ static bool check_part(Job *job, const TextPart *part)
     }
     if (part->n == 2 && part->text[0].lines != part->text[1].lines)
         return job_error(job, "%s",
-                         pairing_counts_text(job->arena, part->read[0], part->text[0].lines,
-                                             part->read[1], part->text[1].lines));
+                         pairing_counts_text(job->arena, part->name[0], part->text[0].lines,
+                                             part->name[1], part->text[1].lines));
+    if (part->table && !part->text[0].lines)
+        diag_error(&job->diags, (Loc){.source = diag_source(job->arena, part->name[0], "", 0)},
+                   TABLE_HAS_NO_RECORDS);
+    if (part->table)
+        return part->text[0].lines > 0;
     bool ok = true;
     for (int k = 0; k < part->n; k++)
-        ok = (part->text[k].lines != 1 || check_ends(job, part->read[k])) && ok;
+        ok = (part->text[k].lines != 1 || check_ends(job, part, k)) && ok;
     return ok;
+}
+
+/* Unpacks compressed files, and finds the fields of tables. */
+static bool open_parts(Job *job, const PrepareOptions *o, TextParts *parts)
+{
+    if (o->table && !table_files_check(job, &o->texts.data, &o->table->fields))
+        return false;
+    for (int i = 0; i < parts->n; i++) {
+        TextPart *part = &parts->data[i];
+        for (int k = 0; k < part->n; k++)
+            if (!prepare_file_unpack(job, o, part, k))
+                return false;
+        if (o->table && !(part->table = table_part_open(job, o, part)))
+            return false;
+    }
+    return true;
 }
 
 bool prepare_texts(Job *job, const PrepareOptions *o, TextParts *parts)
 {
     *parts = (TextParts){0};
-    if (!name_parts(job, o, parts))
+    if (!name_parts(job, o, parts) || !open_parts(job, o, parts))
         return false;
-    Scanning scanning = {parts->data, NULL, o->rows_per_shard};
+    Scanning scanning = {.options = o, .parts = parts->data};
     scanning.hashes = arena_array(job->arena, (size_t)parts->n, sizeof *scanning.hashes);
     team_each(o->threads, parts->n, scan_part, &scanning);
     bool ok = true;
@@ -286,8 +349,9 @@ void prepare_texts_free(TextParts *parts)
 {
     for (int i = 0; i < parts->n; i++) {
         free(parts->data[i].cuts);
-        if (parts->data[i].is_made)
-            unlink(parts->data[i].read[0]);
+        for (int k = 0; k < parts->data[i].n; k++)
+            if (parts->data[i].is_made[k])
+                unlink(parts->data[i].read[k]);
     }
 }
 
@@ -302,7 +366,7 @@ bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *f
         if (!reader->files[k])
             return false;
         if (!line_reader_seek(reader->files[k], from->at[k], from->line)) {
-            diag_errno(diags, "read", part->read[k], errno);
+            diag_errno(diags, "read", part->name[k], errno);
             return false;
         }
     }
@@ -315,22 +379,12 @@ void pair_reader_close(PairReader *reader)
         line_reader_close(reader->files[k]);
 }
 
-enum { QUOTED_BYTES = 1 << 26 };
-const Source *text_quoted(Arena *arena, const char *path)
-{
-    Diagnostics unseen;
-    diag_init(&unseen, arena);
-    const Source *whole = file_read(&unseen, arena, path, QUOTED_BYTES);
-    Source *bare = ARENA_NEW(arena, Source);
-    *bare = (Source){.path = arena_strdup(arena, path)};
-    return whole ? whole : bare;
-}
-
 /* An error at a line of a file. */
-static bool refuse(Diagnostics *diags, const char *path, int64_t line, int column, const char *what)
+static bool refuse(Diagnostics *diags, const TextPart *part, int k, int64_t line, int column,
+                   const char *what)
 {
     diag_error(diags,
-               (Loc){.source = text_quoted(diags->arena, path),
+               (Loc){.source = text_quoted(diags->arena, part, k),
                      .line = (int)(line < INT32_MAX ? line : INT32_MAX),
                      .column = column},
                "%s", what);
@@ -345,13 +399,13 @@ bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2])
         if (result.status == LINE_END)
             result.message = "the file has fewer lines than when it was counted";
         if (result.status != LINE_READ)
-            return refuse(diags, part->read[k], result.status == LINE_FAILED ? 0 : result.number,
+            return refuse(diags, part, k, result.status == LINE_FAILED ? 0 : result.number,
                           result.column, result.message);
         sides[k] = result.line;
         if (!part->has_columns)
             continue;
         if (!line_columns(&result.line, sides))
-            return refuse(diags, part->read[k], result.number, 1,
+            return refuse(diags, part, k, result.number, 1,
                           "no tab: expected a source, a tab and its target");
     }
     return true;

@@ -90,8 +90,8 @@ static Lines *tensor_column(Job *job, const StFile *file, const Source *source, 
     return lines;
 }
 
-/* The tensors of a file as columns: a row of the first axis is a record. The file stays mapped. */
-static Lines **tensor_columns(Job *job, const char *path, const TableFields *fields)
+/* The file stays mapped. */
+Lines **table_file_tensors(Job *job, const char *path, const TableFields *fields)
 {
     const StFile *file = st_open(&job->diags, job->arena, path);
     Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS + 2);
@@ -114,20 +114,34 @@ static Lines **tensor_columns(Job *job, const char *path, const TableFields *fie
     return columns;
 }
 
-static bool is_tensor_file(const char *path) { return text_ends(path, ".safetensors"); }
+bool table_file_is_tensors(const char *path) { return text_ends(path, ".safetensors"); }
 
 bool table_file_is_named(const char *path)
 {
     TableFormat format;
-    return is_tensor_file(path) || table_is_named(path, &format);
+    return table_file_is_tensors(path) || table_is_named(path, &format);
 }
 
 static bool is_tensors(const TextList *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
-        if (is_tensor_file(paths->data[i]))
+        if (table_file_is_tensors(paths->data[i]))
             return true;
     return false;
+}
+
+bool table_files_check(Job *job, const TextList *paths, const TableFields *fields)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if (tmx_is_name(paths->data[i]))
+            return job_error(job, "%s: a translation memory is pairs of texts, and no table",
+                             paths->data[i]);
+    if (is_tensors(paths) && paths->count > 1)
+        return job_error(job, "%s: a table of tensors is one file", paths->data[0]);
+    if (is_tensors(paths) && (fields->source >= 0 || fields->target >= 0))
+        return job_error(job, "%s: source and target are texts, and tensors have numbers",
+                         paths->data[0]);
+    return true;
 }
 
 /* The fields of the files, as a table or as tensors; NULL after an error. */
@@ -135,44 +149,34 @@ static Lines **read_fields(Job *job, const TextList *paths, const TableFields *f
                            int64_t line_limit)
 {
     const LineLimits limits = {.line = line_limit};
-    for (size_t i = 0; i < paths->count; i++)
-        if (tmx_is_name(paths->data[i])) {
-            job_error(job, "%s: a translation memory is pairs of texts, and no table",
-                      paths->data[i]);
-            return NULL;
-        }
-    if (is_tensors(paths) && paths->count > 1) {
-        job_error(job, "%s: a table of tensors is one file", paths->data[0]);
+    if (!table_files_check(job, paths, fields))
         return NULL;
-    }
-    if (is_tensors(paths) && (fields->source >= 0 || fields->target >= 0)) {
-        job_error(job, "%s: source and target are texts, and tensors have numbers", paths->data[0]);
-        return NULL;
-    }
     if (is_tensors(paths))
-        return tensor_columns(job, paths->data[0], fields);
+        return table_file_tensors(job, paths->data[0], fields);
     const Table *table = table_read_all(&job->diags, job->arena, paths->data, paths->count,
                                         fields->names, (size_t)fields->n, &limits);
     return table ? table->columns : NULL;
+}
+
+CorpusText table_fields_text(Arena *arena, const TableFields *fields, Lines *const *read)
+{
+    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS);
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        columns[c] = fields->columns[c] < 0 ? NULL : read[fields->columns[c]];
+    const Lines *sides[2] = {0};
+    int n = 0;
+    if (fields->source >= 0)
+        sides[n++] = read[fields->source];
+    if (fields->target >= 0) /* alone, it is the one text */
+        sides[n++] = read[fields->target];
+    return (CorpusText){.source = sides[0], .target = sides[1], .columns = columns};
 }
 
 bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,
                       int64_t line_limit, CorpusText *out)
 {
     Lines **read = read_fields(job, paths, fields, line_limit);
-    Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
-    if (!read)
-        return false;
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        columns[c] = fields->columns[c] < 0 ? NULL : read[fields->columns[c]];
-    *out = (CorpusText){.columns = columns};
-    const Lines *sides[2];
-    int n = 0;
-    if (fields->source >= 0)
-        sides[n++] = read[fields->source];
-    if (fields->target >= 0) /* alone, it is the one text */
-        sides[n++] = read[fields->target];
-    out->source = n > 0 ? sides[0] : NULL;
-    out->target = n > 1 ? sides[1] : NULL;
-    return true;
+    if (read)
+        *out = table_fields_text(job->arena, fields, read);
+    return read != NULL;
 }

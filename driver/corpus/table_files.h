@@ -21,6 +21,13 @@ bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, co
 /* Whether a file's name says that it is a table: of texts (table_is_named), or of tensors, whose
  * first axis counts the records (FILE.safetensors). */
 bool table_file_is_named(const char *path);
+/* The same in pieces. table_files_check: whether the files can be one table of these fields; the
+ * next: the tensors of a file, whose rows are the fields' records, NULL after an error; and the
+ * fields as texts and columns, in the arena. */
+bool table_files_check(Job *job, const TextList *paths, const TableFields *fields);
+bool table_file_is_tensors(const char *path);
+Lines **table_file_tensors(Job *job, const char *path, const TableFields *fields);
+CorpusText table_fields_text(Arena *arena, const TableFields *fields, Lines *const *read);
 /* Reads the files as one table; columns that are not read are NULL. Lives in the job's arena. False
  * after an error. */
 bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,

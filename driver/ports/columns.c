@@ -264,6 +264,14 @@ bool columns_have_text(const ModelPorts *ports, const DataColumns *columns)
     return any;
 }
 
+bool columns_hide(const DataColumns *columns)
+{
+    bool any = false;
+    for (int c = 0; c < columns->n; c++)
+        any = any || columns->specs[c].hide.rate > 0;
+    return any;
+}
+
 int columns_find(const DataColumns *columns, const char *input)
 {
     for (int c = 0; c < columns->n; c++)

@@ -27,6 +27,8 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
 bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
 /* Whether source, target or a column is text, which the vocabulary encodes. */
 bool columns_have_text(const ModelPorts *ports, const DataColumns *columns);
+/* Whether a column hides tokens. */
+bool columns_hide(const DataColumns *columns);
 /* The column of that input; -1: none. */
 int columns_find(const DataColumns *columns, const char *input);
 

@@ -26,21 +26,27 @@ static const char *beside_model(Arena *arena, const Op *input, const char *path)
                                    : file_in(arena, arena_strndup(arena, model, folder - 1), path);
 }
 
-/* Whether all cells can be lines of a list; false after an error. */
-static bool check_cells(Job *job, const ColumnSpec *spec, const Lines *cells)
+bool label_lists_are_counted(const DataColumns *columns, int c)
 {
+    return columns->words[c] && !strcmp(columns->words[c], "words");
+}
+
+bool label_lists_check_cells(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells)
+{
+    if (cells->tensor)
+        diag_error(diags, (Loc){0},
+                   "`%s` has a list of words, and a tensor has numbers: declare it int",
+                   spec->input);
     for (int64_t i = 0; i < cells->n && !cells->tensor; i++) {
         const Line *cell = &cells->at[i];
         for (size_t at = 0; at < cell->length; at++)
             if (cell->text[at] == '\n' || cell->text[at] == '\r' || cell->text[at] == '\t') {
-                diag_error(&job->diags, lines_place_within(cells, i, at),
+                diag_error(diags, lines_place_within(cells, i, at),
                            "a label of `%s` has a line break or a tab in it", spec->input);
                 return false;
             }
     }
-    return !cells->tensor ||
-           job_error(job, "`%s` has a list of words, and a tensor has numbers: declare it int",
-                     spec->input);
+    return !cells->tensor;
 }
 
 static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines *cells)
@@ -51,9 +57,12 @@ static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines 
             "the labels of `%s` are those of its data, which is not here: name the folder of a "
             "run, or write `vocab %s = words(\"FILE\")`",
             spec->input, spec->input);
-    return cells && check_cells(job, spec, cells)
-               ? labels_count(job->arena, &cells, 1, spec->side >= 0)
-               : NULL;
+    LabelSet set;
+    if (!cells || !label_lists_check_cells(&job->diags, spec, cells))
+        return NULL;
+    label_set_init(&set, job->arena, spec->side >= 0);
+    label_set_see(&set, cells);
+    return label_set_list(&set, job->arena);
 }
 
 bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
@@ -68,22 +77,22 @@ bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *colu
             spec->labels =
                 read_list(job, beside_model(job->arena, ports->columns[c], words + sizeof file - 1),
                           line_limit);
-        else if (words)
+        else if (words && !spec->labels)
             spec->labels = count_labels(job, spec, cells ? cells[c] : NULL);
         ok = !words || spec->labels;
     }
     return ok;
 }
 
-/* A list of a run, if it is the one that was recorded. */
+/* A list of a folder, if it is the one that was recorded. */
 static const Labels *read_recorded(Job *job, const char *folder, const RunRecord *record,
                                    const char *name)
 {
     const char *path = file_in(job->arena, folder, name);
     const Labels *labels = read_list(job, path, 0);
     Text text = {0};
-    if (!labels)
-        return NULL;
+    if (!labels || !record)
+        return labels;
     labels_print(labels, &text);
     if (run_record_has_changed(job, record, name, text.data, text.length)) {
         job_error(job, "%s is not the list that the run was made with: put that back", path);
@@ -139,7 +148,8 @@ bool label_lists_write(Job *job, const char *folder, const DataColumns *columns,
             continue;
         labels_print(spec->labels, &text);
         const char *name = list_name(job->arena, spec);
-        run_record_add_file(job, record, name, text.data, text.length);
+        if (record)
+            run_record_add_file(job, record, name, text.data, text.length);
         ok = file_write_own(&job->diags, file_in(job->arena, folder, name), text.data, text.length);
         text_free(&text);
     }

@@ -75,6 +75,61 @@ static bool check_predictions(Training *t)
     return true;
 }
 
+/* "`src`, `label`": the inputs that prepared data feeds. */
+static const char *prepared_inputs(Arena *arena, const Prepared *rows)
+{
+    const PreparedSide *sides[] = {&rows->source, &rows->target};
+    const char *text = "";
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->input)
+            text = arena_printf(arena, "%s%s`%s`", text, *text ? ", " : "", sides[i]->input);
+    for (size_t c = 0; c < rows->columns.count; c++)
+        text =
+            arena_printf(arena, "%s%s`%s`", text, *text ? ", " : "", rows->columns.data[c].input);
+    return text;
+}
+
+static bool is_input(const PreparedSide *side, const char *input)
+{
+    return side->input && input ? !strcmp(side->input, input) : !side->input == !input;
+}
+
+/* Whether prepared data is of texts or of a table, as the model reads it, and feeds its inputs. */
+static bool check_prepared_inputs(Job *job, const TrainOptions *o, const ModelPorts *ports,
+                                  const DataColumns *columns)
+{
+    const Prepared *rows = o->rows;
+    if (!rows || (!ports->is_table && !prepared_is_table(rows)))
+        return true;
+    if (ports->is_table != prepared_is_table(rows))
+        return job_error(job,
+                         ports->is_table
+                             ? "%s reads columns of a table, and %s was prepared from texts: tfc "
+                               "prepare %s --data FILE prepares a table"
+                             : "%s reads texts, and %s was prepared from a table for another model",
+                         o->model, o->prepared, o->model);
+    bool ok = is_input(&rows->source, ports->source) && is_input(&rows->target, ports->target) &&
+              (int)rows->columns.count == columns->n;
+    for (int c = 0; c < columns->n && ok; c++)
+        ok = is_input(&rows->columns.data[c], columns->specs[c].input);
+    return ok || job_error(job, "%s was prepared for a model with the inputs %s, and %s has others",
+                           o->prepared, prepared_inputs(job->arena, rows), o->model);
+}
+
+/* Whether the columns of prepared data hold what the model reads. */
+static bool check_prepared_columns(const Training *t)
+{
+    const Prepared *rows = t->options->rows;
+    for (int c = 0; rows && c < t->columns.n; c++) {
+        const ColumnSpec *spec = &t->columns.specs[c];
+        const char *was = rows->columns.data[c].holds, *now = column_holds(t->job->arena, spec);
+        if (strcmp(was, now))
+            return job_error(t->job, "%s has of `%s` %s, and %s reads %s: prepare the table again",
+                             t->options->prepared, spec->input, was, t->options->model, now);
+    }
+    return true;
+}
+
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
@@ -94,6 +149,7 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
                 ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
     ok = ok && session_can_train(&t->session) && check_predictions(t);
     ok = ok && columns_of(job, module, &t->ports, &t->columns) &&
+         check_prepared_inputs(job, options, &t->ports, &t->columns) &&
          table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields);
     ok = ok && training_check_settings(t);
     if (ok)
@@ -117,6 +173,22 @@ static bool compare_run(Job *job, const char *run, const Prepared *rows)
     return vocab != NULL;
 }
 
+/* Other tables of the run have the fields of the one that was prepared, unless --column says so. */
+static void add_field(Job *job, TrainOptions *o, const PreparedSide *side)
+{
+    const size_t length = side->input ? strlen(side->input) : 0;
+    for (size_t i = 0; i < o->columns.count; i++)
+        if (side->input && !strncmp(o->columns.data[i], side->input, length) &&
+            o->columns.data[i][length] == '=')
+            return;
+    if (!side->input || !strcmp(side->input, side->field))
+        return;
+    const char *given = arena_printf(job->arena, "%s=%s", side->input, side->field);
+    vec_push(job->arena, o->columns, given);
+    vec_push(job->arena, o->arguments, "--column");
+    vec_push(job->arena, o->arguments, given);
+}
+
 bool training_open_prepared(Job *job, TrainOptions *o)
 {
     char *real = realpath(o->prepared, NULL); /* a path, whatever its name is like */
@@ -129,6 +201,10 @@ bool training_open_prepared(Job *job, TrainOptions *o)
     o->vocab = (VocabularyChoice){.spec = folder};
     for (size_t i = 0; i < rows->tokens.count; i++)
         vec_push(job->arena, o->vocab.tokens, rows->tokens.data[i]);
+    add_field(job, o, &rows->source);
+    add_field(job, o, &rows->target);
+    for (size_t c = 0; c < rows->columns.count; c++)
+        add_field(job, o, &rows->columns.data[c]);
     return !o->weights || !is_run_folder(o->weights) || compare_run(job, o->weights, rows);
 }
 
@@ -136,11 +212,13 @@ bool training_prepared_kind(Job *job, TrainOptions *o, const ModelPorts *ports)
 {
     CorpusKind kind = o->rows->kind;
     bool pairs = ports->source && ports->target;
+    o->kind = ports_kind(ports, kind == CORPUS_LINES);
+    if (ports->is_table)
+        return true; /* as check_prepared_inputs found */
     if (pairs != (kind == CORPUS_PAIRS))
         return job_error(job, "%s reads %s, and %s was prepared from %s", o->model,
                          pairs ? "sources and targets" : "one text", o->prepared,
                          pairs ? "one text" : "sources and targets");
-    o->kind = ports_kind(ports, kind == CORPUS_LINES);
     return o->kind != CORPUS_SENTENCES || kind == CORPUS_LINES ||
            job_error(job, "%s reads lines, and %s is one stream: prepare it with --lines", o->model,
                      o->prepared);
@@ -298,10 +376,8 @@ static Vocabulary *vocabulary_of_texts(Training *t)
     if (t->text.target)
         texts[n++] = t->text.target;
     n = list_texts(t, false, texts, n);
-    bool hides = false;
-    for (int c = 0; c < t->columns.n; c++)
-        hides = hides || t->columns.specs[c].hide.rate > 0;
-    const VocabularyTexts all = {texts, n, n_source, o->kind == CORPUS_PAIRS, hides};
+    const VocabularyTexts all = {texts, n, n_source, o->kind == CORPUS_PAIRS,
+                                 columns_hide(&t->columns)};
     return o->vocab.spec ? vocabulary_make(t->job, &o->vocab, &all)
                          : vocab_empty(&t->job->diags, t->job->arena);
 }
@@ -318,7 +394,9 @@ static bool make_vocabulary(Training *t)
             vocabulary_note(t->job, &o->vocab, o->kind == CORPUS_PAIRS, "");
         job_show(t->job);
         t->vocab = vocabulary_of_texts(t);
-        if (!label_lists_make(t->job, &t->ports, &t->columns, t->text.columns, o->line_limit) ||
+        if (!(o->rows ? label_lists_read(t->job, o->prepared, NULL, &t->columns)
+                      : label_lists_make(t->job, &t->ports, &t->columns, t->text.columns,
+                                         o->line_limit)) ||
             (o->weights && is_run_folder(o->weights) &&
              !label_lists_keep(t->job, o->weights, &t->columns)))
             return false;
@@ -441,7 +519,7 @@ static bool check_unknown(Training *t)
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
-        !check_vocabulary(t) || !open_model(t) || !check_length(t) ||
+        !check_vocabulary(t) || !open_model(t) || !check_prepared_columns(t) || !check_length(t) ||
         (!t->options->memory &&
          !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
         return false;

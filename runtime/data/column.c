@@ -8,6 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab)
+{
+    switch (spec->kind) {
+    case COLUMN_TEXT: return vocab_size(column_vocab(spec, vocab));
+    case COLUMN_LABELS: return (int64_t)spec->labels->words.count + spec->first;
+    default: return spec->kind == COLUMN_INTEGERS ? spec->below : 0;
+    }
+}
+
+const char *column_holds(Arena *arena, const ColumnSpec *spec)
+{
+    const char *each = spec->side < 0 ? "row" : "position";
+    switch (spec->kind) {
+    case COLUMN_TEXT:
+        return arena_printf(
+            arena, "%s %s special tokens%s", spec->is_source ? "text of sources" : "text",
+            spec->is_framed ? "with" : "without", spec->hide.rate > 0 ? ", some hidden" : "");
+    case COLUMN_LABELS:
+        return arena_printf(arena, "labels (%zu, %016" PRIx64 ") from %d on, 1 a %s",
+                            spec->labels->words.count, labels_hash(spec->labels), (int)spec->first,
+                            each);
+    default:
+        return arena_printf(arena, "%s, %" PRId64 " a %s",
+                            spec->kind == COLUMN_FLOATS ? "floats" : "integers", spec->width, each);
+    }
+}
+
 /* A cell, and where its values go. */
 typedef struct CellReader {
     const ColumnSpec *spec;

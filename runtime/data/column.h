@@ -56,6 +56,12 @@ static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocab
 {
     return spec->is_source ? vocab_source(vocab) : vocab;
 }
+/* How many different values there are, all from 0 on: tokens of the vocabulary, labels, integers
+ * below a number; 0: any value of 32 bits. */
+int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab);
+/* What the values are, in the arena: "labels (3, 0123456789abcdef), 1 a row". Columns with the same
+ * text have the same values of the same cells, by the same vocabulary. */
+const char *column_holds(Arena *arena, const ColumnSpec *spec);
 
 /* Rows: row i is ids[start[i]] … ids[start[i + 1] - 1]. */
 typedef struct Rows {

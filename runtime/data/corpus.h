@@ -117,6 +117,11 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
 Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
                            const CorpusOptions *options, const CorpusText *text, int64_t first,
                            int64_t n);
+/* Adds n records of texts from `first` on to a corpus of rows, whose figures say what was left out.
+ * False after errors, each with its place: wrong cells, sides of different lengths, a text that the
+ * tokenizer does not take. */
+bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
+                        int64_t n);
 /* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
 typedef struct SidesUnknown {
     UnknownCount source, target;
@@ -149,8 +154,8 @@ typedef struct CorpusRow {
     int uneven_column; /* with is_uneven: the column whose side has another length; -1: the target */
     int64_t uneven_length, side_length; /* its positions, and those of its side */
 } CorpusRow;
-/* What is wrong with an uneven row of pairs: a message's text, without its place. */
-const char *corpus_uneven_text(Arena *arena, const CorpusRow *row);
+/* What is wrong with an uneven row: a message's text, without its place. */
+const char *corpus_uneven_text(Arena *arena, const Corpus *corpus, const CorpusRow *row);
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 /* Adds a row. `line`: the number of its line, from 0. `target`: for pairs, else NULL. */
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);

@@ -179,13 +179,19 @@ static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const 
             lines_where(diags->arena, text, seen->first_long));
 }
 
-const char *corpus_uneven_text(Arena *arena, const CorpusRow *row)
+const char *corpus_uneven_text(Arena *arena, const Corpus *corpus, const CorpusRow *row)
 {
+    if (row->uneven_column < 0)
+        return arena_printf(
+            arena,
+            "the source has %lld tokens and the target %lld, but the model's source and "
+            "target share a ragged dimension: give sides of the same length",
+            (long long)row->source, (long long)row->target);
+    const ColumnSpec *spec = &corpus->options.columns[row->uneven_column];
     return arena_printf(
-        arena,
-        "the source has %lld tokens and the target %lld, but the model's source and "
-        "target share a ragged dimension: give sides of the same length",
-        (long long)row->source, (long long)row->target);
+        arena, "`%s` has %lld positions and %s %lld, but they share a dimension: give both as many",
+        spec->input, (long long)row->uneven_length, corpus_side_name(corpus, arena, spec->side),
+        (long long)row->side_length);
 }
 
 static bool check_even(Diagnostics *diags, const Corpus *corpus, const CorpusText *text,
@@ -194,16 +200,9 @@ static bool check_even(Diagnostics *diags, const Corpus *corpus, const CorpusTex
     const int column = seen->uneven.uneven_column;
     if (!seen->uneven.is_uneven)
         return true;
-    if (column < 0)
-        diag_error(diags, lines_place(text->source, seen->first_uneven), "%s",
-                   corpus_uneven_text(diags->arena, &seen->uneven));
-    else
-        diag_error(diags, lines_place(text->columns[column], seen->first_uneven),
-                   "`%s` has %lld positions and %s %lld, but they share a dimension: give both as "
-                   "many",
-                   corpus->options.columns[column].input, (long long)seen->uneven.uneven_length,
-                   corpus_side_name(corpus, diags->arena, corpus->options.columns[column].side),
-                   (long long)seen->uneven.side_length);
+    diag_error(diags,
+               lines_place(column < 0 ? text->source : text->columns[column], seen->first_uneven),
+               "%s", corpus_uneven_text(diags->arena, corpus, &seen->uneven));
     return false;
 }
 
@@ -225,6 +224,12 @@ static bool check_cells(Diagnostics *diags, const Seen *seen)
     return !seen->wrong;
 }
 
+static bool refuse_line(Diagnostics *diags, const Corpus *corpus, Loc place)
+{
+    diag_error(diags, place, "%s: shorten the line", corpus->refusal);
+    return false;
+}
+
 /* What the tokenizer refuses is left out of a training, with a warning; otherwise, and in a stream,
  * it is an error. */
 static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines *source)
@@ -232,10 +237,8 @@ static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines 
     if (!corpus->refused)
         return true;
     Loc place = lines_place(source, corpus->refused_line);
-    if (corpus->options.keep_all || corpus->options.kind == CORPUS_STREAM) {
-        diag_error(diags, place, "%s: shorten the line", corpus->refusal);
-        return false;
-    }
+    if (corpus->options.keep_all || corpus->options.kind == CORPUS_STREAM)
+        return refuse_line(diags, corpus, place);
     diag_warning(diags, place, "%s; %lld of %lld lines are left out for such a reason",
                  corpus->refusal, (long long)corpus->refused, (long long)corpus->lines);
     return true;
@@ -289,6 +292,16 @@ Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
         return corpus;
     corpus_free(corpus);
     return NULL;
+}
+
+bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
+                        int64_t n)
+{
+    Seen seen = {0};
+    add_rows(diags, corpus, text, first, n, &seen);
+    return check_cells(diags, &seen) && check_even(diags, corpus, text, &seen) &&
+           (!corpus->refused ||
+            refuse_line(diags, corpus, lines_place(corpus_lines(text), corpus->refused_line)));
 }
 
 bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const CorpusText *text)

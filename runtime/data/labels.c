@@ -53,45 +53,57 @@ static const char *label_key(Text *word, const char *text, size_t length)
     return word->data;
 }
 
-static void see_label(Map *seen, Text *word, const char *text, size_t length)
+void label_set_init(LabelSet *set, Arena *arena, bool in_words)
 {
-    if (length)
-        map_set(seen, label_key(word, text, length), seen);
+    *set = (LabelSet){.arena = arena, .in_words = in_words};
+    map_init(&set->seen, arena);
 }
 
-static void see_words(Map *seen, Text *word, const Line *cell)
+static void see_label(LabelSet *set, Text *word, const char *text, size_t length)
+{
+    if (length)
+        map_set(&set->seen, label_key(word, text, length), set);
+}
+
+static void see_words(LabelSet *set, Text *word, const Line *cell)
 {
     const char *at = cell->text, *end = at + cell->length;
     while (at < end) {
         const char *blank = memchr(at, ' ', (size_t)(end - at));
-        see_label(seen, word, at, (size_t)((blank ? blank : end) - at));
+        see_label(set, word, at, (size_t)((blank ? blank : end) - at));
         at = blank ? blank + 1 : end;
     }
 }
 
-Labels *labels_count(Arena *arena, const Lines *const *columns, int n, bool in_words)
+void label_set_see(LabelSet *set, const Lines *cells)
 {
-    Map seen;
     Text word = {0};
-    Arena *scratch = arena_new();
-    map_init(&seen, scratch);
-    for (int c = 0; c < n; c++)
-        for (int64_t i = 0; i < columns[c]->n; i++) {
-            const Line *cell = &columns[c]->at[i];
-            if (in_words)
-                see_words(&seen, &word, cell);
-            else
-                see_label(&seen, &word, cell->text, cell->length);
-        }
-    const char **words = ARENA_ARRAY(scratch, const char *, seen.count + 1);
-    for (size_t i = 0; i < seen.count; i++)
-        words[i] = seen.entries[i].key;
-    qsort(words, seen.count, sizeof *words, by_bytes);
-    Labels *labels = labels_new(arena);
-    for (size_t i = 0; i < seen.count; i++)
-        add_label(labels, arena_strdup(arena, words[i]));
+    for (int64_t i = 0; i < cells->n; i++) {
+        const Line *cell = &cells->at[i];
+        if (set->in_words)
+            see_words(set, &word, cell);
+        else
+            see_label(set, &word, cell->text, cell->length);
+    }
     text_free(&word);
-    arena_free(scratch);
+}
+
+void label_set_join(LabelSet *set, const LabelSet *other)
+{
+    for (size_t i = 0; i < other->seen.count; i++)
+        map_set(&set->seen, other->seen.entries[i].key, set);
+}
+
+Labels *label_set_list(const LabelSet *set, Arena *arena)
+{
+    const size_t n = set->seen.count;
+    const char **words = ARENA_ARRAY(arena, const char *, n + 1);
+    Labels *labels = labels_new(arena);
+    for (size_t i = 0; i < n; i++)
+        words[i] = set->seen.entries[i].key;
+    qsort(words, n, sizeof *words, by_bytes);
+    for (size_t i = 0; i < n; i++)
+        add_label(labels, arena_strdup(arena, words[i]));
     return labels;
 }
 

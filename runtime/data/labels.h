@@ -15,9 +15,19 @@ typedef struct Labels {
 /* The lines of a text, in their order. NULL after an error: there is none, or one is empty or
  * stands twice. */
 Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines);
-/* The different texts of n columns together, in the order of their bytes: of whole cells, or with
- * `in_words` of the words between their blanks. Empty cells have none. */
-Labels *labels_count(Arena *arena, const Lines *const *columns, int n, bool in_words);
+/* LabelSet: the different texts of cells that have been seen: whole cells, or with `in_words` the
+ * words between their blanks. Empty cells have none. All lives in the arena of label_set_init. */
+typedef struct LabelSet {
+    Map seen;
+    Arena *arena;
+    bool in_words;
+} LabelSet;
+
+void label_set_init(LabelSet *set, Arena *arena, bool in_words);
+void label_set_see(LabelSet *set, const Lines *cells);
+void label_set_join(LabelSet *set, const LabelSet *other); /* adds what `other` has */
+/* The texts as a list, in the order of their bytes. */
+Labels *label_set_list(const LabelSet *set, Arena *arena);
 /* The number of a label; -1: the list does not have it. */
 int32_t labels_find(const Labels *labels, const char *text, size_t length);
 uint64_t labels_hash(const Labels *labels);

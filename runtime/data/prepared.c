@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, LARGEST_JSON = 256 << 20 };
+enum { VERSION_TEXT = 1, VERSION_COLUMNS = 2, LARGEST_JSON = 256 << 20 };
 
-static const char *const kinds[] = {
-    [CORPUS_PAIRS] = "pairs", [CORPUS_LINES] = "lines", [CORPUS_STREAM] = "stream"};
+static const char *const kinds[] = {[CORPUS_PAIRS] = "pairs",
+                                    [CORPUS_LINES] = "lines",
+                                    [CORPUS_STREAM] = "stream",
+                                    [CORPUS_RECORDS] = "records"};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const char *json_path(Arena *arena, const char *folder)
@@ -81,13 +83,35 @@ static bool get_kind(const JsonValue *object, CorpusKind *kind)
     return false;
 }
 
-static bool get_side(const JsonValue *object, const char *name, PreparedSide *side)
+/* A text that may not be there. */
+static bool get_any_text(const JsonValue *object, const char *name, const char **text)
 {
-    const JsonValue *value = json_member(object, name);
-    side->unknown = -1;
+    *text = NULL;
+    return !json_member(object, name) || get_text(object, name, text);
+}
+
+static bool get_side(const JsonValue *value, PreparedSide *side)
+{
+    *side = (PreparedSide){.unknown = -1};
     return value && get_number(value, "tokens", &side->tokens) &&
            get_number(value, "longest", &side->longest) &&
-           (!json_member(value, "unknown") || get_number(value, "unknown", &side->unknown));
+           (!json_member(value, "unknown") || get_number(value, "unknown", &side->unknown)) &&
+           get_any_text(value, "input", &side->input) &&
+           get_any_text(value, "field", &side->field) &&
+           get_any_text(value, "holds", &side->holds) && side->longest <= side->tokens &&
+           !side->input == !side->field;
+}
+
+static bool get_columns(Arena *arena, const JsonValue *object, Prepared *p)
+{
+    const JsonValue *list = json_member(object, "columns");
+    bool ok = !list || (list->kind == JV_LIST && list->n && list->n <= MOST_COLUMNS);
+    for (size_t i = 0; ok && list && i < list->n; i++) {
+        PreparedSide side;
+        ok = get_side(&list->items[i], &side) && side.input && side.holds;
+        vec_push(arena, p->columns, side);
+    }
+    return ok && (p->kind != CORPUS_RECORDS || p->columns.count);
 }
 
 static bool get_tokens(Arena *arena, const JsonValue *object, Prepared *p)
@@ -125,24 +149,30 @@ static bool get_shards(Arena *arena, const JsonValue *object, Prepared *p)
 {
     const JsonValue *list = json_member(object, "shards");
     bool ok = list && list->kind == JV_LIST && list->n > 0;
-    int64_t rows = 0, source = 0, target = 0;
+    int64_t rows = 0, source = 0, target = 0, values = 0, all_values = 0;
+    for (size_t c = 0; c < p->columns.count; c++)
+        ok = ok && p->columns.data[c].tokens < MOST - all_values &&
+             (all_values += p->columns.data[c].tokens, true);
     for (size_t i = 0; ok && i < list->n; i++) {
         const JsonValue *entry = &list->items[i];
-        PreparedShard shard;
+        PreparedShard shard = {0};
         ok = get_number(entry, "rows", &shard.rows) && get_number(entry, "source", &shard.source) &&
              get_number(entry, "target", &shard.target) &&
+             (!p->columns.count || get_number(entry, "values", &shard.values)) &&
              get_hash(entry, "parameters", &shard.parameters) &&
              get_hash(entry, "checksum", &shard.checksum) && shard.rows < MOST - rows &&
-             shard.source < MOST - source && shard.target < MOST - target;
+             shard.source < MOST - source && shard.target < MOST - target &&
+             shard.values < MOST - values;
         if (!ok)
             break;
         rows += shard.rows;
         source += shard.source;
         target += shard.target;
+        values += shard.values;
         vec_push(arena, p->shards, shard);
     }
     return ok && rows == p->rows && source == p->source.tokens && target == p->target.tokens &&
-           rows > 0;
+           values == all_values && rows > 0;
 }
 
 static bool get_all(Arena *arena, const JsonValue *json, Prepared *p)
@@ -153,14 +183,15 @@ static bool get_all(Arena *arena, const JsonValue *json, Prepared *p)
               get_number(json, "window_rows", &p->window_rows) && p->window_rows > 0 &&
               p->window_rows < MOST / WINDOW_TOKENS && get_number(json, "lines", &p->lines) &&
               get_number(json, "rows", &p->rows) && get_number(json, "empty", &p->empty) &&
-              get_number(json, "long", &p->long_) && get_side(json, "source", &p->source) &&
-              get_side(json, "target", &p->target) &&
+              get_number(json, "long", &p->long_) &&
+              get_side(json_member(json, "source"), &p->source) &&
+              get_side(json_member(json, "target"), &p->target) && get_columns(arena, json, p) &&
               get_text(json, "vocabulary", &p->vocabulary) && get_tokens(arena, json, p) &&
               get_hash(json, "parameters", &p->parameters) && get_texts(arena, json, p) &&
               get_shards(arena, json, p);
     if (ok)
         p->id_bytes = (int)id_bytes;
-    return ok && p->source.longest <= p->source.tokens && p->target.longest <= p->target.tokens;
+    return ok;
 }
 
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text)
@@ -174,7 +205,7 @@ Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, c
         diag_error(diags, loc, "%s", problem ? problem : "out of memory");
     else if (!get_number(json, "prepared", &version))
         diag_error(diags, loc, "not what tfc prepare writes");
-    else if (version != VERSION)
+    else if (version != VERSION_TEXT && version != VERSION_COLUMNS)
         diag_error(diags, loc, "it is of another version of tfc prepare");
     else if (!get_all(arena, json, p))
         diag_error(diags, loc, "not what tfc prepare writes, or damaged");
@@ -212,8 +243,17 @@ static UnknownCount unknown_of(const PreparedSide *side)
 
 SidesUnknown prepared_unknown(const Prepared *p)
 {
-    return (SidesUnknown){unknown_of(&p->source), unknown_of(&p->target)};
+    SidesUnknown sides = {unknown_of(&p->source), unknown_of(&p->target)};
+    for (size_t c = 0; c < p->columns.count; c++)
+        if (p->columns.data[c].unknown >= 0) { /* a text */
+            const UnknownCount column = unknown_of(&p->columns.data[c]);
+            sides.source.tokens += column.tokens;
+            sides.source.unknown += column.unknown;
+        }
+    return sides;
 }
+
+bool prepared_is_table(const Prepared *p) { return p->columns.count > 0; }
 
 void prepared_tell_unknown(Diagnostics *diags, const Prepared *p)
 {
@@ -235,9 +275,16 @@ static void put_hash(JsonWriter *json, const char *key, uint64_t hash)
 static void put_side(JsonWriter *json, const char *key, const PreparedSide *side)
 {
     json_open(json, key, '{');
+    if (side->input) {
+        json_put_text(json, "input", side->input);
+        json_put_text(json, "field", side->field);
+    }
+    if (side->holds)
+        json_put_text(json, "holds", side->holds);
     json_put_integer(json, "tokens", side->tokens);
     json_put_integer(json, "longest", side->longest);
-    json_put_integer(json, "unknown", side->unknown);
+    if (side->unknown >= 0)
+        json_put_integer(json, "unknown", side->unknown);
     json_close(json, '}');
 }
 
@@ -269,6 +316,8 @@ static void put_shards(JsonWriter *json, const Prepared *p)
         json_put_integer(json, "rows", shard->rows);
         json_put_integer(json, "source", shard->source);
         json_put_integer(json, "target", shard->target);
+        if (p->columns.count)
+            json_put_integer(json, "values", shard->values);
         put_hash(json, "parameters", shard->parameters);
         put_hash(json, "checksum", shard->checksum);
         json_close(json, '}');
@@ -282,7 +331,7 @@ bool prepared_write(Diagnostics *diags, const Prepared *p)
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
-    json_put_integer(&json, "prepared", VERSION);
+    json_put_integer(&json, "prepared", p->columns.count ? VERSION_COLUMNS : VERSION_TEXT);
     json_put_text(&json, "kind", kinds[p->kind]);
     json_put_integer(&json, "id_bytes", p->id_bytes);
     json_put_integer(&json, "max_length", p->max_length);
@@ -293,6 +342,12 @@ bool prepared_write(Diagnostics *diags, const Prepared *p)
     json_put_integer(&json, "long", p->long_);
     put_side(&json, "source", &p->source);
     put_side(&json, "target", &p->target);
+    if (p->columns.count)
+        json_open(&json, "columns", '[');
+    for (size_t c = 0; c < p->columns.count; c++)
+        put_side(&json, NULL, &p->columns.data[c]);
+    if (p->columns.count)
+        json_close(&json, ']');
     json_put_text(&json, "vocabulary", p->vocabulary);
     json_open(&json, "tokens", '[');
     for (size_t i = 0; i < p->tokens.count; i++)

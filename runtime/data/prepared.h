@@ -6,11 +6,15 @@
  *   window_rows                most rows that a training has in memory, unless one shard has more
  *   lines, rows, empty, long   lines of the texts; rows kept; lines left out for an empty side, for
  *                              their length
- *   source, target             tokens of all rows, and of the longest; how many are unknown
+ *   source, target             tokens of all rows, and of the longest; how many are unknown; of a
+ *                              table the input that is fed, and by which field
+ *   columns                    of a table: the same of each column of its rows (column.h), and what
+ *                              it holds
  *   vocabulary, tokens         its size and hash; its rules (token_rules.h)
  *   parameters                 hash of all that decides the rows
  *   texts                      option, file, bytes, lines, sha256 of each
- *   shards                     rows, tokens of sources and targets, parameters, checksum of each
+ *   shards                     rows, tokens of sources and targets, values of all columns,
+ *                              parameters, checksum of each
  *
  * A training has one window of it in memory. An epoch is cut into windows: each is some shards, as
  * one corpus. The seed gives the order of the shards in an epoch. A window takes the next
@@ -24,9 +28,13 @@
 #include "runtime/data/batch.h"
 #include "runtime/data/token_shard.h"
 
+/* PreparedSide: a source, a target or a column, whose values count as tokens.
+ *   unknown       of a text: tokens; -1: not recorded, by an earlier version
+ *   input, field  of a table: what it feeds, and which field it is; else NULL
+ *   holds         of a column: column_holds; else NULL */
 typedef struct PreparedSide {
-    int64_t tokens, longest;
-    int64_t unknown; /* tokens; -1: not recorded, by an earlier version */
+    int64_t tokens, longest, unknown;
+    const char *input, *field, *holds;
 } PreparedSide;
 
 /* PreparedText: a text from which data or a vocabulary was made. */
@@ -37,7 +45,7 @@ typedef struct PreparedText {
 } PreparedText;
 
 typedef struct PreparedShard {
-    int64_t rows, source, target; /* source, target: tokens */
+    int64_t rows, source, target, values; /* source, target: tokens; values: of all columns */
     uint64_t parameters, checksum;
 } PreparedShard;
 
@@ -45,18 +53,19 @@ typedef struct Prepared {
     const char *folder;
     const char *sha256; /* of prepared.json */
     int64_t bytes;      /* … and its size */
-    CorpusKind kind;    /* CORPUS_PAIRS, CORPUS_LINES, CORPUS_STREAM */
+    CorpusKind kind;    /* CORPUS_PAIRS, CORPUS_LINES, CORPUS_STREAM, CORPUS_RECORDS */
     int id_bytes;
     int64_t max_length, window_rows, lines, rows, empty, long_;
     PreparedSide source, target;
-    const char *vocabulary; /* as prepared_vocabulary writes it */
+    VEC(PreparedSide) columns; /* at most MOST_COLUMNS */
+    const char *vocabulary;    /* as prepared_vocabulary writes it */
     VEC(const char *) tokens;
     uint64_t parameters;
     VEC(PreparedText) texts;
     VEC(PreparedShard) shards; /* at least one */
 } Prepared;
 
-/* The most tokens of a window, both sides together, for each of its window_rows rows. */
+/* The most tokens of a window, sides and columns together, for each of its window_rows rows. */
 enum { WINDOW_TOKENS = 32 };
 
 /* Whether the folder has a prepared.json. */
@@ -70,6 +79,8 @@ bool prepared_write(Diagnostics *diags, const Prepared *prepared); /* false afte
  * adds a note about them, as corpus_tell_unknown does. */
 SidesUnknown prepared_unknown(const Prepared *prepared);
 void prepared_tell_unknown(Diagnostics *diags, const Prepared *prepared);
+/* Whether the data was prepared from a table, for one model. */
+bool prepared_is_table(const Prepared *prepared);
 /* FOLDER/shard-00000.tokens and so on. */
 const char *prepared_shard_path(Arena *arena, const char *folder, int64_t i);
 /* "8000 tokens, HASH"; in the arena. */
@@ -80,8 +91,9 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
 /* How many windows an epoch has, at least 1. */
 int64_t prepared_windows(const Prepared *prepared, uint64_t seed, int64_t epoch);
 /* A window's rows as a corpus in memory, with the options and the vocabulary of `whole`, a corpus
- * whose rows are in prepared data. Rows longer than its max_length are left out. Asks the system to
- * read ahead the files of the next window. NULL after an error; freed by corpus_free. */
+ * whose rows are in prepared data, with the same columns. Rows longer than its max_length are left
+ * out. Asks the system to read ahead the files of the next window. NULL after an error; freed by
+ * corpus_free. */
 Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, int64_t epoch,
                         int64_t window);
 /* A shape that no batch, or piece of one, exceeds in any number. */

@@ -48,7 +48,7 @@ static size_t cut_window(const Prepared *p, const WindowPlace *places, size_t fi
     for (; i < p->shards.count; i++) {
         const PreparedShard *shard = &p->shards.data[places[i].shard];
         rows += shard->rows;
-        tokens += shard->source + shard->target;
+        tokens += shard->source + shard->target + shard->values;
         if (i > first && (rows > p->window_rows || tokens > WINDOW_TOKENS * p->window_rows))
             break;
     }
@@ -68,39 +68,69 @@ int64_t prepared_windows(const Prepared *p, uint64_t seed, int64_t epoch)
 
 /* ---- their rows ---- */
 
-/* Adds the shard's rows; sides and lengths were checked. False, with an error, at a row that the
- * model cannot be fed. */
+/* SideReader: what is read of a side, row by row. */
+typedef struct SideReader {
+    const TokenSide *side; /* NULL: the shard has no such side */
+    int64_t at;
+    Ids *ids;
+} SideReader;
+
+/* Appends row i; returns its length. */
+static int64_t read_side(SideReader *reader, int64_t i)
+{
+    const int64_t length = reader->side ? token_shard_length(reader->side, i) : 0;
+    if (reader->side)
+        token_shard_ids(reader->side, reader->at, length, reader->ids);
+    reader->at += length;
+    return length;
+}
+
+static bool refuse_row(Diagnostics *diags, const char *path, int64_t i, const char *what)
+{
+    diag_error(diags, (Loc){0}, "%s: row %" PRId64 ": %s", path, i + 1, what);
+    return false;
+}
+
+/* Adds the shard's rows; sides and sums of lengths were checked. False, with an error, at a row
+ * that the model cannot be fed. */
 static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const TokenShard *shard)
 {
+    const CorpusKind kind = shard->kind;
     bool swapped = rows->options.kind == CORPUS_SENTENCES; /* a text's lines are its sources */
-    int64_t source = 0, target = 0;
-    if (shard->kind == CORPUS_STREAM) {
-        token_shard_ids(shard, &shard->target, 0, shard->target.tokens, &rows->target.ids);
+    SideReader source = {kind == CORPUS_PAIRS ? &shard->source : NULL, 0, &rows->source.ids};
+    SideReader target = {kind == CORPUS_RECORDS ? NULL : &shard->target, 0,
+                         swapped ? &rows->source.ids : &rows->target.ids};
+    SideReader columns[MOST_COLUMNS];
+    if (kind == CORPUS_STREAM) {
+        read_side(&target, 0);
         return true;
     }
+    for (int c = 0; c < shard->n_columns; c++)
+        columns[c] = (SideReader){&shard->columns[c], 0, &rows->columns[c].ids};
     for (int64_t i = 0; i < shard->rows; i++) {
-        if (shard->kind == CORPUS_PAIRS) {
-            int64_t length = token_shard_length(&shard->source, i);
-            token_shard_ids(shard, &shard->source, source, length, &rows->source.ids);
-            source += length;
+        read_side(&source, i);
+        read_side(&target, i);
+        for (int c = 0; c < shard->n_columns; c++) {
+            const ColumnSpec *spec = &rows->options.columns[c];
+            const int64_t length = read_side(&columns[c], i);
+            if (spec->side < 0 ? length != spec->width : length % spec->width)
+                return refuse_row(diags, path, i,
+                                  "it has more or fewer values than the model takes");
         }
-        int64_t length = token_shard_length(&shard->target, i);
-        token_shard_ids(shard, &shard->target, target, length,
-                        swapped ? &rows->source.ids : &rows->target.ids);
-        target += length;
         CorpusRow row = corpus_close_row(rows, i);
-        if (row.is_uneven) {
-            diag_error(diags, (Loc){0}, "%s: row %" PRId64 ": %s", path, i + 1,
-                       corpus_uneven_text(diags->arena, &row));
-            return false;
-        }
+        if (row.is_uneven)
+            return refuse_row(diags, path, i, corpus_uneven_text(diags->arena, rows, &row));
     }
     return true;
 }
 
 static bool is_of(const TokenShard *shard, const Prepared *p, const PreparedShard *entry)
 {
-    return shard->kind == p->kind && shard->id_bytes == p->id_bytes && shard->rows == entry->rows &&
+    int64_t values = 0;
+    for (int c = 0; c < shard->n_columns; c++)
+        values += shard->columns[c].tokens;
+    return shard->n_columns == (int)p->columns.count && values == entry->values &&
+           shard->kind == p->kind && shard->id_bytes == p->id_bytes && shard->rows == entry->rows &&
            shard->source.tokens == entry->source && shard->target.tokens == entry->target &&
            shard->parameters == entry->parameters && shard->checksum == entry->checksum;
 }
@@ -113,11 +143,14 @@ static bool load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, int6
     const Vocabulary *source =
         rows->options.kind == CORPUS_SENTENCES ? target : vocab_source(rows->vocab);
     bool opened = token_shard_open(diags, path, &shard), ok = opened;
+    int64_t sizes[MOST_COLUMNS];
+    for (int c = 0; c < rows->options.n_columns; c++)
+        sizes[c] = column_below(&rows->options.columns[c], rows->vocab);
     if (ok && !is_of(&shard, p, &p->shards.data[i])) {
         diag_error(diags, (Loc){0}, "%s: it is not the file that prepared.json tells of", path);
         ok = false;
     }
-    ok = ok && token_shard_check(diags, &shard, vocab_size(source), vocab_size(target));
+    ok = ok && token_shard_check(diags, &shard, vocab_size(source), vocab_size(target), sizes);
     if (ok)
         ok = add_rows(diags, path, rows, &shard);
     else
@@ -190,39 +223,93 @@ static int64_t side_total(const BatchOptions *options, int64_t longest, int64_t 
     return total;
 }
 
-static int64_t longest_of(const PreparedSide *side, int64_t specials, int64_t limit)
+/* Of a side: the longest row and the tokens of all rows.
+ *   least   tokens that each row has */
+typedef struct SideBound {
+    int64_t longest, all, least;
+} SideBound;
+
+static SideBound bound_of_text(const PreparedSide *side, int64_t specials, int64_t rows)
 {
-    int64_t longest = side->tokens ? side->longest + specials : 0;
-    return limit ? smaller(longest, limit) : longest;
+    return side->tokens ? (SideBound){side->longest + specials, side->tokens + specials * rows, 1}
+                        : (SideBound){0};
+}
+
+static SideBound join_bounds(SideBound a, SideBound b)
+{
+    return (SideBound){larger(a.longest, b.longest), larger(a.all, b.all),
+                       larger(a.least, b.least)};
+}
+
+static void bound_columns(const Corpus *whole, SideBound bounds[MOST_SIDES])
+{
+    for (int c = 0; c < whole->options.n_columns; c++) {
+        const ColumnSpec *spec = &whole->options.columns[c];
+        const PreparedSide *column = &whole->prepared->columns.data[c];
+        if (spec->side >= 0)
+            bounds[spec->side] = join_bounds(
+                bounds[spec->side], (SideBound){column->longest / spec->width,
+                                                column->tokens / spec->width, !spec->is_ctc});
+    }
+}
+
+static void bound_sides(const Corpus *whole, int64_t rows, SideBound bounds[MOST_SIDES])
+{
+    enum { SPECIALS = 2 };
+    const Prepared *p = whole->prepared;
+    const bool stream = p->kind == CORPUS_STREAM, swapped = whole->options.kind == CORPUS_SENTENCES;
+    const int64_t specials = stream ? 0 : SPECIALS;
+    bool any = false;
+    bounds[SIDE_SOURCE] = bound_of_text(swapped ? &p->target : &p->source, specials, rows);
+    if (!swapped)
+        bounds[SIDE_TARGET] = bound_of_text(&p->target, specials, rows);
+    if (bounds[SIDE_TARGET].all)
+        bounds[SIDE_TARGET].least = 2; /* a token, and an end or a next one */
+    bound_columns(whole, bounds);
+    for (int side = 0; side < MOST_SIDES; side++)
+        any = any || bounds[side].all;
+    if (!any) /* a row is a token */
+        bounds[0] = (SideBound){1, rows, 1};
+}
+
+/* Pieces of a batch have about as many tokens each. */
+static void cut_shape(BatchShape *shape, int64_t shards)
+{
+    int64_t piece = 0;
+    for (int side = 0; side < MOST_SIDES; side++)
+        piece += shape->side[side].total;
+    piece /= shards;
+    for (int side = 0; side < MOST_SIDES; side++)
+        piece += shape->side[side].longest;
+    for (int side = 0; side < MOST_SIDES; side++)
+        shape->side[side].total = smaller(shape->side[side].total, piece);
 }
 
 BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options)
 {
-    enum { SPECIALS = 2, SHORTER = 2 /* windows of a stream, the first and the last */ };
+    enum { SHORTER = 2 /* windows of a stream, the first and the last */ };
     const Prepared *p = whole->prepared;
-    bool stream = p->kind == CORPUS_STREAM, swapped = whole->options.kind == CORPUS_SENTENCES;
-    int64_t limit = whole->options.max_length, specials = stream ? 0 : SPECIALS;
-    const PreparedSide none = {0};
-    const PreparedSide *source = swapped ? &p->target : &p->source;
-    const PreparedSide *target = swapped ? &none : &p->target;
-    BatchShape shape = {0};
-    SideShape *from = &shape.side[SIDE_SOURCE], *to = &shape.side[SIDE_TARGET];
-    from->longest = longest_of(source, specials, limit);
-    to->longest = longest_of(target, specials, limit);
-    int64_t rows = stream ? p->target.tokens / limit + SHORTER + 1 : p->rows;
+    const bool stream = p->kind == CORPUS_STREAM;
+    const int64_t limit = whole->options.max_length;
+    const int64_t rows = stream ? p->target.tokens / limit + SHORTER + 1 : p->rows;
+    SideBound bounds[MOST_SIDES] = {0};
+    BatchShape shape = {.rows = rows};
+    bound_sides(whole, rows, bounds);
     if (stream) /* a window of it may go on from one shard to the next */
-        to->longest = smaller(p->target.tokens, limit);
-    from->total = side_total(options, from->longest, source->tokens + specials * rows);
-    to->total = side_total(options, to->longest, target->tokens + specials * rows);
-    int64_t least = target->tokens ? 2 : 1; /* tokens of a row */
-    int64_t total = target->tokens ? to->total : from->total;
-    shape.rows = smaller(rows, stream ? total / limit + SHORTER + 1 : larger(total / least, 1));
+        bounds[SIDE_TARGET].longest = smaller(p->target.tokens, limit);
+    for (int side = 0; side < MOST_SIDES; side++) {
+        const SideBound *bound = &bounds[side];
+        SideShape *s = &shape.side[side];
+        s->longest = limit ? smaller(bound->longest, limit) : bound->longest;
+        s->total = side_total(options, s->longest, bound->all);
+        if (stream && side == SIDE_TARGET)
+            shape.rows = smaller(shape.rows, s->total / limit + SHORTER + 1);
+        else if (bound->least)
+            shape.rows = smaller(shape.rows, larger(s->total / bound->least, 1));
+    }
     if (options->sentences)
         shape.rows = smaller(shape.rows, options->sentences);
-    if (options->shards > 1) {
-        int64_t piece = (from->total + to->total) / options->shards + from->longest + to->longest;
-        from->total = smaller(from->total, piece);
-        to->total = smaller(to->total, piece);
-    }
+    if (options->shards > 1)
+        cut_shape(&shape, options->shards);
     return shape;
 }

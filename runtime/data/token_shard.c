@@ -33,26 +33,42 @@ enum {
     WORDS,
     HEAD_BYTES = WORDS * 8,
     LENGTH_BYTES = 4,
-    VERSION = 1
+    VERSION_TEXT = 1,
+    VERSION_COLUMNS = 2
 };
+/* … and before the rows of a column. */
+enum { COLUMN_BYTES, COLUMN_VALUES, COLUMN_LONGEST, COLUMN_WORDS };
+
 static const char magic[8] = {'t', 'f', 'c', 's', 'h', 'a', 'r', 'd'};
 
-int token_shard_id_bytes(int32_t source_size, int32_t target_size)
+int token_shard_id_bytes(int64_t source_size, int64_t target_size)
 {
-    return source_size <= 1 << 16 && target_size <= 1 << 16 ? 2 : 4;
+    enum { MOST = 1 << 16 };
+    return source_size && source_size <= MOST && target_size && target_size <= MOST ? 2 : 4;
 }
 
 static bool has_source(const TokenShard *shard) { return shard->kind == CORPUS_PAIRS; }
 
 /* ---- writing ---- */
 
-static TokenSide measure_side(const Rows *rows, int64_t n)
+static TokenSide measure_side(const Rows *rows, int bytes)
 {
-    TokenSide side = {.tokens = (int64_t)rows->ids.count};
-    for (int64_t i = 0; i < n; i++)
+    TokenSide side = {.tokens = (int64_t)rows->ids.count, .bytes = bytes};
+    for (int64_t i = 0; i < rows->n; i++)
         if (rows_length(rows, i) > side.longest)
             side.longest = rows_length(rows, i);
     return side;
+}
+
+static void measure(const Corpus *rows, TokenShard *shard)
+{
+    shard->source = measure_side(&rows->source, shard->id_bytes);
+    shard->target = measure_side(&rows->target, shard->id_bytes);
+    shard->n_columns = rows->options.n_columns;
+    for (int c = 0; c < shard->n_columns; c++) {
+        const int64_t below = column_below(&rows->options.columns[c], rows->vocab);
+        shard->columns[c] = measure_side(&rows->columns[c], token_shard_id_bytes(below, below));
+    }
 }
 
 static unsigned char *put_lengths(unsigned char *at, const Rows *rows)
@@ -64,20 +80,55 @@ static unsigned char *put_lengths(unsigned char *at, const Rows *rows)
     return at;
 }
 
-static unsigned char *put_ids(unsigned char *at, const Rows *rows, int id_bytes)
+static unsigned char *put_ids(unsigned char *at, const Rows *rows, int bytes)
 {
-    for (size_t i = 0; i < rows->ids.count; i++, at += id_bytes) {
+    for (size_t i = 0; i < rows->ids.count; i++, at += bytes) {
         uint32_t id = (uint32_t)rows->ids.data[i];
         uint16_t narrow = (uint16_t)id;
-        memcpy(at, id_bytes == 2 ? (void *)&narrow : (void *)&id, (size_t)id_bytes);
+        memcpy(at, bytes == 2 ? (void *)&narrow : (void *)&id, (size_t)bytes);
     }
     return at;
+}
+
+static unsigned char *put_word(unsigned char *at, int64_t word)
+{
+    memcpy(at, &word, sizeof word);
+    return at + sizeof word;
+}
+
+static unsigned char *put_columns(unsigned char *at, const Corpus *rows, const TokenShard *shard)
+{
+    if (shard->n_columns)
+        at = put_word(at, shard->n_columns);
+    for (int c = 0; c < shard->n_columns; c++) {
+        const TokenSide *column = &shard->columns[c];
+        const int64_t words[COLUMN_WORDS] = {[COLUMN_BYTES] = column->bytes,
+                                             [COLUMN_VALUES] = column->tokens,
+                                             [COLUMN_LONGEST] = column->longest};
+        for (int i = 0; i < COLUMN_WORDS; i++)
+            at = put_word(at, words[i]);
+        at = put_ids(put_lengths(at, &rows->columns[c]), &rows->columns[c], column->bytes);
+    }
+    return at;
+}
+
+/* Bytes of lengths and ids, and of what stands before those of columns. */
+static size_t count_bytes(const Corpus *rows, const TokenShard *shard)
+{
+    size_t bytes = (size_t)(rows->source.n + rows->target.n) * LENGTH_BYTES +
+                   (rows->source.ids.count + rows->target.ids.count) * (size_t)shard->id_bytes;
+    if (shard->n_columns)
+        bytes += sizeof(int64_t);
+    for (int c = 0; c < shard->n_columns; c++)
+        bytes += COLUMN_WORDS * sizeof(int64_t) + (size_t)rows->n * LENGTH_BYTES +
+                 (size_t)(shard->columns[c].tokens * shard->columns[c].bytes);
+    return bytes;
 }
 
 static void make_head(const TokenShard *shard, uint64_t words[WORDS])
 {
     memcpy(&words[WORD_MAGIC], magic, sizeof magic);
-    words[WORD_VERSION] = VERSION;
+    words[WORD_VERSION] = shard->n_columns ? VERSION_COLUMNS : VERSION_TEXT;
     words[WORD_KIND] = shard->kind;
     words[WORD_ID_BYTES] = (uint64_t)shard->id_bytes;
     words[WORD_ROWS] = (uint64_t)shard->rows;
@@ -101,10 +152,8 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
     shard->lines = rows->lines;
     shard->empty = rows->empty;
     shard->long_ = rows->long_;
-    shard->source = measure_side(&rows->source, rows->source.n);
-    shard->target = measure_side(&rows->target, rows->target.n);
-    size_t bytes = (size_t)(rows->source.n + rows->target.n) * LENGTH_BYTES +
-                   (rows->source.ids.count + rows->target.ids.count) * (size_t)shard->id_bytes;
+    measure(rows, shard);
+    size_t bytes = count_bytes(rows, shard);
     unsigned char *data = malloc(bytes + 1), *at = data;
     FileWriter *file = data ? file_create_own(diags, path) : NULL;
     if (!data)
@@ -115,6 +164,7 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
     }
     at = put_lengths(put_lengths(at, &rows->source), &rows->target);
     at = put_ids(put_ids(at, &rows->source, shard->id_bytes), &rows->target, shard->id_bytes);
+    put_columns(at, rows, shard);
     shard->checksum = xxh64(data, bytes, 0);
     uint64_t words[WORDS];
     make_head(shard, words);
@@ -170,28 +220,88 @@ static bool read_words(const uint64_t words[WORDS], uint64_t most, TokenShard *s
     shard->target.longest = (int64_t)words[WORD_TARGET_LONGEST];
     shard->parameters = words[WORD_PARAMETERS];
     shard->checksum = words[WORD_CHECKSUM];
+    shard->source.bytes = shard->target.bytes = shard->id_bytes;
     bool known = words[WORD_KIND] == CORPUS_PAIRS || words[WORD_KIND] == CORPUS_LINES ||
-                 words[WORD_KIND] == CORPUS_STREAM;
+                 words[WORD_KIND] == CORPUS_STREAM || words[WORD_KIND] == CORPUS_RECORDS;
     return known && (words[WORD_ID_BYTES] == 2 || words[WORD_ID_BYTES] == 4);
 }
 
-/* Where the lengths and ids lie, if the file has just as many bytes. */
-static bool place_sides(TokenShard *shard)
+/* How many of source and target the rows have. */
+static uint64_t count_sides(CorpusKind kind)
+{
+    return kind == CORPUS_PAIRS ? 2 : kind == CORPUS_RECORDS ? 0 : 1;
+}
+
+/* Where the lengths and ids of source and target lie; what follows them, or NULL if the file has
+ * fewer bytes. */
+static const unsigned char *place_sides(TokenShard *shard)
 {
     const uint64_t rows = (uint64_t)shard->rows, id_bytes = (uint64_t)shard->id_bytes;
     const uint64_t source = (uint64_t)shard->source.tokens, target = (uint64_t)shard->target.tokens;
-    const uint64_t sides = has_source(shard) ? 2 : 1;
-    if (HEAD_BYTES + sides * rows * LENGTH_BYTES + (source + target) * id_bytes != shard->size)
-        return false;
+    const uint64_t sides = count_sides(shard->kind);
+    if (HEAD_BYTES + sides * rows * LENGTH_BYTES + (source + target) * id_bytes > shard->size)
+        return NULL;
     const unsigned char *at = shard->data + HEAD_BYTES;
     if (has_source(shard)) {
         shard->source.lengths = at;
         at += rows * LENGTH_BYTES;
     }
-    shard->target.lengths = at;
-    shard->source.ids = at + rows * LENGTH_BYTES;
-    shard->target.ids = shard->source.ids + source * id_bytes;
-    return true;
+    if (sides) {
+        shard->target.lengths = at;
+        at += rows * LENGTH_BYTES;
+    }
+    shard->source.ids = at;
+    shard->target.ids = at + source * id_bytes;
+    return shard->target.ids + target * id_bytes;
+}
+
+/* The columns, which the bytes from `at` on must be to the last. */
+static bool place_columns(TokenShard *shard, const unsigned char *at)
+{
+    const unsigned char *end = shard->data + shard->size;
+    const uint64_t rows = (uint64_t)shard->rows;
+    uint64_t n, words[COLUMN_WORDS];
+    if ((size_t)(end - at) < sizeof n)
+        return false;
+    memcpy(&n, at, sizeof n);
+    at += sizeof n;
+    if (n > MOST_COLUMNS)
+        return false;
+    for (; shard->n_columns < (int)n; shard->n_columns++) {
+        TokenSide *column = &shard->columns[shard->n_columns];
+        if ((size_t)(end - at) < sizeof words)
+            return false;
+        memcpy(words, at, sizeof words);
+        at += sizeof words;
+        const uint64_t bytes = words[COLUMN_BYTES], values = words[COLUMN_VALUES];
+        if ((bytes != 2 && bytes != 4) || values > shard->size ||
+            words[COLUMN_LONGEST] > shard->size ||
+            rows * LENGTH_BYTES + values * bytes > (uint64_t)(end - at))
+            return false;
+        *column = (TokenSide){.tokens = (int64_t)values,
+                              .longest = (int64_t)words[COLUMN_LONGEST],
+                              .bytes = (int)bytes,
+                              .lengths = at,
+                              .ids = at + rows * LENGTH_BYTES};
+        at = column->ids + values * bytes;
+    }
+    return at == end;
+}
+
+/* Whether the file has just the bytes that its fields tell of. */
+static bool place_all(TokenShard *shard, uint64_t version)
+{
+    const unsigned char *at = place_sides(shard);
+    return at && (version == VERSION_COLUMNS ? place_columns(shard, at)
+                                             : at == shard->data + shard->size);
+}
+
+static bool check_lengths(const TokenShard *shard)
+{
+    bool ok = check_side(shard, &shard->source) && check_side(shard, &shard->target);
+    for (int c = 0; c < shard->n_columns && ok; c++)
+        ok = check_side(shard, &shard->columns[c]);
+    return ok;
 }
 
 bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
@@ -204,7 +314,7 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
     memcpy(words, bytes, sizeof words);
     if (memcmp(&words[WORD_MAGIC], magic, sizeof magic))
         return refuse(diags, path, "not a shard of tfc prepare");
-    if (words[WORD_VERSION] != VERSION)
+    if (words[WORD_VERSION] != VERSION_TEXT && words[WORD_VERSION] != VERSION_COLUMNS)
         return refuse(diags, path, "a shard of another version of tfc prepare");
     if (words[WORD_SEAL] != xxh64(words, WORD_SEAL * 8, 0))
         return refuse(diags, path,
@@ -212,11 +322,11 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
     if (!read_words(words, size, shard))
         return refuse(diags, path,
                       "the file is damaged: the fields of its header contradict each other");
-    if (!place_sides(shard))
+    if (!place_all(shard, words[WORD_VERSION]))
         return refuse(
             diags, path,
             "the file is cut off or damaged: its header names more or fewer bytes than it has");
-    if (!check_side(shard, &shard->source) || !check_side(shard, &shard->target))
+    if (!check_lengths(shard))
         return refuse(
             diags, path,
             "the file is damaged: the lengths of its rows are not those that its fields tell of");
@@ -248,11 +358,11 @@ void token_shard_close(TokenShard *shard)
 
 /* ---- ids ---- */
 
-static uint32_t id_at(const TokenShard *shard, const TokenSide *side, int64_t i)
+static uint32_t id_at(const TokenSide *side, int64_t i)
 {
     uint32_t wide;
     uint16_t narrow;
-    if (shard->id_bytes == 2) {
+    if (side->bytes == 2) {
         memcpy(&narrow, side->ids + i * 2, sizeof narrow);
         return narrow;
     }
@@ -260,42 +370,43 @@ static uint32_t id_at(const TokenShard *shard, const TokenSide *side, int64_t i)
     return wide;
 }
 
-static bool check_ids(const TokenShard *shard, const TokenSide *side, int32_t size)
+static bool check_ids(const TokenSide *side, int64_t size)
 {
     uint32_t largest = 0;
     for (int64_t i = 0; i < side->tokens; i++) {
-        uint32_t id = id_at(shard, side, i);
+        uint32_t id = id_at(side, i);
         largest = id > largest ? id : largest;
     }
-    return !side->tokens || largest < (uint32_t)size;
+    return !side->tokens || (int64_t)largest < size;
 }
 
-void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk,
-                         UnknownCount *count)
+void token_shard_unknown(const TokenSide *side, int32_t unk, UnknownCount *count)
 {
     for (int64_t i = 0; i < side->tokens; i++) {
-        int32_t id = (int32_t)id_at(shard, side, i);
+        int32_t id = (int32_t)id_at(side, i);
         unknown_add(count, &id, 1, unk);
     }
 }
 
-bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
-                       int32_t target_size)
+bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int64_t source_size,
+                       int64_t target_size, const int64_t *column_sizes)
 {
     if (xxh64(shard->data + HEAD_BYTES, shard->size - HEAD_BYTES, 0) != shard->checksum)
         return refuse(diags, shard->path, "the file is damaged: its checksum does not match");
-    return (check_ids(shard, &shard->source, source_size) &&
-            check_ids(shard, &shard->target, target_size)) ||
-           refuse(diags, shard->path, "it has ids that the vocabulary has no token for");
+    if (!check_ids(&shard->source, source_size) || !check_ids(&shard->target, target_size))
+        return refuse(diags, shard->path, "it has ids that the vocabulary has no token for");
+    for (int c = 0; c < shard->n_columns; c++)
+        if (column_sizes[c] && !check_ids(&shard->columns[c], column_sizes[c]))
+            return refuse(diags, shard->path, "a column has values that the model does not take");
+    return true;
 }
 
-void token_shard_ids(const TokenShard *shard, const TokenSide *side, int64_t first, int64_t n,
-                     Ids *out)
+void token_shard_ids(const TokenSide *side, int64_t first, int64_t n, Ids *out)
 {
     if (out->count + (size_t)n > out->capacity) {
         out->capacity = 2 * out->capacity + (size_t)n;
         out->data = memory_resized(out->data, out->capacity * sizeof *out->data);
     }
     for (int64_t i = 0; i < n; i++)
-        out->data[out->count++] = (int32_t)id_at(shard, side, first + i);
+        out->data[out->count++] = (int32_t)id_at(side, first + i);
 }

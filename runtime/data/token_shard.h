@@ -6,6 +6,9 @@
  *              and of the words before
  *   lengths    of the sources, of the targets: 32 bits a row
  *   ids        of the sources, of the targets: 16 or 32 bits each, without special ones
+ *   columns    of version 2 alone, which is written if there are any: their number, 64 bits; then
+ *              for each bytes of a value, values and those of the longest row, 64 bits each,
+ *              lengths of 32 bits a row, values of 16 or 32 bits
  *
  * A side that the kind lacks has no lengths and no ids. A stream is one row of targets. */
 #ifndef RUNTIME_DATA_TOKEN_SHARD_H
@@ -13,19 +16,22 @@
 
 #include "runtime/data/corpus.h"
 
+/* TokenSide: a source, a target or a column. */
 typedef struct TokenSide {
-    int64_t tokens, longest;            /* of all rows, and of one */
+    int64_t tokens, longest;            /* of all rows, and of one; of a column: values */
+    int bytes;                          /* of an id: 2 or 4 */
     const unsigned char *lengths, *ids; /* in the file's bytes */
 } TokenSide;
 
 typedef struct TokenShard {
     const char *path; /* the caller's */
-    CorpusKind kind;  /* CORPUS_PAIRS; CORPUS_LINES, CORPUS_STREAM: targets alone */
-    int id_bytes;     /* 2 or 4 */
+    CorpusKind kind;  /* CORPUS_PAIRS; CORPUS_LINES, CORPUS_STREAM: targets alone; CORPUS_RECORDS */
+    int id_bytes;     /* of sources and targets, 2 or 4 */
     int64_t rows;
     /* lines that it was made of; those left out because a side is empty, or too long */
     int64_t lines, empty, long_;
-    TokenSide source, target;
+    TokenSide source, target, columns[MOST_COLUMNS];
+    int n_columns;
     uint64_t parameters;       /* hash of all that decides what the rows are */
     uint64_t checksum;         /* of what follows the fields */
     const unsigned char *data; /* private */
@@ -33,8 +39,8 @@ typedef struct TokenShard {
     const void *map;           /* private; NULL: not mapped */
 } TokenShard;
 
-/* Bytes of an id, 2 or 4, for vocabularies of these sizes. */
-int token_shard_id_bytes(int32_t source_size, int32_t target_size);
+/* Bytes of an id, 2 or 4, for vocabularies of these sizes; 0: of ids of any value. */
+int token_shard_id_bytes(int64_t source_size, int64_t target_size);
 /* Writes the rows of a corpus to PATH. The caller sets the shard's id_bytes and parameters; the
  * other fields are set here, except the pointers into the file. False after an error. */
 bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows, TokenShard *shard);
@@ -44,19 +50,17 @@ bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard);
 /* The same for bytes in memory, which must outlive the shard. */
 bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
                        TokenShard *shard);
-/* Reads the whole file: its checksum must match, and all ids must be below the sizes. False after
- * an error. */
-bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
-                       int32_t target_size);
+/* Reads the whole file: its checksum must match, and all ids must be below the sizes: those of the
+ * vocabularies, and of each column (0: any value). False after an error. */
+bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int64_t source_size,
+                       int64_t target_size, const int64_t *column_sizes);
 void token_shard_close(TokenShard *shard);
 /* Adds to *count the ids of a side of an open shard, and those among them that equal `unk`. */
-void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk,
-                         UnknownCount *count);
+void token_shard_unknown(const TokenSide *side, int32_t unk, UnknownCount *count);
 
 /* Tokens of row i of a side. */
 int64_t token_shard_length(const TokenSide *side, int64_t i);
 /* Appends n ids of a side, from the one at place `first`. */
-void token_shard_ids(const TokenShard *shard, const TokenSide *side, int64_t first, int64_t n,
-                     Ids *out);
+void token_shard_ids(const TokenSide *side, int64_t first, int64_t n, Ids *out);
 
 #endif

@@ -24,6 +24,14 @@ static Lines *lines_of(Fixture *f, const char *text)
     return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)), 0);
 }
 
+static const Labels *labels_of(Arena *arena, const Lines *cells, bool in_words)
+{
+    LabelSet set;
+    label_set_init(&set, arena, in_words);
+    label_set_see(&set, cells);
+    return label_set_list(&set, arena);
+}
+
 static int setup(void **state)
 {
     Fixture *f = calloc(1, sizeof *f);
@@ -31,7 +39,7 @@ static int setup(void **state)
     diag_init(&f->diags, f->arena);
     const Lines *text = lines_of(f, "a a b"), *kinds = lines_of(f, "new york\nrome\n\nrome");
     f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1, false);
-    f->labels = labels_count(f->arena, &kinds, 1, false);
+    f->labels = labels_of(f->arena, kinds, false);
     *state = f;
     return 0;
 }
@@ -164,7 +172,7 @@ static void test_labels(void **state)
 {
     Fixture *f = *state;
     const Lines *tags = lines_of(f, "B A\n\n C  A");
-    const Labels *words = labels_count(f->arena, &tags, 1, true);
+    const Labels *words = labels_of(f->arena, tags, true);
     Text text = {0};
     labels_print(words, &text);
     assert_string_equal(text.data, "A\nB\nC\n");

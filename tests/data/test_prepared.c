@@ -95,8 +95,11 @@ static Prepared *prepare(Fixture *f, CorpusKind kind, int64_t n, int64_t rows_a_
             add_row(rows, i);
         assert_true(token_shard_write(&f->diags, path, rows, &shard));
         vec_push(f->arena, p->shards,
-                 ((PreparedShard){shard.rows, shard.source.tokens, shard.target.tokens, 7,
-                                  shard.checksum}));
+                 ((PreparedShard){.rows = shard.rows,
+                                  .source = shard.source.tokens,
+                                  .target = shard.target.tokens,
+                                  .parameters = 7,
+                                  .checksum = shard.checksum}));
         p->rows += shard.rows;
         p->source.tokens += shard.source.tokens;
         p->target.tokens += shard.target.tokens;
@@ -130,17 +133,17 @@ static void test_shard(void **state)
         TokenShard shard = {.id_bytes = id_bytes, .parameters = 3}, read;
         assert_true(token_shard_write(&f->diags, path, rows, &shard));
         assert_true(token_shard_open(&f->diags, path, &read));
-        assert_true(token_shard_check(&f->diags, &read, 7, 7));
+        assert_true(token_shard_check(&f->diags, &read, 7, 7, NULL));
         assert_int_equal(read.rows, 50);
         assert_int_equal(read.parameters, 3);
         assert_int_equal(read.source.longest, 12);
         assert_int_equal(read.target.tokens, rows->target.ids.count);
         Ids ids = {0};
-        token_shard_ids(&read, &read.source, 0, read.source.tokens, &ids);
+        token_shard_ids(&read.source, 0, read.source.tokens, &ids);
         assert_memory_equal(ids.data, rows->source.ids.data, ids.count * sizeof *ids.data);
         ids_free(&ids);
         assert_int_equal(token_shard_length(&read.target, 4), rows_length(&rows->target, 4));
-        assert_false(token_shard_check(&f->diags, &read, 7, 6));
+        assert_false(token_shard_check(&f->diags, &read, 7, 6, NULL));
         assert_true(was_told(f, "no token for"));
         token_shard_close(&read);
         corpus_free(rows);
@@ -149,14 +152,63 @@ static void test_shard(void **state)
     assert_int_equal(token_shard_id_bytes(10, 65537), 4);
 }
 
-/* Any byte that is another, any byte that is missing. */
-static void test_damage(void **state)
+/* Records: a number that tells the record, floats and integers along a side of 1 to 8 positions. */
+static const ColumnSpec specs[] = {
+    {.input = "number", .field = "n", .kind = COLUMN_INTEGERS, .side = -1, .width = 1},
+    {.input = "sound", .field = "s", .kind = COLUMN_FLOATS, .side = 1, .width = 2},
+    {.input = "tag", .field = "t", .kind = COLUMN_INTEGERS, .side = 1, .width = 1, .below = 9}};
+enum { SPECS = sizeof specs / sizeof *specs };
+static const CorpusOptions records = {.kind = CORPUS_RECORDS, .columns = specs, .n_columns = SPECS};
+
+static void add_record(Corpus *rows, int64_t i)
+{
+    ids_push(&rows->columns[0].ids, (int32_t)(i - 7)); /* also below 0 */
+    for (int64_t j = 0; j < 1 + i % 8; j++) {
+        ids_push(&rows->columns[1].ids, (int32_t)(i * 100000));
+        ids_push(&rows->columns[1].ids, (int32_t)j);
+        ids_push(&rows->columns[2].ids, (int32_t)(j % 9));
+    }
+    assert_true(corpus_close_row(rows, i).is_kept);
+}
+
+static void test_shard_of_records(void **state)
 {
     Fixture *f = *state;
     const char *path = arena_printf(f->arena, "%s/one", f->folder);
-    Corpus *rows = corpus_new(f->words, &(CorpusOptions){.kind = CORPUS_PAIRS});
-    for (int i = 0; i < 5; i++)
-        add_row(rows, i);
+    Corpus *rows = corpus_new(f->words, &records);
+    for (int i = 0; i < 50; i++)
+        add_record(rows, i);
+    TokenShard shard = {.id_bytes = 2}, read;
+    int64_t sizes[SPECS] = {0, 0, 9};
+    assert_true(token_shard_write(&f->diags, path, rows, &shard));
+    assert_true(token_shard_open(&f->diags, path, &read));
+    assert_true(token_shard_check(&f->diags, &read, 7, 7, sizes));
+    assert_int_equal(read.kind, CORPUS_RECORDS);
+    assert_int_equal(read.n_columns, SPECS);
+    assert_int_equal(read.columns[0].bytes, 4);
+    assert_int_equal(read.columns[2].bytes, 2);
+    assert_int_equal(read.columns[1].longest, 16);
+    for (int c = 0; c < SPECS; c++) {
+        Ids ids = {0};
+        token_shard_ids(&read.columns[c], 0, read.columns[c].tokens, &ids);
+        assert_int_equal(ids.count, rows->columns[c].ids.count);
+        assert_memory_equal(ids.data, rows->columns[c].ids.data, ids.count * sizeof *ids.data);
+        assert_int_equal(token_shard_length(&read.columns[c], 20),
+                         rows_length(&rows->columns[c], 20));
+        ids_free(&ids);
+    }
+    sizes[2] = 7;
+    assert_false(token_shard_check(&f->diags, &read, 7, 7, sizes));
+    assert_true(was_told(f, "values that the model does not take"));
+    token_shard_close(&read);
+    corpus_free(rows);
+}
+
+/* Any byte that is another, any byte that is missing. */
+static void damage(Fixture *f, Corpus *rows)
+{
+    const int64_t sizes[SPECS] = {0};
+    const char *path = arena_printf(f->arena, "%s/one", f->folder);
     TokenShard shard = {.id_bytes = 2};
     assert_true(token_shard_write(&f->diags, path, rows, &shard));
     corpus_free(rows);
@@ -167,7 +219,7 @@ static void test_damage(void **state)
         bytes[i] ^= 1;
         int errors = f->diags.errors;
         bool ok = token_shard_parse(&f->diags, "damaged", bytes, file->length, &shard) &&
-                  token_shard_check(&f->diags, &shard, 100, 100);
+                  token_shard_check(&f->diags, &shard, 100, 100, sizes);
         assert_false(ok);
         assert_int_equal(f->diags.errors, errors + 1);
         free(bytes);
@@ -177,6 +229,19 @@ static void test_damage(void **state)
         free(bytes);
     }
     assert_true(was_told(f, "damaged") && was_told(f, "cut off") && was_told(f, "not a shard"));
+}
+
+static void test_damage(void **state)
+{
+    Fixture *f = *state;
+    Corpus *rows = corpus_new(f->words, &(CorpusOptions){.kind = CORPUS_PAIRS});
+    for (int i = 0; i < 5; i++)
+        add_row(rows, i);
+    damage(f, rows);
+    rows = corpus_new(f->words, &records);
+    for (int i = 0; i < 5; i++)
+        add_record(rows, i);
+    damage(f, rows);
 }
 
 /* ---- windows ---- */
@@ -246,6 +311,101 @@ static void test_epoch(void **state)
     }
 }
 
+/* A folder of shards of 30 records each. */
+static Prepared *prepare_records(Fixture *f)
+{
+    Prepared *p = ARENA_NEW(f->arena, Prepared);
+    *p = (Prepared){.folder = f->folder,
+                    .kind = CORPUS_RECORDS,
+                    .id_bytes = 2,
+                    .window_rows = 2 * ROWS_A_SHARD,
+                    .vocabulary = prepared_vocabulary(f->arena, f->words)};
+    for (int c = 0; c < SPECS; c++)
+        vec_push(f->arena, p->columns,
+                 ((PreparedSide){.input = specs[c].input,
+                                 .field = specs[c].field,
+                                 .holds = column_holds(f->arena, &specs[c]),
+                                 .unknown = -1}));
+    for (int64_t first = 0; first < ROWS; first += ROWS_A_SHARD) {
+        Corpus *rows = corpus_new(f->words, &records);
+        TokenShard shard = {.id_bytes = 2};
+        const char *path = prepared_shard_path(f->arena, f->folder, (int64_t)p->shards.count);
+        for (int64_t i = first; i < ROWS && i < first + ROWS_A_SHARD; i++)
+            add_record(rows, i);
+        assert_true(token_shard_write(&f->diags, path, rows, &shard));
+        PreparedShard entry = {.rows = shard.rows, .checksum = shard.checksum};
+        for (int c = 0; c < SPECS; c++) {
+            PreparedSide *column = &p->columns.data[c];
+            entry.values += shard.columns[c].tokens;
+            column->tokens += shard.columns[c].tokens;
+            if (shard.columns[c].longest > column->longest)
+                column->longest = shard.columns[c].longest;
+        }
+        vec_push(f->arena, p->shards, entry);
+        p->rows += shard.rows;
+        corpus_free(rows);
+    }
+    assert_true(prepared_write(&f->diags, p));
+    p = prepared_open(&f->diags, f->arena, f->folder);
+    assert_non_null(p);
+    return p;
+}
+
+/* An epoch has each record once, in batches within the bound, which is no larger than it must be
+ * by more than the budget's rounding. */
+static void test_records(void **state)
+{
+    Fixture *f = *state;
+    const Prepared *p = prepare_records(f);
+    static const BatchOptions options[] = {
+        {.tokens = 100, .shuffle = true, .seed = 1},
+        {.sentences = 9, .shuffle = true, .seed = 1},
+        {.tokens = 100, .sentences = 50, .shards = 3, .shuffle = true, .seed = 2}};
+    assert_true(prepared_is_table(p) && !prepared_unknown(p).source.tokens);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        Corpus *whole = corpus_new(f->words, &records);
+        whole->prepared = p;
+        const BatchShape largest = prepared_largest(whole, &options[k]);
+        int64_t seen[ROWS] = {0};
+        Batch batch = {0};
+        assert_int_equal(largest.side[1].longest, 8);
+        assert_true(largest.side[1].total <= 8 * 20 && largest.rows <= 100);
+        assert_int_equal(largest.side[0].total, 0);
+        for (int64_t w = 0; w < prepared_windows(p, options[k].seed, 0); w++) {
+            Corpus *rows = prepared_window(&f->diags, whole, options[k].seed, 0, w);
+            assert_non_null(rows);
+            assert_true(rows->n <= p->window_rows);
+            Batches *batches = batches_new(rows, &options[k], w << 32);
+            for (int64_t i = 0; i < batches_count(batches); i++) {
+                batches_fill(batches, i, &batch);
+                assert_true(batch.shape.rows <= largest.rows);
+                assert_true(batch.shape.side[1].total <= largest.side[1].total);
+                assert_true(batch.shape.side[1].longest <= largest.side[1].longest);
+                int64_t at = 0;
+                for (int64_t r = 0; r < batch.shape.rows; at += batch.lengths[1][r++]) {
+                    const int64_t number = batch.columns[0][r] + 7;
+                    assert_int_equal(batch.lengths[1][r], 1 + number % 8);
+                    assert_int_equal(batch.columns[1][2 * at], number * 100000);
+                    seen[number]++;
+                }
+            }
+            batches_free(batches);
+            corpus_free(rows);
+        }
+        for (int64_t i = 0; i < ROWS; i++)
+            assert_int_equal(seen[i], 1);
+        batch_free(&batch);
+        corpus_free(whole);
+    }
+    const char *path = arena_printf(f->arena, "%s/prepared.json", f->folder);
+    const Source *file = file_read(&f->diags, f->arena, path, 1 << 20);
+    char *text = arena_strndup(f->arena, file->text, file->length), *at;
+    assert_non_null(at = strstr(text, "\"values\": "));
+    at[10]++; /* a shard has more values than the columns */
+    assert_null(prepared_parse(&f->diags, f->arena, f->folder,
+                               diag_source(f->arena, path, text, file->length)));
+}
+
 /* Rows that are too long for a training are left out. */
 static void test_rows(void **state)
 {
@@ -291,8 +451,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_shard, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shard_of_records, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
         cmocka_unit_test_setup_teardown(test_epoch, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_records, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_problems, setup, teardown),
     };

@@ -195,7 +195,7 @@ static void need_side(const TokenShard *shard, const TokenSide *side, const Rows
     Ids ids = {0};
     const int64_t begin = rows->start[first], n = rows->start[first + shard->rows] - begin;
     need(side->tokens == n);
-    token_shard_ids(shard, side, 0, n, &ids);
+    token_shard_ids(side, 0, n, &ids);
     need(!n || !memcmp(ids.data, rows->ids.data + begin, sizeof *ids.data * (size_t)n));
     for (int64_t i = 0; i < shard->rows; i++)
         need(token_shard_length(side, i) == rows_length(rows, first + i));

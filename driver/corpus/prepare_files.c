@@ -1,0 +1,158 @@
+/* Opening the files of texts, and making temporary ones of what cannot be read in pieces. */
+#define _GNU_SOURCE
+#include "driver/corpus/prepare_files.h"
+
+#include "base/file.h"
+#include "base/machine.h"
+#include "base/sha256.h"
+#include "base/temporary.h"
+#include "runtime/data/packed_text.h"
+#include "runtime/data/tmx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 20 };
+
+/* ---- temporary files ---- */
+
+static const char *hash_file(Arena *arena, const Source *file)
+{
+    Sha256 sha;
+    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
+    sha256_init(&sha);
+    sha256_add(&sha, file->text, file->length);
+    sha256_finish_text(&sha, text);
+    return text;
+}
+
+/* Makes file k of a part a temporary one beside the shards, for as long as this process. Open for
+ * writing; -1 after an error. */
+static int make_file(Job *job, const PrepareOptions *o, TextPart *part, int k)
+{
+    char *path;
+    int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/text", o->folder), 0666, &path);
+    if (fd < 0)
+        return diag_errno(&job->diags, "write into", o->folder, errno), -1;
+    part->is_made[k] = true; /* to be removed, whatever becomes of it */
+    part->read[k] = arena_strdup(job->arena, path);
+    free(path);
+    return fd;
+}
+
+bool prepare_file_from_memory(Job *job, const PrepareOptions *o, TextPart *part)
+{
+    const Source *file =
+        file_read(&job->diags, job->arena, part->read[0], (size_t)machine_memory_free() / 4);
+    const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, o->languages) : NULL;
+    if (!pairs)
+        return false;
+    part->text[0].bytes = (int64_t)file->length;
+    part->text[0].sha256 = hash_file(job->arena, file);
+    int fd = make_file(job, o, part, 0);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return file_write_own(&job->diags, part->read[0], pairs->text, pairs->length);
+}
+
+/* ---- compressed files ---- */
+
+int prepare_file_open(const char *path, int *error)
+{
+    struct stat info = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode))
+        return fd;
+    *error = fd < 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static bool write_all(int fd, const char *bytes, ssize_t n)
+{
+    while (n > 0) {
+        const ssize_t written = write(fd, bytes, (size_t)n);
+        if (written < 0 && errno != EINTR)
+            return false;
+        bytes += written > 0 ? written : 0;
+        n -= written > 0 ? written : 0;
+    }
+    return true;
+}
+
+/* Writes what a compressed file holds; false after an error. */
+static bool unpack(Job *job, const PrepareOptions *o, const char *name, PackedText *packed, int to)
+{
+    char *buffer = memory_resized(NULL, CHUNK);
+    int64_t bytes = 0;
+    ssize_t n;
+    int error;
+    bool ok = true;
+    while ((n = packed_text_read(packed, buffer, CHUNK)) > 0 && ok) {
+        ok = write_all(to, buffer, n);
+        bytes += n;
+    }
+    if (!ok)
+        diag_errno(&job->diags, "write into", o->folder, errno);
+    const char *problem = n < 0 ? packed_text_problem(packed, &error) : NULL;
+    if (problem)
+        diag_file(&job->diags, "read", name, "%s", problem);
+    else if (n < 0)
+        diag_errno(&job->diags, "read", name, error);
+    free(buffer);
+    Text size = {0};
+    text_bytes(&size, bytes);
+    if (ok && n == 0)
+        diag_note(&job->diags, (Loc){0},
+                  "%s is unpacked: until the shards are made, %s has its text, of %s", name,
+                  o->folder, size.data);
+    text_free(&size);
+    return ok && n == 0;
+}
+
+/* Records bytes and SHA-256 of a file as it is. */
+static bool hash_packed(Job *job, int fd, PreparedText *text)
+{
+    char *buffer = memory_resized(NULL, CHUNK),
+         *hash = arena_alloc(job->arena, 2 * SHA256_BYTES + 1);
+    Sha256 sha;
+    ssize_t n;
+    sha256_init(&sha);
+    while ((n = read(fd, buffer, CHUNK)) > 0) {
+        sha256_add(&sha, buffer, (size_t)n);
+        text->bytes += n;
+    }
+    sha256_finish_text(&sha, hash);
+    text->sha256 = hash;
+    free(buffer);
+    return n == 0;
+}
+
+bool prepare_file_unpack(Job *job, const PrepareOptions *o, TextPart *part, int k)
+{
+    char begin[PACKED_BEGIN];
+    int error, fd = part->is_made[k] ? -1 : prepare_file_open(part->read[k], &error), to = -1;
+    const ssize_t n = fd < 0 ? 0 : read(fd, begin, sizeof begin);
+    bool ok = true;
+    if (n > 0 && packed_text_program(begin, (size_t)n)) {
+        ok = !lseek(fd, 0, SEEK_SET) && hash_packed(job, fd, &part->text[k]) &&
+             lseek(fd, (off_t)n, SEEK_SET) == n;
+        if (!ok)
+            diag_errno(&job->diags, "read", part->name[k], errno);
+        to = ok ? make_file(job, o, part, k) : -1;
+        PackedText *packed = to < 0 ? NULL : packed_text_open(begin, (size_t)n, fd);
+        ok = packed && unpack(job, o, part->name[k], packed, to);
+        packed_text_close(packed);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (to >= 0)
+        close(to);
+    return ok;
+}

@@ -1,0 +1,39 @@
+/* The texts of tfc prepare, in parts: their files, and how they are cut into shards. */
+#ifndef DRIVER_CORPUS_PREPARE_PARTS_H
+#define DRIVER_CORPUS_PREPARE_PARTS_H
+
+#include "driver/corpus/prepare.h"
+
+/* TextCut: the lines of a shard: where they begin, and how many; of a table its records. */
+typedef struct TextCut {
+    int64_t line, lines; /* the first line, from 0; how many lines or records */
+    int64_t at[2];       /* bytes before them, of each file */
+    int64_t bytes;       /* of them, of all files */
+} TextCut;
+
+typedef struct TablePart TablePart; /* prepare_tables.h */
+
+/* TextPart: one text: n files, 1 or 2; two have the same number of lines.
+ *   name   as the user wrote them
+ *   read   the files that are read; where is_made, a temporary file beside the shards: what a
+ *          translation memory or a compressed file holds
+ *   table  the file is one of a table; NULL: it has lines */
+typedef struct TextPart {
+    int n;
+    bool has_columns; /* its lines are pairs with a tab between them */
+    bool is_made[2];
+    const char *name[2], *read[2];
+    const TablePart *table;
+    PreparedText text[2]; /* complete after prepare_texts; `lines` of a table are its records */
+    TextCut *cuts;        /* malloc'd */
+    int64_t n_cuts, room; /* room: private */
+    const char *problem;  /* a file that could not be read; NULL: none */
+    int error;            /* why, an errno; ESPIPE: it is not a regular file */
+} TextPart;
+
+typedef struct TextParts {
+    TextPart *data;
+    int n;
+} TextParts;
+
+#endif
