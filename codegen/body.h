@@ -2,8 +2,9 @@
  * body; a bare op counts as a region with that op alone.
  *
  * A value is `aligned` if something reads it at the coordinates of the iteration space,
- * right-aligned as numpy broadcasts. Shape ops other than broadcast, gather and products read their
- * operands elsewhere, except that products read scores that the body computed aligned. */
+ * right-aligned as numpy broadcasts. Shape ops other than broadcast, gather, lookup and products
+ * read their operands elsewhere, except that products read scores that the body computed
+ * aligned. */
 #ifndef CODEGEN_BODY_H
 #define CODEGEN_BODY_H
 
@@ -23,8 +24,8 @@ typedef struct Body {
     const bool *input_aligned;
 } Body;
 
-/* Whether the op has a kernel of its own, and is never part of a region: scatter_add, ctc,
- * ctc_grad, append, concat. */
+/* Whether the op has a kernel of its own, and is never part of a region: scatter_add,
+ * lookup_add, ctc, ctc_grad, append, concat. */
 bool op_is_own_kernel(const Op *op);
 Body body_of(Arena *arena, const Op *op);
 /* The number of a value: inputs from 0 on, then the results of ops. -1: not in the body. */

@@ -226,6 +226,12 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
         s->output = op->results[0].type;
         s->output.dims[0] = dim_const(1);
         break;
+    case OP_lookup_add: /* so are the positions along the axis */
+        s->range = RANGE_COLUMNS;
+        s->space = op->args[0]->type;
+        s->output = op->results[0].type;
+        s->output.dims[op_int(op, ATTR_axis)] = dim_const(1);
+        break;
     case OP_column:
         s->range = RANGE_COLUMNS;
         s->space = body_space(body);

@@ -172,6 +172,19 @@ Value *build_reshape(Builder *b, Value *x, int rank, const Dim *dims)
     return build(b, OP_reshape, 1, &x, 1, &attr);
 }
 
+Value *build_reshape_like(Builder *b, Value *x, const Type *from, const Type *to)
+{
+    int from_dim[MAX_RANK], extra = from->rank - (x ? x->type.rank : 0);
+    Dim dims[MAX_RANK];
+    if (!x || !type_differs_by_ones(from, to, from_dim))
+        return NULL;
+    for (int i = 0; i < to->rank; i++) {
+        int own = from_dim[i] - extra;
+        dims[i] = from_dim[i] >= 0 && own >= 0 ? x->type.dims[own] : dim_const(1);
+    }
+    return build_reshape(b, x, to->rank, dims);
+}
+
 Value *build_transpose(Builder *b, Value *x, const int *perm)
 {
     if (!x)
@@ -323,6 +336,26 @@ Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size)
 {
     Attr attr = attr_int(ATTR_size, size);
     return build(b, OP_scatter_add, 2, (Value *[]){rows, index}, 1, &attr);
+}
+
+Value *build_lookup(Builder *b, Value *x, Value *index, int axis)
+{
+    Attr attr = attr_int(ATTR_axis, axis);
+    return build(b, OP_lookup, 2, (Value *[]){x, index}, 1, &attr);
+}
+
+Value *build_lookup_add(Builder *b, Value *rows, Value *index, int axis, int rank, const Dim *dims)
+{
+    Attr attrs[] = {attr_int(ATTR_axis, axis), attr_dims(ATTR_shape, rank, dims)};
+    return build(b, OP_lookup_add, 2, (Value *[]){rows, index}, 2, attrs);
+}
+
+Value *build_iota_along(Builder *b, Dim dim, int axis, int rank)
+{
+    Dim dims[MAX_RANK];
+    for (int i = axis; i < rank; i++)
+        dims[i - axis] = i == axis ? dim : dim_const(1);
+    return build_reshape(b, build_iota(b, dim), rank - axis, dims);
 }
 
 static Op *build_effect(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,

@@ -48,6 +48,8 @@ Value *build_dropout(Builder *b, Value *x, double rate, int site);
 Value *build_select(Builder *b, Value *condition, Value *x, Value *y);
 Value *build_reduce(Builder *b, OpKind kind, Value *x, int n_axes, const int *axes);
 Value *build_reshape(Builder *b, Value *x, int rank, const Dim *dims);
+/* x, which broadcasts to `from`, under the dimensions of `to`, which type_differs_by_ones. */
+Value *build_reshape_like(Builder *b, Value *x, const Type *from, const Type *to);
 Value *build_transpose(Builder *b, Value *x, const int *perm);
 Value *build_broadcast(Builder *b, Value *x, int rank, const Dim *dims);
 Value *build_slice(Builder *b, Value *x, int axis, int64_t start, int64_t size);
@@ -62,6 +64,10 @@ Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a
 Value *build_matmul(Builder *b, Value *x, Value *y);
 Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
+Value *build_lookup(Builder *b, Value *x, Value *index, int axis);
+Value *build_lookup_add(Builder *b, Value *rows, Value *index, int axis, int rank, const Dim *dims);
+/* 0, 1, 2, … along an axis of a type of `rank` dimensions to which it broadcasts. */
+Value *build_iota_along(Builder *b, Dim dim, int axis, int rank);
 Op *build_output(Builder *b, const char *name, Value *x); /* NULL: x is NULL */
 void build_assign(Builder *b, Value *param, Value *x);
 void build_keep(Builder *b, Value *kept, Value *x);

@@ -56,6 +56,24 @@ int type_long_dim(const Type *type)
     return found;
 }
 
+bool type_differs_by_ones(const Type *from, const Type *to, int from_dim[])
+{
+    int j = 0;
+    for (int i = 0; i < to->rank; i++) {
+        from_dim[i] = -1;
+        if (dim_is_one(to->dims[i]))
+            continue;
+        while (j < from->rank && dim_is_one(from->dims[j]))
+            j++;
+        if (j == from->rank || !dim_equal(from->dims[j], to->dims[i]))
+            return false;
+        from_dim[i] = j++;
+    }
+    while (j < from->rank && dim_is_one(from->dims[j]))
+        j++;
+    return j == from->rank;
+}
+
 int type_find_dim(const Type *type, int symbol)
 {
     for (int i = 0; i < type->rank; i++)

@@ -56,6 +56,9 @@ double dtype_lowest(DType t);
 /* The only dimension that is not a constant 1, as in types of iota and lengths; -1: none or
  * several. */
 int type_long_dim(const Type *type);
+/* Whether the types have the same dimensions but for those that are 1: then from_dim[i] is the
+ * dimension of `from` that dimension i of `to` is, or -1 where that is 1. */
+bool type_differs_by_ones(const Type *from, const Type *to, int from_dim[]);
 /* The first dimension of that symbol; -1: none. */
 int type_find_dim(const Type *type, int symbol);
 Type type_scalar(DType dtype);

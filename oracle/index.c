@@ -87,3 +87,78 @@ void interpret_append(Interpreter *in, const Op *op, Dense *out)
                 out->x[r * to->stride[0] + at * size + k] =
                     rows->x[r * from->stride[0] + t * size + k];
 }
+
+/* ---- positions along an axis ---- */
+
+/* Positions of a walk over what is looked up: the element of tensor 1, which the axis is left out
+ * of, and of the positions, tensor 2. */
+typedef struct Positions {
+    OracleWalk walk;
+    const Dense *index;
+    int64_t extent, stride; /* of the axis of tensor 1 */
+    const int32_t *lengths; /* of a ragged axis; else NULL */
+    int batch;              /* axis of the walk along which the lengths are */
+} Positions;
+
+static Positions positions_of(Interpreter *in, const Op *op, const Shape *over, const Shape *table)
+{
+    const int axis = (int)op_int(op, ATTR_axis), symbol = table->dims[axis].symbol;
+    Positions p = {.walk = walk_over(over->rank, over->extent),
+                   .index = operand(in, op, 1),
+                   .extent = table->extent[axis],
+                   .stride = table->stride[axis]};
+    walk_broadcast(&p.walk, 0, over);
+    walk_broadcast(&p.walk, 1, table);
+    walk_broadcast(&p.walk, 2, p.index->shape);
+    p.walk.step[1][axis] = 0;
+    if (symbol_is_ragged(in->module, symbol)) {
+        p.lengths = in->run->dims[symbol].lengths;
+        while (table->dims[p.batch].symbol != in->module->symbols.data[symbol].batch)
+            p.batch++;
+    }
+    return p;
+}
+
+/* Where tensor 1 has the position that the walk stands at; -1: nowhere. */
+static int64_t place_of(const Positions *p)
+{
+    int64_t n = p->lengths ? p->lengths[p->walk.index[p->batch]] : p->extent;
+    int64_t row = row_of(p->index->x[p->walk.at[2]], n);
+    return row < 0 ? -1 : p->walk.at[1] + row * p->stride;
+}
+
+void interpret_lookup(Interpreter *in, const Op *op, Dense *out)
+{
+    const Dense *x = operand(in, op, 0);
+    Positions p = positions_of(in, op, out->shape, x->shape);
+    for (OracleWalk *w = &p.walk; w->count > 0; w->count--, walk_next(w)) {
+        if (!dense_has(out, w->at[0]))
+            continue;
+        int64_t from = place_of(&p);
+        Num found = from < 0 ? num_exact(0) : x->x[from];
+        out->x[w->at[0]] = num_is_exact(p.index->x[w->at[2]]) ? found : num_undecided(found.v);
+    }
+}
+
+/* Elements are added one after the other, each sum rounded. */
+void interpret_lookup_add(Interpreter *in, const Op *op, Dense *out)
+{
+    const Dense *x = operand(in, op, 0);
+    Rounding to = rounding_for(in, op);
+    OracleSum *sums = ARENA_ARRAY(in->arena, OracleSum, out->shape->count + 1);
+    Positions p = positions_of(in, op, x->shape, out->shape);
+    bool undecided = false;
+    for (OracleWalk *w = &p.walk; w->count > 0; w->count--, walk_next(w)) {
+        if (!dense_has(x, w->at[0]))
+            continue;
+        undecided |= !num_is_exact(p.index->x[w->at[2]]);
+        int64_t row = place_of(&p);
+        if (row >= 0)
+            sum_add(&sums[row], x->x[w->at[0]]);
+    }
+    for (int64_t i = 0; i < out->shape->count; i++) {
+        out->x[i] = sum_end(&sums[i], 0, &to, &to);
+        if (undecided)
+            out->x[i].e = INFINITY;
+    }
+}

@@ -218,6 +218,13 @@ static Kind rows_kind(const Finder *f, const Op *op, Kind all)
     case FAMILY_index:
         if (all == ROWS && op->kind == OP_scatter_add)
             return n ? WHOLE : sum_over_rows(op);
+        if (op->kind == OP_lookup || op->kind == OP_lookup_add) {
+            const Type *x = &op->args[0]->type;
+            Dim along[] = {x->dims[op_int(op, ATTR_axis)], type->dims[op_int(op, ATTR_axis)]};
+            if (is_mixed_axis(f, along[0], all) || is_mixed_axis(f, along[1], all))
+                return WHOLE;
+            break;
+        }
         if (op->kind != OP_gather || both)
             return WHOLE;
         break;

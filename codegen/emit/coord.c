@@ -92,6 +92,17 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
     return (Coord){.base = lo_sext(lo, entry, lo_i64), .varies = index.varies};
 }
 
+Coord length_along(Emit *e, const Type *type, int axis, const Place *place)
+{
+    Dim dim = type->dims[axis];
+    if (!dim_is_const(dim) && symbol_is_ragged(e->module, dim.symbol)) {
+        int batch = type_find_dim(type, e->module->symbols.data[dim.symbol].batch);
+        if (batch >= 0)
+            return table_lookup(e, dim.symbol, DIM_LENGTH, place->at[batch]);
+    }
+    return coord_of(extent_of(e, &(Axis){axis, -1, dim}));
+}
+
 /* The space stands at this token: its sentence and position follow. */
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token)
 {

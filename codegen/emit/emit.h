@@ -110,6 +110,9 @@ Coord coord_scale(Emit *e, Coord c, int64_t factor);
 LoValue coord_value(Emit *e, const Coord *c, LoType element); /* as i32 or i64 */
 LoValue dim_field(Emit *e, int symbol, DimField field);       /* at entry: i64, or a table */
 LoValue extent_of(Emit *e, const Axis *axis);                 /* at entry */
+/* How many positions a value of this type has along the axis, where the other dimensions stand at
+ * `place`. */
+Coord length_along(Emit *e, const Type *type, int axis, const Place *place);
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 /* The place of an operand whose type is right-aligned with that of a result at `place`. */
@@ -213,6 +216,7 @@ void kernel_row(Emit *e);
 void kernel_column(Emit *e);
 void kernel_attention(Emit *e);
 void kernel_scatter_add(Emit *e);
+void kernel_lookup_add(Emit *e);
 void kernel_append(Emit *e);
 void kernel_concat(Emit *e);
 void kernel_ctc(Emit *e);

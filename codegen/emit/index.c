@@ -1,5 +1,5 @@
-/* Kernels that move rows: scatter_add, append, concat. Rows of a table at indices, op gather, are
- * read in value.c (value_gather). */
+/* Kernels that move rows: scatter_add, lookup_add, append, concat. What is read at indices, ops
+ * gather and lookup, is in value.c (value_gather, value_lookup). */
 #include "codegen/emit/region/columns.h"
 
 #include <assert.h>
@@ -68,9 +68,69 @@ static void leave_row(Emit *e, Columns *c)
 
 void kernel_scatter_add(Emit *e)
 {
-    static const ColumnWork work = {clear_column, find_row, add_to_row, leave_row, NULL, true};
+    static const ColumnWork work = {.begin = clear_column,
+                                    .enter = find_row,
+                                    .add = add_to_row,
+                                    .leave = leave_row,
+                                    .single = true};
     Scatter scatter;
     columns_run(e, &work, &scatter);
+}
+
+/* ---- lookup_add: elements of a added along an axis at the positions b into zeros ----
+ *
+ * A unit owns columns of all that lies along the axis, as a sentence: it clears them, then goes
+ * through the positions in order. So elements that meet are added in order, by one thread. */
+
+static int added_axis(const Emit *e) { return (int)op_int(e->op, ATTR_axis); }
+
+static Place added_place(Emit *e, Coord row)
+{
+    Place place = place_aligned(&e->op->results[0].type, &e->space);
+    place.at[added_axis(e)] = row;
+    return place;
+}
+
+/* At e->space, i64. */
+static LoValue added_length(Emit *e)
+{
+    Coord n = length_along(e, &e->op->results[0].type, added_axis(e), &e->space);
+    return coord_value(e, &n, lo_i64);
+}
+
+static void clear_along(Emit *e, Columns *c)
+{
+    Lo *lo = &e->lo;
+    (void)c;
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), added_length(e), 1, "clear");
+    Place place = added_place(e, coord_of(loop.index));
+    emit_store_at(e, 2, &place, lo_zero(lo, emit_type(e, e->op->results[0].type.dtype)));
+    lo_for_close(lo, &loop);
+}
+
+static void add_along(Emit *e, Columns *c)
+{
+    Lo *lo = &e->lo;
+    (void)c;
+    Place at_index = place_aligned(&e->op->args[1]->type, &e->space);
+    LoValue row = lo_sext(lo, emit_load_at(e, 1, &at_index), lo_i64);
+    LoIf inside = lo_if_open(lo, lo_ult(lo, row, added_length(e)));
+    Place from = place_aligned(&e->op->args[0]->type, &e->space);
+    Place to = added_place(e, coord_of(row));
+    emit_add_at(e, 2, &to, emit_load_at(e, 0, &from));
+    lo_if_close(lo, &inside);
+}
+
+void kernel_lookup_add(Emit *e)
+{
+    const Type *index = &e->op->args[1]->type;
+    const int last = e->layout.axes[e->layout.n - 1].dim;
+    const int own = last - (e->space.rank - index->rank);
+    const ColumnWork work = {.begin = clear_along,
+                             .add = add_along,
+                             .single = true,
+                             .apart = own >= 0 && !dim_is_one(index->dims[own])};
+    columns_run(e, &work, NULL);
 }
 
 /* The end of a row's columns, for each_column; NULL if a row is one column: of a loop over it the

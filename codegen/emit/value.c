@@ -188,6 +188,34 @@ static LoValue value_gather(Emit *e, const BodyOp *b, const Place *place)
     return or_zero(e, inside, x);
 }
 
+/* Elements at positions along an axis. Outside, nothing is read: the address is that of the same
+ * position of the result where both have the same dimension, and else memory is masked. */
+static LoValue value_lookup(Emit *e, const BodyOp *b, const Place *place)
+{
+    Lo *lo = &e->lo;
+    const Value *x = b->op->args[0], *index = b->op->args[1];
+    int axis = (int)op_int(b->op, ATTR_axis);
+    Dim along = x->type.dims[axis];
+    Place at_index = place_aligned(&index->type, place), in = *place;
+    if (dim_is_const(along) && along.size == 0)
+        return lo_zero(lo, emit_type(e, x->type.dtype));
+    LoValue row = lo_sext(lo, emit_eval(e, index, &at_index), lo_i64);
+    bool varies = false;
+    for (int i = 0; i < at_index.rank; i++)
+        varies |= at_index.at[i].varies;
+    Coord length = length_along(e, &x->type, axis, place);
+    LoValue inside = lo_ult(lo, row, coord_value(e, &length, lo_i64));
+    if (dim_is_const(along) || dim_equal(along, b->op->results[0].type.dims[axis])) {
+        Coord own = dim_is_const(along) ? (Coord){0} : place->at[axis];
+        row = lo_select(lo, inside, row, coord_value(e, &own, lo_i64));
+        varies |= own.varies;
+    } else {
+        in.valid = val_and(e, in.valid, inside);
+    }
+    in.at[axis] = (Coord){.base = row, .varies = varies};
+    return or_zero(e, inside, eval_at(e, x, in));
+}
+
 /* ---- the table ---- */
 
 typedef LoValue (*ValueRule)(Emit *e, const BodyOp *op, const Place *place);
@@ -198,6 +226,7 @@ static const ValueRule rules[OP_COUNT] = {
 #define SHAPE(name, ...) [OP_##name] = value_shape,
 #include "ir/ops.def"
     [OP_gather] = value_gather,
+    [OP_lookup] = value_lookup,
 };
 
 /* The row that an earlier sweep saved. */
@@ -229,7 +258,7 @@ static LoValue value_at(Emit *e, int number, const Value *value, const Place *pl
         return value_cached(e, number);
     const BodyOp *op = &e->body.ops[number - e->body.n_inputs];
     assert(rules[op->op->kind] &&
-           "bodies hold leaves, elementwise and shape ops, reductions, gather");
+           "bodies hold leaves, elementwise and shape ops, reductions, gather, lookup");
     return rules[op->op->kind](e, op, place);
 }
 

@@ -50,6 +50,70 @@ bool infer_scatter(const Infer *in, Type *type)
     return true;
 }
 
+/* The axis along which positions are looked up in `x`, whose sentences x then has; -1 after a
+ * report. */
+static int looked_up_axis(const Infer *in, const Type *x, const Type *index)
+{
+    const Attr *attr = infer_attr(in, ATTR_axis);
+    if (!attr)
+        return -1;
+    if (attr->i < 0 || attr->i >= x->rank || index->dtype != DT_I32 || index->rank > x->rank) {
+        infer_fail(in, "positions %s do not go along axis %lld of %s", infer_text(in, index),
+                   (long long)attr->i, infer_text(in, x));
+        return -1;
+    }
+    Dim dim = x->dims[attr->i];
+    if (symbol_is_ragged(in->module, dim.symbol) &&
+        type_find_dim(x, in->module->symbols.data[dim.symbol].batch) < 0) {
+        infer_fail(in, "the rows of %s have no sentences, over which %s is ragged",
+                   infer_text(in, x), infer_dim_text(in, dim));
+        return -1;
+    }
+    for (int i = 0; i < x->rank; i++)
+        if (symbol_is_ragged_over(in->module, x->dims[i].symbol, dim.symbol)) {
+            infer_fail(in, "%s is ragged over %s, along which positions are looked up",
+                       infer_dim_text(in, x->dims[i]), infer_dim_text(in, dim));
+            return -1;
+        }
+    return (int)attr->i;
+}
+
+/* What lookup gives of x: its axis is that of the positions, the others broadcast. */
+static bool looked_up(const Infer *in, const Type *x, const Type *index, Type *type)
+{
+    int axis = looked_up_axis(in, x, index);
+    if (axis < 0)
+        return false;
+    Type without = *x;
+    without.dims[axis] = dim_const(1);
+    if (!shape_broadcast(&without, index, type))
+        return infer_fail(in, "positions %s do not go along axis %d of %s", infer_text(in, index),
+                          axis, infer_text(in, x));
+    type->dtype = x->dtype;
+    return true;
+}
+
+bool infer_lookup(const Infer *in, Type *type)
+{
+    return looked_up(in, infer_arg(in, 0), infer_arg(in, 1), type);
+}
+
+bool infer_lookup_add(const Infer *in, Type *type)
+{
+    const Type *rows = infer_arg(in, 0);
+    const Attr *shape = infer_shape(in);
+    if (!shape)
+        return false;
+    Type to = type_of(rows->dtype, shape->rank, shape->dims), from;
+    if (!looked_up(in, &to, infer_arg(in, 1), &from))
+        return false;
+    if (!type_same_shape(&from, rows))
+        return infer_fail(in, "rows %s are not what positions %s give of %s", infer_text(in, rows),
+                          infer_text(in, infer_arg(in, 1)), infer_text(in, &to));
+    *type = to;
+    return true;
+}
+
 /* cache [R, P~, …], rows [R, Q~, …] */
 bool infer_append(const Infer *in, Type *type)
 {

@@ -28,5 +28,7 @@ bool infer_quant(const Infer *in);
 /* The attribute `axis`, along which operand 0 must have a constant dimension; -1 after reporting
  * that it is missing or wrong. */
 int infer_const_axis(const Infer *in);
+/* The attribute `shape`, whose dimensions the module has; NULL after reporting. */
+const Attr *infer_shape(const Infer *in);
 
 #endif

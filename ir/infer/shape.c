@@ -1,7 +1,7 @@
 /* Type rules of ops that show the same elements under other coordinates. */
 #include "ir/infer/rules.h"
 
-static const Attr *checked_shape(const Infer *in)
+const Attr *infer_shape(const Infer *in)
 {
     const Attr *shape = infer_attr(in, ATTR_shape);
     if (!shape)
@@ -22,7 +22,7 @@ static const Attr *checked_shape(const Infer *in)
 bool infer_reshape(const Infer *in, Type *type)
 {
     const Type *x = infer_arg(in, 0);
-    const Attr *shape = checked_shape(in);
+    const Attr *shape = infer_shape(in);
     if (!shape)
         return false;
     Type to = type_of(x->dtype, shape->rank, shape->dims);
@@ -69,7 +69,7 @@ bool infer_transpose(const Infer *in, Type *type)
 bool infer_broadcast(const Infer *in, Type *type)
 {
     const Type *x = infer_arg(in, 0);
-    const Attr *shape = checked_shape(in);
+    const Attr *shape = infer_shape(in);
     if (!shape)
         return false;
     Type to = type_of(x->dtype, shape->rank, shape->dims), both;

@@ -159,6 +159,8 @@ static bool check_op(Verifier *v, const Op *op)
         return verify_reduction(v, op);
     if (op->kind == OP_gather)
         return verify_table(v, op);
+    if (op->kind == OP_lookup && v->region && verify_region_of(v, op->args[0]) == v->region)
+        return verify_fail(v, op, "looks up what its region computes; pass it as an operand");
     if (op->kind == OP_output)
         return check_output(v, op);
     return op->kind == OP_param ? check_param(v, op) : true;

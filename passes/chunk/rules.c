@@ -124,6 +124,9 @@ static Miss why_not_row(const Chunk *c, const Op *op)
     for (int r = 0; r < op->n_results; r++)
         if (!same_lead(lead_of(c, &op->results[r].type), lead))
             return MISS_CHUNK_ROWS;
+    FOR_OPS (inner, op->body)
+        if (inner->kind == OP_lookup)
+            return MISS_CHUNK_WHOLE;
     return why_not_operands(c, op, lead);
 }
 
@@ -131,7 +134,7 @@ static Miss why_not_row(const Chunk *c, const Op *op)
 static bool needs_all_rows(const Op *op)
 {
     return op->kind == OP_dropout || op->kind == OP_random || op->kind == OP_size ||
-           op->kind == OP_lengths;
+           op->kind == OP_lengths || op->kind == OP_lookup;
 }
 
 static Miss why_not_column(const Chunk *c, const Op *op)

@@ -50,7 +50,7 @@ static void mark_op(ColumnGroup *c, const Op *op, int position)
             level = mark_of(c, op->args[i]->op)->level;
     for (int i = 0; i < op->n_args; i++) {
         Mark *mark = mark_of(c, op->args[i]->op);
-        if (!row && !is_column_reduction(module, op))
+        if ((!row && !is_column_reduction(module, op)) || reads_elsewhere(op, i))
             mark->presence = STORED;
         else if (level > mark->level && mark->presence == NOT_STORED &&
                  op_family(op) != FAMILY_reduce)
@@ -75,7 +75,7 @@ static void take_in(Arena *arena, const Recompute *r, Members *members, Op *op, 
             return;
     for (int i = 0; i < op->n_args; i++) {
         recompute_cost(r, op->args[i], 0, &deeper);
-        if (deeper)
+        if (deeper && !reads_elsewhere(op, i))
             take_in(arena, r, members, op->args[i]->op, false);
     }
     vec_push(arena, members->ops, op);

@@ -49,7 +49,8 @@ static bool may_compute(const Recompute *r, const Op *op, bool full, int depth)
 {
     if (depth >= DEEPEST || op_family(op) == FAMILY_reduce || op->kind == OP_gather)
         return false;
-    return is_cheap(op) || (full && r->any_op && is_row_op(r->module, op));
+    return is_cheap(op) || (full && op->kind == OP_lookup) ||
+           (full && r->any_op && is_row_op(r->module, op));
 }
 
 /* The op's and its operands'; INFINITY: not below `most`. What is smaller than a row's value is
@@ -59,10 +60,13 @@ static double compute_cost(const Recompute *r, const Value *value, bool full, do
 {
     const Op *op = value->op;
     bool from_nothing = !full && !is_row_value(&value->type, r->space);
-    double sum = is_cheap(op) ? 0 : 0.4;
+    double sum = is_cheap(op) || op->kind == OP_lookup ? 0 : 0.4;
     for (int i = 0; i < op->n_args && sum <= most; i++) {
-        bool again;
-        double cost = recompute_cost(r, op->args[i], depth + 1, &again);
+        bool again = false;
+        const Value *x = op->args[i];
+        double cost = reads_elsewhere(op, i)
+                          ? read_cost(fills_space(&x->type, r->space), r->presence(x, r->context))
+                          : recompute_cost(r, x, depth + 1, &again);
         if (from_nothing && !(again && cost == 0))
             return INFINITY;
         sum += cost;

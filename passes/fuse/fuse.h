@@ -10,13 +10,16 @@
 /* Whether the op is a const, iota, size or lengths, which each region computes for itself. */
 bool is_generator(const Op *op);
 /* Whether a row region can contain the op, generators aside: elementwise ops, row reductions,
- * gather, broadcast and random. */
+ * gather, lookup, broadcast and random. */
 bool is_row_op(const Module *module, const Op *op);
 /* Whether the op is a reduction, but not a row reduction (is_row_reduction). */
 bool is_column_reduction(const Module *module, const Op *op);
 /* Whether the op costs little next to reading its operands: a generator, a broadcast, or an
  * elementwise op of few instructions (no transcendental function, no dropout). */
 bool is_cheap(const Op *op);
+/* Whether the op reads the operand at places of its own choice: a lookup what it looks up in. A
+ * region then reads this operand from memory, even if it computes it, too. */
+bool reads_elsewhere(const Op *op, int arg);
 /* The type that is an op's iteration space: of a reduction the operand's, else the result's. */
 const Type *op_space(const Op *op);
 /* Whether `type`, aligned at the right, has a dimension other than 1 wherever the space has one. */
@@ -28,7 +31,8 @@ bool fills_space(const Type *type, const Type *space);
  *   NOT_STORED     2.5 (write, read, room): it would be stored for this use alone
  *   LIKELY_STORED  1: it will likely be stored for other uses
  * A smaller value costs 0 if it is STORED, else 0.1. At a tie a value that is not STORED is
- * computed again. A value of bf16 is always read; it costs 0.5, or 0 if it is smaller. */
+ * computed again. A lookup costs what reading its source does. A value of
+ * bf16 is always read; it costs 0.5, or 0 if it is smaller. */
 typedef enum Presence { NOT_STORED, LIKELY_STORED, STORED } Presence;
 typedef struct Recompute {
     const Module *module;

@@ -26,7 +26,7 @@ static void wrap(Function *function, Op *op, OpKind kind)
         bool seen = false;
         for (int j = 0; j < i; j++)
             seen |= op->args[j] == op->args[i];
-        if (is_generator(op->args[i]->op) && !seen)
+        if (is_generator(op->args[i]->op) && !seen && !reads_elsewhere(op, i))
             vec_push(arena, members.ops, op->args[i]->op);
     }
     vec_push(arena, members.ops, op);

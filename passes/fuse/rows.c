@@ -47,16 +47,16 @@ static void visit_all(FusedRows *rows)
     }
 }
 
-/* In memory anyway: from or for an op that is no row op. */
+/* In memory anyway: from or for an op that is no row op, or read elsewhere. */
 static void mark_stored(FusedRows *rows)
 {
     for (int i = 0; i < rows->n; i++) {
         RowInfo *info = &rows->info[i];
-        if (info->group >= 0)
-            continue;
-        info->in_memory |= !is_generator(info->op);
+        bool other = info->group < 0;
+        info->in_memory |= other && !is_generator(info->op);
         for (int a = 0; a < info->op->n_args; a++)
-            info_of(rows, info->op->args[a])->in_memory = true;
+            if (other || reads_elsewhere(info->op, a))
+                info_of(rows, info->op->args[a])->in_memory = true;
     }
 }
 
@@ -69,8 +69,9 @@ static bool is_single(const Type *space)
 }
 
 /* Why the op and what it reads are not in one group, if they are not. */
-static void report_operand(FusedRows *rows, const Op *op, int mine, const Value *operand)
+static void report_operand(FusedRows *rows, const Op *op, int mine, int arg)
 {
+    const Value *operand = op->args[arg];
     const RowInfo *above = info_of(rows, operand);
     const char *name = op_info[op->kind].name;
     Type space;
@@ -81,8 +82,8 @@ static void report_operand(FusedRows *rows, const Op *op, int mine, const Value 
         is_single(
             &rows->groups[above->group].space)) /* one number for all rows comes before them */
         return;
-    Miss why = MISS_ROW_GATHER;
-    if (op->kind != OP_gather)
+    Miss why = op->kind == OP_gather ? MISS_ROW_GATHER : MISS_ROW_LOOKUP;
+    if (op->kind != OP_gather && !reads_elsewhere(op, arg))
         why = why_groups_apart(rows, above->group, mine, &space);
     if (why != MISS_NONE)
         report_miss(rows->context->report, op, why, "%s into %s", op_info[above->op->kind].name,
@@ -94,7 +95,7 @@ static void report_groups(FusedRows *rows)
     for (int i = 0; rows->context->report && i < rows->n; i++) {
         const RowInfo *info = &rows->info[i];
         for (int a = 0; info->group >= 0 && a < info->op->n_args; a++)
-            report_operand(rows, info->op, info->group, info->op->args[a]);
+            report_operand(rows, info->op, info->group, a);
     }
 }
 

@@ -74,7 +74,8 @@ static bool would_cycle(FusedRows *rows, int a, int b)
             for (int i = 0; i < op->n_args; i++) {
                 RowInfo *above = info_of(rows, op->args[i]);
                 bool inside = above->group >= 0 && (above->group == a || above->group == b);
-                if (inside ? op->kind == OP_gather : reaches(rows, above->index, a, b, first))
+                if (inside ? op->kind == OP_gather || reads_elsewhere(op, i)
+                           : reaches(rows, above->index, a, b, first))
                     return true;
             }
         }
@@ -115,7 +116,7 @@ void form_groups(FusedRows *rows)
         for (int a = 0; rows->info[i].group >= 0 && a < op->n_args; a++) {
             int mine = rows->info[i].group, theirs = info_of(rows, op->args[a])->group;
             Type space;
-            if (theirs < 0 || theirs == mine || op->kind == OP_gather)
+            if (theirs < 0 || theirs == mine || op->kind == OP_gather || reads_elsewhere(op, a))
                 continue;
             if (why_groups_apart(rows, theirs, mine, &space) == MISS_NONE)
                 merge(rows, theirs, mine, &space);

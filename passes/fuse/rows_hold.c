@@ -32,7 +32,8 @@ static void compute_again(FusedRows *rows, const Recompute *r, RowGroup *group, 
         return;
     vec_push(rows->arena, group->again, ((RowHeld){info->index, false}));
     for (int i = 0; i < info->op->n_args; i++)
-        if (!find_held(rows, group, info_of(rows, info->op->args[i])->index))
+        if (!reads_elsewhere(info->op, i) &&
+            !find_held(rows, group, info_of(rows, info->op->args[i])->index))
             compute_again(rows, r, group, info->op->args[i]);
 }
 
@@ -50,7 +51,8 @@ void choose_recomputed(FusedRows *rows)
                        .any_op = true};
         Op *op = rows->info[i].op;
         for (int a = 0; a < op->n_args; a++)
-            if (!find_held(rows, group, info_of(rows, op->args[a])->index) &&
+            if (!reads_elsewhere(op, a) &&
+                !find_held(rows, group, info_of(rows, op->args[a])->index) &&
                 (op->kind != OP_gather || is_generator(op->args[a]->op)))
                 compute_again(rows, &r, group, op->args[a]);
     }
@@ -66,7 +68,7 @@ static void need_within(FusedRows *rows, RowGroup *group, RowHeld *held)
     Op *op = rows->info[held->index].op;
     for (int i = 0; i < op->n_args; i++) {
         RowHeld *above = find_held(rows, group, info_of(rows, op->args[i])->index);
-        if (above)
+        if (above && !reads_elsewhere(op, i))
             need_within(rows, group, above);
         else
             need_outside(rows, op->args[i]);

@@ -28,9 +28,13 @@ bool is_row_op(const Module *module, const Op *op)
     switch (op_family(op)) {
     case FAMILY_elementwise: return true;
     case FAMILY_reduce: return is_row_reduction(module, op);
-    default: return op->kind == OP_gather || op->kind == OP_broadcast || op->kind == OP_random;
+    default:
+        return op->kind == OP_gather || op->kind == OP_lookup || op->kind == OP_broadcast ||
+               op->kind == OP_random;
     }
 }
+
+bool reads_elsewhere(const Op *op, int arg) { return op->kind == OP_lookup && arg == 0; }
 
 const Type *op_space(const Op *op)
 {
@@ -76,9 +80,13 @@ Op *build_region(Function *function, OpKind kind, const Members *members, int n_
     for (size_t i = 0; i < members->ops.count; i++) {
         Op *op = members->ops.data[i];
         for (int a = 0; a < op->n_args; a++)
-            if (!side_of_value(&copies, op->args[a]))
+            if (!side_of_value(&copies, op->args[a]) || reads_elsewhere(op, a))
                 capture(arena, &captured, op->args[a]);
-        block_append(body, clone_op(function, op, &copies));
+        Op *copy = clone_op(function, op, &copies);
+        for (int a = 0; a < op->n_args; a++)
+            if (reads_elsewhere(op, a) && copy->args[a] != op->args[a])
+                op_set_arg(copy, a, op->args[a]);
+        block_append(body, copy);
     }
     Value **yielded = ARENA_ARRAY(arena, Value *, n_outputs + 1);
     for (int i = 0; i < n_outputs; i++)

@@ -69,6 +69,6 @@ Value *build_elementwise(Step *s, Op *op, Roles roles);
 Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions, softmax, logsumexp */
 Value *build_shape(Step *s, Op *op, Roles roles);
 Value *build_contraction(Step *s, Op *op, Roles roles);
-Value *build_lookup(Step *s, Op *op, Roles roles); /* gather */
+Value *build_table_rows(Step *s, Op *op, Roles roles); /* gather */
 
 #endif

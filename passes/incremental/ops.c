@@ -240,7 +240,7 @@ Value *build_contraction(Step *s, Op *op, Roles roles)
 }
 
 /* The result has the index's dimensions, and then those of a row of the table. */
-Value *build_lookup(Step *s, Op *op, Roles roles)
+Value *build_table_rows(Step *s, Op *op, Roles roles)
 {
     const Type *x = &op->args[0]->type;
     int n_index = op->args[1]->type.rank;

@@ -148,7 +148,7 @@ static Value *build_op(Step *s, Op *op, Roles roles)
     default: break;
     }
     if (op->kind == OP_gather)
-        return build_lookup(s, op, roles);
+        return build_table_rows(s, op, roles);
     return refuse(s, op, "it is not position-wise");
 }
 

@@ -76,6 +76,75 @@ Value *rewrite_leaf_of_shape(Builder *b, Op *op)
     return op_result(leaf);
 }
 
+enum { DEEPEST_POSITIONS = 8 };
+
+/* Made of positions, lengths and constants alone. */
+static bool is_of_positions(const Value *v, int depth)
+{
+    const Op *op = v->op;
+    bool leaf = op->kind == OP_iota || op->kind == OP_lengths || op->kind == OP_const;
+    bool made = !leaf && depth < DEEPEST_POSITIONS && op_family(op) == FAMILY_elementwise;
+    for (int i = 0; made && i < op->n_args; i++)
+        made = is_of_positions(op->args[i], depth + 1);
+    return leaf || made;
+}
+
+/* v, which broadcasts to `from`, made under the dimensions of `to`. */
+static Value *made_like(Builder *b, Value *v, const Type *from, const Type *to)
+{
+    Op *op = v->op;
+    Value *args[3];
+    if (v->type.rank == 0)
+        return v;
+    if (op_family(op) != FAMILY_elementwise)
+        return build_reshape_like(b, v, from, to);
+    for (int i = 0; i < op->n_args; i++)
+        args[i] = made_like(b, op->args[i], from, to);
+    return build(b, op->kind, op->n_args, args, op->n_attrs, op->attrs);
+}
+
+/* Positions that a lookup reads are made with the lookup's own ones around them, so that its region
+ * can make them. */
+Value *rewrite_positions_of_shape(Builder *b, Op *op)
+{
+    Value *positions = op->args[0];
+    const Type *to = &op_result(op)->type;
+    int dims[MAX_RANK];
+    bool looked_up = false;
+    FOR_USES (use, op_result(op))
+        looked_up |= use->user->kind == OP_lookup;
+    if (!looked_up || op_family(positions->op) != FAMILY_elementwise ||
+        !type_differs_by_ones(&positions->type, to, dims) || !is_of_positions(positions, 0))
+        return NULL;
+    return made_like(b, positions, &positions->type, to);
+}
+
+/* Whether v, which broadcasts to `type`, is the same all along the axis. */
+static bool is_same_along(const Value *v, const Type *type, int axis)
+{
+    int own = axis - (type->rank - v->type.rank);
+    return own < 0 || dim_is_one(v->type.dims[own]);
+}
+
+/* f(x)[p] = f(x[p]), where f(0) = 0 and all else that f reads is the same for all rows. So the
+ * lookups of a convolution's gradient, Σ (dy w)[p + k], read one tensor, and one of bf16 is read as
+ * it is stored. */
+Value *rewrite_lookup_sooner(Builder *b, Op *op)
+{
+    Op *above = op->args[0]->op;
+    const Type *type = &op->args[0]->type;
+    int axis = (int)op_int(op, ATTR_axis);
+    Value *args[2];
+    if (!type_same_shape(&above->args[0]->type, type) ||
+        (above->kind == OP_cast &&
+         (!dtype_is_float(type->dtype) || above->args[0]->type.dtype != DT_BF16)) ||
+        (above->n_args > 1 && !is_same_along(above->args[1], type, axis)))
+        return NULL;
+    args[0] = build_lookup(b, above->args[0], op->args[1], axis);
+    args[1] = above->n_args > 1 ? above->args[1] : NULL;
+    return build(b, above->kind, above->n_args, args, above->n_attrs, above->attrs);
+}
+
 /* ---- reductions ---- */
 
 /* Along axes of length 1 there is nothing to reduce. */

@@ -170,6 +170,51 @@ static void scatters(Case *c, int64_t n)
     case_check(c, build_scatter_add(&c->b, z, rows, 4)->op);
 }
 
+/* Positions of the same sentence, of another dimension, before it and behind it. */
+static void lookups(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
+    Value *w = case_input(c, c->real, DIMS(n_of(n)));
+    Value *at = build_iota_along(b, case_dim(c->S), 1, 3), *sum = x;
+    for (int tap = -2; tap <= 2; tap++) {
+        Value *from = build_binary(b, OP_sub, at, build_const(b, DT_I32, tap));
+        Value *row = build_lookup(b, x, from, 1);
+        sum = build_binary(b, OP_add, sum, build_binary(b, OP_mul, row, w));
+    }
+    Value *index = case_index(c, DIMS(case_dim(c->B), case_dim(c->S), n_of(1)), 6);
+    Value *columns = case_index(c, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)), 6);
+    case_check(
+        c, case_region(c, OP_row,
+                       VALUES(sum, build_lookup(b, x, index, 1), build_lookup(b, x, columns, 1))));
+    Value *others = case_index(c, DIMS(case_dim(c->B), case_dim(c->T), n_of(1)), 6);
+    case_check(c, case_region(c, OP_row, VALUES(build_lookup(b, x, others, 1))));
+    case_check(c,
+               build_lookup(b, x, case_index(c, DIMS(case_dim(c->B), n_of(1), n_of(1)), 5), 1)->op);
+    Value *tall = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(5)));
+    case_check(c, build_lookup(b, tall, case_index(c, DIMS(case_dim(c->S), n_of(n)), 7), 2)->op);
+    Value *flat = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S)));
+    case_check(c, build_lookup(b, flat, case_index(c, DIMS(case_dim(c->S)), 6), 1)->op);
+}
+
+static void lookup_adds(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Dim to[] = {case_dim(c->B), case_dim(c->S), n_of(n)};
+    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->T), n_of(n)));
+    Value *index = case_index(c, DIMS(case_dim(c->B), case_dim(c->T), n_of(1)), 6);
+    case_check(c, build_lookup_add(b, x, index, 1, 3, to)->op);
+    Value *rows = case_index(c, DIMS(case_dim(c->T), n_of(n)), 6);
+    case_check(c, build_lookup_add(b, x, rows, 1, 3, to)->op);
+    Value *one = case_input(c, c->real, DIMS(case_dim(c->B), n_of(1), n_of(n)));
+    Value *at = case_index(c, DIMS(case_dim(c->B), n_of(1), n_of(1)), 6);
+    case_check(c, build_lookup_add(b, one, at, 1, 3, to)->op);
+    Value *columns = case_index(c, DIMS(case_dim(c->T), n_of(n)), 9);
+    case_check(
+        c, build_lookup_add(b, x, columns, 2, 3, (Dim[]){case_dim(c->B), case_dim(c->T), n_of(7)})
+               ->op);
+}
+
 static void appends(Case *c, int64_t n)
 {
     Value *cache = case_input(c, c->real, DIMS(case_dim(c->R), case_dim(c->P), n_of(2), n_of(n)));
@@ -207,14 +252,15 @@ static void ctc_loss(Case *c, int64_t n)
 static void strided_rows(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {gathers, concats, column_sums, scatters, appends, moves};
+    CaseBody bodies[] = {gathers, concats,     column_sums, scatters,
+                         lookups, lookup_adds, appends,     moves};
     in_strides(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
 static void edge_batches(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {column_sums, scatters, gathers, transpose_ragged};
+    CaseBody bodies[] = {column_sums, scatters, lookups, lookup_adds, gathers, transpose_ragged};
     in_edge_batches(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
@@ -232,6 +278,8 @@ ONCE(column_of_scores)
 ONCE(column_of_tokens)
 IN_WIDTHS(column_to_scalar)
 IN_WIDTHS(scatters)
+IN_WIDTHS(lookups)
+IN_WIDTHS(lookup_adds)
 IN_WIDTHS(appends)
 ONCE(ctc_loss)
 
@@ -252,6 +300,8 @@ int main(void)
         cmocka_unit_test(test_column_of_tokens),
         cmocka_unit_test(test_column_to_scalar),
         cmocka_unit_test(test_scatters),
+        cmocka_unit_test(test_lookups),
+        cmocka_unit_test(test_lookup_adds),
         cmocka_unit_test(test_appends),
         cmocka_unit_test(test_ctc_loss),
         cmocka_unit_test(strided_rows),

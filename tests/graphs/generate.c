@@ -31,6 +31,7 @@ static const struct {
     {grow_product,       8},
     {grow_gather,        3},
     {grow_scatter,       3},
+    {grow_lookup,        4},
     {grow_source,        4},
     {block_norm,         1},
     {block_feed_forward, 1},
@@ -56,6 +57,7 @@ const Family families[] = {
     {"sentences", "products and sums over sentences of several lengths",    6},
     {"attention", "attention with masks, positions, heads, and ops inside", 18},
     {"indices",   "gathers, scatters, embeddings, indices outside",         8},
+    {"positions", "elements by position, convolutions, their adjoints",     8},
     {"model",     "blocks of a transformer with a loss",                    14},
     {"losses",    "cross-entropy, smoothed, tied; CTC",                     7},
     {"wide",      "losses as wide as a vocabulary, by chunks of rows",      4},
@@ -75,6 +77,7 @@ static const Recipe recipes[] = {
     {{block_sentences, block_two_batches},                               block_sentences, 8,  20, 45, false, false},
     {{block_attention},                                                  NULL,            1,  20, 50, false, false},
     {{block_embedding},                                                  grow_gather,     8,  30, 45, false, false},
+    {{block_convolution},                                                grow_lookup,     8,  30, 60, false, false},
     {{block_embedding, block_attention, block_feed_forward, block_norm},
      /* clang-format on */
      NULL,

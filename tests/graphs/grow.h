@@ -108,6 +108,7 @@ Item *grow_window(Grow *g); /* slice, pad, flip, concat */
 Item *grow_product(Grow *g);
 Item *grow_gather(Grow *g);
 Item *grow_scatter(Grow *g);
+Item *grow_lookup(Grow *g); /* and its adjoint */
 Item *grow_source(Grow *g); /* iota, size, lengths, random, const, input */
 
 /* ---- parts of models ---- */
@@ -115,6 +116,7 @@ Item *block_attention(Grow *g);
 Item *block_norm(Grow *g);
 Item *block_feed_forward(Grow *g);
 Item *block_embedding(Grow *g);
+Item *block_convolution(Grow *g); /* of a ragged axis, several channels apart or together */
 Item *block_integers(Grow *g);    /* rows of a table of integers, and a product */
 Item *block_projections(Grow *g); /* several products of one operand, and their sum */
 Item *block_sentences(Grow *g);   /* a product of tensors over the same sentences */

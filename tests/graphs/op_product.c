@@ -263,6 +263,110 @@ Item *grow_scatter(Grow *g)
                     reach(rows) * n);
 }
 
+/* ---- elements by position ---- */
+
+/* An axis of x along which positions may be looked up, or -1. */
+static int some_looked_up(Grow *g, const Type *x)
+{
+    if (x->rank == 0)
+        return -1;
+    int axis = rng_below(&g->rng, x->rank), symbol = x->dims[axis].symbol;
+    if (dim_is_const(x->dims[axis]))
+        return axis;
+    int batch = g->module->symbols.data[symbol].batch;
+    if (batch != NO_SYMBOL && type_find_dim(x, batch) < 0)
+        return -1;
+    for (int i = 0; i < x->rank; i++)
+        if (symbol_is_ragged_over(g->module, x->dims[i].symbol, symbol))
+            return -1;
+    return axis;
+}
+
+/* In place of the dimension: itself, another one of the same batch, or a constant. */
+static Dim some_positions(Grow *g, const Type *x, Dim dim)
+{
+    static const int ragged[] = {SYM_S, SYM_T, SYM_U, SYM_P};
+    int other = ragged[rng_below(&g->rng, 4)];
+    if (rng_chance(&g->rng, 60))
+        return dim;
+    if (type_find_dim(x, g->module->symbols.data[other].batch) >= 0 && rng_chance(&g->rng, 50))
+        return dim_symbol(other);
+    return dim_const(some_size(g));
+}
+
+/* Positions along the axis of a result of this type: 0, 1, 2, …, moved or backwards, of each
+ * sentence or of all; or any numbers. */
+static Item *some_index(Grow *g, const Type *type, int axis)
+{
+    Dim dim = type->dims[axis];
+    Item *index = positions(g, dim, axis, type->rank);
+    if (rng_chance(&g->rng, 30)) {
+        Type any = thinned(g, *type);
+        any.dtype = DT_I32;
+        return found_or_leaf(g, any);
+    }
+    if (rng_chance(&g->rng, 30)) {
+        Type by_sentence = thinned(g, *type);
+        by_sentence.dtype = DT_I32;
+        if (axis >= type->rank - by_sentence.rank)
+            by_sentence.dims[axis - (type->rank - by_sentence.rank)] = dim_const(1);
+        index = binary(g, rng_chance(&g->rng, 50) ? OP_add : OP_sub, found_or_leaf(g, by_sentence),
+                       index);
+    }
+    return binary(g, OP_sub, index, constant(g, DT_I32, rng_between(&g->rng, -3, 3)));
+}
+
+/* The elements looked up, or positions like these added to. */
+Item *grow_lookup(Grow *g)
+{
+    Item *x = pick(g, is_any);
+    int axis = x ? some_looked_up(g, &x->value->type) : -1;
+    if (axis < 0 || !is_finite(x))
+        return NULL;
+    Value *value = x->value;
+    double most = reach(x), lo = fmin(x->lo, 0), hi = fmax(x->hi, 0);
+    Type type = value->type;
+    type.dims[axis] = some_positions(g, &type, type.dims[axis]);
+    Item *index = type_fits(g, &type) ? some_index(g, &type, axis) : NULL;
+    if (!index)
+        return NULL;
+    if (value->type.dtype != g->real || !rng_chance(&g->rng, 30))
+        return add_item(g, build_lookup(&g->b, value, index->value, axis), lo, hi);
+    Type from = type;
+    from.dtype = g->real;
+    Item *rows = found_or_leaf(g, from);
+    if (!rows || !is_finite(rows) || !type_same_shape(&rows->value->type, &type))
+        return NULL;
+    most = reach(rows) * (double)type_elements(g, &type);
+    return add_item(g,
+                    build_lookup_add(&g->b, rows->value, index->value, axis, value->type.rank,
+                                     value->type.dims),
+                    -most, most);
+}
+
+/* Σ x[position - k] w[k], causal or not. */
+Item *block_convolution(Grow *g)
+{
+    Dim dims[] = {dim_symbol(SYM_B), dim_symbol(rng_chance(&g->rng, 50) ? SYM_S : SYM_T),
+                  dim_const(some_size(g))};
+    Type type = type_of(g->real, 3, dims);
+    Item *x = type_fits(g, &type) ? tamed(g, found_or_leaf(g, type), 20) : NULL, *sum = NULL;
+    if (!x || !type_same_shape(&x->value->type, &type))
+        return NULL;
+    int taps = rng_between(&g->rng, 1, 6), before = rng_between(&g->rng, 0, taps);
+    for (int k = 0; k < taps; k++) {
+        Item *at = binary(g, OP_add, positions(g, dims[1], 1, 3), constant(g, DT_I32, k - before));
+        Item *w = weight(g, 1, &dims[2]);
+        if (!at || !w)
+            return NULL;
+        Item *row = add_item(g, build_lookup(&g->b, x->value, at->value, 1), fmin(x->lo, 0),
+                             fmax(x->hi, 0));
+        row = binary(g, OP_mul, row, w);
+        sum = sum ? binary(g, OP_add, sum, row) : row;
+    }
+    return sum;
+}
+
 /* ---- from nothing ---- */
 
 Item *grow_source(Grow *g)

@@ -102,6 +102,13 @@ static const OracleCase cases[] = {
     {{"f32[2, 2]", "i32[3]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, -1, 0)}, "%9 = gather %0, %1 : f32[3, 2]", .expected = NUMBERS(3, 4, 0, 0, 1, 2)},
     {{"f32[3]", "i32[B, S~]"}, {NUMBERS(10, 20, 30), NUMBERS(2, 1, 0, 7)}, "%9 = gather %0, %1 : f32[B, S~]", .expected = NUMBERS(30, 20, 10, 0)},
     {{"f32[B, S~, 1]", "i32[B, S~]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, 1, 5, 0)}, "%9 = scatter_add %0, %1 {size = 2} : f32[2, 1]", .expected = NUMBERS(4, 3)},
+    /* the sentences of S are 1, 2, 3 and 4; of T 1, 2 and 3, 4, 5 */
+    {{"f32[B, S~, 1]", "i32[S~, 1]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(-1, 0, 1)}, "%9 = lookup %0, %1 {axis = 1} : f32[B, S~, 1]", .expected = NUMBERS(0, 1, 2, 0)},
+    {{"f32[B, S~, 1]", "i32[B, T~, 1]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(2, 2, 0, 1, 0)}, "%9 = lookup %0, %1 {axis = 1} : f32[B, T~, 1]", .expected = NUMBERS(3, 3, 4, 0, 4)},
+    {{"f32[B, S~]", "i32[B, 1]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(2, 0)}, "%9 = lookup %0, %1 {axis = 1} : f32[B, 1]", .expected = NUMBERS(3, 4)},
+    {{"f32[2, 3]", "i32[2, 2]"}, {NUMBERS(1, 2, 3, 4, 5, 6), NUMBERS(0, 3, 2, 1)}, "%9 = lookup %0, %1 {axis = 1} : f32[2, 2]", .expected = NUMBERS(1, 0, 6, 5)},
+    {{"f32[B, T~, 1]", "i32[B, T~, 1]"}, {NUMBERS(1, 2, 3, 4, 5), NUMBERS(2, 2, 0, 1, 0)}, "%9 = lookup_add %0, %1 {axis = 1, shape = [B, S~, 1]} : f32[B, S~, 1]", .expected = NUMBERS(0, 0, 3, 8)},
+    {{"f32[2, 2]", "i32[2]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, 1)}, "%9 = lookup_add %0, %1 {axis = 1, shape = [2, 3]} : f32[2, 3]", .expected = NUMBERS(0, 3, 0, 0, 7, 0)},
     {{"f32[B, Q~, 2]"}, {NUMBERS(-1, -2, -3, -4, -5, -6)}, "%1 = param {name = \"cache\"} : f32[B, P~, 2] %9 = append %1, %0 : f32[B, P~, 2]", .expected = NUMBERS(1, 2, 3, 4, -1, -2, -3, -4, -5, -6)},
     /* CTC: row 0 has two frames and the label 1, read by three paths; row 1 has no label, and three
      * blanks */

@@ -30,7 +30,10 @@ static const char leaves[] = "module \"m\"\n"
                              "  %9 = const {value = 0} : bool[]\n"
                              "  %10 = const {value = 1} : bool[]\n"
                              "  %11 = const {value = 0} : f32[4, 6]\n"
-                             "  %12 = const {value = 1} : bool[4, 6]\n";
+                             "  %12 = const {value = 1} : bool[4, 6]\n"
+                             "  %13 = input {name = \"n\"} : i32[6]\n"
+                             "  %14 = input {name = \"i\"} : i32[2, 1]\n"
+                             "  %15 = const {value = 3} : i32[]\n";
 
 typedef struct Row {
     const char *rule, *ops, *result;
@@ -86,6 +89,31 @@ static const Row rows[] = {
      "%29 = lengths {dim = S} : i32[B]\n%30 = reshape %29 {shape = [B, 1]} : i32[B, 1]", "lengths"},
     {"reshape(from(const))", "%30 = reshape %11 {shape = [24]} : f32[24]", "0"},
     {"broadcast(from(const))", "%30 = broadcast %8 {shape = [4]} : f32[4]", "2"},
+    {"reshape(x)", /* positions that a lookup's region can make */
+     "%28 = iota : i32[4]\n%29 = sub %28, %15 : i32[4]\n"
+     "%30 = reshape %29 {shape = [4, 1]} : i32[4, 1]\n"
+     "%31 = lookup %0, %30 {axis = 0} : " F "\noutput %31 {name = \"other\"}",
+     "sub(reshape(iota), 3)"},
+    {NULL, /* no lookup reads them */
+     "%28 = iota : i32[4]\n%29 = sub %28, %15 : i32[4]\n"
+     "%30 = reshape %29 {shape = [4, 1]} : i32[4, 1]",
+     "reshape(sub(iota, 3))"},
+    {NULL, /* they are not of positions alone */
+     "%29 = sub %13, %15 : i32[6]\n%30 = reshape %29 {shape = [6, 1]} : i32[6, 1]\n"
+     "%31 = lookup %0, %30 {axis = 0} : f32[6, 6]\noutput %31 {name = \"other\"}",
+     "reshape(sub(n, 3))"},
+    {"lookup(from(mul))", "%29 = mul %0, %4 : " F "\n%30 = lookup %29, %14 {axis = 0} : f32[2, 6]",
+     "mul(lookup(x, i), v)"},
+    {NULL, "%29 = mul %0, %1 : " F "\n%30 = lookup %29, %14 {axis = 0} : f32[2, 6]",
+     "lookup(mul(x, y), i)"}, /* y changes along the axis */
+    {"lookup(from(neg))", "%29 = neg %0 : " F "\n%30 = lookup %29, %14 {axis = 0} : f32[2, 6]",
+     "neg(lookup(x, i))"},
+    {"lookup(from(cast))",
+     "%28 = cast %0 {dtype = bf16} : bf16[4, 6]\n%29 = cast %28 {dtype = f32} : " F
+     "\n%30 = lookup %29, %14 {axis = 0} : f32[2, 6]",
+     "cast(lookup(cast(x), i))"},
+    {NULL, "%29 = cast %0 {dtype = f64} : f64[4, 6]\n%30 = lookup %29, %14 {axis = 0} : f64[2, 6]",
+     "lookup(cast(x), i)"},
     {"transpose(from(transpose))",
      "%29 = transpose %5 {perm = [2, 0, 1]} : f32[4, 6, 1]\n"
      "%30 = transpose %29 {perm = [0, 2, 1]} : f32[4, 1, 6]",

@@ -176,8 +176,10 @@ static void run_column(Emit *e, Columns *c, bool varies)
 static void unit_of_columns(Emit *e, Columns *c)
 {
     bool varies = limit_varies(e);
-    LoVector vector = {
-        .lanes = (uint8_t)e->vector, .jam = varies ? 1 : GROUP, .whole = c->even, .masked = varies};
+    LoVector vector = {.lanes = (uint8_t)e->vector,
+                       .jam = varies || c->work->apart ? 1 : GROUP,
+                       .whole = c->even,
+                       .masked = varies};
     LoLoop loop = lo_vector_open(&e->lo, c->start, c->end, vector, "columns");
     e->column = loop.index;
     e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.base = e->column, .varies = true};
@@ -287,7 +289,7 @@ static void finish_sums(Emit *e, Columns *c)
 
 void kernel_column(Emit *e)
 {
-    static const ColumnWork work = {begin_sums, NULL, add_row, NULL, finish_sums, false};
+    static const ColumnWork work = {.begin = begin_sums, .add = add_row, .finish = finish_sums};
     Sums *sums = ARENA_NEW(e->arena, Sums);
     assert(e->body.n_ops <= 64 && "column regions are small");
     columns_run(e, &work, sums);

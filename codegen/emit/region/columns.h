@@ -33,6 +33,7 @@ struct ColumnWork {
     void (*leave)(Emit *e, Columns *c);
     void (*finish)(Emit *e, Columns *c);
     bool single; /* a reduced last axis is looped over like any other */
+    bool apart;  /* `add` has conditions that differ between columns */
 };
 
 /* Builds the loops over the call's units; `data` is handed on as Columns.data. */

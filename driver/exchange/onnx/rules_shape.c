@@ -154,6 +154,43 @@ const char *say_gather(OnnxGraph *g, const Op *op, const char *onnx)
     return onnx_where(g, there, found, onnx_scalar(g, onnx_type(table->dtype), 0));
 }
 
+/* int32: how many positions x has along the axis, in each row of the batch if the axis is ragged;
+ * it broadcasts to x. */
+static const char *positions_along(OnnxGraph *g, const Type *x, int axis)
+{
+    Dim dim = x->dims[axis];
+    if (!symbol_is_ragged(g->module, dim.symbol))
+        return onnx_cast(g, onnx_unary(g, "Squeeze", onnx_dim(g, dim)), ONNX_INT32);
+    int batch = type_find_dim(x, g->module->symbols.data[dim.symbol].batch), ones[MAX_RANK];
+    const char *lengths = ragged_lengths(g, dim.symbol);
+    for (int i = 0; i < x->rank - batch - 1; i++)
+        ones[i] = i + 1;
+    return lengths ? onnx_cast(g, onnx_unsqueeze(g, lengths, x->rank - batch - 1, ones), ONNX_INT32)
+                   : NULL;
+}
+
+/* A position outside gives zeros; ONNX would refuse it, or count it from the end. */
+const char *say_lookup(OnnxGraph *g, const Op *op, const char *onnx)
+{
+    const int axis = (int)op_int(op, ATTR_axis);
+    const Type *result = &op->results[0].type;
+    Type whole = *result;
+    whole.dims[axis] = op->args[0]->type.dims[axis];
+    const char *n = positions_along(g, &op->args[0]->type, axis), *at = onnx_arg(g, op, 1);
+    if (!n)
+        return NULL;
+    const char *zero = onnx_scalar(g, ONNX_INT32, 0);
+    const char *there = onnx_binary(g, "And", onnx_binary(g, "GreaterOrEqual", at, zero),
+                                    onnx_binary(g, "Less", at, n));
+    const char *from = onnx_cast(g, onnx_where(g, there, at, zero), ONNX_INT64);
+    const char *args[] = {onnx_binary(g, "Expand", onnx_arg(g, op, 0), onnx_shape(g, &whole)),
+                          onnx_binary(g, "Expand", from, onnx_shape(g, result))};
+    const char *found = onnx_node(g, onnx, 2, args, 1, (OnnxAttr[]){ATTR_INT("axis", axis)});
+    if (result->dtype == DT_BOOL)
+        return onnx_binary(g, "And", there, found);
+    return onnx_where(g, there, found, onnx_scalar(g, onnx_type(result->dtype), 0));
+}
+
 /* Position p of a row of the cache is position p - length(P) + length(Q) of the new rows, where
  * there is such a one. In the IR it happens in place; here the cache is also an output. */
 const char *say_append(OnnxGraph *g, const Op *op, const char *onnx)
