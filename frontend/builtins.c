@@ -269,6 +269,7 @@ static const Builtin builtins[] = {
     {.name = "concat", .params = "parts axis?", .run = builtin_concat},
     {.name = "split", .params = "x parts axis?", .run = builtin_split},
     {.name = "flip", .params = "x axis", .run = builtin_flip},
+    {.name = "lookup", .params = "x dim index", .run = builtin_lookup},
     {.name = "full", .params = "shape value", .run = builtin_full},
     {.name = "position", .params = "dim", .run = builtin_position},
     {.name = "size", .params = "dim", .run = builtin_size},

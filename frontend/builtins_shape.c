@@ -216,13 +216,162 @@ Val builtin_split(Elab *e, const Node *call, Val *args)
     return list;
 }
 
+/* ---- positions ---- */
+
+/* x, whose rows along `axis` are looked up, with the batch over which the axis is ragged. */
+static Value *with_batch(Elab *e, Value *x, int *axis)
+{
+    Dim dims[MAX_RANK], along = x->type.dims[*axis];
+    int n = 0,
+        batch = dim_is_const(along) ? NO_SYMBOL : e->module->symbols.data[along.symbol].batch;
+    if (batch == NO_SYMBOL || type_find_dim(&x->type, batch) >= 0 || x->type.rank == MAX_RANK)
+        return x;
+    dims[n++] = dim_symbol(batch);
+    for (int i = 0; i < x->type.rank; i++)
+        dims[n++] = x->type.dims[i];
+    ++*axis;
+    return build_broadcast(&e->b, x, n, dims);
+}
+
+/* Positions from the last to the first one: length - 1 - position. */
+static Value *backwards(Elab *e, const Value *x, int axis)
+{
+    Builder *b = &e->b;
+    Dim along = x->type.dims[axis];
+    Value *position = build_iota_along(b, along, axis, x->type.rank), *n;
+    if (symbol_is_ragged(e->module, along.symbol)) {
+        int batch = type_find_dim(&x->type, e->module->symbols.data[along.symbol].batch);
+        Dim dims[MAX_RANK];
+        for (int i = 0; i < x->type.rank; i++)
+            dims[i] = i == batch ? x->type.dims[i] : dim_const(1);
+        n = build_reshape(b, build_lengths(b, DT_I32, along.symbol), x->type.rank, dims);
+    } else {
+        n = build_size(b, DT_I32, along.symbol);
+    }
+    Value *last = build_binary(b, OP_sub, n, build_const(b, DT_I32, 1));
+    return build_binary(b, OP_sub, last, position);
+}
+
 Val builtin_flip(Elab *e, const Node *call, Val *args)
 {
     Value *x = as_tensor(e, call, args[0]);
     int axis;
-    if (!x || !const_axis(e, call, &args[1], x, &axis))
+    Val last = val_number(-1, call->loc);
+    if (!x || !axis_of(e, call, args[1].kind == VAL_NONE ? &last : &args[1], x->type.rank, &axis))
         return val_error();
-    Val val = val_tensor(e, call, build_flip(&e->b, x, axis));
+    bool fixed = dim_is_const(x->type.dims[axis]);
+    Value *from = fixed ? x : with_batch(e, x, &axis);
+    Val val = val_tensor(e, call,
+                         fixed ? build_flip(&e->b, x, axis)
+                               : build_lookup(&e->b, from, backwards(e, from, axis), axis));
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, val.tensor, x);
+    return val;
+}
+
+/* The axis of x that has the dimension; -1 after a message. */
+static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim)
+{
+    int found = -1;
+    if (dim->kind != VAL_DIM) {
+        elab_error(e, call,
+                   "`lookup` goes along a dimension that a `dim` declares, as in "
+                   "`lookup(x, S, position(S) - 1)`, not %s",
+                   val_text(e, dim));
+        return -1;
+    }
+    for (int i = 0; i < x->type.rank; i++) {
+        if (x->type.dims[i].symbol != dim->symbol)
+            continue;
+        if (found >= 0) {
+            elab_error(e, call, "`lookup`: %s has %s twice", type_text(e, &x->type),
+                       dim_text(e, x->type.dims[i], NULL));
+            return -1;
+        }
+        found = i;
+    }
+    if (found < 0)
+        elab_error(e, call, "`lookup`: %s does not have the dimension %s", type_text(e, &x->type),
+                   dim_text(e, dim_symbol(dim->symbol), NULL));
+    return found;
+}
+
+/* The positions of a lookup, as an array. */
+static Value *positions_of(Elab *e, const Node *call, Val val)
+{
+    int64_t whole;
+    if (val.kind == VAL_NUMBER && whole_number(&val, &whole) && whole == (int32_t)whole)
+        return build_const(&e->b, DT_I32, val.number);
+    if (val.kind == VAL_TENSOR && val.tensor->type.dtype == DT_I32)
+        return val.tensor;
+    if (val.kind != VAL_ERROR)
+        elab_error(e, call, "`lookup`: positions are whole numbers, not %s; `int(…)` makes them",
+                   val_text(e, &val));
+    return NULL;
+}
+
+/* Where the dimensions of the index come in the result of a lookup along `axis` of x: those that x
+ * has, the axis aside, where x has them; the others, *n_new, in place of the axis. False after a
+ * message. */
+static bool place_positions(Elab *e, const Node *call, const Type *x, int axis, const Type *index,
+                            int *n_new, int place[MAX_RANK])
+{
+    *n_new = 0;
+    for (int i = 0; i < index->rank; i++) {
+        place[i] = -1;
+        for (int a = 0; a < x->rank && !dim_is_const(index->dims[i]); a++)
+            if (a != axis && dim_equal(x->dims[a], index->dims[i]))
+                place[i] = a;
+        if (place[i] < 0)
+            place[i] = axis + (*n_new)++;
+        else if (place[i] > axis)
+            place[i] += MAX_RANK; /* behind all new ones */
+        if (i && place[i] <= place[i - 1]) {
+            elab_error(e, call,
+                       "`lookup`: the dimensions of the positions %s are not in the order "
+                       "of %s",
+                       type_text(e, index), type_text(e, x));
+            return false;
+        }
+    }
+    if (x->rank - 1 + *n_new > MAX_RANK) {
+        elab_error(e, call, "`lookup`: a tensor has at most %d dimensions", MAX_RANK);
+        return false;
+    }
+    for (int i = 0; i < index->rank; i++)
+        if (place[i] >= MAX_RANK)
+            place[i] += (*n_new ? *n_new : 1) - 1 - MAX_RANK;
+    return true;
+}
+
+/* lookup(x, S, index): op lookup has one axis for the positions, the others broadcast. */
+Val builtin_lookup(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_tensor(e, call, args[0]), *index = x ? positions_of(e, call, args[2]) : NULL;
+    int axis = index ? axis_of_dim(e, call, x, &args[1]) : -1, n_new, place[MAX_RANK];
+    if (axis < 0)
+        return val_error();
+    x = with_batch(e, x, &axis);
+    if (!x || !place_positions(e, call, &x->type, axis, &index->type, &n_new, place))
+        return val_error();
+    Dim table[MAX_RANK], positions[MAX_RANK], result[MAX_RANK];
+    int rank = 0, n = 0;
+    for (int a = 0; a < x->type.rank; a++)
+        for (int k = 0; k < (a == axis && n_new > 1 ? n_new : 1); k++, rank++) {
+            table[rank] = k ? dim_const(1) : x->type.dims[a];
+            positions[rank] = dim_const(1);
+        }
+    for (int i = 0; i < index->type.rank; i++)
+        positions[place[i]] = index->type.dims[i];
+    Value *y = build_lookup(&e->b, build_reshape(&e->b, x, rank, table),
+                            build_reshape(&e->b, index, rank, positions), axis);
+    if (y && n_new == 0) {
+        for (int a = 0; a < rank; a++)
+            if (a != axis)
+                result[n++] = y->type.dims[a];
+        y = build_reshape(&e->b, y, n, result);
+    }
+    Val val = val_tensor(e, call, y);
     if (val.kind == VAL_TENSOR)
         copy_dim_names(e, val.tensor, x);
     return val;

@@ -221,7 +221,7 @@ Val run_builtin(Elab *e, const Builtin *builtin, const Node *call);
 int builtin_names(const char **names); /* returns how many; names may be NULL */
 BuiltinRun builtin_reshape, builtin_permute, builtin_transpose, builtin_broadcast, builtin_slice,
     builtin_pad, builtin_concat, builtin_split, builtin_flip, builtin_shape, builtin_rank,
-    builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full;
+    builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full, builtin_lookup;
 BuiltinRun builtin_sum, builtin_max, builtin_min, builtin_mean, builtin_softmax, builtin_logsumexp;
 
 /* Whether the model's outputs are its merges alone. */
