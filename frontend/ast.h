@@ -29,7 +29,7 @@
  *   MODEL     the name
  *   USE       the name or path      (same: a path)
  *   CONST     the name              a: value
- *   DIM       the name
+ *   DIM       the name              a: what it is made of, or NULL
  *   INPUT     the name              a: LIST of dims; b: place of the type   (text: element type)
  *                                                   what feeds it, or none
  *   VOCAB     the input             a: its words

@@ -5,11 +5,6 @@
 #include "ir/infer.h"
 #include "base/file.h"
 
-static bool holds(const Node *node, NodeKind kind)
-{
-    return node->kind == kind && !node->overridden;
-}
-
 /* ---- declarations ---- */
 
 static void collect(Elab *e)
@@ -30,66 +25,6 @@ static void collect(Elab *e)
         if (node->kind == NODE_MODEL && node->loc.source == e->loaded.main)
             e->module->name = node->name;
     }
-}
-
-/* What an input's type says of `S~`: the dimension before it is its batch. */
-static void find_batches(Elab *e, const Node *input, Map *batches)
-{
-    if (!input->a)
-        return;
-    const NodeList *dims = &input->a->kids;
-    for (size_t i = 0; i < dims->count; i++) {
-        const Node *dim = dims->data[i], *before = i ? dims->data[i - 1] : NULL;
-        if (dim->kind != NODE_RAGGED)
-            continue;
-        const Decl *decl = dim->a->kind == NODE_NAME ? map_get(&e->decls, dim->a->name) : NULL;
-        const Decl *batch =
-            before && before->kind == NODE_NAME ? map_get(&e->decls, before->name) : NULL;
-        if (!decl || decl->node->kind != NODE_DIM)
-            elab_error(e, dim, "only a `dim` can be ragged (~), not `%s`",
-                       expression_text(e->arena, dim->a));
-        else if (!batch || batch->node->kind != NODE_DIM)
-            elab_error(e, dim,
-                       "`%s~` is ragged over the dimension before it, which must be a `dim`, as in "
-                       "`[B, %s~]`",
-                       dim->a->name, dim->a->name);
-        else {
-            const Decl *known = map_get(batches, dim->a->name);
-            if (known && known != batch)
-                elab_error(e, dim, "`%s~` is ragged over `%s` already", dim->a->name,
-                           known->node->name);
-            map_set(batches, dim->a->name, (void *)batch);
-        }
-    }
-}
-
-/* Symbols: uniform dimensions first, so that each ragged one finds its batch. */
-static void declare_dims(Elab *e)
-{
-    const NodeList *items = &e->loaded.items;
-    Map batches;
-    map_init(&batches, e->arena);
-    for (size_t i = 0; i < items->count; i++)
-        if (holds(items->data[i], NODE_INPUT))
-            find_batches(e, items->data[i], &batches);
-    for (int ragged = 0; ragged < 2; ragged++)
-        for (size_t i = 0; i < items->count; i++) {
-            const Node *node = items->data[i];
-            const Decl *batch = node->kind == NODE_DIM ? map_get(&batches, node->name) : NULL;
-            if (!holds(node, NODE_DIM) || (batch != NULL) != ragged)
-                continue;
-            if (batch && map_has(&batches, batch->node->name)) {
-                elab_error(e, node, "`%s` is ragged over `%s`, which is ragged itself", node->name,
-                           batch->node->name);
-                batch = NULL;
-            }
-            int over = batch ? module_symbol(e->module, batch->node->name) : NO_SYMBOL;
-            Decl *decl = map_get(&e->decls, node->name);
-            decl->value =
-                (Val){.kind = VAL_DIM, .symbol = module_add_symbol(e->module, node->name, over)};
-            decl->state = DECL_DONE;
-            decl->used = true;
-        }
 }
 
 static bool element_type(Elab *e, const Node *input, DType *dtype)

@@ -102,6 +102,15 @@ typedef struct Elab {
     bool stopped; /* a limit was exceeded: elaboration ends */
 } Elab;
 
+/* Whether it is of this kind and no other file's definition replaces it. */
+static inline bool holds(const Node *node, NodeKind kind)
+{
+    return node->kind == kind && !node->overridden;
+}
+
+/* ---- declare_dims.c ---- */
+void declare_dims(Elab *e);
+
 /* ---- elab.c ---- */
 Val decl_value(Elab *e, Decl *decl, const Node *use);
 

@@ -132,7 +132,13 @@ static Node *parse_const(Parser *p)
     return node;
 }
 
-static Node *parse_dim(Parser *p) { return named_node(p, NODE_DIM, " of a dimension"); }
+static Node *parse_dim(Parser *p)
+{
+    Node *node = named_node(p, NODE_DIM, " of a dimension");
+    if (!p->panic && accept_token(p, TOKEN_ASSIGN))
+        node->a = parse_expression(p);
+    return node;
+}
 
 static Node *parse_input(Parser *p)
 {

@@ -227,7 +227,7 @@ void print_item(const Node *node, int indent, Text *out)
     case NODE_MODEL: text_add(out, "model %s", node->name); break;
     case NODE_USE: print_use(node, out); break;
     case NODE_CONST: print_named("const ", node, out); break;
-    case NODE_DIM: text_add(out, "dim %s", node->name); break;
+    case NODE_DIM: print_named("dim ", node, out); break;
     case NODE_INPUT: print_input(node, out); break;
     case NODE_VOCAB: print_named("vocab ", node, out); break;
     case NODE_PARAM: print_param(node, out); break;

@@ -3,6 +3,7 @@
 
 #include "ir/text.h"
 #include "ir/work.h"
+#include "runtime/exec/made.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/slab.h"
 
@@ -19,7 +20,7 @@ typedef struct Sizing {
 
 static int program_dim(const TfcProgram *program, const char *name, size_t length)
 {
-    for (int32_t i = 0; i < program->n_dims; i++)
+    for (int32_t i = 0; i < program->n_given; i++)
         if (strlen(program->dims[i].name) == length &&
             !strncmp(program->dims[i].name, name, length))
             return i;
@@ -59,13 +60,13 @@ static bool read_sizes(Measured *m, const char *const *sizes, size_t n, Diagnost
             return false;
         }
         if (program_dim(m->program, sizes[i], length) < 0) {
-            const char **names = ARENA_ARRAY(diags->arena, const char *, m->program->n_dims + 1);
-            for (int32_t d = 0; d < m->program->n_dims; d++)
+            const char **names = ARENA_ARRAY(diags->arena, const char *, m->program->n_given + 1);
+            for (int32_t d = 0; d < m->program->n_given; d++)
                 names[d] = m->program->dims[d].name;
             diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension%s", sizes[i],
                        m->program->name,
                        text_known(diags->arena, "'", arena_strndup(diags->arena, sizes[i], length),
-                                  names, (size_t)m->program->n_dims));
+                                  names, (size_t)m->program->n_given));
             return false;
         }
     }
@@ -225,7 +226,11 @@ bool measure_program(const Function *function, const TfcProgram *program, const 
         int32_t batch = program->dims[d].batch;
         sizing.dims[d].extent = out->sizes[d];
         sizing.dims[d].total = out->sizes[d] * (batch >= 0 ? out->sizes[batch] : 1);
+    }
+    made_bounds(program, sizing.dims);
+    for (int32_t d = 0; d < program->n_dims; d++) {
         int symbol = module_symbol(module, program->dims[d].name);
+        out->sizes[d] = sizing.dims[d].extent;
         if (symbol == NO_SYMBOL)
             continue;
         sizing.sizes.extents[symbol] = (double)sizing.dims[d].extent;

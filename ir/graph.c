@@ -62,9 +62,47 @@ int module_symbol(const Module *module, const char *name)
 
 int module_add_symbol(Module *module, const char *name, int batch)
 {
-    Symbol symbol = {arena_strdup(module->arena, name), batch};
+    Symbol symbol = {.name = arena_strdup(module->arena, name), .batch = batch};
     vec_push(module->arena, module->symbols, symbol);
     return (int)module->symbols.count - 1;
+}
+
+int formula_batch(const Module *module, const DimFormula *formula, int end, const char **problem)
+{
+    int batch = NO_SYMBOL;
+    *problem = NULL;
+    if (formula->n < 0 || formula->n > MAX_DIM_TERMS)
+        *problem = "is made of too many dimensions";
+    else if (formula->divisor < 1 || formula->divisor > MOST_DIM_TIMES ||
+             formula->plus < -MOST_DIM_PLUS || formula->plus > MOST_DIM_PLUS)
+        *problem = "is made with a number out of bounds";
+    for (int i = 0; !*problem && i < formula->n; i++) {
+        const DimTerm *term = &formula->terms[i];
+        int of = term->symbol >= 0 && term->symbol < end ? module->symbols.data[term->symbol].batch
+                                                         : NO_SYMBOL;
+        if (term->symbol < 0 || term->symbol >= end)
+            *problem = "is made of a dimension that is not declared before it";
+        else if (term->times < 1 || term->times > MOST_DIM_TIMES)
+            *problem = "is made with a number out of bounds";
+        else if (of != NO_SYMBOL && batch != NO_SYMBOL && of != batch)
+            *problem = "is made of dimensions that are ragged over different ones";
+        for (int j = 0; !*problem && j < i; j++)
+            if (formula->terms[j].symbol == term->symbol)
+                *problem = "is made of a dimension twice";
+        batch = of != NO_SYMBOL ? of : batch;
+    }
+    return batch;
+}
+
+int module_add_made_symbol(Module *module, const char *name, const DimFormula *formula,
+                           const char **problem)
+{
+    int batch = formula_batch(module, formula, (int)module->symbols.count, problem);
+    if (*problem)
+        return NO_SYMBOL;
+    int symbol = module_add_symbol(module, name, batch);
+    module->symbols.data[symbol].formula = *formula;
+    return symbol;
 }
 
 ParamInfo *module_param(const Module *module, const char *name)

@@ -171,12 +171,23 @@ Function *module_function(const Module *module, const char *name); /* NULL if ab
 void module_drop_function(Module *module, const char *name);
 int module_symbol(const Module *module, const char *name); /* NO_SYMBOL if absent */
 int module_add_symbol(Module *module, const char *name, int batch);
+/* The same for a dimension made of others, which is ragged if one of them is: *problem is what is
+ * wrong then with the formula, and NO_SYMBOL the result. */
+int module_add_made_symbol(Module *module, const char *name, const DimFormula *formula,
+                           const char **problem);
 ParamInfo *module_param(const Module *module, const char *name);
 ParamInfo *module_add_param(Module *module, ParamInfo info);
 static inline bool symbol_is_ragged(const Module *m, int symbol)
 {
     return symbol != NO_SYMBOL && m->symbols.data[symbol].batch != NO_SYMBOL;
 }
+static inline bool symbol_is_made(const Module *m, int symbol)
+{
+    return symbol != NO_SYMBOL && m->symbols.data[symbol].formula.n > 0;
+}
+/* The dimension over which one of this formula is ragged; NO_SYMBOL: none. *problem: what is wrong
+ * with the formula, whose symbols stand before symbol `end`; NULL: nothing. */
+int formula_batch(const Module *module, const DimFormula *formula, int end, const char **problem);
 /* Whether each row of `batch` has its own length of the symbol. */
 static inline bool symbol_is_ragged_over(const Module *m, int symbol, int batch)
 {

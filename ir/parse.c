@@ -208,20 +208,56 @@ static bool parse_function(TirParser *p)
     return read_expect(&p->in, '}', "after the function's ops");
 }
 
+/* The rest of `= (2 S + 1 T + 1) / 3`. */
+static bool parse_formula(TirParser *p, DimFormula *formula)
+{
+    *formula = (DimFormula){0};
+    if (!read_expect(&p->in, '(', "before what the dimension is made of"))
+        return false;
+    for (;;) {
+        int64_t number;
+        DimTerm *term = &formula->terms[formula->n];
+        if (!read_int(&p->in, INT32_MIN, INT32_MAX, &number))
+            return false;
+        formula->plus = number;
+        if (formula->n && read_accept(&p->in, ')'))
+            break;
+        if (formula->n == MAX_DIM_TERMS) {
+            read_error_here(&p->in, "a dimension is made of at most %d others", MAX_DIM_TERMS);
+            return false;
+        }
+        term->times = number;
+        if (!tir_symbol(p, &term->symbol) || !read_expect(&p->in, '+', "between terms"))
+            return false;
+        formula->n++;
+    }
+    return read_expect(&p->in, '/', "and the divisor") &&
+           read_int(&p->in, INT32_MIN, INT32_MAX, &formula->divisor);
+}
+
 static bool parse_dim_declaration(TirParser *p)
 {
     Loc loc = p->in.now.loc;
     int batch = NO_SYMBOL;
-    const char *name = read_name(&p->in, "the dimension's name");
-    if (!name || (read_accept_word(&p->in, "ragged") && !tir_symbol(p, &batch)))
+    DimFormula formula = {0};
+    const char *name = read_name(&p->in, "the dimension's name"), *problem = NULL;
+    if (!name || (read_accept_word(&p->in, "ragged") && !tir_symbol(p, &batch)) ||
+        (read_accept(&p->in, '=') && !parse_formula(p, &formula)))
         return false;
+    if (formula.n &&
+        formula_batch(p->module, &formula, (int)p->module->symbols.count, &problem) != batch &&
+        !problem)
+        problem = "is not ragged over what it is made of";
     if (module_symbol(p->module, name) != NO_SYMBOL) {
         read_error(&p->in, loc, "dimension `%s` is declared twice", name);
     } else if (p->module->symbols.count == MOST_DIMS) {
         read_error(&p->in, loc, "more than %d dimensions", MOST_DIMS);
         read_give_up(&p->in);
+    } else if (problem) {
+        read_error(&p->in, loc, "dimension `%s` %s", name, problem);
     } else {
-        module_add_symbol(p->module, name, batch);
+        int symbol = module_add_symbol(p->module, name, batch);
+        p->module->symbols.data[symbol].formula = formula;
     }
     return true;
 }
@@ -339,7 +375,7 @@ static void parse_declaration(TirParser *p)
 
 Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source)
 {
-    TirParser parser = {.in = read_begin(arena, diags, source, "=:,{}()[]@~"),
+    TirParser parser = {.in = read_begin(arena, diags, source, "=:,{}()[]@~+/"),
                         .arena = arena,
                         .diags = diags,
                         .unknown = ARENA_NEW(arena, Value)};

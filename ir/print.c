@@ -194,6 +194,20 @@ static void print_param(const Module *module, const ParamInfo *info, Text *out)
              info->kept ? ", kept = true" : "");
 }
 
+/* ` = (2 S + T + 1) / 3` of a dimension made of others. */
+static void print_formula(const Module *module, const DimFormula *formula, Text *out)
+{
+    if (!formula->n)
+        return;
+    text_string(out, " = (");
+    for (int i = 0; i < formula->n; i++) {
+        text_add(out, "%lld ", (long long)formula->terms[i].times);
+        print_symbol(module, formula->terms[i].symbol, out);
+        text_string(out, " + ");
+    }
+    text_add(out, "%lld) / %lld", (long long)formula->plus, (long long)formula->divisor);
+}
+
 void ir_print_module(const Module *module, Text *out)
 {
     text_string(out, "module ");
@@ -207,6 +221,7 @@ void ir_print_module(const Module *module, Text *out)
             text_string(out, " ragged ");
             print_symbol(module, symbol->batch, out);
         }
+        print_formula(module, &symbol->formula, out);
         text_put(out, "\n", 1);
     }
     for (size_t i = 0; i < module->params.count; i++)

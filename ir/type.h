@@ -33,10 +33,40 @@ typedef struct Type {
     Dim dims[MAX_RANK];
 } Type;
 
+/* DimFormula: a length made of those of other dimensions, in each row of the batch if one of them
+ * is ragged:
+ *
+ *   max(0, times × length + … + plus) / divisor, rounded down
+ *
+ *   terms      n of them, each of another symbol, declared before; n 0: the length is given with
+ *              the batch
+ *   times      1 … MOST_DIM_TIMES, as is divisor
+ *   plus       -MOST_DIM_PLUS … MOST_DIM_PLUS */
+enum { MAX_DIM_TERMS = 4, MOST_DIM_TIMES = 1 << 16, MOST_DIM_PLUS = 1 << 24 };
+typedef struct DimTerm {
+    int symbol;
+    int64_t times;
+} DimTerm;
+typedef struct DimFormula {
+    int n;
+    DimTerm terms[MAX_DIM_TERMS];
+    int64_t plus, divisor;
+} DimFormula;
+
+/* The length, where of[i] is that of term i. */
+static inline int64_t formula_length(const DimFormula *formula, const int64_t *of)
+{
+    int64_t sum = formula->plus;
+    for (int i = 0; i < formula->n; i++)
+        sum += formula->terms[i].times * of[i];
+    return sum < 0 ? 0 : sum / formula->divisor;
+}
+
 /* A named dimension. */
 typedef struct Symbol {
     const char *name;
     int batch; /* the symbol over which this one is ragged; NO_SYMBOL: it is uniform */
+    DimFormula formula;
 } Symbol;
 
 static inline Dim dim_const(int64_t size) { return (Dim){size, NO_SYMBOL}; }

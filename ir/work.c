@@ -1,6 +1,8 @@
 /* Elements, bytes and operations for given sizes. */
 #include "ir/work.h"
 
+#include <math.h>
+
 Sizes sizes_new(Arena *arena, const Module *module)
 {
     size_t n = module->symbols.count;
@@ -8,6 +10,30 @@ Sizes sizes_new(Arena *arena, const Module *module)
     for (size_t s = 0; s < n; s++)
         sizes.extents[s] = sizes.totals[s] = 1;
     return sizes;
+}
+
+/* A row's length, or the lengths of all `rows` together, which `of` has of each symbol. */
+static double made_size(const Module *module, const Symbol *symbol, const double *of, double rows)
+{
+    const DimFormula *f = &symbol->formula;
+    double sum = (double)f->plus * rows;
+    for (int i = 0; i < f->n; i++)
+        sum += (double)f->terms[i].times * of[f->terms[i].symbol] *
+               (symbol_is_ragged(module, f->terms[i].symbol) ? 1 : rows);
+    return sum < 0 ? 0 : floor(sum / (double)f->divisor);
+}
+
+void sizes_make(Sizes *sizes)
+{
+    const Module *module = sizes->module;
+    for (size_t s = 0; s < module->symbols.count; s++) {
+        const Symbol *symbol = &module->symbols.data[s];
+        if (!symbol->formula.n)
+            continue;
+        double rows = symbol->batch == NO_SYMBOL ? 1 : sizes->extents[symbol->batch];
+        sizes->extents[s] = made_size(module, symbol, sizes->extents, 1);
+        sizes->totals[s] = made_size(module, symbol, sizes->totals, rows);
+    }
 }
 
 double sizes_extent(const Sizes *sizes, Dim dim)

@@ -14,6 +14,8 @@ typedef struct Sizes {
 
 /* Makes sizes in the arena, each 1, for the caller to set. */
 Sizes sizes_new(Arena *arena, const Module *module);
+/* Sets the symbols that are made of others from those, which are set. */
+void sizes_make(Sizes *sizes);
 
 /* The size of a constant, the extent of a symbol. */
 double sizes_extent(const Sizes *sizes, Dim dim);

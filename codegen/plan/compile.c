@@ -7,15 +7,49 @@
 
 /* ---- dimensions ---- */
 
-static int add_dim(Plan *plan, int symbol)
+static_assert((int)TFC_MAX_TERMS == (int)MAX_DIM_TERMS, "a formula's terms fit the record");
+
+enum { NOT_USED = -1, NOT_ADDED = -2 };
+
+static int push_dim(Plan *plan, int symbol, TfcProgramDim dim)
 {
-    if (plan->program_dim[symbol] >= 0)
-        return plan->program_dim[symbol];
-    const Symbol *s = &plan->module->symbols.data[symbol];
-    int batch = s->batch == NO_SYMBOL ? -1 : add_dim(plan, s->batch);
-    TfcProgramDim dim = {arena_strdup(plan->arena, s->name), batch};
+    dim.name = arena_strdup(plan->arena, plan->module->symbols.data[symbol].name);
     vec_push(plan->arena, plan->dims, dim);
     return plan->program_dim[symbol] = (int)plan->dims.count - 1;
+}
+
+/* Dimensions made of others are added behind all that are given. */
+static void use_dim(Plan *plan, int symbol)
+{
+    const Symbol *s = &plan->module->symbols.data[symbol];
+    if (plan->program_dim[symbol] != NOT_USED)
+        return;
+    plan->program_dim[symbol] = NOT_ADDED;
+    if (s->batch != NO_SYMBOL)
+        use_dim(plan, s->batch);
+    for (int i = 0; i < s->formula.n; i++)
+        use_dim(plan, s->formula.terms[i].symbol);
+    if (!s->formula.n)
+        push_dim(
+            plan, symbol,
+            (TfcProgramDim){.batch = s->batch == NO_SYMBOL ? -1 : plan->program_dim[s->batch]});
+}
+
+static void add_made_dims(Plan *plan)
+{
+    for (int symbol = 0; symbol < (int)plan->module->symbols.count; symbol++) {
+        const Symbol *s = &plan->module->symbols.data[symbol];
+        if (plan->program_dim[symbol] != NOT_ADDED)
+            continue;
+        TfcProgramDim dim = {.batch = s->batch == NO_SYMBOL ? -1 : plan->program_dim[s->batch],
+                             .n_terms = s->formula.n,
+                             .plus = (int32_t)s->formula.plus,
+                             .divisor = (int32_t)s->formula.divisor};
+        for (int i = 0; i < s->formula.n; i++)
+            dim.terms[i] = (TfcDimTerm){plan->program_dim[s->formula.terms[i].symbol],
+                                        (int32_t)s->formula.terms[i].times};
+        push_dim(plan, symbol, dim);
+    }
 }
 
 static void collect_dims(Plan *plan, const Block *block)
@@ -24,9 +58,9 @@ static void collect_dims(Plan *plan, const Block *block)
         for (int r = 0; r < op->n_results; r++)
             for (int i = 0; i < op->results[r].type.rank; i++)
                 if (!dim_is_const(op->results[r].type.dims[i]))
-                    add_dim(plan, op->results[r].type.dims[i].symbol);
+                    use_dim(plan, op->results[r].type.dims[i].symbol);
         if (op_attr(op, ATTR_dim))
-            add_dim(plan, (int)op_int(op, ATTR_dim));
+            use_dim(plan, (int)op_int(op, ATTR_dim));
         if (op->body)
             collect_dims(plan, op->body);
     }
@@ -79,6 +113,7 @@ static TfcProgram *tables(Plan *plan)
     *program = (TfcProgram){
         .name = arena_strdup(plan->arena, plan->function->name),
         .n_dims = (int32_t)plan->dims.count,
+        .n_given = plan->n_given,
         .n_sizes = (int32_t)plan->sizes.count,
         .n_buffers = (int32_t)plan->buffers.count,
         .n_steps = (int32_t)plan->steps.count,
@@ -111,8 +146,10 @@ static const TfcProgram *plan_with(Plan *plan)
     int n_symbols = (int)plan->module->symbols.count;
     plan->program_dim = ARENA_ARRAY(plan->arena, int, n_symbols);
     for (int i = 0; i < n_symbols; i++)
-        plan->program_dim[i] = -1;
+        plan->program_dim[i] = NOT_USED;
     collect_dims(plan, &plan->function->body);
+    plan->n_given = (int32_t)plan->dims.count;
+    add_made_dims(plan);
     vec_push(plan->arena, plan->sizes, size_const(0)); /* TFC_SIZE_ZERO */
     plan_uses(plan);
     if (!lower_function(plan))

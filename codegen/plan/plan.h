@@ -74,6 +74,7 @@ typedef struct Plan {
     Diagnostics *diags;
     int *program_dim; /* module symbol → program dimension, or -1 */
     VEC(TfcProgramDim) dims;
+    int32_t n_given;    /* TfcProgram.n_given */
     VEC(TfcSize) sizes; /* TfcProgram.sizes: each once */
     VEC(TfcBuffer) buffers;
     VEC(int) needed; /* of each buffer: position of the last op that needs it */

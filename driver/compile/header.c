@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/map.h"
+#include "driver/values/packing.h"
 #include "runtime/exec/size.h"
 
 #include <ctype.h>
@@ -203,16 +204,27 @@ static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort
     text_add(out, " */\n");
 }
 
+/* What a caller does not give: how long a dimension made of others is. */
+static void put_made_dim(const Artifact *a, const TfcProgram *program, int32_t d, Text *out)
+{
+    const TfcProgramDim *dim = &program->dims[d];
+    const char *marked = dim->batch >= 0 ? "~" : "";
+    text_add(out, "/* %s%s = %s%s */\n", dim->name, marked, made_text(a->job->arena, program, d),
+             dim->divisor > 1 ? ", rounded down" : "");
+}
+
 static void put_structs(const Artifact *a, TfcFunction f, Text *out)
 {
     const TfcProgram *program = a->programs[f];
     const char *name = a->names[f];
+    for (int32_t d = program->n_given; d < program->n_dims; d++)
+        put_made_dim(a, program, d, out);
     text_add(out, "typedef struct %s_%s_in {\n", a->name, name);
     if (f == TFC_TRAIN_STEP)
         text_add(
             out,
             "    uint64_t seed; /* of dropout; the step's number is counted by the model */\n");
-    for (int32_t d = 0; d < program->n_dims; d++) {
+    for (int32_t d = 0; d < program->n_given; d++) {
         const char *dim = artifact_c_name(a->job->arena, program->dims[d].name);
         if (program->dims[d].batch < 0)
             text_add(out, "    int64_t %s;\n", dim);

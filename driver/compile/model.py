@@ -379,7 +379,8 @@ class Model:
                   for port, dtype, shape in inputs]
         if given:
             raise TypeError("%s has no input %s" % (name, next(iter(given))))
-        words += [call.dimension(dim) for dim in dims] + values
+        call.make()
+        words += [call.dimension(dim) for dim in dims if dim not in call.made] + values
         packed = numpy.zeros(len(words) + 1, "u8")
         for i, (value, kind) in enumerate(words):
             packed[i:i + 1].view(kind)[0] = value
@@ -449,7 +450,9 @@ class _Call:
     """The dimensions of a call, as its inputs tell them."""
 
     def __init__(self, dims):
-        self.ragged, self.extents, self.lengths, self.kept = dims, {}, {}, []
+        self.made = {dim: how for dim, how in dims.items() if isinstance(how, tuple)}
+        self.ragged = {dim: how[0] if dim in self.made else how for dim, how in dims.items()}
+        self.extents, self.lengths, self.kept = {}, {}, []
 
     def _agree(self, table, dim, value):
         known = table.setdefault(dim, value)
@@ -488,6 +491,14 @@ class _Call:
             self._axes(shape, array.shape)
         self.kept.append(numpy.ascontiguousarray(array))
         return self.kept[-1].ctypes.data, "u8"
+
+    def make(self):
+        """The dimensions made of others; those that inputs have must agree."""
+        for dim, (batch, plus, divisor, terms) in self.made.items():
+            of = sum(times * numpy.asarray(self.lengths.get(term, self.extents.get(term, 0)), "i8")
+                     for term, times in terms.items())
+            value = numpy.maximum(of + plus, 0) // divisor
+            self._agree(self.extents if batch is None else self.lengths, dim, value)
 
     def dimension(self, dim):
         """The word of a dimension."""

@@ -45,15 +45,30 @@ static void put_ports(const Artifact *a, const TfcProgram *program, const TfcPor
     text_add(out, "]");
 }
 
+/* A dimension made of others: ragged over, plus, divisor, times of each. */
+static void put_made_dim(const TfcProgram *program, int32_t d, Text *out)
+{
+    const TfcProgramDim *dim = &program->dims[d];
+    text_add(out, dim->batch < 0 ? "\"%s\": (None, " : "\"%s\": (\"%s\", ", dim->name,
+             dim->batch < 0 ? "" : program->dims[dim->batch].name);
+    text_add(out, "%" PRId32 ", %" PRId32 ", {", dim->plus, dim->divisor);
+    for (int32_t i = 0; i < dim->n_terms; i++)
+        text_add(out, "%s\"%s\": %" PRId32, i ? ", " : "", program->dims[dim->terms[i].dim].name,
+                 dim->terms[i].times);
+    text_add(out, "}), ");
+}
+
 static void put_function(const Artifact *a, TfcFunction f, Text *out)
 {
     const TfcProgram *program = a->programs[f];
     text_add(out, "    \"%s\": ({", a->names[f]);
-    for (int32_t d = 0; d < program->n_dims; d++) {
+    for (int32_t d = 0; d < program->n_given; d++) {
         int32_t batch = program->dims[d].batch;
         text_add(out, batch < 0 ? "\"%s\": None, " : "\"%s\": \"%s\", ", program->dims[d].name,
                  batch < 0 ? "" : program->dims[batch].name);
     }
+    for (int32_t d = program->n_given; d < program->n_dims; d++)
+        put_made_dim(program, d, out);
     text_add(out, "},\n        ");
     put_ports(a, program, program->inputs, program->n_inputs, f == TFC_TRAIN_STEP, out);
     text_add(out, ",\n        ");

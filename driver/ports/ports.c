@@ -224,6 +224,17 @@ const char *ports_column_read(const ModelPorts *ports, const Function *function)
     return NULL;
 }
 
+/* A dimension of the input that is made of others, so that data cannot say how long it is;
+ * NO_SYMBOL: there is none. */
+static int made_symbol(const Module *module, const Op *input)
+{
+    const Type *type = &op_result((Op *)input)->type;
+    for (int i = 0; i < type->rank; i++)
+        if (symbol_is_made(module, type->dims[i].symbol))
+            return type->dims[i].symbol;
+    return NO_SYMBOL;
+}
+
 /* An input of the model that the function reads and no column feeds, as the model declares it; or
  * NULL. */
 static const Op *find_unfed(const ModelPorts *ports, const Function *function)
@@ -232,7 +243,8 @@ static const Op *find_unfed(const ModelPorts *ports, const Function *function)
     FOR_OPS (op, &function->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
         const Op *declared = name ? find_input(model, name, strlen(name)) : NULL;
-        if (declared && !is_fed(ports, name))
+        if (declared &&
+            (!is_fed(ports, name) || made_symbol(function->module, declared) != NO_SYMBOL))
             return declared;
     }
     return NULL;
@@ -255,7 +267,13 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
             text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
                      ports->target, ports->next ? " and its next tokens" : "");
         const char *name = op_string(declared, ATTR_name);
-        if (ports->is_table && ports->n_columns <= MOST_COLUMNS)
+        int made = made_symbol(function->module, declared);
+        if (made != NO_SYMBOL)
+            diag_error(diags, declared->loc,
+                       "no data feeds `%s`: its dimension `%s` is made of others; `tfc run` takes "
+                       "tensors for it",
+                       name, function->module->symbols.data[made].name);
+        else if (ports->is_table && ports->n_columns <= MOST_COLUMNS)
             diag_error(diags, declared->loc,
                        "nothing feeds `%s`: a model has one target with next tokens, here `%s`",
                        name, ports->target);
@@ -276,9 +294,28 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
 
 /* ---- tables of positions: lookups whose index counts along a dimension ---- */
 
+/* The most tokens of each given dimension with which one made of them has at most `length`
+ * positions. */
+static int64_t most_given(const Module *module, int symbol, int64_t length)
+{
+    const DimFormula *formula = &module->symbols.data[symbol].formula;
+    int64_t sum = (length + 1) * formula->divisor - 1 - formula->plus, times = 0;
+    if (!formula->n)
+        return length;
+    for (int i = 0; i < formula->n; i++)
+        times += formula->terms[i].times;
+    int64_t most = INT64_MAX;
+    for (int i = 0; i < formula->n; i++) {
+        int64_t given = most_given(module, formula->terms[i].symbol, sum < 0 ? 0 : sum / times);
+        most = given < most ? given : most;
+    }
+    return most;
+}
+
 /* What the positions begin at, of an index that is iota or iota + a constant along the dimension;
- * -1: it is another, or counts less far. */
-static int64_t first_position(const Module *module, const Value *index, const char *dimension)
+ * -1: it is another, or counts less far. *symbol: the dimension. */
+static int64_t first_position(const Module *module, const Value *index, const char *dimension,
+                              int *symbol)
 {
     const Op *op = index->op;
     int64_t first = 0;
@@ -289,7 +326,8 @@ static int64_t first_position(const Module *module, const Value *index, const ch
     const Type *type = &index->type;
     if (op->kind != OP_iota || type->rank != 1 || type->dims[0].symbol == NO_SYMBOL || first < 0)
         return -1;
-    const char *name = module->symbols.data[type->dims[0].symbol].name;
+    *symbol = type->dims[0].symbol;
+    const char *name = module->symbols.data[*symbol].name;
     return !dimension || !strcmp(name, dimension) ? first : -1;
 }
 
@@ -300,8 +338,11 @@ PositionTable position_table(const Module *module, const char *dimension)
     FOR_OPS (op, &model->body) {
         if (op->kind != OP_gather || !dim_is_const(op->args[0]->type.dims[0]))
             continue;
-        int64_t first = first_position(module, op->args[1], dimension);
+        int symbol;
+        int64_t first = first_position(module, op->args[1], dimension, &symbol);
         int64_t length = op->args[0]->type.dims[0].size - first;
+        if (first >= 0 && !dimension)
+            length = most_given(module, symbol, length);
         if (first < 0 || length < 1 || (shortest.length && shortest.length <= length))
             continue;
         const Op *table = op->args[0]->op;

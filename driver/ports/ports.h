@@ -70,8 +70,9 @@ typedef struct PositionTable {
     const char *name;
 } PositionTable;
 
-/* The shortest table in which positions along the dimension are looked up; dimension NULL: along
- * any. */
+/* The shortest table in which positions along the dimension are looked up. Dimension NULL: along
+ * any, and `length` is that of the longest text: if the dimension is made of others, of each of
+ * these. */
 PositionTable position_table(const Module *module, const char *dimension);
 
 #endif

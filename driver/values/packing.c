@@ -23,6 +23,22 @@ int64_t bound_total(const BoundDim *dim)
     return total;
 }
 
+const char *made_text(Arena *arena, const TfcProgram *program, int32_t d)
+{
+    const TfcProgramDim *dim = &program->dims[d];
+    const char *text = dim->plus > 0 ? arena_printf(arena, "%" PRId32, dim->plus) : "";
+    for (int32_t i = 0; i < dim->n_terms; i++) {
+        const TfcDimTerm *term = &dim->terms[i];
+        const char *times =
+            term->times > 1 ? arena_printf(arena, "%" PRId32 " * ", term->times) : "";
+        text = arena_printf(arena, "%s%s%s%s", text, *text ? " + " : "", times,
+                            program->dims[term->dim].name);
+    }
+    if (dim->plus < 0)
+        text = arena_printf(arena, "%s - %" PRId32, text, -dim->plus);
+    return dim->divisor > 1 ? arena_printf(arena, "(%s) / %" PRId32, text, dim->divisor) : text;
+}
+
 const char *binding_path(const Binding *binding)
 {
     return binding->file ? binding->file->path : "made input";
@@ -200,6 +216,13 @@ const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPor
             ok = pack_value(&packing, i, i, &i, 1);
         return ok ? packing.data : NULL;
     }
+    for (int d = 0; d < place.rank; d++)
+        if (tensor->dims[d] < place.dims[d])
+            return job_error(binding->job,
+                             "%s: '%s' has %" PRId64 " positions along dimension %d, but %" PRId64
+                             " are needed",
+                             binding_path(binding), port->name, tensor->dims[d], d, place.dims[d]),
+                   NULL;
     /* The file's array may be padded further than the longest sentence. */
     int64_t index[TFC_MAX_AXES] = {0};
     for (int64_t left = logical_count(&place); ok && left > 0; left--, next_index(&place, index)) {

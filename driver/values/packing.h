@@ -46,6 +46,8 @@ StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPo
 BoundDim *binding_dim(Binding *binding, const char *name);
 /* The total of a dimension: the sum of the lengths of all rows if it is ragged, else its extent. */
 int64_t bound_total(const BoundDim *dim);
+/* What dimension d of the program is made of, as a model says it: "1 + S"; in the arena. */
+const char *made_text(Arena *arena, const TfcProgram *program, int32_t d);
 /* The file's path, or words for messages if there is no file. */
 const char *binding_path(const Binding *binding);
 

@@ -74,38 +74,53 @@ static bool is_source_dim(const Module *module, int symbol)
     return false;
 }
 
-static void add_dim(Binding *binding, BoundDim dim)
+static int32_t drawn_length(const Module *module, int symbol, int64_t longest, int64_t b,
+                            const SyntheticOptions *o)
 {
-    if (!binding_dim(binding, dim.name))
-        vec_push(binding->job->arena, binding->dims, dim);
+    int64_t shorter = (int64_t)(draw(o->seed, 1000 + (uint64_t)symbol, b) * (double)longest);
+    if (o->lengths)
+        return (is_source_dim(module, symbol) ? o->lengths->source : o->lengths->target)[b];
+    /* one row is as long as it can be */
+    return (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
 }
 
-/* The lengths follow from the dimension, so that all its tensors agree. */
-static void add_lengths(Binding *binding, const Module *module, const char *name, int symbol,
-                        int64_t longest, const SyntheticOptions *o)
+/* A dimension's size, or its length in each row, which follows from the dimension alone, so that
+ * all its tensors agree. */
+static const BoundDim *bind_symbol(Binding *binding, const Module *module, const char *from,
+                                   int symbol, const SyntheticOptions *o)
 {
     Arena *arena = binding->job->arena;
-    BoundDim dim = {.name = module->symbols.data[symbol].name, .from = name, .n = o->batch};
-    dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
-    dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
-    int32_t total = 0;
-    const int32_t *given = !o->lengths                     ? NULL
-                           : is_source_dim(module, symbol) ? o->lengths->source
-                                                           : o->lengths->target;
-    for (int64_t b = 0; b < o->batch; b++) {
-        int64_t shorter = (int64_t)(draw(o->seed, 1000 + (uint64_t)symbol, b) * (double)longest);
-        /* one row is as long as it can be */
-        dim.length[b] =
-            (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
-        if (given)
-            dim.length[b] = given[b];
-        dim.offset[b] = total;
-        total += dim.length[b];
-        if (dim.length[b] > dim.extent)
-            dim.extent = dim.length[b];
+    const Symbol *s = &module->symbols.data[symbol];
+    const BoundDim *known = binding_dim(binding, s->name);
+    bool is_ragged = s->batch != NO_SYMBOL;
+    BoundDim dim = {.name = s->name, .from = from, .extent = is_ragged ? 0 : o->batch};
+    if (known)
+        return known;
+    for (int i = 0; i < s->formula.n; i++)
+        bind_symbol(binding, module, from, s->formula.terms[i].symbol, o);
+    if (is_ragged) {
+        dim.n = o->batch;
+        dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
+        dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
     }
-    add_dim(binding, dim);
-    add_tensor(binding, arena_printf(arena, "%s.lengths", name), ST_I32, 1, &o->batch, dim.length);
+    for (int64_t b = 0; b < (is_ragged ? o->batch : s->formula.n > 0); b++) {
+        int64_t of[MAX_DIM_TERMS],
+            longest = is_source_dim(module, symbol) ? o->source_length : o->target_length, length;
+        for (int i = 0; i < s->formula.n; i++) {
+            const BoundDim *term =
+                binding_dim(binding, module->symbols.data[s->formula.terms[i].symbol].name);
+            of[i] = term->length ? term->length[b] : term->extent;
+        }
+        length = s->formula.n ? formula_length(&s->formula, of)
+                              : drawn_length(module, symbol, longest, b, o);
+        dim.extent = length > dim.extent || !is_ragged ? length : dim.extent;
+        if (is_ragged) {
+            dim.length[b] = (int32_t)length;
+            dim.offset[b] = b ? dim.offset[b - 1] + dim.length[b - 1] : 0;
+        }
+    }
+    vec_push(arena, binding->dims, dim);
+    return binding_dim(binding, s->name);
 }
 
 static void add_input(Binding *binding, const Module *module, const Op *input, uint64_t stream,
@@ -118,14 +133,15 @@ static void add_input(Binding *binding, const Module *module, const Op *input, u
     for (int i = 0; i < type->rank; i++) {
         int symbol = type->dims[i].symbol;
         dims[i] = type->dims[i].size;
-        if (symbol_is_ragged(module, symbol)) {
-            dims[i] = is_source_dim(module, symbol) ? o->source_length : o->target_length;
-            add_lengths(binding, module, name, symbol, dims[i], o);
-        } else if (symbol != NO_SYMBOL) {
-            dims[i] = o->batch;
-            add_dim(binding, (BoundDim){.name = module->symbols.data[symbol].name,
-                                        .from = name,
-                                        .extent = o->batch});
+        if (symbol != NO_SYMBOL) {
+            const BoundDim *dim = bind_symbol(binding, module, name, symbol, o);
+            bool is_given = symbol_is_ragged(module, symbol) && !symbol_is_made(module, symbol);
+            dims[i] = dim->extent;
+            if (is_given) /* arrays are as long as asked for, even if no row is */
+                dims[i] = is_source_dim(module, symbol) ? o->source_length : o->target_length;
+            if (dim->length)
+                add_tensor(binding, arena_printf(arena, "%s.lengths", name), ST_I32, 1, &o->batch,
+                           dim->length);
         }
         count *= dims[i];
     }
@@ -152,6 +168,9 @@ void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOpt
     FOR_OPS (op, &module_function(module, "model")->body)
         if (op->kind == OP_input)
             add_input(binding, module, op, stream++, options);
+    for (size_t s = 0; s < module->symbols.count; s++)
+        if (symbol_is_made(module, (int)s))
+            bind_symbol(binding, module, module->symbols.data[s].name, (int)s, options);
 }
 
 double synthetic_flops(Binding *binding, const Function *function)

@@ -3,6 +3,7 @@
 
 #include "driver/ports/ports.h"
 #include "frontend/frontend.h"
+#include "runtime/exec/made.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -182,7 +183,9 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
         int dim = shape->dims[i].dim, batch = dim >= 0 ? program->dims[dim].batch : -1;
         int64_t size = packed ? (i < 2 ? -1 : tensor->dims[i - 1]) : tensor->dims[i];
         bool ok = true;
-        if (batch >= 0)
+        if (batch >= 0 && dim_is_made(program, dim) && !find_lengths(binding, port->name))
+            ok = bind_size(binding, program->dims[batch].name, port->name, tensor->dims[0]);
+        else if (batch >= 0)
             ok = bind_ragged(binding, program->dims[dim].name, program->dims[batch].name,
                              port->name, packed ? 0 : tensor->dims[0], size);
         else if (size < 0)
@@ -199,13 +202,77 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
     return true;
 }
 
+/* The lengths of dimension d of the program, which is made of others. */
+static BoundDim make_dim(Binding *binding, const TfcProgram *program, int32_t d)
+{
+    const TfcProgramDim *dim = &program->dims[d];
+    Arena *arena = binding->job->arena;
+    const BoundDim *terms[TFC_MAX_TERMS],
+        *batch = dim->batch < 0 ? NULL : binding_dim(binding, program->dims[dim->batch].name);
+    BoundDim made = {.name = dim->name, .from = dim->name, .n = batch ? batch->extent : 0};
+    int64_t total = 0, of[TFC_MAX_TERMS];
+    made.length = batch ? ARENA_ARRAY(arena, int32_t, made.n + 1) : NULL;
+    made.offset = batch ? ARENA_ARRAY(arena, int32_t, made.n + 1) : NULL;
+    for (int32_t i = 0; i < dim->n_terms; i++)
+        terms[i] = binding_dim(binding, program->dims[dim->terms[i].dim].name);
+    for (int64_t b = 0; b < (batch ? made.n : 1); b++) {
+        for (int32_t i = 0; i < dim->n_terms; i++)
+            of[i] = terms[i]->length ? terms[i]->length[b] : terms[i]->extent;
+        int64_t length = made_length(program, d, of);
+        length = length < 0 ? INT32_MAX : length; /* the executor refuses it */
+        made.extent = length > made.extent ? length : made.extent;
+        if (!batch)
+            continue;
+        made.length[b] = (int32_t)length;
+        made.offset[b] = (int32_t)(total < INT32_MAX ? total : INT32_MAX);
+        total += length;
+    }
+    return made;
+}
+
+/* What an input says of a dimension that is made of others agrees with the formula. */
+static bool agrees_with_made(const Binding *binding, const TfcProgram *program, int32_t d,
+                             const BoundDim *bound, const BoundDim *made)
+{
+    const char *formula = made_text(binding->job->arena, program, d);
+    if (!made->length && bound->extent != made->extent)
+        return job_error(
+            binding->job, "%s: '%s' is %" PRId64 " long along %s = %s, which is %" PRId64 " here",
+            binding_path(binding), bound->from, bound->extent, made->name, formula, made->extent);
+    for (int64_t b = 0; b < made->n; b++)
+        if (bound->length[b] != made->length[b])
+            return job_error(binding->job,
+                             "%s: row %" PRId64
+                             " of '%s' has the length %d, but along %s = %s it is %d",
+                             binding_path(binding), b, bound->from, (int)bound->length[b],
+                             made->name, formula, (int)made->length[b]);
+    return true;
+}
+
+/* Dimensions made of others, which follow from those that are bound. */
+static bool make_dims(Binding *binding, const TfcProgram *program)
+{
+    for (int32_t d = 0; d < program->n_given; d++)
+        if (!binding_dim(binding, program->dims[d].name))
+            return job_error(binding->job, "nothing tells how long the dimension %s is",
+                             program->dims[d].name);
+    for (int32_t d = program->n_given; d < program->n_dims; d++) {
+        const BoundDim made = make_dim(binding, program, d),
+                       *bound = binding_dim(binding, made.name);
+        if (bound && !agrees_with_made(binding, program, d, bound, &made))
+            return false;
+        if (!bound)
+            vec_push(binding->job->arena, binding->dims, made);
+    }
+    return true;
+}
+
 bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec)
 {
+    if (!make_dims(binding, program))
+        return false;
     for (int i = 0; i < program->n_dims; i++) {
         const BoundDim *bound = binding_dim(binding, program->dims[i].name);
-        if (!bound)
-            return job_error(binding->job, "nothing tells how long the dimension %s is",
-                             program->dims[i].name);
         PositionTable table =
             binding->module ? position_table(binding->module, bound->name) : (PositionTable){0};
         if (table.length && bound->extent > table.length)
@@ -214,6 +281,8 @@ bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec)
                              " long along %s, but the model's table '%s' has %" PRId64 " positions",
                              binding_path(binding), bound->from, bound->extent, bound->name,
                              table.name, table.length);
+        if (dim_is_made(program, i))
+            continue;
         if (program->dims[i].batch >= 0)
             exec_set_ragged(exec, i, bound->n, bound->length, NULL);
         else

@@ -212,6 +212,10 @@ static bool check_symbols(const Module *module, Diagnostics *diags)
             problem = "is ragged over a dimension that is not declared before it";
         else if (symbol_is_ragged(module, symbol->batch))
             problem = "is ragged over a ragged dimension";
+        else if (symbol->formula.n &&
+                 formula_batch(module, &symbol->formula, (int)i, &problem) != symbol->batch &&
+                 !problem)
+            problem = "is not ragged over what it is made of";
         if (problem)
             fits = module_fail(module, diags, (Loc){0}, "dimension", symbol->name, problem);
     }

@@ -26,6 +26,17 @@
 
 #include <string.h>
 
+bool is_made_of(const Module *module, int symbol, int of)
+{
+    if (symbol == of || symbol == NO_SYMBOL)
+        return symbol == of;
+    const DimFormula *formula = &module->symbols.data[symbol].formula;
+    for (int i = 0; i < formula->n; i++)
+        if (is_made_of(module, formula->terms[i].symbol, of))
+            return true;
+    return false;
+}
+
 static void trace_origins(Step *s, const char *target)
 {
     FOR_OPS (op, &s->forward->body)
@@ -36,8 +47,9 @@ static void trace_origins(Step *s, const char *target)
             if (op->kind == OP_input)
                 *(strcmp(op_string(op, ATTR_name), target) ? &o->other : &o->target) = true;
             for (int i = 0; i < v->type.rank; i++)
-                o->length |= v->type.dims[i].symbol == s->time;
-            if ((op->kind == OP_size || op->kind == OP_lengths) && op_int(op, ATTR_dim) == s->time)
+                o->length |= is_made_of(s->module, v->type.dims[i].symbol, s->time);
+            if ((op->kind == OP_size || op->kind == OP_lengths) &&
+                is_made_of(s->module, (int)op_int(op, ATTR_dim), s->time))
                 o->length = true;
             for (int i = 0; i < op->n_args; i++) {
                 const Origin *above = origin(s, op->args[i]);
@@ -66,7 +78,8 @@ static void cut_encoder(Step *s)
 int named_symbol(Module *module, const char *name, int batch)
 {
     int symbol = module_symbol(module, name);
-    while (symbol != NO_SYMBOL && module->symbols.data[symbol].batch != batch) {
+    while (symbol != NO_SYMBOL &&
+           (module->symbols.data[symbol].batch != batch || symbol_is_made(module, symbol))) {
         name = arena_printf(module->arena, "%s'", name);
         symbol = module_symbol(module, name);
     }

@@ -152,10 +152,31 @@ static Value *build_op(Step *s, Op *op, Roles roles)
     return refuse(s, op, "it is not position-wise");
 }
 
+/* A dimension of the value, or of what it asks the length of, that is made of the target's;
+ * NO_SYMBOL: there is none. */
+static int made_of_time(const Step *s, const Value *v)
+{
+    const Attr *asked = op_attr(v->op, ATTR_dim);
+    for (int i = 0; i < v->type.rank + (asked != NULL); i++) {
+        int symbol = i < v->type.rank ? v->type.dims[i].symbol : (int)asked->i;
+        if (symbol != s->time && is_made_of(s->module, symbol, s->time))
+            return symbol;
+    }
+    return NO_SYMBOL;
+}
+
 /* A value that was not built in these roles before: handed over, from the cache, or by its op. */
 static Value *build_new(Step *s, Value *v, Roles roles)
 {
     const Origin *o = origin(s, v);
+    int made = made_of_time(s, v);
+    if (made != NO_SYMBOL)
+        return refuse(s, v->op,
+                      arena_printf(s->module->arena,
+                                   "its dimension %s is made of %s, along which tokens are "
+                                   "generated",
+                                   s->module->symbols.data[made].name,
+                                   s->module->symbols.data[s->time].name));
     if (!o->target && !o->length && o->other)
         return build_memory(s, v);
     if (o->target && has_role(v, roles, ROLE_P) && !has_role(v, roles, ROLE_Q))

@@ -122,6 +122,7 @@ static void set_sizes(Recomputing *r, const MemoryBudget *budget)
         r->sizes.extents[s] = (double)budget->dims[i].extent;
         r->sizes.totals[s] = (double)budget->dims[i].total;
     }
+    sizes_make(&r->sizes);
 }
 
 void lives_begin(Recomputing *r, const MemoryBudget *budget)

@@ -19,6 +19,13 @@ typedef struct StepperCache {
     char *grown;      /* while it grows: what it will be */
 } StepperCache;
 
+/* A ragged dimension that encode has, too, such as the source's: its number in both programs. */
+typedef struct SourceDim {
+    int step, encode;
+    const TfcDim *sentences;            /* lengths and places of the sentences, as encoded */
+    int32_t *rows_length, *rows_offset; /* those of the sentences of a step's rows */
+} SourceDim;
+
 /* Output of encode that is an input of decode_step. */
 typedef struct Memory {
     const char *name;
@@ -31,23 +38,23 @@ typedef struct Memory {
 typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
-    int dim_rows, dim_new, dim_past, dim_source, dim_encode_source;
+    int dim_rows, dim_new, dim_past, dim_encode_source;
     int dim_chosen, dim_encode_chosen; /* of a shortlist's ids; -1: there is none */
     ExecDim *room;                     /* the shape that the step's slab is planned for */
     const char *source;
     Memory *memories;
     int n_memories;
+    SourceDim *sources;
+    int n_sources;
     StepperCache *caches;
     int n_caches;
     int32_t capacity, n_slots; /* of the caches */
 
     /* tokens that one step has room for beside one a slot */
     int32_t most_new;
-    int32_t *slot_length;                   /* tokens fed */
-    int32_t *source_length, *source_offset; /* a sentence */
-    int32_t longest_source;
-    int32_t *rows_length, *rows_offset, *rows_source_length, *rows_source_offset; /* a row */
-    int32_t *ones; /* a row: how many tokens it is fed */
+    int32_t *slot_length;               /* tokens fed */
+    int32_t *rows_length, *rows_offset; /* a row */
+    int32_t *ones;                      /* a row: how many tokens it is fed */
     int32_t n_rows_room;
     ShortlistBatch batch;     /* without a shortlist: zeros */
     int32_t *fed, n_fed_room; /* ids of the tokens of a step */
@@ -157,7 +164,10 @@ static bool reserve_step(ExecStepper *s)
         s->room[s->dim_rows] = (ExecDim){slots, slots};
     set_room(s, s->dim_new, 1 + s->most_new, slots + s->most_new);
     set_room(s, s->dim_past, s->capacity, slots * s->capacity);
-    set_room(s, s->dim_source, s->longest_source, slots * s->longest_source);
+    for (int i = 0; i < s->n_sources; i++) {
+        const int64_t longest = s->sources[i].sentences ? s->sources[i].sentences->extent : 0;
+        set_room(s, s->sources[i].step, longest, slots * longest);
+    }
     if (s->dim_chosen >= 0)
         s->room[s->dim_chosen] = (ExecDim){s->batch.chosen.n, s->batch.chosen.n};
     return exec_reserve(s->step, s->room, 1);
@@ -188,8 +198,10 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
         return true;
     size_t rows = (size_t)n;
     bool ok = stepper_grow(&s->rows_length, rows, 4) && stepper_grow(&s->rows_offset, rows, 4) &&
-              stepper_grow(&s->rows_source_length, rows, 4) &&
-              stepper_grow(&s->rows_source_offset, rows, 4) && stepper_grow(&s->ones, rows, 4);
+              stepper_grow(&s->ones, rows, 4);
+    for (int i = 0; ok && i < s->n_sources; i++)
+        ok = stepper_grow(&s->sources[i].rows_length, rows, 4) &&
+             stepper_grow(&s->sources[i].rows_offset, rows, 4);
     for (int32_t r = 0; ok && r < n; r++)
         s->ones[r] = 1;
     for (int i = 0; ok && i < s->n_memories; i++)
@@ -202,33 +214,30 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
 
 static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
 {
-    size_t room = n ? (size_t)n : 1;
-    if (!stepper_grow(&s->source_length, room, 4) || !stepper_grow(&s->source_offset, room, 4))
-        return false;
-    int32_t total = 0;
-    s->longest_source = 0;
-    for (int32_t i = 0; i < n; i++) {
-        s->longest_source = sources[i].n > s->longest_source ? sources[i].n : s->longest_source;
-        s->source_length[i] = sources[i].n;
-        s->source_offset[i] = total;
-        total += sources[i].n;
-    }
-    int32_t *ids = malloc(sizeof(int32_t) * (size_t)(total ? total : 1));
-    if (!ids)
-        return false;
+    int64_t total = 0;
     for (int32_t i = 0; i < n; i++)
+        total += sources[i].n;
+    int32_t *ids = malloc(sizeof(int32_t) * (size_t)(total + 1)),
+            *lengths = malloc(sizeof(int32_t) * ((size_t)n + 1));
+    bool ok = ids && lengths;
+    for (int32_t i = 0, at = 0; ok && i < n; at += lengths[i++]) {
+        lengths[i] = sources[i].n;
         if (sources[i].n)
-            memcpy(ids + s->source_offset[i], sources[i].ids,
-                   sizeof(int32_t) * (size_t)sources[i].n);
-    exec_set_ragged(s->encode, s->dim_encode_source, n, s->source_length, NULL);
-    if (s->programs.shortlist) {
+            memcpy(ids + at, sources[i].ids, sizeof(int32_t) * (size_t)sources[i].n);
+    }
+    if (ok)
+        exec_set_ragged(s->encode, s->dim_encode_source, n, lengths, NULL);
+    if (ok && s->programs.shortlist) {
         exec_set_dim(s->encode, s->dim_encode_chosen, s->batch.chosen.n);
         exec_input(s->encode, s->programs.shortlist->input, s->batch.list);
     }
-    bool ok = exec_input(s->encode, s->source, ids) && exec_run(s->encode);
+    ok = ok && exec_input(s->encode, s->source, ids) && exec_run(s->encode);
+    free(lengths);
     free(ids);
     for (int i = 0; ok && i < s->n_memories; i++)
         s->memories[i].encoded = exec_output(s->encode, s->memories[i].name);
+    for (int i = 0; ok && i < s->n_sources; i++)
+        s->sources[i].sentences = &exec_dims(s->encode)[s->sources[i].encode];
     return ok;
 }
 
@@ -280,6 +289,16 @@ static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
     }
 }
 
+/* Rows of one sentence lie at the same place. */
+static void set_source(ExecStepper *s, SourceDim *dim, int32_t n, const int32_t *sentence)
+{
+    for (int32_t r = 0; r < n; r++) {
+        dim->rows_length[r] = dim->sentences->length[sentence[r]];
+        dim->rows_offset[r] = dim->sentences->offset[sentence[r]];
+    }
+    exec_set_ragged(s->step, dim->step, n, dim->rows_length, dim->rows_offset);
+}
+
 /* Runs the step by `run`. */
 static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, const int32_t *slot,
                         const int32_t *counts, const int32_t *tokens, bool (*run)(Exec *exec))
@@ -298,10 +317,6 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
     for (int32_t r = 0; r < n; r++) {
         s->rows_length[r] = s->slot_length[slot[r]] += counts[r];
         s->rows_offset[r] = slot[r] * s->capacity;
-        if (s->encode) {
-            s->rows_source_length[r] = s->source_length[sentence[r]];
-            s->rows_source_offset[r] = s->source_offset[sentence[r]];
-        }
     }
     if (s->dim_rows >= 0)
         exec_set_dim(s->step, s->dim_rows, n);
@@ -311,8 +326,8 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
         exec_set_ragged(s->step, s->dim_new, n, counts, NULL);
     if (s->dim_past >= 0)
         exec_set_ragged(s->step, s->dim_past, n, s->rows_length, s->rows_offset);
-    if (s->dim_source >= 0)
-        exec_set_ragged(s->step, s->dim_source, n, s->rows_source_length, s->rows_source_offset);
+    for (int i = 0; i < s->n_sources; i++)
+        set_source(s, &s->sources[i], n, sentence);
     feed_memories(s, n, sentence);
     exec_input(s->step, s->programs.target, tokens);
     if (run(s->step))
@@ -359,9 +374,12 @@ static void free_stepper(void *self)
         free(s->caches[i].data);
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
-    void *arrays[] = {s->memories,           s->caches,      s->slot_length, s->source_length,
-                      s->source_offset,      s->rows_length, s->rows_offset, s->rows_source_length,
-                      s->rows_source_offset, s->ones,        s->room,        s->fed};
+    for (int i = 0; i < s->n_sources; i++) {
+        free(s->sources[i].rows_length);
+        free(s->sources[i].rows_offset);
+    }
+    void *arrays[] = {s->memories,    s->sources, s->caches, s->slot_length, s->rows_length,
+                      s->rows_offset, s->ones,    s->room,   s->fed};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s);
@@ -384,8 +402,6 @@ static bool find_memories(ExecStepper *s)
         memory->per_sentence =
             ragged < 0 && port->shape.rank > 0 && port->shape.dims[0].dim == s->dim_rows;
         memory->row_bytes = inner_bytes(&port->shape, 1, port->type);
-        if (ragged >= 0)
-            s->dim_source = ragged;
     }
     return true;
 }
@@ -433,18 +449,22 @@ static void find_shortlist(ExecStepper *s, const TfcPort *logits)
     s->dim_chosen = logits->shape.dims[logits->shape.rank - 1].dim;
 }
 
-/* Ragged dimensions of which the step reads lengths alone: no cache and no memory has them. */
-static void find_lengths(ExecStepper *s)
+/* Ragged dimensions are those of encode, that of what is fed, and that of all that was fed, which
+ * no cache need have. */
+static bool find_sources(ExecStepper *s)
 {
-    const TfcProgram *program = s->programs.decode_step, *encode = s->programs.encode;
-    const char *source = s->dim_encode_source < 0 ? "" : encode->dims[s->dim_encode_source].name;
-    for (int i = 0; i < program->n_dims; i++) {
-        if (program->dims[i].batch < 0 || i == s->dim_new)
+    const TfcProgram *program = s->programs.decode_step;
+    s->sources = calloc((size_t)program->n_dims + 1, sizeof *s->sources);
+    for (int i = 0; s->sources && i < program->n_dims; i++) {
+        int encode = s->encode ? exec_dim(s->encode, program->dims[i].name) : -1;
+        if (program->dims[i].batch < 0 || i == s->dim_new || i == s->dim_past)
             continue;
-        int *dim = strcmp(program->dims[i].name, source) ? &s->dim_past : &s->dim_source;
-        if (*dim < 0)
-            *dim = i;
+        if (encode >= 0)
+            s->sources[s->n_sources++] = (SourceDim){.step = i, .encode = encode};
+        else if (s->dim_past < 0)
+            s->dim_past = i;
     }
+    return s->sources != NULL;
 }
 
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out)
@@ -453,7 +473,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     if (!s)
         return false;
     s->programs = *programs;
-    s->dim_rows = s->dim_new = s->dim_past = s->dim_source = s->dim_encode_source = -1;
+    s->dim_rows = s->dim_new = s->dim_past = s->dim_encode_source = -1;
     s->dim_chosen = s->dim_encode_chosen = -1;
     const TfcPort *target = stepper_port(programs->decode_step->inputs,
                                          programs->decode_step->n_inputs, programs->target);
@@ -466,9 +486,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
-              find_caches(s) && (!programs->encode || find_source(s));
-    if (ok)
-        find_lengths(s);
+              find_caches(s) && (!programs->encode || find_source(s)) && find_sources(s);
     find_shortlist(s, logits);
     const Shortlist *shortlist = programs->shortlist;
     *out = (Stepper){.self = s,

@@ -1,5 +1,6 @@
 /* Fitting an Exec to a batch's shape: the slab, then every size and pointer. */
 #include "runtime/exec/loops.h"
+#include "runtime/exec/made.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
@@ -125,6 +126,8 @@ int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
     SlabBlocks blocks = {.slab = -1};
     for (int32_t d = 0; dims && d < program->n_dims; d++)
         dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
+    if (dims)
+        made_bounds(program, dims);
     if (dims && tables && read && sizes_fit(program, dims)) {
         grow_planned(program, dims, NULL, tables);
         slab_mark_read(program, read);
@@ -147,6 +150,8 @@ static void evaluate_sizes(Exec *exec)
 bool exec_measure(Exec *exec)
 {
     const TfcProgram *program = exec->program;
+    if (!exec_dims(exec))
+        return false;
     for (int32_t d = 0; d < program->n_dims; d++)
         if (exec->ragged[d].missing)
             return false;
@@ -253,6 +258,8 @@ bool exec_bind(Exec *exec)
 {
     const TfcProgram *program = exec->program;
     const TfcDim *shape = exec->dims;
+    if (!exec_dims(exec))
+        return false;
     for (int32_t d = 0; d < program->n_dims; d++)
         if (exec->ragged[d].missing)
             return false;

@@ -1,6 +1,7 @@
 /* Executors: making them, and telling them a batch's shape, inputs and outputs. */
 #include "base/limits.h"
 #include "base/team.h"
+#include "runtime/exec/made.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 
@@ -82,6 +83,7 @@ void exec_free(Exec *exec)
         free(exec->ragged[d].batch);
         free(exec->ragged[d].position);
     }
+    free(exec->made_lengths);
     free(exec->slab);
     exec_drop_kept(exec);
     free(exec->part);
@@ -102,6 +104,7 @@ bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n)
             dims[i * n_dims + d].extent = shapes[i * n_dims + d].extent;
             dims[i * n_dims + d].total = shapes[i * n_dims + d].total;
         }
+        made_bounds(exec->program, dims + i * n_dims);
     }
     ok = ok && exec_fit(exec, rows, n);
     free(rows);
@@ -125,7 +128,7 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent)
         return;
     assert(exec->program->dims[dim].batch < 0);
     exec->dims[dim] = (TfcDim){.extent = extent, .total = extent};
-    exec->bound = false;
+    exec->bound = exec->made = false;
 }
 
 static bool grow_room(int32_t **table, int64_t n)
@@ -182,10 +185,9 @@ static void fill_tokens(RaggedTables *tables)
         }
 }
 
-void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset)
+static void set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths,
+                       const int32_t *offset)
 {
-    if (dim < 0)
-        return;
     assert(exec->program->dims[dim].batch >= 0);
     exec_set_dim(exec, exec->program->dims[dim].batch, n);
     RaggedTables *tables = &exec->ragged[dim];
@@ -197,7 +199,7 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
         longest = lengths[b] > longest ? lengths[b] : longest;
         total += lengths[b];
     }
-    exec->bound = false;
+    exec->bound = exec->made = false;
     tables->missing = !reserve_tables(tables, n, contiguous ? total : 0);
     if (tables->missing)
         return;
@@ -212,6 +214,73 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
     exec->dims[dim] =
         (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
 }
+
+void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset)
+{
+    if (dim < 0)
+        return;
+    exec->ragged[dim].is_set = true;
+    set_ragged(exec, dim, n, lengths, offset);
+}
+
+/* The lengths of made dimension d in each of n rows; false: a length that it is made of is missing,
+ * or they are more than any machine has memory for. */
+static bool make_lengths(const Exec *exec, int32_t d, int64_t n, int32_t *lengths)
+{
+    const TfcProgram *program = exec->program;
+    const TfcProgramDim *dim = &program->dims[d];
+    int64_t total = 0;
+    for (int32_t i = 0; i < dim->n_terms; i++) {
+        const RaggedTables *tables = &exec->ragged[dim->terms[i].dim];
+        if (program->dims[dim->terms[i].dim].batch >= 0 && (tables->missing || tables->n != n))
+            return false;
+    }
+    for (int64_t b = 0; b < n; b++) {
+        int64_t of[TFC_MAX_TERMS];
+        for (int32_t i = 0; i < dim->n_terms; i++) {
+            const TfcDim *term = &exec->dims[dim->terms[i].dim];
+            of[i] = term->length ? term->length[b] : term->extent;
+        }
+        int64_t length = made_length(program, d, of);
+        total += length;
+        if (length < 0 || total > INT32_MAX)
+            return false;
+        lengths[b] = (int32_t)length;
+    }
+    return true;
+}
+
+static bool make_ragged(Exec *exec, int32_t d)
+{
+    int64_t n = exec->dims[exec->program->dims[d].batch].extent;
+    if (!grow_room(&exec->made_lengths, n) || !make_lengths(exec, d, n, exec->made_lengths))
+        return false;
+    set_ragged(exec, d, n, exec->made_lengths, NULL);
+    return !exec->ragged[d].missing;
+}
+
+static bool make_dims(Exec *exec)
+{
+    const TfcProgram *program = exec->program;
+    bool ok = true;
+    for (int32_t d = 0; !exec->made && ok && d < program->n_dims; d++) {
+        const TfcProgramDim *dim = &program->dims[d];
+        int64_t of[TFC_MAX_TERMS], length;
+        if (dim->n_terms && dim->batch >= 0 && !exec->ragged[d].is_set)
+            ok = make_ragged(exec, d);
+        if (!dim->n_terms || dim->batch >= 0)
+            continue;
+        for (int32_t i = 0; i < dim->n_terms; i++)
+            of[i] = exec->dims[dim->terms[i].dim].extent;
+        length = made_length(program, d, of);
+        ok = length >= 0;
+        if (ok)
+            exec_set_dim(exec, d, length);
+    }
+    return exec->made = ok;
+}
+
+const TfcDim *exec_dims(Exec *exec) { return make_dims(exec) ? exec->dims : NULL; }
 
 /* ---- data ---- */
 
@@ -251,7 +320,7 @@ const void *exec_output(Exec *exec, const char *name)
 int64_t exec_output_count(Exec *exec, const char *name)
 {
     int i = find_port(exec->program->outputs, exec->program->n_outputs, name);
-    if (i < 0)
+    if (i < 0 || !make_dims(exec))
         return 0;
     return program_size(exec->program,
                         exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);

@@ -157,8 +157,13 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent);
  * over to n. Copies both lists. `offset` NULL: the rows lie one after the other (the usual); else
  * where each row begins, in tokens (shared memory of beams, caches with gaps: `total` is not
  * meaningful then and no program may iterate over tokens of the dimension). If memory for
- * the tables runs out, exec_run returns false. */
+ * the tables runs out, exec_run returns false. Runs compute the lengths of dimensions made of
+ * others, except of those that were once set. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
+
+/* The dimensions as they are set now, with those made of others; NULL: memory ran out, or one of
+ * those is longer than 2^31 - 1. Valid until a dimension is set. */
+const TfcDim *exec_dims(Exec *exec);
 
 /* Data in storage layout (ir/layout.h), contiguous. It is not copied: every run reads it, until
  * another call replaces it. */

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 7 };
+enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 7, TFC_MAX_TERMS = 4 };
 
 typedef enum TfcType {
 #define TYPE(NAME, ...) TFC_##NAME,

@@ -19,7 +19,8 @@ typedef struct RaggedTables {
     int32_t *offset, *length;  /* room for `rows` */
     int32_t *batch, *position; /* room for `tokens` */
     int64_t rows, tokens;
-    int64_t n; /* rows in use */
+    int64_t n;   /* rows in use */
+    bool is_set; /* by a caller: not made of others, even where the program says of which */
 
     /* memory for the rows ran out: runs return false until they are set again */
     bool missing;
@@ -70,6 +71,8 @@ struct Exec {
     TfcDim *dims;
     int64_t *sizes; /* of the program, for the dimensions as they were bound */
     RaggedTables *ragged;
+    bool made;             /* dimensions made of others are as the others are now */
+    int32_t *made_lengths; /* of one of them, while it is made */
     StoreTensor **tensors; /* of the program; NULL for a cache */
     void **caches;         /* their memory; NULL for other tensors */
     const void **inputs;

@@ -133,11 +133,11 @@ static int run_row(TfcSession *session, const TfcTextInput *input, const TextRow
     const TfcPort *port = text_port(program, input);
     if (!port || program->n_dims > MOST_DIMS || program->n_inputs > MOST_INPUTS)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
-    for (int32_t d = 0; d < program->n_dims; d++)
+    for (int32_t d = 0; d < program->n_given; d++)
         in[d] =
             d == port->shape.dims[1].dim ? (TfcWord){.data = &row->length} : (TfcWord){.extent = 1};
     for (int32_t i = 0; i < program->n_inputs; i++)
-        in[program->n_dims + i].data =
+        in[program->n_given + i].data =
             &program->inputs[i] == port ? row->ids.data : row->ids.data + 1;
     return session_run_function(session, TFC_PREDICT, in, out);
 }

@@ -218,9 +218,9 @@ bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program)
 static void put_step(const TfcProgram *program, const TfcWord *in, int64_t step, TfcWord *words)
 {
     int32_t from = 1;
-    for (int32_t i = 0; i < program->n_dims + program->n_inputs; i++) {
+    for (int32_t i = 0; i < program->n_given + program->n_inputs; i++) {
         bool is_step =
-            i >= program->n_dims && !strcmp(program->inputs[i - program->n_dims].name, "step");
+            i >= program->n_given && !strcmp(program->inputs[i - program->n_given].name, "step");
         words[i] = is_step ? (TfcWord){.value = (double)step} : in[from++];
     }
 }

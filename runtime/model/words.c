@@ -2,6 +2,7 @@
  * and inputs, and results come back as words. */
 #include "runtime/model/state.h"
 
+#include "runtime/exec/made.h"
 #include "runtime/exec/size.h"
 
 #include <math.h>
@@ -38,10 +39,10 @@ static int check_lengths(const TfcProgram *program, int32_t d, const int32_t *le
     return TFC_OK;
 }
 
-/* The dimensions, without tables of tokens. */
-static int read_dims(const TfcProgram *program, const TfcWord *words, TfcDim *dims)
+/* The dimensions that are given, without tables of tokens. */
+static int read_given(const TfcProgram *program, const TfcWord *words, TfcDim *dims)
 {
-    for (int32_t d = 0; d < program->n_dims; d++) {
+    for (int32_t d = 0; d < program->n_given; d++) {
         int64_t extent = words[d].extent;
         if (is_ragged(program, d))
             continue;
@@ -51,10 +52,49 @@ static int read_dims(const TfcProgram *program, const TfcWord *words, TfcDim *di
         dims[d] = (TfcDim){.extent = extent, .total = extent};
     }
     int status = TFC_OK;
-    for (int32_t d = 0; !status && d < program->n_dims; d++)
+    for (int32_t d = 0; !status && d < program->n_given; d++)
         if (is_ragged(program, d))
             status = check_lengths(program, d, words[d].data, dims[program->dims[d].batch].extent,
                                    &dims[d]);
+    return status;
+}
+
+/* The length of dimension d in row b; -1: more than 2^31 - 1. */
+static int64_t length_in_row(const TfcProgram *program, const TfcWord *words, int32_t d, int64_t b)
+{
+    int64_t of[TFC_MAX_TERMS];
+    if (d < program->n_given)
+        return is_ragged(program, d) ? ((const int32_t *)words[d].data)[b] : words[d].extent;
+    for (int32_t i = 0; i < program->dims[d].n_terms; i++) {
+        of[i] = length_in_row(program, words, program->dims[d].terms[i].dim, b);
+        if (of[i] < 0)
+            return -1;
+    }
+    return made_length(program, d, of);
+}
+
+static int make_dim(const TfcProgram *program, const TfcWord *words, int32_t d, TfcDim *dims)
+{
+    int32_t batch = program->dims[d].batch;
+    dims[d] = (TfcDim){0};
+    for (int64_t b = 0; b < (batch < 0 ? 1 : dims[batch].extent); b++) {
+        int64_t length = length_in_row(program, words, d, b);
+        dims[d].extent = length > dims[d].extent ? length : dims[d].extent;
+        dims[d].total += length;
+        if (length < 0 || dims[d].total > INT32_MAX)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                  "the dimension %s would be longer than 2^31 - 1",
+                                  program->dims[d].name);
+    }
+    return TFC_OK;
+}
+
+/* The dimensions, without tables of tokens. */
+static int read_dims(const TfcProgram *program, const TfcWord *words, TfcDim *dims)
+{
+    int status = read_given(program, words, dims);
+    for (int32_t d = program->n_given; !status && d < program->n_dims; d++)
+        status = make_dim(program, words, d, dims);
     return status ? status : sizes_fit(program, dims) ? TFC_OK : tfc_model_no_memory();
 }
 
@@ -75,7 +115,7 @@ static int check_positions(const TfcModel *model, const TfcProgram *program, con
 
 static void set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
 {
-    for (int32_t d = 0; d < program->n_dims; d++)
+    for (int32_t d = 0; d < program->n_given; d++)
         if (is_ragged(program, d))
             exec_set_ragged(exec, d, words[program->dims[d].batch].extent, words[d].data, NULL);
         else
@@ -115,6 +155,8 @@ static const void *input_data(TfcSession *session, const TfcProgram *program, co
         return given->data;
     const int32_t *ids = inputs[target - program->inputs].data;
     int32_t dim = port->shape.dims[1].dim;
+    if (dim >= program->n_given) /* no word has its lengths */
+        return NULL;
     const int32_t *next =
         ids ? make_next(session, dims[program->dims[dim].batch].extent, dims[dim].data, ids) : NULL;
     *no_memory = ids && !next;
@@ -192,7 +234,7 @@ static int set_input(TfcSession *session, const TfcProgram *program, Exec *exec,
                      const TfcWord *words, int32_t i, Scalar *scalar)
 {
     const TfcPort *port = &program->inputs[i];
-    const TfcWord *inputs = words + program->n_dims;
+    const TfcWord *inputs = words + program->n_given;
     const void *data = scalar;
     bool no_memory = false;
     int status;

@@ -96,7 +96,8 @@ static const TfcBuffer buffers[N_BUFFERS] = {
     [B_LOGITS] = {TFC_BUFFER_OUTPUT, TFC_F32, LOGITS, 0, 2, 3},
 };
 static const TfcKernel kernels[] = {pack_kernel, read_kernel, sum_kernel};
-static const TfcProgramDim dims[N_DIMS] = {{"B", -1}, {"Q", B}, {"P", B}};
+static const TfcProgramDim dims[N_DIMS] = {
+    {"B", .batch = -1}, {"Q", .batch = B}, {"P", .batch = B}};
 static const TfcPort inputs[] = {{"tokens", TFC_I32, {2, {{0, B}, {0, Q}}}, B_TOKENS}};
 static const TfcPort outputs[] = {
     {"logits", TFC_F32, {3, {{0, B}, {0, Q}, {VOCAB, -1}}}, B_LOGITS}};
@@ -105,7 +106,7 @@ static const TfcTensor tensors[] = {
     {.name = "weight", .type = TFC_F32, .shape = {1, {{VOCAB, -1}}}, .init = TFC_INIT_ONES, .buffer = B_WEIGHT},
     {.name = "cache.0", .type = TFC_F32, .shape = {2, {{0, B}, {0, P}}}, .buffer = B_CACHE}};
 static const TfcProgram program = {
-    .name = "decode_step", .n_dims = N_DIMS, .n_sizes = N_SIZES, .n_buffers = N_BUFFERS, .n_steps = 3, .n_kernels = 3,
+    .name = "decode_step", .n_dims = N_DIMS, .n_given = N_DIMS, .n_sizes = N_SIZES, .n_buffers = N_BUFFERS, .n_steps = 3, .n_kernels = 3,
     .n_inputs = 1, .n_outputs = 1, .n_tensors = 2, .n_prepared = 1, .dims = dims, .sizes = sizes, .buffers = buffers,
     .steps = steps, .kernels = kernels, .inputs = inputs, .outputs = outputs, .tensors = tensors};
 /* clang-format on */

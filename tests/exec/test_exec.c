@@ -60,7 +60,7 @@ static const TfcBuffer buffers[N_BUFFERS] = {
     [B_STATE] = {TFC_BUFFER_TENSOR, TFC_F32, THREE, 1, 3, 3},
 };
 static const TfcKernel kernels[] = {scale_kernel, root_kernel};
-static const TfcProgramDim program_dims[] = {{"B", -1}, {"S", DIM_BATCH}};
+static const TfcProgramDim program_dims[] = {{"B", .batch = -1}, {"S", .batch = DIM_BATCH}};
 static const TfcPort inputs[] = {{"x", TFC_F32, {2, {{0, DIM_BATCH}, {0, DIM_S}}}, B_X}};
 static const TfcPort outputs[] = {{"z", TFC_F32, {2, {{0, DIM_BATCH}, {0, DIM_S}}}, B_Z},
                                   {"copy", TFC_F32, {2, {{0, DIM_BATCH}, {0, DIM_S}}}, B_COPY}};
@@ -69,7 +69,7 @@ static const TfcTensor tensors[] = {
     {.name = "weight", .type = TFC_F32, .shape = {1, {{2, -1}}}, .init = TFC_INIT_CONSTANT, .a = 4, .buffer = B_WEIGHT},
     {.name = "state", .type = TFC_F32, .shape = {1, {{3, -1}}}, .init = TFC_INIT_ONES, .buffer = B_STATE}};
 static const TfcProgram program = {
-    .name = "test", .n_dims = 2, .n_sizes = N_SIZES, .sizes = sizes, .n_buffers = N_BUFFERS, .n_steps = 4, .n_kernels = 2, .n_inputs = 1,
+    .name = "test", .n_dims = 2, .n_given = 2, .n_sizes = N_SIZES, .sizes = sizes, .n_buffers = N_BUFFERS, .n_steps = 4, .n_kernels = 2, .n_inputs = 1,
     .n_outputs = 2, .n_tensors = 2, .dims = program_dims, .buffers = buffers, .steps = steps,
     .kernels = kernels, .inputs = inputs, .outputs = outputs, .tensors = tensors};
 /* clang-format on */

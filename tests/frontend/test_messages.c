@@ -116,6 +116,7 @@ static void tree(void **state)
     (void)state;
     compare_tree("good_syntax");
     compare_tree("good_columns");
+    compare_tree("good_made_dims");
 }
 
 /* The graph's text, which verifies, and is the same when it is parsed and printed again. */
@@ -147,6 +148,7 @@ static void graph(void **state)
     compare_graph("good_graph");
     compare_graph("good_columns");
     compare_graph("good_columns_replaced");
+    compare_graph("good_made_dims");
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
         w[2] = NAN;
 }
 
-static const TfcProgramDim dims[] = {{"B", -1}, {"S", 0}, {"T", 0}};
+static const TfcProgramDim dims[] = {{"B", .batch = -1}, {"S", .batch = 0}, {"T", .batch = 0}};
 enum { ZERO = TFC_SIZE_ZERO, ONE, ALL, TOTAL_S, TOTAL_T, N_SIZES };
 static const TfcSize sizes[N_SIZES] = {
     [ONE] = {.coefficient = 1},
@@ -112,6 +112,7 @@ static TfcProgram make_program(void)
     tensors[0].shape = tensors[1].shape = vector;
     return (TfcProgram){.name = "train_step",
                         .n_dims = 3,
+                        .n_given = 3,
                         .n_sizes = N_SIZES,
                         .sizes = sizes,
                         .n_buffers = 9,
