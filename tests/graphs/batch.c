@@ -1,6 +1,34 @@
 /* Dimensions of batches as the oracle takes them. */
 #include "tests/graphs/graphs.h"
 
+static int64_t made_in_row(const Batch *batch, const DimFormula *formula, int row)
+{
+    int64_t of[MAX_DIM_TERMS];
+    for (int i = 0; i < formula->n; i++) {
+        const BatchDim *term = &batch->dims[formula->terms[i].symbol];
+        of[i] = term->n >= 0 ? term->lengths[row] : term->extent;
+    }
+    return formula_length(formula, of);
+}
+
+void batch_make_dims(const Module *module, Batch *batch)
+{
+    for (int i = 0; i < (int)module->symbols.count; i++) {
+        const Symbol *symbol = &module->symbols.data[i];
+        BatchDim *d = &batch->dims[i];
+        if (!symbol->formula.n)
+            continue;
+        bool is_ragged = symbol->batch != NO_SYMBOL;
+        *d = (BatchDim){.n = is_ragged ? (int)batch->dims[symbol->batch].extent : -1};
+        if (!is_ragged)
+            d->extent = made_in_row(batch, &symbol->formula, 0);
+        for (int r = 0; r < d->n; r++) {
+            d->lengths[r] = (int32_t)made_in_row(batch, &symbol->formula, r);
+            d->extent = d->lengths[r] > d->extent ? d->lengths[r] : d->extent;
+        }
+    }
+}
+
 const OracleDim *batch_dims(Arena *arena, const Batch *batch, int n)
 {
     OracleDim *dims = ARENA_ARRAY(arena, OracleDim, n + 1);

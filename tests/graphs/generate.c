@@ -263,21 +263,26 @@ static void add_symbols(Module *module)
     static const struct {
         const char *name;
         int batch;
+        DimFormula formula;
     } symbols[GRAPH_SYMBOLS] = {
         /* clang-format off */
-        {"B", NO_SYMBOL},
-        {"S", SYM_B},
-        {"T", SYM_B},
-        {"N", NO_SYMBOL},
-        {"R", NO_SYMBOL},
-        {"P", SYM_R},
-        {"Q", SYM_R},
-        {"C", NO_SYMBOL},
-        {"U", SYM_C},
+        {"B", NO_SYMBOL, {0}},
+        {"S", SYM_B, {0}},
+        {"T", SYM_B, {0}},
+        {"N", NO_SYMBOL, {0}},
+        {"R", NO_SYMBOL, {0}},
+        {"P", SYM_R, {0}},
+        {"Q", SYM_R, {0}},
+        {"C", NO_SYMBOL, {0}},
+        {"U", SYM_C, {0}},
+        {"M", SYM_B, {2, {{SYM_S, 1}, {SYM_T, 1}}, 1, 1}},
+        {"H", SYM_B, {1, {{SYM_S, 3}}, -2, 2}},
         /* clang-format on */
     };
-    for (int i = 0; i < GRAPH_SYMBOLS; i++)
-        module_add_symbol(module, symbols[i].name, symbols[i].batch);
+    for (int i = 0; i < GRAPH_SYMBOLS; i++) {
+        int symbol = module_add_symbol(module, symbols[i].name, symbols[i].batch);
+        module->symbols.data[symbol].formula = symbols[i].formula;
+    }
 }
 
 /* One try: false if it has too few ops. */
@@ -308,6 +313,8 @@ static bool grow_case(Arena *arena, Rng rng, int family, Case *out)
         g.most = 8000;
     g.smooth = rng_chance(&g.rng, recipe->loss);
     add_symbols(g.module);
+    for (int i = 0; i < g.n_batches; i++)
+        batch_make_dims(g.module, &out->batches[i]);
     g.b = builder_at_end(module_add_function(g.module, "model"));
     for (int i = rng_between(&g.rng, 1, 3); i; i--)
         leaf(&g, some_type(&g, g.real));

@@ -38,6 +38,9 @@ typedef struct Batch {
     BatchDim dims[MAX_CASE_DIMS]; /* one a symbol of the module */
 } Batch;
 
+/* Sets the dimensions that are made of others. */
+void batch_make_dims(const Module *module, Batch *batch);
+
 typedef struct Case {
     const char *text; /* the module, its floats f64 where they are not one type by intent */
     const char *family;

@@ -43,22 +43,24 @@ int some_size(Grow *g) { return g->sizes[rng_below(&g->rng, 4)]; }
 
 Dim some_dim(Grow *g)
 {
-    static const int symbols[] = {SYM_B, SYM_S, SYM_T, SYM_N, SYM_S, SYM_B, SYM_C, SYM_U, SYM_P};
+    static const int symbols[] = {SYM_B, SYM_S, SYM_T, SYM_N, SYM_S, SYM_B,
+                                  SYM_C, SYM_U, SYM_P, SYM_M, SYM_H};
     return rng_chance(&g->rng, 50) ? dim_const(some_size(g))
                                    : dim_symbol(RNG_PICK(&g->rng, symbols));
 }
 
 /* Shapes of models: letters are symbols, d a constant, h a small one. */
 static const char *const shapes[] = {
-    "BSd", "BSd", "BSd", "BS",   "BTd",  "BT",  "BSTd", "BST", "BST", "BhSd", "BhST", "BSS",
-    "BSh", "Bd",  "d",   "dd",   "Nd",   "N",   "BN",   "BNd", "",    "BdS",  "SBd",  "dBS",
-    "Sd",  "ST",  "SS",  "Sh",   "hSd",  "hST", "BShd", "BSN", "NBS", "CU",   "CUd",  "BSCU",
-    "BCd", "BSU", "hN",  "BhSS", "BhTd", "hd",  "B",    "dS",  "NN",  "RPd",  "TB",
+    "BSd", "BSd", "BSd",  "BS",  "BTd", "BT",  "BSTd", "BST",  "BST",  "BhSd", "BhST",
+    "BSS", "BSh", "Bd",   "d",   "dd",  "Nd",  "N",    "BN",   "BNd",  "",     "BdS",
+    "SBd", "dBS", "Sd",   "ST",  "SS",  "Sh",  "hSd",  "hST",  "BShd", "BSN",  "NBS",
+    "CU",  "CUd", "BSCU", "BCd", "BSU", "hN",  "BhSS", "BhTd", "hd",   "B",    "dS",
+    "NN",  "RPd", "TB",   "BMd", "BMd", "BHd", "BM",   "BMSd",
 };
 
 static Type type_of_text(Grow *g, DType dtype, const char *text)
 {
-    static const char letters[] = "BSTNRPQCU";
+    static const char letters[] = "BSTNRPQCUMH";
     Type type = type_scalar(dtype);
     for (; *text; text++) {
         Dim dim = dim_const(some_size(g));

@@ -15,7 +15,7 @@ typedef struct Item {
 
 /* The dimensions of every graph: S~, T~ over B; P~, Q~ over R, Q no longer than P; U~ over C;
  * N uniform. */
-enum { SYM_B, SYM_S, SYM_T, SYM_N, SYM_R, SYM_P, SYM_Q, SYM_C, SYM_U, GRAPH_SYMBOLS };
+enum { SYM_B, SYM_S, SYM_T, SYM_N, SYM_R, SYM_P, SYM_Q, SYM_C, SYM_U, SYM_M, SYM_H, GRAPH_SYMBOLS };
 
 typedef struct Grow {
     Rng rng;

@@ -141,11 +141,11 @@ Item *grow_product(Grow *g)
 /* B, ragged dimensions over it, now and then another pair, and constants, in any order. */
 static Item *of_sentences(Grow *g)
 {
-    static const int ragged[] = {SYM_S, SYM_T, SYM_S};
+    static const int ragged[] = {SYM_S, SYM_T, SYM_S, SYM_M};
     Type type = type_scalar(g->real);
     type.dims[type.rank++] = dim_symbol(SYM_B);
-    for (int i = 0; i < 3; i++)
-        if (rng_chance(&g->rng, i == 2 ? 15 : 60))
+    for (int i = 0; i < 4; i++)
+        if (rng_chance(&g->rng, i > 1 ? 15 : 60))
             type.dims[type.rank++] = dim_symbol(ragged[i]);
     if (rng_chance(&g->rng, 15)) { /* and those of others */
         type.dims[type.rank++] = dim_symbol(SYM_C);
@@ -371,7 +371,7 @@ Item *block_convolution(Grow *g)
 
 Item *grow_source(Grow *g)
 {
-    static const int ragged[] = {SYM_S, SYM_T, SYM_U, SYM_P};
+    static const int ragged[] = {SYM_S, SYM_T, SYM_U, SYM_P, SYM_M, SYM_H};
     switch (rng_below(&g->rng, 7)) {
     case 0: {
         Type type = some_type(g, DT_I32);

@@ -216,6 +216,8 @@ bool program_run(Program *program, const Batch *batch, const Given *given, uint6
     for (size_t i = 0; i < module->symbols.count; i++) {
         const BatchDim *d = &batch->dims[i];
         int dim = exec_dim(program->exec, module->symbols.data[i].name);
+        if (symbol_is_made(module, (int)i))
+            continue;
         if (d->n >= 0)
             exec_set_ragged(program->exec, dim, d->n, d->lengths, NULL);
         else

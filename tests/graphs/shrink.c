@@ -169,6 +169,7 @@ static void shrink_lengths(Shrink *s, const Module *module, int batch, int symbo
             Case c = s->best;
             c.batches[batch].dims[symbol].lengths[r] = to;
             measure_dim(&c.batches[batch].dims[symbol]);
+            batch_make_dims(module, &c.batches[batch]);
             if (try_it(s, &c, &s->run))
                 break;
             if (to == length - 1)
@@ -181,6 +182,8 @@ static void shrink_dims(Shrink *s, const Module *module)
     for (int b = 0; b < s->best.n_batches; b++)
         for (size_t i = 0; i < module->symbols.count && in_time(s); i++) {
             BatchDim *d = &s->best.batches[b].dims[i];
+            if (symbol_is_made(module, (int)i))
+                continue;
             if (d->n >= 0) {
                 shrink_lengths(s, module, b, (int)i);
                 continue;
@@ -189,6 +192,7 @@ static void shrink_dims(Shrink *s, const Module *module)
                  row--) {
                 Case c = s->best;
                 drop_row(&c, module, b, (int)i, row);
+                batch_make_dims(module, &c.batches[b]);
                 try_it(s, &c, &s->run);
             }
         }
