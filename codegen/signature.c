@@ -202,6 +202,7 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
     if (s->range == RANGE_TILES) { /* the window */
         h = hash_u64(h, (uint64_t)op_int(op, ATTR_before));
         h = hash_u64(h, (uint64_t)op_int(op, ATTR_after));
+        h = hash_u64(h, op_attr(op, ATTR_gaps) != NULL);
     }
     return hash_sites(h, s);
 }

@@ -183,6 +183,8 @@ static void set_window(Fuser *f, Op *region, Window window)
 {
     op_set_attr(f->function, region, attr_int(ATTR_before, window_end(-window.from)));
     op_set_attr(f->function, region, attr_int(ATTR_after, window_end(window.to)));
+    if (window.gaps)
+        op_set_attr(f->function, region, attr_int(ATTR_gaps, 1));
 }
 
 static void build_regions(Fuser *f, FusedScores *s)
@@ -199,8 +201,9 @@ static void build_regions(Fuser *f, FusedScores *s)
         set_window(f, region, r->window);
         for (size_t v = 0; v < r->outputs.count; v++)
             vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
-        report_op(f->context->report, region, "attention: %s",
-                  describe_members(&members, f->arena));
+        report_op(f->context->report, region, "attention: %s%s",
+                  describe_members(&members, f->arena),
+                  r->window.gaps ? "; skips blocks of keys that the mask excludes" : "");
     }
 }
 

@@ -69,9 +69,11 @@ bool is_scores_product(const Module *module, const Op *op);
  * fused: then no op but the product belongs to it. */
 Miss gather_scores(Fuser *f, FusedScores *s, Op *product);
 /* The keys that a query sees: those at positions from query + from to query + to; none if from >
- * to. An end that is WINDOW_OPEN away is no limit. */
+ * to. An end that is WINDOW_OPEN away is no limit. gaps: the masks' formula excludes keys between
+ * these ends, too. */
 typedef struct Window {
     int64_t from, to;
+    bool gaps;
 } Window;
 /* A window with all keys that a region's n members need: the reductions, and the products that
  * contract scores. */

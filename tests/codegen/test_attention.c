@@ -1,6 +1,6 @@
 /* Attention regions against an evaluation in double, on every vector width: forward and
  * backward, blocks that are not full, more keys than a strip holds (in one pass, and level by
- * level), windows, operands of bf16. */
+ * level), windows, masks that leave gaps, operands of bf16. */
 #include "tests/codegen/kernels.h"
 
 #include <setjmp.h>
@@ -57,6 +57,25 @@ static Value *window(Case *c, int before, int after)
     return operator(c, OP_and, operator(c, OP_le, low, key), operator(c, OP_le, key, high));
 }
 
+/* Masks that leave gaps between the keys of a block of queries. */
+typedef enum Pattern { WINDOW, GLOBALS, BLOCKS, STRIDE, HEADS, NOTHING } Pattern;
+
+static Value *whole(Case *c, int64_t n) { return build_const(&c->b, DT_I32, (double)n); }
+
+/* floor(x / n), a float. */
+static Value *quotient(Case *c, Value *x, double n)
+{
+    Value *real = build_cast(&c->b, x, c->real);
+    return build_unary(&c->b, OP_floor, operator(c, OP_div, real, real_const(c, n)));
+}
+
+/* x − x / n × n */
+static Value *remainder_of(Case *c, Value *x, int64_t n)
+{
+    return operator(c, OP_sub,
+                    x, operator(c, OP_mul, operator(c, OP_div, x, whole(c, n)), whole(c, n)));
+}
+
 /* What is bf16: nothing; the operands; they and rows of sums over keys. */
 typedef enum Half { FULL, OPERANDS, AND_ROWS } Half;
 
@@ -65,7 +84,41 @@ typedef struct Shape {
     int before, after; /* of a window; -1: no mask */
     bool dropout;
     Half half;
+    Pattern pattern;
 } Shape;
+
+/* GLOBALS  key − query from −before to after, or key < 4, or query = 40
+ * BLOCKS   key and query in one block of 50
+ * STRIDE   key <= query, and their distance a multiple of 70
+ * HEADS    |key − query| at least 100 × the head's number and 70
+ * NOTHING  no key */
+static Value *seen(Case *c, const Shape *s)
+{
+    Value *query = positions(c, c->S, true), *key = positions(c, c->T, false);
+    Value *head = build_reshape(&c->b, build_iota(&c->b, dim_const(s->heads)),
+                                DIMS(dim_const(s->heads), dim_const(1), dim_const(1)));
+    Value *distance = operator(c, OP_sub, query, key);
+    switch (s->pattern) {
+    case GLOBALS:
+        return operator(
+            c, OP_or,
+               operator(c, OP_or,
+                        window(c, s->before, s->after), operator(c, OP_lt, key, whole(c, 4))),
+               operator(c, OP_eq, query, whole(c, 40)));
+    case BLOCKS: return operator(c, OP_eq, quotient(c, query, 50), quotient(c, key, 50));
+    case STRIDE:
+        return operator(c, OP_and, operator(c, OP_le, key, query),
+                                   operator(c, OP_eq, remainder_of(c, distance, 70), whole(c, 0)));
+    case HEADS: {
+        Value *least = operator(c, OP_max, operator(c, OP_mul, head, whole(c, 100)), whole(c, 70));
+        return build_unary(&c->b,
+                           OP_not, operator(c, OP_lt, build_unary(&c->b, OP_abs, distance), least));
+    }
+    case NOTHING: return operator(c, OP_lt, operator(c, OP_add, query, key), whole(c, 0));
+    case WINDOW: break;
+    }
+    return window(c, s->before, s->after);
+}
 
 static Value *rows_of(Case *c, const Shape *s, Value *p, Value *v)
 {
@@ -84,9 +137,9 @@ typedef struct Softmax {
 static Value *compared(Case *c, const Shape *s, Value *q, Value *k)
 {
     Value *x = operator(c, OP_mul, scores_of(c, q, k), real_const(c, 0.3));
-    return s->before < 0
+    return s->before < 0 && s->pattern == WINDOW
                ? x
-               : build_select(&c->b, window(c, s->before, s->after), x, real_const(c, -INFINITY));
+               : build_select(&c->b, seen(c, s), x, real_const(c, -INFINITY));
 }
 
 static Value *exponentials(Case *c, Value *x, Value *top)
@@ -108,8 +161,11 @@ static Softmax softmax_of(Case *c, Value *x)
 static void check(Case *c, const Shape *s, int n, Value *const *results)
 {
     Op *region = case_region(c, OP_attention, n, results);
-    op_set_attr(c->function, region, attr_int(ATTR_before, s->before));
-    op_set_attr(c->function, region, attr_int(ATTR_after, s->after));
+    bool gaps = s->pattern != WINDOW;
+    op_set_attr(c->function, region, attr_int(ATTR_before, gaps ? -1 : s->before));
+    op_set_attr(c->function, region, attr_int(ATTR_after, gaps ? -1 : s->after));
+    if (gaps)
+        op_set_attr(c->function, region, attr_int(ATTR_gaps, 1));
     case_check(c, region);
 }
 
@@ -217,39 +273,43 @@ static void in_both_types(Body body, const Shape *s, int n, const int32_t *queri
 
 static void test_forward(void **state)
 {
-    in_both_types(forward, &(Shape){2, 32, -1, -1, false, FULL}, 4, some_queries, some_keys);
-    in_both_types(forward, &(Shape){3, 20, -1, -1, false, FULL}, 4, some_queries, some_keys);
-    in_both_types(forward, &(Shape){1, 3, -1, -1, false, FULL}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){2, 32, -1, -1, false, FULL, WINDOW}, 4, some_queries,
+                  some_keys);
+    in_both_types(forward, &(Shape){3, 20, -1, -1, false, FULL, WINDOW}, 4, some_queries,
+                  some_keys);
+    in_both_types(forward, &(Shape){1, 3, -1, -1, false, FULL, WINDOW}, 4, some_queries, some_keys);
 }
 
 static void test_backward(void **state)
 {
-    in_both_types(backward, &(Shape){2, 32, -1, -1, false, FULL}, 4, some_queries, some_keys);
-    in_both_types(backward, &(Shape){2, 21, -1, -1, false, FULL}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 32, -1, -1, false, FULL, WINDOW}, 4, some_queries,
+                  some_keys);
+    in_both_types(backward, &(Shape){2, 21, -1, -1, false, FULL, WINDOW}, 4, some_queries,
+                  some_keys);
 }
 
 static void test_dropout(void **state)
 {
-    in_both_types(forward, &(Shape){2, 8, -1, -1, true, FULL}, 4, some_queries, some_keys);
-    in_both_types(backward, &(Shape){2, 8, -1, -1, true, FULL}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){2, 8, -1, -1, true, FULL, WINDOW}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, true, FULL, WINDOW}, 4, some_queries, some_keys);
 }
 
 /* Some queries see no key at all: zeros. */
 static void test_window(void **state)
 {
     const int32_t queries[] = {70, 5, 40}, keys[] = {50, 70, 9};
-    in_both_types(forward, &(Shape){2, 8, 3, 2, false, FULL}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 8, 3, 2, false, FULL}, 3, queries, keys);
-    in_both_types(forward, &(Shape){1, 8, 0, 0, true, FULL}, 3, queries, keys);
+    in_both_types(forward, &(Shape){2, 8, 3, 2, false, FULL, WINDOW}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, 3, 2, false, FULL, WINDOW}, 3, queries, keys);
+    in_both_types(forward, &(Shape){1, 8, 0, 0, true, FULL, WINDOW}, 3, queries, keys);
 }
 
 /* More keys than a strip has (attention.h). */
 static void test_long(void **state)
 {
     const int32_t queries[] = {3}, keys[] = {16900};
-    in_both_types(forward, &(Shape){1, 4, -1, -1, false, FULL}, 1, queries, keys);
-    in_both_types(backward, &(Shape){1, 4, -1, -1, false, FULL}, 1, queries, keys);
-    in_both_types(forward, &(Shape){1, 4, 9000, 9000, true, FULL}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, -1, -1, false, FULL, WINDOW}, 1, queries, keys);
+    in_both_types(backward, &(Shape){1, 4, -1, -1, false, FULL, WINDOW}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, 9000, 9000, true, FULL, WINDOW}, 1, queries, keys);
 }
 
 /* Queries that take several vectors and blocks, keys for one strip and for more. */
@@ -257,55 +317,82 @@ static const int32_t some_blocks[] = {150, 64, 17}, blocks_of_keys[] = {300, 40,
 
 static void test_blocks(void **state)
 {
-    in_both_types(forward, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
-    in_both_types(backward, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
-    in_both_types(backward, &(Shape){2, 32, 200, 100, false, FULL}, 3, some_blocks, blocks_of_keys);
+    in_both_types(forward, &(Shape){1, 20, -1, -1, true, FULL, WINDOW}, 3, some_blocks,
+                  blocks_of_keys);
+    in_both_types(backward, &(Shape){1, 20, -1, -1, true, FULL, WINDOW}, 3, some_blocks,
+                  blocks_of_keys);
+    in_both_types(backward, &(Shape){2, 32, 200, 100, false, FULL, WINDOW}, 3, some_blocks,
+                  blocks_of_keys);
 }
 
 static void test_online(void **state)
 {
-    in_both_types(divided, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
-    in_both_types(divided, &(Shape){1, 8, -1, -1, true, FULL}, 1, (int32_t[]){3},
+    in_both_types(divided, &(Shape){1, 20, -1, -1, true, FULL, WINDOW}, 3, some_blocks,
+                  blocks_of_keys);
+    in_both_types(divided, &(Shape){1, 8, -1, -1, true, FULL, WINDOW}, 1, (int32_t[]){3},
                   (int32_t[]){8250});
     for (int dropout = 0; dropout < 2; dropout++)
-        in_both_types(several, &(Shape){1, 9, -1, -1, dropout, FULL}, 3, some_blocks,
+        in_both_types(several, &(Shape){1, 9, -1, -1, dropout, FULL, WINDOW}, 3, some_blocks,
                       blocks_of_keys);
-    in_type(DT_F32, divided, &(Shape){1, 36, -1, -1, true, AND_ROWS}, 3, some_blocks,
+    in_type(DT_F32, divided, &(Shape){1, 36, -1, -1, true, AND_ROWS, WINDOW}, 3, some_blocks,
             blocks_of_keys);
 }
 
 /* No reductions: strips are short, and there is no other way. */
 static void test_one_level(void **state)
 {
-    in_both_types(one_level, &(Shape){2, 21, -1, -1, true, FULL}, 4, some_queries, some_keys);
-    in_both_types(one_level, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
-    in_both_types(one_level, &(Shape){2, 32, 700, 100, false, FULL}, 3, some_blocks,
+    in_both_types(one_level, &(Shape){2, 21, -1, -1, true, FULL, WINDOW}, 4, some_queries,
+                  some_keys);
+    in_both_types(one_level, &(Shape){1, 20, -1, -1, true, FULL, WINDOW}, 3, some_blocks,
                   blocks_of_keys);
-    in_type(DT_F32, one_level, &(Shape){1, 36, -1, -1, false, AND_ROWS}, 3, some_blocks,
+    in_both_types(one_level, &(Shape){2, 32, 700, 100, false, FULL, WINDOW}, 3, some_blocks,
+                  blocks_of_keys);
+    in_type(DT_F32, one_level, &(Shape){1, 36, -1, -1, false, AND_ROWS, WINDOW}, 3, some_blocks,
             blocks_of_keys);
 }
 
 static void test_empty(void **state)
 {
     const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
-    in_both_types(forward, &(Shape){2, 8, -1, -1, false, FULL}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 8, -1, -1, false, FULL}, 3, queries, keys);
-    in_both_types(one_level, &(Shape){2, 8, -1, -1, false, FULL}, 3, queries, keys);
+    in_both_types(forward, &(Shape){2, 8, -1, -1, false, FULL, WINDOW}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, false, FULL, WINDOW}, 3, queries, keys);
+    in_both_types(one_level, &(Shape){2, 8, -1, -1, false, FULL, WINDOW}, 3, queries, keys);
 }
 
 static void test_half(void **state)
 {
     const int32_t few[] = {3}, many[] = {8250};
     for (Half half = short_test() ? AND_ROWS : OPERANDS; half <= AND_ROWS; half++) {
-        in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, half}, 4, some_queries, some_keys);
-        in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, half}, 4, some_queries, some_keys);
-        in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, half}, 4, some_queries, some_keys);
-        in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, half}, 4, some_queries, some_keys);
-        in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, half}, 1, few, many);
-        in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, half}, 1, few, many);
-        in_type(DT_F32, backward, &(Shape){1, 20, 3000, 0, true, half}, 3, some_blocks,
+        in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, half, WINDOW}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, half, WINDOW}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, half, WINDOW}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, half, WINDOW}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, half, WINDOW}, 1, few, many);
+        in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, half, WINDOW}, 1, few, many);
+        in_type(DT_F32, backward, &(Shape){1, 20, 3000, 0, true, half, WINDOW}, 3, some_blocks,
                 blocks_of_keys);
     }
+}
+
+static void test_gaps(void **state)
+{
+    for (Pattern p = GLOBALS; p <= NOTHING; p++) {
+        Shape s = {2, 8, 20, 10, p == BLOCKS, FULL, p};
+        in_type(DT_F32, forward, &s, 3, some_blocks, blocks_of_keys);
+        in_type(DT_F32, one_level, &s, 3, some_blocks, blocks_of_keys);
+        in_type(DT_F32, forward, &s, 3, (int32_t[]){4, 0, 3}, (int32_t[]){0, 5, 2});
+        if (short_test())
+            continue;
+        in_type(DT_F64, backward, &s, 3, some_blocks, blocks_of_keys);
+        in_type(DT_F32, several, &s, 3, some_blocks, blocks_of_keys);
+    }
+    Shape half = {1, 20, 200, 10, true, AND_ROWS, GLOBALS};
+    in_type(DT_F32, forward, &half, 1, (int32_t[]){3}, (int32_t[]){8250});
+    in_type(DT_F32, backward, &half, 3, some_blocks, blocks_of_keys);
 }
 
 int main(void)
@@ -316,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_long),    cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_online),  cmocka_unit_test(test_empty),
         cmocka_unit_test(test_half),    cmocka_unit_test(test_one_level),
+        cmocka_unit_test(test_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,9 @@
  * maximum (online.c); where a region does not allow that, it does so for every level, and
  * computes the scores again each time. So memory does not grow with the sentence.
  *
+ * Where masks leave gaps between the keys that a block meets, each run of keys is a strip, or more
+ * (gaps.c).
+ *
  * A unit is done by one thread, its blocks in order: sums do not depend on how many there are. */
 #include "codegen/emit/attention/attention.h"
 
@@ -62,8 +65,9 @@ static void emit_online_strip(Attention *a, LoValue accumulate)
     }
 }
 
-/* Every strip from `first` to `last`, of this sweep or of all; one without keys clears rows. */
-static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
+/* Every strip from `first` to `last`, of this sweep or of all; one without keys clears rows.
+ * `before`, an i1: whether the block has met keys before; NULL: it has not. */
+static void each_strip_of(Attention *a, int sweep, LoValue first, LoValue last, LoValue before)
 {
     Lo *lo = &a->e->lo;
     LoValue one = lo_iadd(lo, first, lo_i64_of(lo, 1));
@@ -73,6 +77,8 @@ static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
     a->key = loop.index;
     a->end = lo_select(lo, whole, rest, last);
     LoValue later = lo_ne(lo, loop.index, first);
+    if (before)
+        later = lo_or(lo, later, before);
     LoValue accumulate = lo_zext(lo, later, lo_i64);
     memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
     if (a->online)
@@ -80,6 +86,20 @@ static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
     else
         emit_strip(a, sweep, true, accumulate);
     lo_for_close(lo, &loop);
+}
+
+static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
+{
+    Lo *lo = &a->e->lo;
+    LoValue zero = lo_i64_of(lo, 0);
+    if (!a->runs) {
+        each_strip_of(a, sweep, first, last, NULL);
+        return;
+    }
+    LoLoop runs = lo_for_open(lo, zero, gaps_count(a), 1, "runs");
+    gaps_run(a, runs.index, &first, &last);
+    each_strip_of(a, sweep, first, last, lo_ne(lo, runs.index, zero));
+    lo_for_close(lo, &runs);
 }
 
 static void start_levels(Attention *a, bool one_strip)
@@ -199,11 +219,17 @@ static void emit_block(Attention *a, LoValue query)
     Lo *lo = &a->e->lo;
     stand_at_block(a, query);
     tile_turn_queries(a);
-    LoValue first = first_key(a), last = last_key(a);
+    LoValue first = first_key(a), last = last_key(a), one_run = NULL;
+    if (a->runs) {
+        gaps_find(a, first, last);
+        one_run = lo_eq(lo, gaps_count(a), lo_i64_of(lo, 1));
+        gaps_run(a, lo_i64_of(lo, 0), &first, &last);
+    }
     LoValue keys = lo_isub(lo, last, first);
     LoValue vectors = lo_imul(lo, keys, a->vectors);
     LoValue fits = lo_le(lo, vectors, lo_i64_of(lo, STRIP_VECTORS));
-    if (a->one_level || always_fits(a)) {
+    fits = val_and(a->e, fits, one_run);
+    if (a->one_level || (!a->runs && always_fits(a))) {
         emit_levels(a, first, last, !a->one_level);
     } else {
         LoIf one = lo_if_open(lo, fits);
@@ -274,6 +300,7 @@ void kernel_attention(Emit *e)
                    .slots = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops + 1),
                    .words = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1)};
     tile_open(&a);
+    gaps_open(&a);
     LoLoop units = lo_for_open(lo, e->begin, e->end, 1, "units");
     stand_at_unit(&a, units.index);
     a.n_queries = length_of(&a, tile_queries(&a.tiles));

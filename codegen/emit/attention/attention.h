@@ -6,6 +6,7 @@
  *   tiles.c              the functions that products call
  *   sweep.c              elementwise ops and reductions over strips
  *   online.c             one pass over several strips of keys, with a running maximum
+ *   gaps.c               which keys a block of queries meets, where masks leave gaps
  *
  * A block of queries, a few vectors of them, is computed key by key: lanes are queries,
  * and so reductions along the keys add vector to vector. Scores of a block are a
@@ -28,6 +29,7 @@
 enum { PANEL_VECTORS = 2, BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
 typedef struct Online Online; /* what a single pass over the keys knows of each value (online.c) */
+typedef struct KeyRuns KeyRuns; /* runs of keys that the current block meets (gaps.c) */
 
 typedef struct Attention {
     Emit *e;
@@ -42,6 +44,7 @@ typedef struct Attention {
     LoValue packed;       /* memory of a packed part of a product's right operand */
     LoValue *unrounded;   /* by value number: f32 sums of a block's rows that are stored as bf16 */
     const Online *online; /* NULL: level by level */
+    KeyRuns *runs;        /* NULL: a block meets all keys of its window */
     void (*stand)(struct Attention *a); /* online_stand, called at each query; or NULL */
 
     /* where the code being written stands */
@@ -118,5 +121,15 @@ void online_follow(Attention *a, int sweep);
 void online_scale_rows(Attention *a, const TileProduct *p, LoValue later);
 void online_stand(Attention *a);  /* sets the values of a query that a strip's sweeps read */
 void online_finish(Attention *a); /* multiplies rows by their factors, after the last strip */
+
+/* ---- gaps.c ---- */
+/* Sets a->runs, if the masks of the region leave gaps. */
+void gaps_open(Attention *a);
+/* Finds the runs of the keys [first, last) that the current block meets; one at least, which may be
+ * empty. */
+void gaps_find(Attention *a, LoValue first, LoValue last);
+LoValue gaps_count(Attention *a); /* how many runs, i64 */
+/* The keys [*first, *last) of the run of this number, from 0 on. */
+void gaps_run(Attention *a, LoValue index, LoValue *first, LoValue *last);
 
 #endif

@@ -1,0 +1,210 @@
+/* Covers of values; see cover.h. */
+#include "ir/cover.h"
+
+#include <math.h>
+
+/* What is asked of a value. */
+enum { IS_TRUE, IS_FALSE, IS_FINITE, IS_NOT_ZERO };
+
+static const Cover all = {.kind = COVER_ALL}, none = {.kind = COVER_NONE};
+
+static const Cover *cover_of(Covers *c, const Value *v, int what);
+
+/* ---- joining ---- */
+
+static const Cover *new_cover(Covers *c, Cover cover)
+{
+    Cover *made = ARENA_NEW(c->arena, Cover);
+    *made = cover;
+    return made;
+}
+
+static const Cover *cover_both(Covers *c, const Cover *a, const Cover *b)
+{
+    if (a == b || b->kind == COVER_ALL || a->kind == COVER_NONE)
+        return a;
+    if (a->kind == COVER_ALL || b->kind == COVER_NONE)
+        return b;
+    return new_cover(c, (Cover){.kind = COVER_BOTH, .a = a, .b = b});
+}
+
+const Cover *cover_either(Covers *c, const Cover *a, const Cover *b)
+{
+    if (a == b || b->kind == COVER_NONE || a->kind == COVER_ALL)
+        return a;
+    if (a->kind == COVER_NONE || b->kind == COVER_ALL)
+        return b;
+    return new_cover(c, (Cover){.kind = COVER_EITHER, .a = a, .b = b});
+}
+
+/* ---- numbers ---- */
+
+const Value *cover_operand(const Value *v)
+{
+    while (v->op->kind == OP_broadcast ||
+           (v->op->kind == OP_cast && v->op->args[0]->type.dtype == v->type.dtype))
+        v = v->op->args[0];
+    return v;
+}
+
+bool cover_const(const Value *v, double *x)
+{
+    v = cover_operand(v);
+    if (v->op->kind != OP_const)
+        return false;
+    *x = op_float(v->op, ATTR_value);
+    return true;
+}
+
+int64_t cover_remainder(const Value *v, const Value **x)
+{
+    double n = 0, factor = 0;
+    const Value *whole = v->op->kind == OP_sub ? cover_operand(v->op->args[1]) : v;
+    if (v->op->kind != OP_sub || whole->op->kind != OP_mul ||
+        !cover_const(whole->op->args[1], &factor))
+        return 0;
+    const Value *quotient = cover_operand(whole->op->args[0]);
+    if (quotient->op->kind == OP_floor)
+        quotient = cover_operand(quotient->op->args[0]);
+    else if (v->type.dtype != DT_I32)
+        return 0;
+    *x = cover_operand(v->op->args[0]);
+    if (quotient->op->kind != OP_div || cover_operand(quotient->op->args[0]) != *x ||
+        !cover_const(quotient->op->args[1], &n) || n != factor || n < 1 || n > 1e6 || n != floor(n))
+        return 0;
+    return (int64_t)n;
+}
+
+static bool is_formula(const Value *v, int depth)
+{
+    double n;
+    v = cover_operand(v);
+    const Op *op = v->op;
+    DType type = v->type.dtype;
+    if (depth == 0 || (type != DT_I32 && type != DT_F32 && type != DT_F64))
+        return false;
+    switch (op->kind) {
+    case OP_iota: return type_long_dim(&v->type) >= 0;
+    case OP_const: return isfinite(op_float(op, ATTR_value));
+    case OP_cast: return op->args[0]->type.dtype == DT_I32 && is_formula(op->args[0], depth - 1);
+    case OP_neg:
+    case OP_abs:
+    case OP_floor: return is_formula(op->args[0], depth - 1);
+    case OP_add:
+    case OP_sub:
+    case OP_max:
+    case OP_min: return is_formula(op->args[0], depth - 1) && is_formula(op->args[1], depth - 1);
+    case OP_mul: return cover_const(op->args[1], &n) && is_formula(op->args[0], depth - 1);
+    case OP_div: return cover_const(op->args[1], &n) && n > 0 && is_formula(op->args[0], depth - 1);
+    default: return false;
+    }
+}
+
+bool cover_is_formula(const Value *v) { return is_formula(v, 8); }
+
+static const Cover *compared(Covers *c, CoverKind kind, const Value *x, const Value *y)
+{
+    if (!cover_is_formula(x) || !cover_is_formula(y))
+        return &all;
+    return new_cover(c, (Cover){.kind = kind, .x = cover_operand(x), .y = cover_operand(y)});
+}
+
+/* ---- masks ---- */
+
+static const Cover *mask_cover(Covers *c, const Value *mask, bool wanted)
+{
+    const Op *op = mask->op;
+    int what = wanted ? IS_TRUE : IS_FALSE;
+    switch (op->kind) {
+    case OP_const: return (op_float(op, ATTR_value) != 0) == wanted ? &all : &none;
+    case OP_broadcast: return cover_of(c, op->args[0], what);
+    case OP_not: return cover_of(c, op->args[0], wanted ? IS_FALSE : IS_TRUE);
+    case OP_and:
+    case OP_or:
+        return ((op->kind == OP_and) == wanted ? cover_both : cover_either)(
+            c, cover_of(c, op->args[0], what), cover_of(c, op->args[1], what));
+    case OP_lt:
+        return wanted ? compared(c, COVER_LESS, op->args[0], op->args[1])
+                      : compared(c, COVER_UP_TO, op->args[1], op->args[0]);
+    case OP_le:
+        return wanted ? compared(c, COVER_UP_TO, op->args[0], op->args[1])
+                      : compared(c, COVER_LESS, op->args[1], op->args[0]);
+    case OP_eq: return wanted ? compared(c, COVER_EQUAL, op->args[0], op->args[1]) : &all;
+    default: return &all;
+    }
+}
+
+/* ---- scores ---- */
+
+static bool is_real_const(const Value *v, double value)
+{
+    return v->op->kind == OP_const && op_float(v->op, ATTR_value) == value;
+}
+
+static const Cover *selected(Covers *c, const Op *op, int what)
+{
+    const Cover *yes =
+        cover_both(c, cover_of(c, op->args[0], IS_TRUE), cover_of(c, op->args[1], what));
+    const Cover *no =
+        cover_both(c, cover_of(c, op->args[0], IS_FALSE), cover_of(c, op->args[2], what));
+    return cover_either(c, yes, no);
+}
+
+static const Cover *finite(Covers *c, const Value *v)
+{
+    const Op *op = v->op;
+    if (is_real_const(v, -INFINITY))
+        return &none;
+    switch (op->kind) {
+    case OP_select: return selected(c, op, IS_FINITE);
+    case OP_add: return cover_both(c, cover_finite(c, op->args[0]), cover_finite(c, op->args[1]));
+    case OP_sub:
+    case OP_cast: return cover_finite(c, op->args[0]);
+    default: return &all;
+    }
+}
+
+static const Cover *not_zero(Covers *c, const Value *v)
+{
+    const Op *op = v->op;
+    if (is_real_const(v, 0))
+        return &none;
+    switch (op->kind) {
+    case OP_select: return selected(c, op, IS_NOT_ZERO);
+    case OP_exp: return cover_finite(c, op->args[0]);
+    case OP_mul:
+        return cover_both(c, cover_not_zero(c, op->args[0]), cover_not_zero(c, op->args[1]));
+    case OP_add:
+    case OP_sub:
+        return cover_either(c, cover_not_zero(c, op->args[0]), cover_not_zero(c, op->args[1]));
+    case OP_cast:
+        if (op->args[0]->type.dtype == DT_BOOL)
+            return cover_of(c, op->args[0], IS_TRUE);
+        return cover_not_zero(c, op->args[0]);
+    case OP_div:
+    case OP_neg:
+    case OP_abs:
+    case OP_relu:
+    case OP_dropout: return cover_not_zero(c, op->args[0]);
+    default: return &all;
+    }
+}
+
+static const Cover *cover_of(Covers *c, const Value *v, int what)
+{
+    for (size_t i = 0; i < c->known.count; i++)
+        if (c->known.data[i].value == v && c->known.data[i].what == what)
+            return c->known.data[i].cover;
+    if (c->depth == MAX_COVER_DEPTH)
+        return &all;
+    c->depth++;
+    const Cover *cover = what == IS_FINITE     ? finite(c, v)
+                         : what == IS_NOT_ZERO ? not_zero(c, v)
+                                               : mask_cover(c, v, what == IS_TRUE);
+    c->depth--;
+    vec_push(c->arena, c->known, ((struct CoverOf){v, what, cover}));
+    return cover;
+}
+
+const Cover *cover_finite(Covers *c, const Value *v) { return cover_of(c, v, IS_FINITE); }
+const Cover *cover_not_zero(Covers *c, const Value *v) { return cover_of(c, v, IS_NOT_ZERO); }

@@ -1,0 +1,63 @@
+/* Cover: which keys matter to a query, as a formula over the positions of both, read off the ops of
+ * scores [..., queries, keys]:
+ *
+ *   select (le (abs (sub %query, %key)), 8), %scores, -inf      |query - key| <= 8
+ *   select (or (that), (lt %key, 4)), %scores, -inf             or key < 4
+ *
+ * Elsewhere the scores are -inf, their exponentials 0, and whatever is multiplied by these, so that
+ * a sum, a maximum or a product over the keys may leave them out. It is taken for granted that what
+ * meets a zero or an -inf is finite. What a mask makes of tokens or other data may hold anywhere.
+ *
+ * Covers live in the arena of the Covers that made them. */
+#ifndef IR_COVER_H
+#define IR_COVER_H
+
+#include "ir/graph.h"
+
+typedef enum CoverKind {
+    COVER_ALL,
+    COVER_NONE,
+    COVER_BOTH,   /* a and b */
+    COVER_EITHER, /* a or b */
+    COVER_LESS,   /* x < y */
+    COVER_UP_TO,  /* x <= y */
+    COVER_EQUAL   /* x = y */
+} CoverKind;
+
+typedef struct Cover {
+    CoverKind kind;
+    const struct Cover *a, *b;
+    const Value *x, *y; /* numbers made of positions and constants (cover_is_formula) */
+} Cover;
+
+/* The covers made so far, for values that are met again. */
+typedef struct Covers {
+    Arena *arena;
+    int depth; /* of the ops being read; MAX_COVER_DEPTH: what lies deeper may hold anywhere */
+    VEC(struct CoverOf {
+        const Value *value;
+        int what;
+        const Cover *cover;
+    })
+    known;
+} Covers;
+
+enum { MAX_COVER_DEPTH = 48 };
+
+/* Where the value may be other than -inf; other than 0. */
+const Cover *cover_finite(Covers *c, const Value *value);
+const Cover *cover_not_zero(Covers *c, const Value *value);
+const Cover *cover_either(Covers *c, const Cover *a, const Cover *b);
+
+/* Whether a number, an integer or a float, is made of iota and constants alone by the ops that
+ * is_formula lists. */
+bool cover_is_formula(const Value *value);
+/* The value itself behind broadcasts and casts that change nothing. */
+const Value *cover_operand(const Value *value);
+/* Whether the value is a constant; then *x is it. */
+bool cover_const(const Value *value, double *x);
+/* The whole number n of x - n * (x / n), where the quotient is rounded to a whole number: that is a
+ * remainder of x, which goes to *x. 0: the value is no such one. */
+int64_t cover_remainder(const Value *value, const Value **x);
+
+#endif
