@@ -75,6 +75,12 @@ int64_t cover_remainder(const Value *v, const Value **x)
     return (int64_t)n;
 }
 
+bool cover_is_position(const Value *v)
+{
+    const Op *op = v->op->kind == OP_reshape ? v->op->args[0]->op : v->op;
+    return op->kind == OP_iota && type_long_dim(&v->type) >= 0;
+}
+
 static bool is_formula(const Value *v, int depth)
 {
     double n;
@@ -84,7 +90,8 @@ static bool is_formula(const Value *v, int depth)
     if (depth == 0 || (type != DT_I32 && type != DT_F32 && type != DT_F64))
         return false;
     switch (op->kind) {
-    case OP_iota: return type_long_dim(&v->type) >= 0;
+    case OP_iota:
+    case OP_reshape: return cover_is_position(v);
     case OP_const: return isfinite(op_float(op, ATTR_value));
     case OP_cast: return op->args[0]->type.dtype == DT_I32 && is_formula(op->args[0], depth - 1);
     case OP_neg:

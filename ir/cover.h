@@ -52,6 +52,8 @@ const Cover *cover_either(Covers *c, const Cover *a, const Cover *b);
 /* Whether a number, an integer or a float, is made of iota and constants alone by the ops that
  * is_formula lists. */
 bool cover_is_formula(const Value *value);
+/* Whether the value is the position along its one dimension that is not 1. */
+bool cover_is_position(const Value *value);
 /* The value itself behind broadcasts and casts that change nothing. */
 const Value *cover_operand(const Value *value);
 /* Whether the value is a constant; then *x is it. */

@@ -54,8 +54,9 @@ static Linear linear_of(const Value *v)
 {
     v = cover_operand(v);
     const Op *op = v->op;
+    if (cover_is_position(v))
+        return position_of(v);
     switch (op->kind) {
-    case OP_iota: return position_of(v);
     case OP_const: return (Linear){.constant = (int64_t)op_float(op, ATTR_value), .ok = true};
     case OP_neg: return combine((Linear){.ok = true}, linear_of(op->args[0]), -1);
     case OP_add:

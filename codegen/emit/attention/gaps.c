@@ -176,7 +176,7 @@ static Range range_of(const Met *m, const Value *v)
     v = cover_operand(v);
     if (cover_const(v, &constant))
         return range_of_const(m, v, constant);
-    if (v->op->kind == OP_iota)
+    if (cover_is_position(v))
         return range_of_positions(m, v);
     int64_t n = cover_remainder(v, &x);
     return n > 0 ? remainder_of(&m->a->e->lo, range_of(m, x), n) : range_of_op(m, v);
