@@ -42,6 +42,11 @@ along_softmax  softmax(x * v, 1)
 along_log      logsumexp(x * v, 1)
 of_integers    float(max(tokens, 1)) * mean(v)
 outside        w[tokens * 2 - 3] * v
+one_before     lookup(x, S, position(S) - 1) * v
+backwards      flip(x, 1) * v
+last_rows      last(x, S) * v
+three_rows     lookup(x, S, position(3)) * v
+by_token       lookup(x, S, tokens) * v
 outer          reshape(x, [B, S, 1, 6]) * reshape(x, [B, 1, S, 6])
 END
     } | sed 's/^\([^ ]*\) *\(.*\)/output o_\1 = \2/'
@@ -104,3 +109,7 @@ fixture marian loss forward encode decode_step
 fixture t5 forward encode decode_step
 check transformer "models/transformer_base.tfg --weights tests/fixtures/transformer_small.safetensors \
     --set vocab=50 --set d_model=16 --set d_ff=32 --set heads=2 --set layers=2" forward encode decode_step
+small="--set vocab=50 --set d_model=16 --set layers=2"
+check canon "tests/models/canon.tfg --weights tests/fixtures/canon_small.safetensors $small --set d_ff=32 \
+    --set heads=4" forward
+check convs2s "tests/models/convs2s.tfg --weights tests/fixtures/convs2s_small.safetensors $small" forward

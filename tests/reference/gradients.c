@@ -18,6 +18,9 @@ static const struct Fixture {
     {"tests/fixtures/pre_norm_small.safetensors", "models/pre_norm.tfg", false},
     {"tests/fixtures/gpt_small.safetensors", "models/gpt.tfg", false},
     {"tests/fixtures/llama_small.safetensors", "models/llama.tfg", false},
+    {"tests/fixtures/conformer_small.safetensors", "tests/models/conformer.tfg", false},
+    {"tests/fixtures/canon_small.safetensors", "tests/models/canon.tfg", false},
+    {"tests/fixtures/convs2s_small.safetensors", "tests/models/convs2s.tfg", false},
 };
 
 /* The fixtures were computed in f64 and are kept in f32, which bounds what f64 can show. */
