@@ -170,12 +170,12 @@ void declare_column(Elab *e, const Node *input, Op *op)
     set_text(e, op, ATTR_column, field);
 }
 
-/* ---- vocab NAME = words, words("FILE") or shared ---- */
+/* ---- vocab NAME = words, words("FILE"), shared or own("SPEC") ---- */
 
 /* The value of the op's attribute; NULL after a message. */
 static const char *words_of(Elab *e, const Node *vocab)
 {
-    static const char *const known[] = {"words", "shared"};
+    static const char *const known[] = {"words", "shared", "own"};
     const Node *value = vocab->a;
     bool is_name = value->kind == NODE_NAME;
     for (int i = 0; is_name && i < 2; i++)
@@ -189,12 +189,18 @@ static const char *words_of(Elab *e, const Node *vocab)
                        "of the data");
         return file ? arena_printf(e->arena, "words:%s", file) : NULL;
     }
+    if (is_call(value, "own")) {
+        const char *spec = text_of_call(e, value, "own(\"auto:8000\")");
+        return spec ? arena_printf(e->arena, "own:%s", spec) : NULL;
+    }
     const char *hint =
         value->kind == NODE_STRING
             ? arena_printf(e->arena, "; write `words(%s)`", expression_text(e->arena, value))
-        : is_name || value->kind == NODE_CALL ? did_you_mean(e, value->name, NULL, 0, known, 2)
+        : is_name || value->kind == NODE_CALL ? did_you_mean(e, value->name, NULL, 0, known, 3)
                                               : "";
-    elab_error(e, value, "a vocabulary is `words`, `words(\"FILE\")` or `shared`, not `%s`%s",
+    elab_error(e, value,
+               "a vocabulary is `words`, `words(\"FILE\")`, `shared` or `own(\"auto:8000\")`, not "
+               "`%s`%s",
                expression_text(e->arena, value), hint);
     return NULL;
 }

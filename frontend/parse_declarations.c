@@ -164,7 +164,8 @@ static Node *parse_vocab(Parser *p)
         parse_error(p, node->loc,
                     "a vocabulary belongs to an input, given by its name: `vocab src = words`; "
                     "`next(src)` has that of `src`");
-    else if (expect_token(p, TOKEN_ASSIGN, " and `words`, `words(\"FILE\")` or `shared`"))
+    else if (expect_token(p, TOKEN_ASSIGN,
+                          " and `words`, `words(\"FILE\")`, `shared` or `own(\"auto:8000\")`"))
         node->a = parse_expression(p);
     return node;
 }

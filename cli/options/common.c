@@ -71,8 +71,8 @@ bool common_check_vocabulary(Job *job, const char *model, bool has_text, bool is
         return cli_refuse(job, "%s", VOCAB_IS_MISSING);
     if (!has_text && vocabulary_is_chosen(choice) && !is_there)
         return cli_refuse(job,
-                          "the columns of %s are labels and numbers, and no text needs a "
-                          "vocabulary: leave --vocab out",
+                          "the columns of %s are labels, numbers or texts that have vocabularies "
+                          "of their own, and no text needs a vocabulary: leave --vocab out",
                           model);
     return true;
 }

@@ -68,7 +68,7 @@ static const char *name_of(const RecordAttender *a, const ColumnSpec *spec, cons
         return NULL;
     const int64_t id = values[position];
     if (spec->kind == COLUMN_TEXT)
-        return vocab_token(spec->is_source ? vocab_source(vocab) : vocab, (int32_t)id);
+        return vocab_token(column_vocab(spec, vocab), (int32_t)id);
     if (spec->kind == COLUMN_LABELS && id >= spec->first &&
         id - spec->first < (int64_t)spec->labels->words.count)
         return spec->labels->words.data[id - spec->first];

@@ -256,8 +256,8 @@ static bool read_vocabulary(Artifact *a, const CompileOptions *o)
     if (!o->vocab.spec && vocabulary_is_chosen(&o->vocab))
         return job_error(a->job, "%s goes with --vocab",
                          o->vocab.source ? "--source-vocab" : "--token");
-    a->rules = (TokenRules){
-        -1, -1, -1, -1, -1, -1, 0, -1, .text = {-1, -1, -1, 0, .forbidden = {-1, -1, -1, -1}}};
+    a->rules = (TokenRules){-1, -1, -1, -1, -1,
+                            -1, 0,  -1, -1, .text = {-1, -1, -1, 0, .forbidden = {-1, -1, -1, -1}}};
     a->vocab = find_vocabulary(a, o);
     if (!a->vocab)
         return !o->vocab.spec && !o->run;

@@ -2,7 +2,7 @@
  * which input a text feeds; for the model's constant (TfcPredictions of runtime/model/abi.h). */
 #include "driver/compile/artifact.h"
 
-#include "driver/run/label_lists.h"
+#include "driver/run/column_words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static bool read_labels_beside(Artifact *a)
     for (int c = 0; c < a->columns.n; c++)
         if (a->columns.words[c] && !strcmp(a->columns.words[c], "words"))
             a->columns.words[c] = NULL;
-    return label_lists_make(a->job, &a->ports, &a->columns, NULL, 0);
+    return column_words_make(a->job, &a->ports, &a->columns, NULL, 0, NULL);
 }
 
 static bool read_labels(Artifact *a)
@@ -24,7 +24,7 @@ static bool read_labels(Artifact *a)
     if (!a->run)
         return read_labels_beside(a);
     return run_record_read(a->job, a->run, &record) &&
-           label_lists_read(a->job, a->run, &record, &a->columns);
+           column_words_read(a->job, a->run, &record, &a->columns);
 }
 
 static bool find_columns(Artifact *a)
@@ -33,11 +33,25 @@ static bool find_columns(Artifact *a)
            (!a->vocab || columns_check_vocabulary(a->job, &a->columns, a->vocab));
 }
 
+/* The one text that predictions of records read has its own vocabulary: nothing inside reads
+ * another. */
+static void take_own_vocabulary(Artifact *a)
+{
+    const DataColumns *read = &a->predictor.columns;
+    if (a->kind != CORPUS_RECORDS || read->n != 1 || !read->specs[0].vocab)
+        return;
+    a->vocab = read->specs[0].vocab;
+    a->rules = *vocab_rules(a->vocab);
+}
+
 bool compile_find_predictions(Artifact *a)
 {
     inference_init(&a->inference, &a->session, NULL, a->vocab);
-    return find_columns(a) &&
-           predictor_find(&a->predictor, a->job, &a->inference, &a->columns, a->kind, a->only);
+    if (!find_columns(a) ||
+        !predictor_find(&a->predictor, a->job, &a->inference, &a->columns, a->kind, a->only))
+        return false;
+    take_own_vocabulary(a);
+    return true;
 }
 
 /* ---- the input that a text feeds ---- */
@@ -62,7 +76,7 @@ static bool reads_alone(const Function *function, const char *input, const char 
 
 static TfcTextInput column_input(const Artifact *a, const ColumnSpec *spec)
 {
-    const TokenRules *rules = vocab_rules(spec->is_source ? vocab_source(a->vocab) : a->vocab);
+    const TokenRules *rules = vocab_rules(column_vocab(spec, a->vocab));
     return (TfcTextInput){.input = spec->kind == COLUMN_TEXT ? spec->input : NULL,
                           .of_source = spec->is_source,
                           .begin = spec->is_framed ? rules->source_begin : -1,

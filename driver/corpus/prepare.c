@@ -7,7 +7,7 @@
 #include "driver/corpus/prepare_report.h"
 #include "driver/corpus/prepare_tables.h"
 #include "driver/corpus/prepare_vocabulary.h"
-#include "driver/run/label_lists.h"
+#include "driver/run/column_words.h"
 #include "driver/run/lock.h"
 
 #include <inttypes.h>
@@ -352,7 +352,7 @@ static bool make_all(Job *job, const PrepareOptions *o, TextParts *parts, Prepar
         return false;
     Tasks tasks = list_tasks(job, o, parts, vocab);
     if (!check_folder(job, o, &tasks) || !prepare_vocabulary_save(job, o, vocab, &tokens) ||
-        (o->table && !label_lists_write(job, o->folder, &o->table->columns, NULL)) ||
+        (o->table && !column_words_write(job, o->folder, &o->table->columns, NULL)) ||
         !make_shards(job, o, &tasks))
         return false;
     *p = (Prepared){.folder = o->folder,

@@ -1,6 +1,7 @@
 /* Reading the model of a table. */
 #include "driver/corpus/prepare_model.h"
 
+#include "driver/run/column_words.h"
 #include "driver/run/inference.h"
 
 static SessionOptions options_of(Job *job, const PrepareModel *model, const TextList *settings)
@@ -46,12 +47,13 @@ bool prepare_model_fit(Job *job, const TextList *settings, const Vocabulary *voc
     Session session;
     const DataColumns begun = model->columns;
     SessionOptions options = options_of(job, model, settings);
+    column_words_set_sizes(job, &begun, &options);
     if (!inference_open_model(&session, job, &options, vocab))
         return false;
     model->ports = ports_of(session.model->module);
     bool ok = take_columns(job, session.model->module, model);
-    for (int c = 0; ok && c < model->columns.n; c++)
-        model->columns.specs[c].labels = begun.specs[c].labels;
+    if (ok)
+        column_words_pass(&begun, &model->columns);
     session_close(&session);
     return ok && columns_check_vocabulary(job, &model->columns, vocab);
 }

@@ -4,7 +4,7 @@
 
 #include "base/team.h"
 #include "driver/corpus/prepare_report.h"
-#include "driver/run/label_lists.h"
+#include "driver/run/column_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,9 +174,9 @@ static bool see_cut(const LabelTasks *tasks, LabelTask *task)
     int64_t first;
     bool ok = table_part_read(diags, arena, tasks->options, task->part, task->cut, &text, &first);
     for (int c = 0; c < columns->n && ok; c++) {
-        if (!label_lists_are_counted(columns, c))
+        if (!column_words_are_counted(columns, c))
             continue;
-        ok = label_lists_check_cells(diags, &columns->specs[c], text.columns[c]);
+        ok = column_words_check_cells(diags, &columns->specs[c], text.columns[c]);
         label_set_init(&sets[c], arena, tasks->sets[c].in_words);
         if (ok)
             label_set_see(&sets[c], text.columns[c]);
@@ -185,7 +185,7 @@ static bool see_cut(const LabelTasks *tasks, LabelTask *task)
         return false;
     pthread_mutex_lock(tasks->mutex);
     for (int c = 0; c < columns->n; c++)
-        if (label_lists_are_counted(columns, c))
+        if (column_words_are_counted(columns, c))
             label_set_join(&tasks->sets[c], &sets[c]);
     pthread_mutex_unlock(tasks->mutex);
     return true;
@@ -220,7 +220,7 @@ static bool count_labels(Job *job, const PrepareOptions *o, const TextParts *par
     if (!prepare_reports_tell(job, &tasks.data->report, (size_t)n, sizeof *tasks.data))
         return false;
     for (int c = 0; c < columns->n; c++)
-        if (label_lists_are_counted(columns, c))
+        if (column_words_are_counted(columns, c))
             columns->specs[c].labels = label_set_list(&tasks.sets[c], job->arena);
     return true;
 }
@@ -230,7 +230,7 @@ bool table_labels(Job *job, const PrepareOptions *o, const TextParts *parts)
     const DataColumns *columns = &o->table->columns;
     bool any = false;
     for (int c = 0; c < columns->n; c++)
-        any = any || label_lists_are_counted(columns, c);
+        any = any || column_words_are_counted(columns, c);
     return (!any || count_labels(job, o, parts)) &&
-           label_lists_make(job, &o->table->ports, columns, NULL, o->line_limit);
+           column_words_make(job, &o->table->ports, columns, NULL, o->line_limit, NULL);
 }

@@ -103,6 +103,13 @@ static int64_t width_of_row(const Module *module, const Op *input)
     return width;
 }
 
+/* What the vocabulary is made by that a text has of its own; NULL: it has none. */
+static const char *own_spec_of(const char *words)
+{
+    static const char own[] = "own:";
+    return words && !strncmp(words, own, sizeof own - 1) ? words + sizeof own - 1 : NULL;
+}
+
 static ColumnKind kind_of(const Module *module, const Op *input, const char *words)
 {
     const Function *model = module_function(module, "model");
@@ -110,26 +117,37 @@ static ColumnKind kind_of(const Module *module, const Op *input, const char *wor
         return COLUMN_FLOATS;
     if (!words)
         return COLUMN_INTEGERS;
-    bool is_text = !strcmp(words, "auto") ? has_side(module, input) &&
-                                                token_is_looked_up(model, op_result((Op *)input))
-                                          : !strcmp(words, "shared");
+    bool is_text = own_spec_of(words)       ? true
+                   : !strcmp(words, "auto") ? has_side(module, input) &&
+                                                  token_is_looked_up(model, op_result((Op *)input))
+                                            : !strcmp(words, "shared");
     return is_text ? COLUMN_TEXT : COLUMN_LABELS;
 }
 
-/* Whether what hides tokens is a column of text, and no source or target. False after an error. */
-static bool check_hiding(Job *job, const Module *module, const ModelPorts *ports,
-                         const DataColumns *columns)
+/* Whether source and target of a model of next tokens say nothing that is for columns alone. False
+ * after an error. */
+static bool check_sides(Job *job, const Module *module, const ModelPorts *ports)
 {
     const char *const sides[] = {ports->source, ports->target};
     for (int side = 0; side < 2; side++) {
         const Op *input = sides[side] ? ports_input(module, sides[side]) : NULL;
-        if (!input || !op_attr(input, ATTR_hide))
+        const char *words =
+            input && op_attr(input, ATTR_vocab) ? op_string(input, ATTR_vocab) : NULL;
+        const bool hides = input && op_attr(input, ATTR_hide);
+        if (!hides && !own_spec_of(words))
             continue;
-        diag_error(&job->diags, input->loc,
-                   "`%s` is the %s of a model of next tokens, of which none can be hidden yet",
-                   sides[side], side ? "target" : "source");
+        diag_error(&job->diags, input->loc, "`%s` is the %s of a model of next tokens, %s",
+                   sides[side], side ? "target" : "source",
+                   hides ? "of which none can be hidden yet"
+                         : "whose vocabularies are those of --source-vocab and --vocab");
         return false;
     }
+    return true;
+}
+
+/* Whether what hides tokens is a text. False after an error. */
+static bool check_hiding(Job *job, const ModelPorts *ports, const DataColumns *columns)
+{
     for (int c = 0; c < columns->n; c++)
         if (columns->specs[c].hide.rate > 0 && columns->specs[c].kind != COLUMN_TEXT) {
             diag_error(&job->diags, ports->columns[c]->loc,
@@ -153,7 +171,7 @@ static bool check_words(Job *job, const Op *input, const ColumnSpec *spec)
 }
 
 static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const Op *input,
-                          const Feed *feed, const char **words)
+                          const Feed *feed, const char **words, const char **own)
 {
     const Function *model = module_function(module, "model");
     const char *vocab = op_attr(input, ATTR_vocab) ? op_string(input, ATTR_vocab) : NULL;
@@ -168,7 +186,8 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
     int64_t table = token_table(model, op_result((Op *)input)),
             classes = token_labels(model, spec.input);
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
-    spec.is_source = spec.kind == COLUMN_TEXT && ports->source &&
+    *own = own_spec_of(vocab);
+    spec.is_source = spec.kind == COLUMN_TEXT && !*own && ports->source &&
                      token_table_is_shared(model, spec.input, ports->source);
     if (op_attr(input, ATTR_hide))
         spec.hide = (HideRule){.rate = op_float(input, ATTR_hide),
@@ -204,15 +223,17 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
 {
     const Feed feed = feed_of(module, ports);
     *out = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
+                         ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
                          ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), n_columns(ports)};
     bool ok = true;
     for (int c = 0; c < out->n; c++) {
         ok = check_type(job, module, ports->columns[c], &feed) && ok;
         if (ok)
-            out->specs[c] = spec_of(module, ports, ports->columns[c], &feed, &out->words[c]);
+            out->specs[c] =
+                spec_of(module, ports, ports->columns[c], &feed, &out->words[c], &out->own[c]);
         ok = ok && check_words(job, ports->columns[c], &out->specs[c]);
     }
-    ok = ok && check_hiding(job, module, ports, out);
+    ok = ok && check_sides(job, module, ports) && check_hiding(job, ports, out);
     if (ok)
         frame_texts(module, ports, out);
     return ok;
@@ -244,9 +265,10 @@ bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabu
         ok =
             spec->kind == COLUMN_TEXT
                 ? job_error(job,
-                            "the vocabulary has %" PRId64 " tokens, but the model's `%s` takes "
+                            "the vocabulary%s%s has %" PRId64 " tokens, but the model's `%s` takes "
                             "%" PRId64,
-                            size, spec->input, spec->below)
+                            spec->vocab ? " of " : "", spec->vocab ? spec->input : "", size,
+                            spec->input, spec->below)
                 : job_error(job,
                             "`%s` has %" PRId64 " labels, and the model tells %" PRId64 " apart%s: "
                             "--set gives the constant that says how many another value",
@@ -260,7 +282,7 @@ bool columns_have_text(const ModelPorts *ports, const DataColumns *columns)
 {
     bool any = ports->source || ports->target;
     for (int c = 0; c < columns->n; c++)
-        any = any || columns->specs[c].kind == COLUMN_TEXT;
+        any = any || (columns->specs[c].kind == COLUMN_TEXT && !columns->own[c]);
     return any;
 }
 
@@ -268,7 +290,7 @@ bool columns_hide(const DataColumns *columns)
 {
     bool any = false;
     for (int c = 0; c < columns->n; c++)
-        any = any || columns->specs[c].hide.rate > 0;
+        any = any || (columns->specs[c].hide.rate > 0 && !columns->own[c]);
     return any;
 }
 

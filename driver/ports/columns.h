@@ -12,22 +12,24 @@ Feed feed_of(const Module *module, const ModelPorts *ports);
 
 /* DataColumns: specs[i] is of ports->columns[i].
  *   words   where the labels of column i are from: "words:FILE", beside the model, or "words", of
- *           the data; NULL: it has no list of its own */
+ *           the data; NULL: it has no list of its own
+ *   own     what makes the vocabulary that text i has of its own, as vocab_make takes it; NULL: it
+ *           has none */
 typedef struct DataColumns {
     ColumnSpec *specs;
-    const char **words;
+    const char **words, **own;
     int n;
 } DataColumns;
 
-/* In the job's arena; without the lists of labels. False after errors: a type that no column can
- * feed. */
+/* In the job's arena; without the lists of labels and the vocabularies. False after errors: a type
+ * that no column can feed. */
 bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataColumns *out);
 /* Checks the sizes of labels' lists and of the vocabulary against what the model tells apart, and
  * that there is a mask token where tokens are hidden. False after errors. */
 bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
-/* Whether source, target or a column is text, which the vocabulary encodes. */
+/* Whether source, target or a column is text that the run's vocabulary encodes. */
 bool columns_have_text(const ModelPorts *ports, const DataColumns *columns);
-/* Whether a column hides tokens. */
+/* Whether a column hides tokens of the run's vocabulary. */
 bool columns_hide(const DataColumns *columns);
 /* The column of that input; -1: none. */
 int columns_find(const DataColumns *columns, const char *input);

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "driver/run/kept_weights.h"
-#include "driver/run/label_lists.h"
+#include "driver/run/column_words.h"
 #include "driver/run/model_argument.h"
 #include "driver/run/run_model.h"
 #include "driver/run/weights.h"
@@ -49,7 +49,7 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
     for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
         run_record_add_file(job, &whole, files[i].name, files[i].bytes, files[i].size);
     return write_files(job, folder, session) && vocab_save(vocab, &job->diags, folder) &&
-           (!columns || label_lists_write(job, folder, columns, &whole)) &&
+           (!columns || column_words_write(job, folder, columns, &whole)) &&
            run_record_write(job, folder, &whole);
 }
 
@@ -102,7 +102,7 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
         return false;
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
     return open_model(job, source, &options, run) && check_kind(job, run) &&
-           open_columns(job, run) && label_lists_read(job, path, &record, &run->columns) &&
+           open_columns(job, run) && column_words_read(job, path, &record, &run->columns) &&
            columns_check_vocabulary(job, &run->columns, run->vocab);
 }
 
@@ -123,7 +123,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     ModelPorts ports = ports_of(run->session.model->module);
     run->kind = ports_kind(&ports, false);
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
-    return open_columns(job, run) && label_lists_make(job, &ports, &run->columns, NULL, 0) &&
+    return open_columns(job, run) && column_words_make(job, &ports, &run->columns, NULL, 0, NULL) &&
            columns_check_vocabulary(job, &run->columns, run->vocab);
 }
 

@@ -4,7 +4,7 @@
  *
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
  *   vocab.model, tokenizer.json or vocab.txt; source-… where the sources have their own
- *   labels-INPUT.txt (label_lists.h)
+ *   labels-INPUT.txt, vocab-INPUT.… (column_words.h)
  *   run.json (record.h), written last: a folder without it is incomplete
  *   step-N.safetensors; last.safetensors and best.safetensors, hard links to such files (copies
  *              where the file system has no links); average.safetensors

@@ -25,7 +25,10 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
 {
     const int64_t n = prediction->n_classes;
     const ColumnSpec *spec = prediction->label >= 0 ? &p->given->specs[prediction->label] : NULL;
-    const Vocabulary *vocab = p->inference->vocab;
+    const Vocabulary *vocab =
+        prediction->hidden < 0
+            ? p->inference->vocab
+            : column_vocab(&p->given->specs[prediction->hidden], p->inference->vocab);
     if (spec && !spec->labels)
         return NULL;
     if (!spec)
@@ -200,6 +203,7 @@ static void keep_columns(Predictor *p, Job *job)
 {
     const DataColumns *all = p->given;
     p->columns = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
+                               ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
                                ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
     p->feed.n_columns = 0;
     for (int c = 0; c < all->n; c++) {

@@ -4,8 +4,8 @@
 #include "driver/train/data.h"
 
 #include "driver/ports/ports.h"
+#include "driver/run/column_words.h"
 #include "driver/run/evaluation.h"
-#include "driver/run/label_lists.h"
 #include "driver/run/prediction.h"
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
@@ -358,7 +358,8 @@ static int list_texts(const Training *t, bool source, const Lines **texts, int n
     const CorpusText *text = &t->text;
     for (int c = 0; c < t->columns.n && text->columns; c++) {
         const ColumnSpec *spec = &t->columns.specs[c];
-        if (spec->kind == COLUMN_TEXT && spec->is_source == source && !text->columns[c]->tensor)
+        if (spec->kind == COLUMN_TEXT && !t->columns.own[c] && spec->is_source == source &&
+            !text->columns[c]->tensor)
             texts[n++] = text->columns[c];
     }
     return n;
@@ -387,18 +388,18 @@ static bool make_vocabulary(Training *t)
     const TrainOptions *o = t->options;
     if (o->record) {
         t->vocab = vocabulary_of_run(t->job, o->out, o->record);
-        if (t->vocab && !label_lists_read(t->job, o->out, o->record, &t->columns))
+        if (t->vocab && !column_words_read(t->job, o->out, o->record, &t->columns))
             return false;
     } else {
         if (vocabulary_needs_text(&o->vocab))
             vocabulary_note(t->job, &o->vocab, o->kind == CORPUS_PAIRS, "");
         job_show(t->job);
         t->vocab = vocabulary_of_texts(t);
-        if (!(o->rows ? label_lists_read(t->job, o->prepared, NULL, &t->columns)
-                      : label_lists_make(t->job, &t->ports, &t->columns, t->text.columns,
-                                         o->line_limit)) ||
+        if (!(o->rows ? column_words_read(t->job, o->prepared, NULL, &t->columns)
+                      : column_words_make(t->job, &t->ports, &t->columns, t->text.columns,
+                                          o->line_limit, o->vocab.normalize)) ||
             (o->weights && is_run_folder(o->weights) &&
-             !label_lists_keep(t->job, o->weights, &t->columns)))
+             !column_words_keep(t->job, o->weights, &t->columns)))
             return false;
     }
     if (t->vocab)
@@ -410,14 +411,14 @@ static bool open_model(Training *t)
 {
     SessionOptions session = session_options(t);
     const DataColumns begun = t->columns;
+    column_words_set_sizes(t->job, &begun, &session);
     t->session_is_open = inference_open_model(&t->session, t->job, &session, t->vocab);
     if (!t->session_is_open)
         return false;
     t->ports = ports_of(t->session.model->module);
     if (!columns_of(t->job, t->session.model->module, &t->ports, &t->columns))
         return false;
-    for (int c = 0; c < t->columns.n; c++)
-        t->columns.specs[c].labels = begun.specs[c].labels;
+    column_words_pass(&begun, &t->columns);
     return columns_check_vocabulary(t->job, &t->columns, t->vocab);
 }
 

@@ -102,6 +102,9 @@ static const char *describe_columns(const Training *t)
         if (spec->labels)
             text = arena_printf(arena, "%s (%zu labels, %016" PRIx64 ")", text,
                                 spec->labels->words.count, labels_hash(spec->labels));
+        if (spec->vocab)
+            text = arena_printf(arena, "%s (%d tokens, %016" PRIx64 ")", text,
+                                (int)vocab_size(spec->vocab), vocab_hash(spec->vocab));
     }
     return text;
 }

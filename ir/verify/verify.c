@@ -99,15 +99,16 @@ static bool check_input(Verifier *v, const Op *op)
 {
     const Type *type = &op->results[0].type;
     const Attr *vocab = op_attr(op, ATTR_vocab);
-    bool is_file = vocab && !strncmp(vocab->s, "words:", 6) && vocab->s[6];
+    bool is_file = vocab && ((!strncmp(vocab->s, "words:", 6) && vocab->s[6]) ||
+                             (!strncmp(vocab->s, "own:", 4) && vocab->s[4]));
     if (op_attr(op, ATTR_column) && !begins_with_batch(v, type))
         return verify_fail(v, op, "fed by a column, but its first dimension is no batch");
     if (op_attr(op, ATTR_hide) && (!op_attr(op, ATTR_column) || type->dtype != DT_I32))
         return verify_fail(v, op, "hides tokens, but no column of them feeds it");
     if (vocab && !is_file && strcmp(vocab->s, "words") != 0 && strcmp(vocab->s, "shared") != 0 &&
         strcmp(vocab->s, "auto") != 0)
-        return verify_fail(v, op, "vocab is shared, words, words:FILE or auto, not \"%s\"",
-                           vocab->s);
+        return verify_fail(
+            v, op, "vocab is shared, words, words:FILE, own:SPEC or auto, not \"%s\"", vocab->s);
     if (vocab && type->dtype != DT_I32)
         return verify_fail(v, op, "of %s, but only i32 has a vocab", verify_type_text(v, type));
     return check_name(v, op, &v->inputs);

@@ -23,8 +23,11 @@ const char *column_holds(Arena *arena, const ColumnSpec *spec)
     switch (spec->kind) {
     case COLUMN_TEXT:
         return arena_printf(
-            arena, "%s %s special tokens%s", spec->is_source ? "text of sources" : "text",
-            spec->is_framed ? "with" : "without", spec->hide.rate > 0 ? ", some hidden" : "");
+            arena, "%s %s special tokens%s%s", spec->is_source ? "text of sources" : "text",
+            spec->is_framed ? "with" : "without", spec->hide.rate > 0 ? ", some hidden" : "",
+            spec->vocab ? arena_printf(arena, ", of a vocabulary of its own (%d, %016" PRIx64 ")",
+                                       (int)vocab_size(spec->vocab), vocab_hash(spec->vocab))
+                        : "");
     case COLUMN_LABELS:
         return arena_printf(arena, "labels (%zu, %016" PRIx64 ") from %d on, 1 a %s",
                             spec->labels->words.count, labels_hash(spec->labels), (int)spec->first,

@@ -37,6 +37,7 @@ typedef struct HideRule {
  *   is_framed      a text gets the special tokens of a source
  *   is_source      a text of the sources' vocabulary
  *   hide           of a text
+ *   vocab          of a text: its own; NULL: that of the corpus
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
  *   is_ctc         labels of a CTC loss, whose blank is 0
  *   below          integers are at least 0 and below it; 0: any */
@@ -47,6 +48,7 @@ typedef struct ColumnSpec {
     int64_t width, below;
     bool is_framed, is_source, is_ctc;
     HideRule hide;
+    Vocabulary *vocab;
     const Labels *labels;
     int32_t first;
 } ColumnSpec;
@@ -54,7 +56,7 @@ typedef struct ColumnSpec {
 /* The vocabulary of a column of text in a corpus with the vocabulary `vocab`. */
 static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocabulary *vocab)
 {
-    return spec->is_source ? vocab_source(vocab) : vocab;
+    return spec->vocab ? spec->vocab : spec->is_source ? vocab_source(vocab) : vocab;
 }
 /* How many different values there are, all from 0 on: tokens of the vocabulary, labels, integers
  * below a number; 0: any value of 32 bits. */

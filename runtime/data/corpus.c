@@ -123,10 +123,11 @@ static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
 /* How many special tokens a column's text has in each row. */
 static int64_t column_specials(const Corpus *corpus, int column)
 {
-    const TokenRules *rules = vocab_rules(corpus->vocab);
-    return corpus->options.columns[column].is_framed
-               ? (rules->source_begin >= 0) + (rules->source_end >= 0)
-               : 0;
+    const ColumnSpec *spec = &corpus->options.columns[column];
+    if (!spec->is_framed)
+        return 0;
+    const TokenRules *rules = vocab_rules(column_vocab(spec, corpus->vocab));
+    return (rules->source_begin >= 0) + (rules->source_end >= 0);
 }
 
 /* The first column along a side that has nothing of its own in row i; -1: none. */
@@ -169,7 +170,6 @@ static int64_t longest_column(const Corpus *corpus, int64_t i)
 /* Cuts the last row of each column to so many positions; a text keeps its last special token. */
 static void cut_columns(Corpus *corpus, int64_t keep)
 {
-    const int32_t end = corpus->vocab ? vocab_rules(corpus->vocab)->source_end : -1;
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const ColumnSpec *spec = &corpus->options.columns[c];
         Rows *rows = &corpus->columns[c];
@@ -177,7 +177,9 @@ static void cut_columns(Corpus *corpus, int64_t keep)
             continue;
         rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep * spec->width);
         rows->start[rows->n] = (int64_t)rows->ids.count;
-        if (spec->is_framed && end >= 0)
+        const int32_t end =
+            spec->is_framed ? vocab_rules(column_vocab(spec, corpus->vocab))->source_end : -1;
+        if (end >= 0)
             rows->ids.data[rows->ids.count - 1] = end;
     }
 }

@@ -75,8 +75,7 @@ static void add_rows(Diagnostics *diags, Corpus *corpus, const CorpusText *text,
 static void count_column(const Corpus *corpus, const ColumnSpec *spec, const Rows *rows,
                          int64_t first, UnknownCount *count)
 {
-    const TokenRules *rules =
-        vocab_rules(spec->is_source ? vocab_source(corpus->vocab) : corpus->vocab);
+    const TokenRules *rules = vocab_rules(column_vocab(spec, corpus->vocab));
     const int64_t before = spec->is_framed && rules->source_begin >= 0,
                   after = spec->is_framed && rules->source_end >= 0;
     for (int64_t i = first; i < rows->n; i++) {

@@ -344,12 +344,12 @@ static const char *const folder_files[][2] = {
     [VOCAB_WORDS] = {"vocab.txt", "source-vocab.txt"},
     [VOCAB_JSON] = {"tokenizer.json", "source-tokenizer.json"},
     [VOCAB_SENTENCEPIECE] = {"vocab.model", "source-vocab.model"}};
-enum { FOLDER_FILES = sizeof folder_files / sizeof folder_files[0] };
+const char *vocab_kind_file(VocabKind kind) { return folder_files[kind][0]; }
 
 static const char *side_path(Arena *arena, const char *folder, bool of_source)
 {
     const char *path = NULL;
-    for (int i = 0; i < FOLDER_FILES && (!path || !file_exists(path)); i++)
+    for (int i = 0; i < VOCAB_KINDS && (!path || !file_exists(path)); i++)
         path = file_in(arena, folder, folder_files[i][of_source]);
     return path;
 }

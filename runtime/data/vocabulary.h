@@ -109,8 +109,9 @@ void vocab_set_stream(Vocabulary *vocab, bool is_stream);
 /* The special tokens that the tokenizer's own template puts around a text. */
 TokenizerFrame vocab_frame(const Vocabulary *vocab);
 /* The kind of one side's file, and its bytes as vocab_save writes them. */
-typedef enum VocabKind { VOCAB_WORDS, VOCAB_JSON, VOCAB_SENTENCEPIECE } VocabKind;
+typedef enum VocabKind { VOCAB_WORDS, VOCAB_JSON, VOCAB_SENTENCEPIECE, VOCAB_KINDS } VocabKind;
 VocabKind vocab_kind(const Vocabulary *vocab);
+const char *vocab_kind_file(VocabKind kind); /* its name in a folder: "vocab.txt" */
 const char *vocab_bytes(const Vocabulary *vocab, size_t *size);
 /* Whether tokens are single characters: lines then end with a newline token, not with eos. */
 bool vocab_is_characters(const Vocabulary *vocab);

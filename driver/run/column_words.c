@@ -1,7 +1,9 @@
-/* Lists of labels: made for a training, kept in the folder of its run. */
-#include "driver/run/label_lists.h"
+/* Lists of labels and vocabularies of columns: made for a training, kept in the folder of its
+ * run. */
+#include "driver/run/column_words.h"
 
 #include "base/file.h"
+#include "driver/run/own_vocabularies.h"
 
 #include <string.h>
 
@@ -26,12 +28,12 @@ static const char *beside_model(Arena *arena, const Op *input, const char *path)
                                    : file_in(arena, arena_strndup(arena, model, folder - 1), path);
 }
 
-bool label_lists_are_counted(const DataColumns *columns, int c)
+bool column_words_are_counted(const DataColumns *columns, int c)
 {
     return columns->words[c] && !strcmp(columns->words[c], "words");
 }
 
-bool label_lists_check_cells(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells)
+bool column_words_check_cells(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells)
 {
     if (cells->tensor)
         diag_error(diags, (Loc){0},
@@ -58,30 +60,50 @@ static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines 
             "run, or write `vocab %s = words(\"FILE\")`",
             spec->input, spec->input);
     LabelSet set;
-    if (!cells || !label_lists_check_cells(&job->diags, spec, cells))
+    if (!cells || !column_words_check_cells(&job->diags, spec, cells))
         return NULL;
     label_set_init(&set, job->arena, spec->side >= 0);
     label_set_see(&set, cells);
     return label_set_list(&set, job->arena);
 }
 
-bool label_lists_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
-                      Lines *const *cells, int64_t line_limit)
+static const char words_of_file[] = "words:";
+
+static const Labels *make_list(Job *job, const Op *input, const ColumnSpec *spec, const char *words,
+                               const Lines *cells, int64_t line_limit)
 {
-    static const char file[] = "words:";
-    bool ok = true;
-    for (int c = 0; c < columns->n && ok; c++) {
+    const size_t n = sizeof words_of_file - 1;
+    return strncmp(words, words_of_file, n)
+               ? count_labels(job, spec, cells)
+               : read_list(job, beside_model(job->arena, input, words + n), line_limit);
+}
+
+/* What makes a column's vocabulary; a file is beside the model. */
+static const char *own_spec(Arena *arena, const Op *input, const char *spec)
+{
+    const size_t n =
+        strncmp(spec, words_of_file, sizeof words_of_file - 1) ? 0 : sizeof words_of_file - 1;
+    return vocab_needs_text(spec)
+               ? spec
+               : arena_printf(arena, "%.*s%s", (int)n, spec, beside_model(arena, input, spec + n));
+}
+
+bool column_words_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
+                       Lines *const *cells, int64_t line_limit, const char *normalize)
+{
+    for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
-        const char *words = columns->words[c];
-        if (words && !strncmp(words, file, sizeof file - 1))
-            spec->labels =
-                read_list(job, beside_model(job->arena, ports->columns[c], words + sizeof file - 1),
-                          line_limit);
-        else if (words && !spec->labels)
-            spec->labels = count_labels(job, spec, cells ? cells[c] : NULL);
-        ok = !words || spec->labels;
+        const Op *input = ports->columns[c];
+        const Lines *own = cells ? cells[c] : NULL;
+        if (columns->words[c] && !(spec->labels && column_words_are_counted(columns, c)))
+            spec->labels = make_list(job, input, spec, columns->words[c], own, line_limit);
+        if (columns->own[c] && !spec->vocab)
+            spec->vocab = own_vocabulary_make(
+                job, spec, own_spec(job->arena, input, columns->own[c]), own, normalize);
+        if ((columns->words[c] && !spec->labels) || (columns->own[c] && !spec->vocab))
+            return false;
     }
-    return ok;
+    return true;
 }
 
 /* A list of a folder, if it is the one that was recorded. */
@@ -102,23 +124,28 @@ static const Labels *read_recorded(Job *job, const char *folder, const RunRecord
     return labels;
 }
 
-bool label_lists_read(Job *job, const char *folder, const RunRecord *record,
-                      const DataColumns *columns)
-{
-    bool ok = true;
-    for (int c = 0; c < columns->n && ok; c++) {
-        ColumnSpec *spec = &columns->specs[c];
-        if (columns->words[c])
-            spec->labels = read_recorded(job, folder, record, list_name(job->arena, spec));
-        ok = !columns->words[c] || spec->labels;
-    }
-    return ok;
-}
-
-bool label_lists_keep(Job *job, const char *folder, const DataColumns *columns)
+bool column_words_read(Job *job, const char *folder, const RunRecord *record,
+                       const DataColumns *columns)
 {
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
+        if (columns->words[c])
+            spec->labels = read_recorded(job, folder, record, list_name(job->arena, spec));
+        if (columns->own[c])
+            spec->vocab = own_vocabulary_read(job, folder, record, spec);
+        if ((columns->words[c] && !spec->labels) || (columns->own[c] && !spec->vocab))
+            return false;
+    }
+    return true;
+}
+
+bool column_words_keep(Job *job, const char *folder, const DataColumns *columns)
+{
+    for (int c = 0; c < columns->n; c++) {
+        ColumnSpec *spec = &columns->specs[c];
+        if (spec->vocab && file_exists(own_vocabulary_path(job, folder, spec)) &&
+            !(spec->vocab = own_vocabulary_read(job, folder, NULL, spec)))
+            return false;
         const char *path = file_in(job->arena, folder, list_name(job->arena, spec));
         const Labels *was = spec->labels && file_exists(path) ? read_list(job, path, 0) : NULL;
         if (!spec->labels || !file_exists(path))
@@ -138,13 +165,14 @@ bool label_lists_keep(Job *job, const char *folder, const DataColumns *columns)
     return true;
 }
 
-bool label_lists_write(Job *job, const char *folder, const DataColumns *columns, RunRecord *record)
+bool column_words_write(Job *job, const char *folder, const DataColumns *columns, RunRecord *record)
 {
     bool ok = true;
     for (int c = 0; c < columns->n && ok; c++) {
         const ColumnSpec *spec = &columns->specs[c];
         Text text = {0};
-        if (!spec->labels)
+        ok = !spec->vocab || own_vocabulary_write(job, folder, spec, record);
+        if (!ok || !spec->labels)
             continue;
         labels_print(spec->labels, &text);
         const char *name = list_name(job->arena, spec);
@@ -154,4 +182,22 @@ bool label_lists_write(Job *job, const char *folder, const DataColumns *columns,
         text_free(&text);
     }
     return ok;
+}
+
+void column_words_set_sizes(Job *job, const DataColumns *columns, SessionOptions *session)
+{
+    for (int c = 0; c < columns->n; c++) {
+        const ColumnSpec *spec = &columns->specs[c];
+        const char *name = arena_printf(job->arena, "%s_vocab", spec->input);
+        if (spec->vocab && !setting_value(&session->settings, name))
+            session_set_size(job, session, name, vocab_size(spec->vocab));
+    }
+}
+
+void column_words_pass(const DataColumns *from, const DataColumns *to)
+{
+    for (int c = 0; c < to->n; c++) {
+        to->specs[c].labels = from->specs[c].labels;
+        to->specs[c].vocab = from->specs[c].vocab;
+    }
 }

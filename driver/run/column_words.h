@@ -1,0 +1,34 @@
+/* The words of a run's columns: the lists of those that are labels, FOLDER/labels-INPUT.txt, a
+ * label a line; and the vocabularies of texts that have one of their own (own_vocabularies.h). */
+#ifndef DRIVER_RUN_COLUMN_WORDS_H
+#define DRIVER_RUN_COLUMN_WORDS_H
+
+#include "driver/ports/columns.h"
+#include "driver/run/record.h"
+#include "driver/session/session.h"
+
+/* Give the specs of columns with words of their own their labels or vocabulary. False after errors.
+ *   make   from the file that the model names, beside the model's, or from the cells (NULL: there
+ *          are none); what has them already keeps them. `normalize`: how texts are, as
+ *          VocabularyChoice has it
+ *   read   those of a folder: of a run, as they were recorded, or of prepared data (record NULL) */
+bool column_words_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
+                       Lines *const *cells, int64_t line_limit, const char *normalize);
+bool column_words_read(Job *job, const char *folder, const RunRecord *record,
+                       const DataColumns *columns);
+/* Whether the labels of column c are those of the data; if so, whether all cells can be lines of a
+ * list: false after an error. */
+bool column_words_are_counted(const DataColumns *columns, int c);
+bool column_words_check_cells(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells);
+/* The words of a training that begins with a run's params become those of the run. False after an
+ * error: a label that the run's list lacks. */
+bool column_words_keep(Job *job, const char *folder, const DataColumns *columns);
+/* Sets the constants `INPUT_vocab` of the model to the sizes of texts' own vocabularies. */
+void column_words_set_sizes(Job *job, const DataColumns *columns, SessionOptions *session);
+/* Gives the columns of the same model, read again, the same words. */
+void column_words_pass(const DataColumns *from, const DataColumns *to);
+/* Writes the files, and adds them to the record (NULL: none). False after an error. */
+bool column_words_write(Job *job, const char *folder, const DataColumns *columns,
+                        RunRecord *record);
+
+#endif
