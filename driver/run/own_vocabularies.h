@@ -10,7 +10,7 @@
  * (NULL: there are none). `normalize`: as VocabularyChoice has it. NULL after an error. */
 Vocabulary *own_vocabulary_make(Job *job, const ColumnSpec *column, const char *spec,
                                 const Lines *cells, const char *normalize);
-/* The path of that of a column in a run's folder, whether it is there or not; in the job's arena. */
+/* The path of that of a column in a run's folder, whether it is there or not, in the arena. */
 const char *own_vocabulary_path(Job *job, const char *folder, const ColumnSpec *column);
 /* That of a run, as it was recorded (record NULL: as it is). NULL after an error. */
 Vocabulary *own_vocabulary_read(Job *job, const char *folder, const RunRecord *record,
