@@ -431,7 +431,7 @@ static const char runtime_types[] =
     "    const char *const *labels;\n"
     "} TfcPrediction;\n"
     "typedef struct TfcTextInput {\n"
-    "    const char *input, *next; long long of_source, is_target, begin, end, alone;\n"
+    "    const char *input, *next; long long of_source, is_target, begin, end, alone, blank, mask;\n"
     "} TfcTextInput;\n"
     "typedef struct TfcPredictions {\n"
     "    long long n; const TfcPrediction *all; const TfcTextInput *text;\n"

@@ -76,12 +76,16 @@ static bool reads_alone(const Function *function, const char *input, const char 
 
 static TfcTextInput column_input(const Artifact *a, const ColumnSpec *spec)
 {
-    const TokenRules *rules = vocab_rules(column_vocab(spec, a->vocab));
+    const Vocabulary *vocab = column_vocab(spec, a->vocab);
+    const TokenRules *rules = vocab_rules(vocab);
+    const bool hides = spec->hide.rate > 0;
     return (TfcTextInput){.input = spec->kind == COLUMN_TEXT ? spec->input : NULL,
                           .of_source = spec->is_source,
                           .begin = spec->is_framed ? rules->source_begin : -1,
                           .end = spec->is_framed ? rules->source_end : -1,
-                          .alone = -1};
+                          .alone = -1,
+                          .blank = hides ? vocab_blank(vocab) : -1,
+                          .mask = hides ? rules->mask : -1};
 }
 
 /* As corpus_source_frame has it. */
@@ -92,7 +96,9 @@ static TfcTextInput source_input(const Artifact *a)
                           .of_source = 1,
                           .begin = begins ? a->rules.begin : a->rules.source_begin,
                           .end = a->rules.source_end,
-                          .alone = vocab_rules(vocab_source(a->vocab))->end};
+                          .alone = vocab_rules(vocab_source(a->vocab))->end,
+                          .blank = -1,
+                          .mask = -1};
 }
 
 /* As corpus_target_frame has it for lines. */
@@ -103,7 +109,9 @@ static TfcTextInput target_input(const Artifact *a)
                           .is_target = 1,
                           .begin = a->rules.text.begin,
                           .end = a->rules.text.end,
-                          .alone = a->rules.text.start};
+                          .alone = a->rules.text.start,
+                          .blank = -1,
+                          .mask = -1};
 }
 
 bool compile_text_input(const Artifact *a, TfcTextInput *out)
@@ -172,8 +180,11 @@ static bool put_text_input(const Artifact *a, Text *out)
     put_name(input.input, out);
     text_string(out, ", ");
     put_name(input.next, out);
-    text_add(out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "};\n",
-             input.of_source, input.is_target, input.begin, input.end, input.alone);
+    const int64_t numbers[] = {input.of_source, input.is_target, input.begin, input.end,
+                               input.alone,     input.blank,     input.mask};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        text_add(out, ", %" PRId64, numbers[i]);
+    text_string(out, "};\n");
     return true;
 }
 

@@ -58,17 +58,6 @@ __attribute__((format(printf, 3, 4))) static bool cell_is_wrong(const CellReader
     return false;
 }
 
-/* Leaves out the blank before each mask token: a word that is hidden has it within. */
-static void join_masks(const Vocabulary *vocab, Ids *ids, size_t first)
-{
-    const int32_t mask = vocab_rules(vocab)->mask, blank = vocab_find(vocab, "\xE2\x96\x81");
-    size_t n = first;
-    for (size_t i = first; i < ids->count; i++)
-        if (ids->data[i] != blank || i + 1 == ids->count || ids->data[i + 1] != mask)
-            ids->data[n++] = ids->data[i];
-    ids->count = n;
-}
-
 static bool read_tokens(const CellReader *r, const Vocabulary *run)
 {
     const Vocabulary *vocab = column_vocab(r->spec, run);
@@ -79,7 +68,7 @@ static bool read_tokens(const CellReader *r, const Vocabulary *run)
     if (!vocab_encode(vocab, r->cell->text, r->cell->length, r->values))
         return cell_is_wrong(r, 0, "%s", tokenizer_problem());
     if (r->spec->hide.rate > 0 && rules->mask >= 0)
-        join_masks(vocab, r->values, first);
+        token_ids_join(r->values, first, vocab_blank(vocab), rules->mask);
     if (r->spec->is_framed && rules->source_end >= 0)
         ids_push(r->values, rules->source_end);
     return true;

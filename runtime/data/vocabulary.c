@@ -568,6 +568,11 @@ int32_t vocab_find(const Vocabulary *vocab, const char *token)
     return tokenizer_find(vocab->pieces, token, strlen(token));
 }
 
+int32_t vocab_blank(const Vocabulary *vocab)
+{
+    return vocab->kind == VOCAB_SENTENCEPIECE ? vocab_find(vocab, "\xE2\x96\x81") : -1;
+}
+
 bool vocab_is_special(const Vocabulary *vocab, int32_t id)
 {
     const TokenRules *r = &vocab->rules;

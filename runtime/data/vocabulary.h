@@ -136,6 +136,9 @@ int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32
                           int64_t *word);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);   /* "": the id has no token */
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
+/* The piece of a SentencePiece model that is a blank alone; -1: there is none. In front of a mask
+ * token it is left out, for words that are hidden have their blank within. */
+int32_t vocab_blank(const Vocabulary *vocab);
 /* Whether an id is a special token: one of the rules, or one that has no text. */
 bool vocab_is_special(const Vocabulary *vocab, int32_t id);
 /* Whether a word begins with `id` where `before` stands before it: the two decode to a text with a

@@ -9,7 +9,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 11 };
+enum { TFC_MODEL_ABI = 12 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -89,10 +89,11 @@ typedef struct TfcPrediction {
  *   of_source   1: the tokens are of the source's vocabulary
  *   is_target   1: the last token only follows another, and is not fed
  *   begin, end  around the tokens; -1: none
- *   alone       the token of a text without tokens, where nothing begins one; -1: none */
+ *   alone       the token of a text without tokens, where nothing begins one; -1: none
+ *   blank, mask   the token that is left out in front of a mask token; that one; -1: none */
 typedef struct TfcTextInput {
     const char *input, *next;
-    int64_t of_source, is_target, begin, end, alone;
+    int64_t of_source, is_target, begin, end, alone, blank, mask;
 } TfcTextInput;
 
 /* What the function predict gives, in the order of its outputs. */

@@ -77,6 +77,7 @@ static int encode_tokens(TfcSession *session, const TfcTextInput *input, const c
         return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "the text: %s", problem)
                        : tfc_model_no_memory();
     }
+    token_ids_join(ids, before, (int32_t)input->blank, (int32_t)input->mask);
     const bool is_alone =
         ids->count == before && input->begin < 0 && (input->end < 0 || input->is_target);
     return texts_push_special(ids, is_alone ? input->alone : input->end) ? TFC_OK

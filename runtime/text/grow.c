@@ -30,6 +30,15 @@ bool token_ids_push(TokenIds *ids, int32_t id)
     return true;
 }
 
+void token_ids_join(TokenIds *ids, size_t from, int32_t id, int32_t next)
+{
+    size_t n = from;
+    for (size_t i = from; i < ids->count; i++)
+        if (ids->data[i] != id || i + 1 == ids->count || ids->data[i + 1] != next)
+            ids->data[n++] = ids->data[i];
+    ids->count = n;
+}
+
 void token_ids_free(TokenIds *ids)
 {
     free(ids->data);

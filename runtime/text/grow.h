@@ -18,6 +18,8 @@ typedef struct TokenText {
 } TokenText;
 
 bool token_ids_push(TokenIds *ids, int32_t id);
+/* Leaves out each `id` of those from `from` on that stands right in front of a `next`. */
+void token_ids_join(TokenIds *ids, size_t from, int32_t id, int32_t next);
 void token_ids_free(TokenIds *ids);
 /* Makes room for `more` bytes behind those that are there. */
 bool token_text_reserve(TokenText *text, size_t more);

@@ -61,7 +61,9 @@ train share --steps 9 --set share=0.29
 
 # Pieces have one, too; other vocabularies are asked for theirs.
 train pieces --steps 2 --vocab auto:40
-echo 'w3 <mask> y3' | "$tfc" predict pieces --json >said || fail "no prediction from pieces"
+echo 'w3 <mask> y3' | "$tfc" predict pieces >said || fail "no prediction from pieces"
+"$tfc" compile pieces --emit exe -o pieces.exe >err 2>&1 || fail "$(cat err)"
+echo 'w3 <mask> y3' | ./pieces.exe | cmp - said || fail "what is compiled reads a mask otherwise"
 printf 'w1\nw2\n' >list.txt
 refuses 1 'the vocabulary has no <mask> to stand for them: --token mask=TOKEN' \
     "$tfc" train mlm.tfg --data t.tsv --vocab words:list.txt --allow-unknown --out no

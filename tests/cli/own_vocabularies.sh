@@ -55,10 +55,8 @@ cmp run/vocab-title.txt further/vocab-title.txt && cmp run/vocab-body.model furt
 tail -n 20 t.tsv | cut -f 1 >titles
 "$tfc" predict run --only short <titles >short || fail "titles are not predicted"
 "$tfc" predict run --only class --input t.tsv --dtype int8 >said || fail "no predictions in int8"
-if [ -z "${TFC_NO_LINKER:-}" ]; then
-    "$tfc" compile run --only short --emit exe -o short.exe >said 2>&1 || fail "$(cat said)"
-    ./short.exe <titles | cmp - short || fail "what is compiled reads titles otherwise"
-fi
+"$tfc" compile run --only short --emit exe -o short.exe >said 2>&1 || fail "$(cat said)"
+./short.exe <titles | cmp - short || fail "what is compiled reads titles otherwise"
 refuses 1 'do not read one text whose vocabulary is inside' "$tfc" compile run --only class --emit exe -o no
 
 # A vocabulary of a file beside the model, and one of the whole run: the same predictions.
