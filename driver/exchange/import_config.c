@@ -48,7 +48,8 @@ const JsonValue *import_config_value(Job *job, const ImportConfig *config, const
 {
     const JsonValue *value = member(job, config->json, key);
     const ImportRow *row = find_row(config, key);
-    if (!value && row && row->absent)
+    const bool other = row && row->absent && *row->absent == '=';
+    if ((!value && row && row->absent) || (other && value->kind == JV_NULL))
         value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1)
                                     : parse(job, row->absent);
     return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
@@ -121,8 +122,45 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 
 /* ---- what the model must be ---- */
 
+/* The first layer that sees all tells which do; -1: those of the list are not each n-th. */
+static int64_t full_every(const JsonValue *list)
+{
+    int64_t every = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const char *type = list->items[i].kind == JV_STRING ? list->items[i].text : "";
+        const bool full = !strcmp(type, "full_attention");
+        if (!full && strcmp(type, "sliding_attention") != 0)
+            return -1;
+        if (full && !every)
+            every = (int64_t)i + 1;
+        if (full != (every && (int64_t)(i + 1) % every == 0))
+            return -1;
+    }
+    return every;
+}
+
+/* What IMPORT_LAYERS takes; -1: the model has no such layers. */
+static int64_t layers_of(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    const JsonValue *list = member(job, config->json, row->key);
+    return list && list->kind == JV_LIST ? full_every(list)
+                                         : import_config_size(job, config, row->key);
+}
+
+static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    return layers_of(job, config, row) >= 0 ||
+           refuse(job, config,
+                  arena_printf(job->arena,
+                               "\"%s\": models/%s has layers of \"sliding_attention\" alone, or "
+                               "with each n-th one of \"full_attention\"",
+                               row->key, config->model->files[0]));
+}
+
 static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row)
 {
+    if (row->kind == IMPORT_LAYERS)
+        return check_layers(job, config, row);
     if (row->kind != IMPORT_MUST && row->kind != IMPORT_SAME)
         return true;
     const JsonValue *is = import_config_value(job, config, row->key);
@@ -253,6 +291,9 @@ static bool put_row(Job *job, const ImportConfig *config, const Vocabulary *voca
     case IMPORT_FLAG: return put_flag(job, config, row, out);
     case IMPORT_PIECE: return put_piece(job, config, vocab, row, out);
     case IMPORT_FIXED: text_add(out, "const %s = %s\n", row->to, row->key); return true;
+    case IMPORT_LAYERS:
+        text_add(out, "const %s = %" PRId64 "\n", row->to, layers_of(job, config, row));
+        return true;
     case IMPORT_FRONT: put_front(config, row, out); return true;
     default: return true;
     }

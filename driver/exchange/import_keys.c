@@ -12,10 +12,12 @@ static const char *const harmless[] = {
     "auto_map",
     "dtype",
     "finetuning_task",
+    "is_llama_config",
     "model_type",
     "name_or_path",
     "tokenizer_class",
     "torch_dtype",
+    "transformers.js_config",
     "transformers_version",
     "unsloth_*",
     /* how Python computes it */
@@ -54,6 +56,7 @@ static const char *const harmless[] = {
     "init_std",
     "initializer_*",
     "output_past",
+    "resid_pdrop",
     "tie_weights_",
     "sinusoidal_pos_embds",
     /* tokens, where the model has no rule for them, and settings of generation (tfc's options) */

@@ -16,9 +16,11 @@ typedef enum ImportKind {
     IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
     IMPORT_PIECE,      /* `key` is a token, not a key: a const of the model takes its id */
     IMPORT_FIXED,      /* `key` is a value, not a key, which a const of the model takes */
-    IMPORT_FRONT, /* `key` is how tensors' names begin, not a key: a const takes it, or "" where
+    IMPORT_FRONT,  /* `key` is how tensors' names begin, not a key: a const takes it, or "" where
                         * none begins so */
-    IMPORT_IGNORE /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
+    IMPORT_LAYERS, /* a const takes each how many-th layer sees all tokens, by a list with
+                        * "full_attention" or "sliding_attention" for each (1: all do, 0: none) */
+    IMPORT_IGNORE  /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
 } ImportKind;
 typedef struct ImportRow {
     ImportKind kind;
@@ -27,9 +29,9 @@ typedef struct ImportRow {
     /* the const; of IMPORT_SAME the other key, of IMPORT_MUST the JSON value, of IMPORT_TOKEN the
      * rule; of the kinds that need none, NULL */
     const char *to;
-    /* the JSON value if config.json lacks the key, or "=KEY": the value of another key; NULL: the
-     * key is required (for IMPORT_TOKEN: the model has no such token). Of several rows with one key
-     * the first has it for all */
+    /* the JSON value if config.json lacks the key, or "=KEY": the value of another key, also where
+     * it is null; NULL: the key is required (for IMPORT_TOKEN: the model has no such token). Of
+     * several rows with one key the first has it for all */
     const char *absent;
     /* IMPORT_FLAG: the JSON value for which the const is true; IMPORT_CONST: what follows the
      * value, " + 1", or NULL */

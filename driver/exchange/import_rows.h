@@ -22,6 +22,7 @@
     {.kind = IMPORT_CONST, .key = name, .to = ours, .absent = without, .value = more}
 #define FIXED(to, is) ROW(FIXED, is, to, NULL)
 #define FRONT(front, to) ROW(FRONT, front, to, NULL)
+#define LAYERS(key, to, absent) ROW(LAYERS, key, to, absent)
 #define IGNORE(pattern) ROW(IGNORE, pattern, NULL, NULL)
 #define END ROW(IGNORE, NULL, NULL, NULL)
 
@@ -31,7 +32,8 @@ extern const ImportRow import_rows_bert[], import_rows_roberta[], import_rows_di
 extern const ImportRow import_rows_bert_vectors[], import_rows_roberta_vectors[],
     import_rows_distilbert_vectors[], import_rows_albert_vectors[];
 extern const ImportRow import_rows_gpt2[], import_rows_llama[], import_rows_mistral[],
-    import_rows_qwen2[];
+    import_rows_qwen2[], import_rows_qwen3[], import_rows_phi3[], import_rows_olmo2[];
+extern const ImportRow import_rows_gemma[], import_rows_gemma2[], import_rows_gemma3[];
 extern const ImportRow import_rows_marian[], import_rows_bart[], import_rows_t5[];
 
 #endif

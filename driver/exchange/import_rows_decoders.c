@@ -23,46 +23,135 @@ const ImportRow import_rows_gpt2[] = {
 };
 
 /* What LLaMA and those that took its layers share. Positions are turned more slowly for long texts
- * by rope_scaling, which newer files call rope_parameters. */
-#define LLAMA_ROWS(size, context, inner, key_heads)                                            \
-    CONST("hidden_size", "d_model", "4096"), CONST("num_hidden_layers", "layers", "32"),       \
-        CONST("num_attention_heads", "heads", "32"), CONST("head_dim", "d_k", "null"),         \
-        MUST("hidden_act", "\"silu\"", "\"silu\""), KEY("rope_theta", "10000"),                \
-        KEY("rope_scaling.type", "null"), KEY("rope_scaling.rope_type", "=rope_scaling.type"), \
-        MUST("rope_parameters.rope_type", "[null, \"default\", \"linear\", \"llama3\"]",       \
-             "=rope_scaling.rope_type"),                                                       \
-        CONST("rope_parameters.rope_type", "rope_type", NULL),                                 \
-        CONST("rope_parameters.rope_theta", "rotary_base", "=rope_theta"),                     \
-        SCALING("factor", "rope_factor"), SCALING("low_freq_factor", "rope_low"),              \
-        SCALING("high_freq_factor", "rope_high"),                                              \
-        SCALING("original_max_position_embeddings", "rope_context"),                           \
-        CONST("tie_word_embeddings", "tied", "false"), TOKEN("begin", "bos_token_id", "1"),    \
-        TOKEN("end", "eos_token_id", "2"), IGNORE("**.rotary_emb.inv_freq"),                   \
-        IGNORE("lm_head.weight"), CONST("vocab_size", "vocab", size),                          \
-        CONST("max_position_embeddings", "context", context),                                  \
-        CONST("intermediate_size", "d_ff", inner),                                             \
-        CONST("num_key_value_heads", "kv_heads", key_heads),                                   \
-        CONST("rms_norm_eps", "norm_eps", "1e-6")
-#define SCALING(key, to) \
-    KEY("rope_scaling." key, "null"), CONST("rope_parameters." key, to, "=rope_scaling." key)
+ * by rope_scaling, which newer files call rope_parameters; "dynamic" changes nothing up to
+ * max_position_embeddings, which texts do not pass. */
+#define LLAMA_ROWS(size, width, inner, depth, n_heads, key_heads, head, longest, eps, theta,      \
+                   is_tied)                                                                       \
+    CONST("vocab_size", "vocab", size), CONST("hidden_size", "d_model", width),                   \
+        CONST("intermediate_size", "d_ff", inner), CONST("num_hidden_layers", "layers", depth),   \
+        CONST("num_attention_heads", "heads", n_heads),                                           \
+        CONST("num_key_value_heads", "kv_heads", key_heads), CONST("head_dim", "d_k", head),      \
+        CONST("max_position_embeddings", "context", longest),                                     \
+        CONST("rms_norm_eps", "norm_eps", eps), KEY("rope_theta", theta),                         \
+        CONST("tie_word_embeddings", "tied", is_tied), KEY("rope_scaling.type", "null"),          \
+        KEY("rope_scaling.rope_type", "=rope_scaling.type"),                                      \
+        MUST("rope_parameters.rope_type",                                                         \
+             "[null, \"default\", \"linear\", \"dynamic\", \"yarn\", \"llama3\"]",                \
+             "=rope_scaling.rope_type"),                                                          \
+        CONST("rope_parameters.rope_type", "rope_type", NULL),                                    \
+        CONST("rope_parameters.rope_theta", "rotary_base", "=rope_theta"),                        \
+        SCALING("factor", "rope_factor", "null"), SCALING("low_freq_factor", "rope_low", "null"), \
+        SCALING("high_freq_factor", "rope_high", "null"),                                         \
+        SCALING("beta_fast", "rope_fast", "null"), SCALING("beta_slow", "rope_slow", "null"),     \
+        SCALING("attention_factor", "rope_scale", "null"),                                        \
+        SCALING("original_max_position_embeddings", "rope_context", "=max_position_embeddings"),  \
+        KEY("rope_scaling.truncate", "true"),                                                     \
+        MUST("rope_parameters.truncate", "true", "=rope_scaling.truncate"),                       \
+        IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight")
+#define SCALING(key, to, absent) \
+    KEY("rope_scaling." key, absent), CONST("rope_parameters." key, to, "=rope_scaling." key)
+#define TOKENS(begin, end) TOKEN("begin", "bos_token_id", begin), TOKEN("end", "eos_token_id", end)
+#define SILU MUST("hidden_act", "\"silu\"", "\"silu\"")
+#define BIASES \
+    CONST("attention_bias", "biased", "false"), CONST("attention_bias", "output_biased", NULL)
+#define NO_BIASES MUST("attention_bias", "false", "false")
+/* of which no layer takes the window */
+#define UNUSED_WINDOW                                                            \
+    MUST("use_sliding_window", "false", "false"), KEY("sliding_window", "null"), \
+        KEY("max_window_layers", "null"), LAYERS("layer_types", "window_every", "1")
 
 const ImportRow import_rows_llama[] = {
-    LLAMA_ROWS("32000", "2048", "11008", "=num_attention_heads"),
-    CONST("attention_bias", "biased", "false"),
-    CONST("attention_bias", "output_biased", NULL),
+    LLAMA_ROWS("32000", "4096", "11008", "32", "32", "=num_attention_heads", "null", "2048", "1e-6",
+               "10000", "false"),
+    TOKENS("1", "2"),
+    SILU,
+    BIASES,
     MUST("mlp_bias", "false", "false"),
     END,
 };
 const ImportRow import_rows_mistral[] = {
-    LLAMA_ROWS("32000", "131072", "14336", "8"),
-    MUST("sliding_window", "null", "4096"),
+    LLAMA_ROWS("32000", "4096", "14336", "32", "32", "8", "null", "131072", "1e-6", "10000",
+               "false"),
+    TOKENS("1", "2"),
+    SILU,
+    CONST("sliding_window", "window", "4096"),
     END,
 };
 const ImportRow import_rows_qwen2[] = {
-    LLAMA_ROWS("151936", "32768", "22016", "32"),
-    FLAG("model_type", "biased", "\"qwen2\"", NULL),
-    MUST("use_sliding_window", "false", "false"),
-    KEY("sliding_window", "null"), /* it is not used */
-    KEY("max_window_layers", "null"),
+    LLAMA_ROWS("151936", "4096", "22016", "32", "32", "32", "null", "32768", "1e-6", "10000",
+               "false"),
+    TOKENS("1", "2"),
+    SILU,
+    FIXED("biased", "true"),
+    UNUSED_WINDOW,
+    END,
+};
+const ImportRow import_rows_qwen3[] = {
+    LLAMA_ROWS("151936", "4096", "22016", "32", "32", "32", "128", "32768", "1e-6", "10000",
+               "false"),
+    TOKENS("1", "2"),
+    SILU,
+    FIXED("query_norm", "\"head\""),
+    BIASES,
+    UNUSED_WINDOW,
+    END,
+};
+const ImportRow import_rows_phi3[] = {
+    LLAMA_ROWS("32064", "3072", "8192", "32", "32", "=num_attention_heads", "null", "4096", "1e-5",
+               "10000", "false"),
+    TOKENS("1", "32000"),
+    SILU,
+    FIXED("merged", "true"),
+    CONST("sliding_window", "window", "null"),
+    CONST("partial_rotary_factor", "rotary_part", "1"),
+    KEY("original_max_position_embeddings", "4096"), /* of the type longrope */
+    NO_BIASES,
+    END,
+};
+const ImportRow import_rows_olmo2[] = {
+    LLAMA_ROWS("50304", "4096", "11008", "32", "32", "=num_attention_heads", "null", "2048", "1e-5",
+               "10000", "false"),
+    TOKENS("null", "50279"),
+    SILU,
+    FIXED("norms", "\"after\""),
+    FIXED("query_norm", "\"whole\""),
+    BIASES,
+    END,
+};
+
+/* What Gemma 1, 2 and 3 share. A hidden_activation that is null means the same function;
+ * hidden_act is an older key, which nobody reads. */
+#define GEMMA                                                                                \
+    TOKENS("2", "1"), KEY("hidden_act", "null"), KEY("activation", "\"gelu_pytorch_tanh\""), \
+        ACTIVATION("hidden_activation", "=activation"), FIXED("norm_offset", "1"),           \
+        FIXED("embedding_scale", "d_model ^ 0.5"), NO_BIASES
+/* What those share that have windows in some layers. */
+#define GEMMA_WINDOWS(cap, last_cap)                                          \
+    FIXED("norms", "\"both\""),                                               \
+        CONST_WITH("query_pre_attn_scalar", "query_scale", "256", " ^ -0.5"), \
+        CONST("sliding_window", "window", "4096"),                            \
+        CONST("attn_logit_softcapping", "score_cap", cap),                    \
+        CONST("final_logit_softcapping", "logit_cap", last_cap)
+const ImportRow import_rows_gemma[] = {
+    LLAMA_ROWS("256000", "3072", "24576", "28", "16", "16", "256", "8192", "1e-6", "10000", "true"),
+    GEMMA,
+    END,
+};
+const ImportRow import_rows_gemma2[] = {
+    LLAMA_ROWS("256000", "2304", "9216", "26", "8", "4", "256", "8192", "1e-6", "10000", "true"),
+    GEMMA,
+    GEMMA_WINDOWS("50", "30"),
+    LAYERS("layer_types", "window_every", "2"),
+    END,
+};
+const ImportRow import_rows_gemma3[] = {
+    LLAMA_ROWS("262208", "2304", "9216", "26", "8", "4", "256", "131072", "1e-6", "1000000",
+               "true"),
+    GEMMA,
+    GEMMA_WINDOWS("null", "null"),
+    FIXED("query_norm", "\"head\""),
+    CONST("rope_local_base_freq", "window_base", "10000"),
+    KEY("sliding_window_pattern", "6"),
+    LAYERS("layer_types", "window_every", "=sliding_window_pattern"),
     END,
 };

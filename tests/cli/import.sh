@@ -81,9 +81,23 @@ cannot '"eos_token_id" is 77, but the vocabulary has 20 tokens' 's/"eos_token_id
 cannot 'model.decoder.layers.2.fc1.weight' 's/"decoder_layers": 2/"decoder_layers": 3/'
 cannot 'config.json: error: no key at byte 1' 's/^{/{,/'
 mkdir long
-sed 's/llama3/yarn/' "$root/tests/fixtures/published/llama31.json" >long/config.json
-refuses 1 '"rope_scaling.rope_type" is "yarn": models/llama.tfg is written for null, "default", "linear", "llama3" alone' \
+sed 's/llama3/longrope/' "$root/tests/fixtures/published/llama31.json" >long/config.json
+refuses 1 '"rope_scaling.rope_type" is "longrope": models/llama.tfg is written for null, "default", "linear", "dynamic", "yarn", "llama3" alone' \
     "$tfc" import long -o no
+# A key that nobody knows is refused by name, also within an object, unless it says nothing.
+sed 's/"factor"/"mscale": 1.0, "off": false, "factor"/; s/{/{"nothing": [], "quantization_config": {"bits": 4}, /' \
+    "$root/tests/fixtures/published/yarn.json" >long/config.json
+refuses 1 'nobody here knows what "rope_scaling.mscale" says of models/llama.tfg' "$tfc" import long -o no
+refuses 1 'nobody here knows what "quantization_config" says' "$tfc" import long -o no
+"$tfc" import long -o no 2>&1 | grep -q '"nothing"\|off' && fail "what says nothing is refused"
+cannot 'nobody here knows what "new_trick" says of models/marian.tfg' 's/"d_model"/"new_trick": 3, "d_model"/'
+# Layers whose windows do not repeat.
+for layers in '"full_attention", "sliding_attention"' '"sliding_attention", "chunked_attention"'; do
+    tr '\n' ' ' <"$root/tests/fixtures/published/gemma3.json" | sed "s/\"layer_types\": [[][^]]*]/\"layer_types\": [$layers]/" >long/config.json
+    cp published/model.safetensors long
+    cp "$root/tests/hf/cases/llama.json" long/tokenizer.json
+    refuses 1 'models/llama.tfg has layers of "sliding_attention" alone, or with each n-th one' "$tfc" import long -o no
+done
 sed 's/"decoder_layers": 2/"decoder_layers": 1/' published/config.json >changed/config.json
 "$tfc" import changed -o less 2>err.txt || fail "$(cat err.txt)"
 grep -q "tensors of changed are used by nothing in models/marian.tfg: 'model.decoder.layers.1" err.txt ||

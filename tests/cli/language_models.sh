@@ -22,7 +22,8 @@ folder() {
     "$tfc" import "published/$1" -o "$1" 2>err.txt || fail "$1: $(cat err.txt)"
 }
 folder gpt2 null
-folder llama '{"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [], "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}}'
+template='{"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [], "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}}'
+for model in llama llama31 qwen2 qwen3 yarn mistral phi3 olmo2 gemma gemma2 gemma3; do folder $model "$template"; done
 tokens() { sed -n '/"tokens"/,/]/p' "$1/run.json" | grep -o '"[a-z-]*=[^"]*"' | tr -d '"' | tr '\n' ' '; }
 [ "$(tokens gpt2)" = "begin=</s> end=</s> text-begin=none text-end=none newline=none stop=</s> " ] || fail "GPT-2's rule: $(tokens gpt2)"
 [ "$(tokens llama)" = "begin=<s> end=</s> text-begin=<s> text-end=none newline=none stop=</s> stop=t2 " ] || fail "LLaMA's rule: $(tokens llama)"
@@ -35,6 +36,7 @@ while IFS='|' read -r model prompt new loss end; do
     [ "$end" = length ] || n=30
     got=$("$tfc" generate "$model" --prompt "$prompt" --temperature 0 --tokens "$n")
     [ "$got" = "$prompt $new" ] || fail "$model goes on with $prompt as $got, not $prompt $new"
+    case $model in gpt2 | llama) ;; *) continue ;; esac # windows, caps, scaled positions: token by token
     echo "$prompt" | "$tfc" generate "$model" --input - --temperature 0 --tokens "$n" --json >json.txt
     grep -q "\"text\": \" $new\", .*\"end\": \"$end\"" json.txt || fail "$model: $(cat json.txt)"
     echo "$prompt" >text.txt
@@ -48,7 +50,7 @@ while IFS='|' read -r model prompt new loss end; do
 done <"$fixtures/generations.txt"
 
 # The same from C and Python.
-grep -v '|length' "$fixtures/generations.txt" | grep llama >stops.txt
+grep -v '|length' "$fixtures/generations.txt" | grep '^llama|' >stops.txt
 grep '^gpt2' "$fixtures/generations.txt" | head -n 2 >lengths.txt
 python=$(python_with_numpy)
 for model in llama gpt2; do

@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const models[] = {"marian", "bart",    "t5",         "flan",  "gpt2",
-                                     "llama",  "llama31", "qwen2",      "bert",  "roberta",
-                                     "albert", "bge",     "distilbert", "minilm"};
+static const char *const models[] = {
+    "marian", "bart",    "t5",     "flan",    "gpt2",  "llama", "llama31", "qwen2",
+    "bert",   "roberta", "albert", "bge",     "qwen3", "yarn",  "gemma2",  "distilbert",
+    "minilm", "phi3",    "olmo2",  "mistral", "gemma", "gemma3"};
 
 typedef struct Case {
     const char *name, *fixture;
@@ -262,7 +263,10 @@ static void check_steps(Harness *h, const Case *c)
 {
     Job job = {.arena = h->arena};
     diag_init(&job.diags, job.arena);
-    SessionOptions options = session_defaults(write_model(h, c));
+    const char *model = write_model(h, c);
+    if (!model)
+        return;
+    SessionOptions options = session_defaults(model);
     Session session;
     Store *store = store_new();
     bool ok = session_open(&session, &job, &options);
