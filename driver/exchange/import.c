@@ -40,14 +40,20 @@ typedef struct Import {
 /* The file, or the folder itself, that --vocab would be; NULL after an error. */
 static const char *find_tokenizer(Import *m)
 {
-    static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model",
-                                        "sentencepiece.bpe.model"};
+    static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model"};
     if (file_exists(file_in(m->job->arena, m->folder, "source.spm")) &&
         file_exists(file_in(m->job->arena, m->folder, "vocab.json")))
         return m->folder;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         if (file_exists(file_in(m->job->arena, m->folder, files[i])))
             return file_in(m->job->arena, m->folder, files[i]);
+    if (file_exists(file_in(m->job->arena, m->folder, "sentencepiece.bpe.model"))) {
+        job_error(m->job,
+                  "%s has no tokenizer.json: sentencepiece.bpe.model has other ids than the model, "
+                  "and no languages; save_pretrained of transformers' fast tokenizer writes it",
+                  m->options->folder);
+        return NULL;
+    }
     job_error(m->job,
               "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
               "tokenizer.json, spiece.model or tokenizer.model",
@@ -311,14 +317,16 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
 
 /* ---- the run ---- */
 
-/* Of a language model, or of an encoder whose texts are columns. */
+/* What stands around texts, beside the ids of config.json. */
 static bool read_text_rule(Import *m, const ModelPorts *ports)
 {
     size_t n = m->tokens.count;
     bool ok = true;
     if (ports->is_table)
         ok = import_text_frame(m->job, m->folder, m->vocab, &m->tokens);
-    else if (ports->target && !ports->source)
+    else if (ports->source)
+        ok = import_text_source(m->job, m->folder, m->vocab, &m->tokens);
+    else if (ports->target)
         ok = import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens);
     return ok && token_rules_set(m->vocab, &m->job->diags, m->tokens.data + n, m->tokens.count - n);
 }

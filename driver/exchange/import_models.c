@@ -8,7 +8,10 @@ static const ImportModel models[] = {
     /* clang-format off */
     {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   false},
     {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   false},
+    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   false},
+    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   false},
     {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   false},
+    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   false},
     {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   false},
     {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   false},
     {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   false},

@@ -34,6 +34,7 @@ extern const ImportRow import_rows_bert_vectors[], import_rows_roberta_vectors[]
 extern const ImportRow import_rows_gpt2[], import_rows_llama[], import_rows_mistral[],
     import_rows_qwen2[], import_rows_qwen3[], import_rows_phi3[], import_rows_olmo2[];
 extern const ImportRow import_rows_gemma[], import_rows_gemma2[], import_rows_gemma3[];
-extern const ImportRow import_rows_marian[], import_rows_bart[], import_rows_t5[];
+extern const ImportRow import_rows_marian[], import_rows_bart[], import_rows_mbart[],
+    import_rows_m2m_100[], import_rows_t5[], import_rows_mt5[];
 
 #endif

@@ -51,24 +51,56 @@ const ImportRow import_rows_bart[] = {
     END,
 };
 
-const ImportRow import_rows_t5[] = {
-    CONST("vocab_size", "vocab", "32128"),
-    CONST("d_model", "d_model", "512"),
-    CONST("d_kv", "d_kv", "64"),
-    CONST("d_ff", "d_ff", "2048"),
-    CONST("num_layers", "encoder_layers", "6"),
-    CONST("num_decoder_layers", "decoder_layers", "=num_layers"),
-    CONST("num_heads", "heads", "8"),
-    CONST("relative_attention_num_buckets", "buckets", "32"),
-    CONST("relative_attention_max_distance", "longest", "128"),
-    CONST("dropout_rate", "p_drop", "0.1"),
-    CONST("layer_norm_epsilon", "norm_eps", "1e-6"),
-    MUST("feed_forward_proj", "[\"relu\", \"gated-gelu\"]", "\"relu\""),
-    FLAG("feed_forward_proj", "gated", "\"gated-gelu\"", NULL),
-    CONST("tie_word_embeddings", "tied", "true"),
-    TOKEN("begin", "decoder_start_token_id", "=pad_token_id"),
-    TOKEN("end", "eos_token_id", "1"),
-    TOKEN("pad", "pad_token_id", "0"),
-    IGNORE("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"),
+/* What mBART and M2M-100 share. A translation begins with the token of its language: the one that
+ * config.json forces, or --token first=TOKEN. */
+#define LANGUAGES                                                                                 \
+    SEQ2SEQ_ROWS, CONST("scale_embedding", "scaled", "false"),                                    \
+        MUST("tie_word_embeddings", "true", "true"),                                              \
+        MUST("static_position_embeddings", "false", "false"),                                     \
+        MUST("add_bias_logits", "false", "false"), TOKEN("begin", "decoder_start_token_id", "2"), \
+        TOKEN("end", "eos_token_id", "2"), TOKEN("first", "forced_bos_token_id", "null"),         \
+        TOKEN("pad", "pad_token_id", "1")
+
+const ImportRow import_rows_mbart[] = {
+    CONST("vocab_size", "vocab", "50265"),
+    CONST("max_position_embeddings", "context", "1024"),
+    LANGUAGES,
+    MUST("normalize_before", "true", "true"),
+    MUST("normalize_embedding", "true", "true"),
+    MUST("add_final_layer_norm", "true", "true"),
+    MUST("extra_pos_embeddings", "2", "2"),
     END,
 };
+
+const ImportRow import_rows_m2m_100[] = {
+    CONST("vocab_size", "vocab", "128112"),
+    KEY("max_position_embeddings", "1024"), /* positions are computed */
+    LANGUAGES,
+    MUST("normalize_before", "true", "true"),
+    MUST("normalize_embedding", "false", "false"),
+    MUST("add_final_layer_norm", "true", "true"),
+    IGNORE("model.*.embed_positions.**"),
+    END,
+};
+
+/* T5, and mT5, which is T5 1.1 in all languages. */
+#define T5_ROWS(size, inner, depth, n_heads, feed_forward, is_tied)                              \
+    CONST("vocab_size", "vocab", size), CONST("d_model", "d_model", "512"),                      \
+        CONST("d_kv", "d_kv", "64"), CONST("d_ff", "d_ff", inner),                               \
+        CONST("num_layers", "encoder_layers", depth),                                            \
+        CONST("num_decoder_layers", "decoder_layers", "=num_layers"),                            \
+        CONST("num_heads", "heads", n_heads),                                                    \
+        CONST("relative_attention_num_buckets", "buckets", "32"),                                \
+        CONST("relative_attention_max_distance", "longest", "128"),                              \
+        CONST("dropout_rate", "p_drop", "0.1"), CONST("layer_norm_epsilon", "norm_eps", "1e-6"), \
+        MUST("feed_forward_proj", "[\"relu\", \"gated-gelu\"]", feed_forward),                   \
+        FLAG("feed_forward_proj", "gated", "\"gated-gelu\"", NULL), KEY("is_gated_act", "null"), \
+        KEY("dense_act_fn", "null"), /* of feed_forward_proj */                                  \
+        CONST("tie_word_embeddings", "tied", is_tied),                                           \
+        TOKEN("begin", "decoder_start_token_id", "=pad_token_id"),                               \
+        TOKEN("end", "eos_token_id", "1"), TOKEN("pad", "pad_token_id", "0"),                    \
+        IGNORE("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight")
+
+const ImportRow import_rows_t5[] = {T5_ROWS("32128", "2048", "6", "8", "\"relu\"", "true"), END};
+const ImportRow import_rows_mt5[] = {T5_ROWS("250112", "1024", "8", "6", "\"gated-gelu\"", "false"),
+                                     END};

@@ -96,6 +96,16 @@ bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, Te
     return true;
 }
 
+bool import_text_source(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens)
+{
+    TokenizerFrame frame;
+    if (!find_frame(job, folder, vocab, &frame))
+        return false;
+    if (frame.n_before)
+        add_rule(job, "source-begin", vocab, *frame.before, tokens);
+    return true;
+}
+
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens)
 {

@@ -110,6 +110,8 @@ refuses 1 "the folder has no weights: none of model.safetensors, " "$tfc" import
 rm changed/source.spm
 cp published/model.safetensors changed
 refuses 1 "has no tokenizer that is read" "$tfc" import changed -o no
+cp published/target.spm changed/sentencepiece.bpe.model
+refuses 1 "sentencepiece.bpe.model has other ids than the model" "$tfc" import changed -o no
 [ ! -e no ] || fail "a folder is left"
 # As PyTorch saves it: the same scores, and no second copy of the weights.
 if /usr/bin/python3 -c 'import torch' 2>err.txt; then

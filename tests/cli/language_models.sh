@@ -1,6 +1,7 @@
 #!/bin/sh
 # Imported language models by the published rule of their texts: what generate, score, eval, and a library
-# from C and Python make of prompts is what the formulas of the papers give (tests/fixtures/generations.txt).
+# from C and Python make of prompts is what the formulas of the papers give (tests/fixtures/generations.txt,
+# translations.txt).
 # Usage: language_models.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -48,6 +49,15 @@ while IFS='|' read -r model prompt new loss end; do
     near "$(number loss <eval.txt)" "$loss" || fail "$model: eval of $prompt: $(cat eval.txt), not $loss"
     [ "$(number tokens <eval.txt)" = "$predicted" ] || fail "$model: eval of $prompt: $(cat eval.txt), not $predicted tokens"
 done <"$fixtures/generations.txt"
+
+# Translations, greedy: the first eight words.
+for model in mbart m2m t5 mt5; do folder $model null; done
+while IFS='|' read -r model source new; do
+    case $model in *5) languages= ;; *) languages='--token source-begin=t6 --token first=t7' ;; esac
+    # shellcheck disable=SC2086  # words
+    got=$(echo "$source" | "$tfc" translate "$model" --beam 1 $languages | cut -d ' ' -f 1-8)
+    [ "$got" = "$new" ] || fail "$model translates $source as $got, not $new"
+done <"$fixtures/translations.txt"
 
 # The same from C and Python.
 grep -v '|length' "$fixtures/generations.txt" | grep '^llama|' >stops.txt
