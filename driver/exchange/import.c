@@ -219,9 +219,9 @@ static void tell_unused(Import *m, const TextList *unused)
 /* A head of its own that config.json does not have, or has and is not there. */
 static void check_head(Import *m, const Shards *shards)
 {
-    static const char *const heads[] = {"lm_head.weight", "lm_head.decoder.weight",
-                                        "cls.predictions.decoder.weight", "vocab_projector.weight",
-                                        "predictions.decoder.weight"};
+    static const char *const heads[] = {
+        "lm_head.weight",         "lm_head.decoder.weight",     "cls.predictions.decoder.weight",
+        "vocab_projector.weight", "predictions.decoder.weight", "decoder.weight"};
     static const char *const tables[] = {"model.embed_tokens.weight",
                                          "transformer.wte.weight",
                                          "shared.weight",
@@ -229,7 +229,8 @@ static void check_head(Import *m, const Shards *shards)
                                          "bert.embeddings.word_embeddings.weight",
                                          "roberta.embeddings.word_embeddings.weight",
                                          "distilbert.embeddings.word_embeddings.weight",
-                                         "albert.embeddings.word_embeddings.weight"};
+                                         "albert.embeddings.word_embeddings.weight",
+                                         "model.embeddings.tok_embeddings.weight"};
     enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
     const JsonValue *says = import_config_value(m->job, &m->config, "tie_word_embeddings");
     const Shard *head = NULL, *table = NULL;

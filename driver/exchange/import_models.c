@@ -32,6 +32,8 @@ static const ImportModel models[] = {
     {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   true},
     {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     false},
     {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   true},
+    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         false},
+    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    true},
     /* clang-format on */
 };
 enum { N_MODELS = sizeof models / sizeof models[0] };

@@ -31,6 +31,7 @@ extern const ImportRow import_rows_bert[], import_rows_roberta[], import_rows_di
     import_rows_albert[];
 extern const ImportRow import_rows_bert_vectors[], import_rows_roberta_vectors[],
     import_rows_distilbert_vectors[], import_rows_albert_vectors[];
+extern const ImportRow import_rows_modernbert[], import_rows_modernbert_vectors[];
 extern const ImportRow import_rows_gpt2[], import_rows_llama[], import_rows_mistral[],
     import_rows_qwen2[], import_rows_qwen3[], import_rows_phi3[], import_rows_olmo2[];
 extern const ImportRow import_rows_gemma[], import_rows_gemma2[], import_rows_gemma3[];

@@ -44,6 +44,24 @@
         IGNORE("embeddings.position_ids"), IGNORE("albert.pooler.**"), IGNORE("pooler.**"), \
         IGNORE("predictions.decoder.**"), IGNORE("sop_classifier.**")
 
+#define MODERNBERT                                                                              \
+    CONST("vocab_size", "vocab", "50368"), CONST("hidden_size", "d_model", "768"),              \
+        CONST("intermediate_size", "d_ff", "1152"), CONST("num_hidden_layers", "layers", "22"), \
+        CONST("num_attention_heads", "heads", "12"),                                            \
+        CONST("max_position_embeddings", "context", "8192"),                                    \
+        CONST("norm_eps", "norm_eps", "1e-5"), CONST("embedding_dropout", "p_drop", "0"),       \
+        CONST("attention_dropout", "p_attention", "0"), CONST("mlp_dropout", "p_inner", "0"),   \
+        CONST("global_attn_every_n_layers", "full_every", "3"),                                 \
+        CONST_WITH("local_attention", "window", "128", " / 2"),                                 \
+        CONST("global_rope_theta", "rotary_base", "160000"),                                    \
+        CONST("local_rope_theta", "window_base", "10000"), MUST("norm_bias", "false", "false"), \
+        MUST("attention_bias", "false", "false"), MUST("mlp_bias", "false", "false"),           \
+        ACTIVATION("hidden_activation", "\"gelu\""), TOKEN("pad", "pad_token_id", "50283"),     \
+        FRONT("model.", "front"), KEY("layer_norm_eps", "null"), /* not read */                 \
+        KEY("position_embedding_type", "null"), KEY("reference_compile", "null"),               \
+        KEY("repad_logits_with_grad", "null"), KEY("sparse_pred_ignore_index", "null"),         \
+        KEY("classifier_pooling", "null"), IGNORE("decoder.weight")
+
 const ImportRow import_rows_bert[] = {BERT, PIECE("[MASK]", "mask_id"), END};
 const ImportRow import_rows_bert_vectors[] = {BERT, IGNORE("cls.predictions.**"), END};
 const ImportRow import_rows_roberta[] = {ROBERTA, FIXED("head", "\"roberta\""),
@@ -53,3 +71,21 @@ const ImportRow import_rows_distilbert[] = {DISTILBERT, PIECE("[MASK]", "mask_id
 const ImportRow import_rows_distilbert_vectors[] = {DISTILBERT, IGNORE("vocab_**"), END};
 const ImportRow import_rows_albert[] = {ALBERT, PIECE("[MASK]", "mask_id"), END};
 const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**"), END};
+const ImportRow import_rows_modernbert[] = {
+    MODERNBERT,
+    MUST("tie_word_embeddings", "true", "true"),
+    MUST("decoder_bias", "true", "true"),
+    MUST("classifier_bias", "false", "false"),
+    SAME("classifier_activation", "hidden_activation"),
+    PIECE("[MASK]", "mask_id"),
+    END,
+};
+const ImportRow import_rows_modernbert_vectors[] = {
+    MODERNBERT,
+    KEY("decoder_bias", "null"),
+    KEY("classifier_bias", "null"),
+    KEY("classifier_activation", "null"),
+    IGNORE("head.**"),
+    IGNORE("decoder.bias"),
+    END,
+};

@@ -15,9 +15,10 @@
 #include <string.h>
 
 static const char *const models[] = {
-    "marian",  "bart",    "t5",    "flan",   "gpt2",  "llama",  "llama31",    "qwen2",  "bert",
-    "roberta", "albert",  "bge",   "qwen3",  "yarn",  "gemma2", "distilbert", "minilm", "phi3",
-    "olmo2",   "mistral", "gemma", "gemma3", "mbart", "m2m",    "mt5"};
+    "marian", "bart",       "t5",      "flan",   "gpt2",       "llama",   "llama31",
+    "qwen2",  "bert",       "roberta", "albert", "bge",        "qwen3",   "yarn",
+    "gemma2", "distilbert", "minilm",  "phi3",   "olmo2",      "mistral", "gemma",
+    "gemma3", "mbart",      "m2m",     "mt5",    "modernbert", "modern"};
 
 typedef struct Case {
     const char *name, *fixture;
