@@ -37,6 +37,8 @@ typedef struct WeightPart {
     int n_theirs, rank;
     WeightAxis axes[MAX_RANK]; /* in the order of the foreign tensor's axes */
     double scale;
+    bool is_optional; /* where no tensor has any of the names, the param's initial value, a number,
+                       * stays */
 } WeightPart;
 
 /* WeightMap: the parts of which one of our params is made. Together they cover the param. */

@@ -17,7 +17,15 @@ typedef struct Cutter {
     VEC(WeightPart) parts;
 } Cutter;
 
-typedef enum Form { FORM_SLICE, FORM_TRANSPOSE, FORM_PERMUTE, FORM_CONCAT, FORM_TIED, FORMS } Form;
+typedef enum Form {
+    FORM_SLICE,
+    FORM_TRANSPOSE,
+    FORM_PERMUTE,
+    FORM_CONCAT,
+    FORM_TIED,
+    FORM_OPTIONAL,
+    FORMS
+} Form;
 
 static const struct {
     const char *name, *arguments[4], *usage;
@@ -26,7 +34,8 @@ static const struct {
     [FORM_SLICE] = {"slice", {"x", "axis", "start", "size"}, "slice(x, axis, start, size)", 4},
     [FORM_TRANSPOSE] = {"transpose", {"x"}, "transpose(x)", 1},
     [FORM_PERMUTE] = {"permute", {"x", "order"}, "permute(x, [1, 0])", 2},
-    [FORM_CONCAT] = {"concat", {"list", "axis"}, "concat([x, y], axis)", 2},
+    [FORM_CONCAT] = {"concat", {"list", "axis", "sizes"}, "concat([x, y], axis, sizes)", 3},
+    [FORM_OPTIONAL] = {"optional", {"x"}, "optional(x)", 1},
     [FORM_TIED] = {"tied", {"list"}, "tied([\"name\", \"other\"])", 1},
 };
 
@@ -181,6 +190,8 @@ static int64_t size_along(Cutter *c, const Node *node, int rank, int axis)
         return size_along(c, has_tensor(node->a) ? node->a : node->b, rank, axis);
     int order[MAX_RANK], along;
     int64_t size;
+    if (form == FORM_OPTIONAL && argument(node, form, 0))
+        return size_along(c, argument(node, form, 0), rank, axis);
     if ((form == FORM_TRANSPOSE || form == FORM_PERMUTE) && argument(node, form, 0) &&
         read_order(c, node, form, rank, order))
         return size_along(c, argument(node, form, 0), rank, order[axis]);
@@ -194,7 +205,31 @@ static int64_t size_along(Cutter *c, const Node *node, int rank, int axis)
 
 static bool cut(Cutter *c, const Node *node, const WeightPart *part);
 
-/* Parts whose size the line does not say share what the others leave, equally. */
+/* The sizes of n parts along the axis, as `sizes` or the parts themselves say; -1: neither does.
+ * NULL after a message. */
+static const int64_t *concat_sizes(Cutter *c, const Node *call, const NodeList *list, int rank,
+                                   int axis)
+{
+    const Node *node = argument(call, FORM_CONCAT, 2);
+    int64_t *sizes = ARENA_ARRAY(c->e->arena, int64_t, list->count);
+    if (!node) {
+        for (size_t i = 0; i < list->count; i++)
+            sizes[i] = size_along(c, list->data[i], rank, axis);
+        return sizes;
+    }
+    Val val = eval_at_top(c->e, node);
+    if (val.kind == VAL_ERROR)
+        return NULL;
+    bool fits = val.kind == VAL_LIST && (size_t)val.n == list->count;
+    for (size_t i = 0; fits && i < list->count; i++)
+        fits = whole_number(&val.items[i], &sizes[i]) && sizes[i] > 0;
+    if (!fits)
+        elab_error(c->e, node, "`sizes` is a list of whole numbers, one for each of %zu parts",
+                   list->count);
+    return fits ? sizes : NULL;
+}
+
+/* Parts whose size nobody says share what the others leave, equally. */
 static bool cut_concat(Cutter *c, const Node *call, const WeightPart *part)
 {
     int axis;
@@ -205,21 +240,25 @@ static bool cut_concat(Cutter *c, const Node *call, const WeightPart *part)
         elab_error(c->e, call, "a slice of a concat along its axis: slice its parts instead");
         return false;
     }
+    const int64_t *sizes = concat_sizes(c, call, list, part->rank, axis);
+    if (!sizes)
+        return false;
     int64_t rest = part->axes[axis].size, open = 0, at = 0;
     for (size_t i = 0; i < list->count; i++) {
-        int64_t size = size_along(c, list->data[i], part->rank, axis);
-        rest -= size > 0 ? size : 0;
-        open += size < 0;
+        rest -= sizes[i] > 0 ? sizes[i] : 0;
+        open += sizes[i] < 0;
     }
     if (rest < 0 || (open ? rest % open != 0 || rest == 0 : rest != 0)) {
-        elab_error(c->e, call, "`%s` is %s: %zu parts along axis %d do not fill it", c->param->name,
-                   type_text(c->e, &c->param->type), list->count, axis);
+        elab_error(
+            c->e, call,
+            "`%s` is %s: %zu parts along axis %d do not fill it; `sizes` says how large each "
+            "is: concat([x, y], axis, [2, 4])",
+            c->param->name, type_text(c->e, &c->param->type), list->count, axis);
         return false;
     }
     for (size_t i = 0; i < list->count; i++) {
         WeightPart child = *part;
-        int64_t size = size_along(c, list->data[i], part->rank, axis);
-        child.axes[axis].size = size < 0 ? rest / open : size;
+        child.axes[axis].size = sizes[i] < 0 ? rest / open : sizes[i];
         child.axes[axis].begin += at;
         at += child.axes[axis].size;
         if (!cut(c, list->data[i], &child))
@@ -280,6 +319,19 @@ static bool cut_scaled(Cutter *c, const Node *node, const WeightPart *part)
     return cut(c, left ? node->a : node->b, &child);
 }
 
+/* A random initial value would be another in each process. */
+static bool make_optional(Cutter *c, const Node *call, WeightPart *part)
+{
+    const InitKind init = c->param->init;
+    part->is_optional = init == INIT_ZEROS || init == INIT_ONES || init == INIT_CONSTANT;
+    if (!part->is_optional)
+        elab_error(
+            c->e, call,
+            "`%s` has no number as its initial value, which would stand for a missing tensor",
+            c->param->name);
+    return part->is_optional;
+}
+
 static bool cut_call(Cutter *c, const Node *call, Form form, const WeightPart *part)
 {
     const Node *x = argument(call, form, 0);
@@ -293,6 +345,8 @@ static bool cut_call(Cutter *c, const Node *call, Form form, const WeightPart *p
         const NodeList *names = list_argument(c, call, form);
         return names && add_part(c, part, (const Node *const *)names->data, names->count);
     }
+    if (form == FORM_OPTIONAL)
+        return make_optional(c, call, &child) && cut(c, x, &child);
     if (form == FORM_SLICE)
         return sliced(c, call, &child) && cut(c, x, &child);
     if (!read_order(c, call, form, part->rank, order))
@@ -313,11 +367,13 @@ static bool cut(Cutter *c, const Node *node, const WeightPart *part)
                   has_tensor(node->a) != has_tensor(node->b);
     if (scales)
         return cut_scaled(c, node, part);
-    elab_error(c->e, node,
-               "a param comes from \"name\", transpose(x), permute(x, order), "
-               "slice(x, axis, start, size), concat([x, y], axis), tied([\"name\", \"other\"]) "
-               "or x * number, not `%s`",
-               expression_text(c->e->arena, node));
+    elab_error(
+        c->e, node,
+        "a param comes from \"name\", transpose(x), permute(x, order), "
+        "slice(x, axis, start, size), concat([x, y], axis, sizes), tied([\"name\", \"other\"]), "
+        "optional(x) "
+        "or x * number, not `%s`",
+        expression_text(c->e->arena, node));
     return false;
 }
 

@@ -201,6 +201,16 @@ bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param)
     return true;
 }
 
+void part_initialise(const WeightPart *part, StoreTensor *param)
+{
+    const double value = param->init == TFC_INIT_CONSTANT ? param->a : param->init == TFC_INIT_ONES;
+    int64_t dims[MAX_RANK];
+    for (int i = 0; i < part->rank; i++)
+        dims[i] = part->axes[i].their_begin + part->axes[i].size;
+    for (Walk w = walk_begin(part, param, dims); w.left > 0; walk_on(&w))
+        put_value(param, w.ours, value, false);
+}
+
 void part_write(const WeightPart *part, const StoreTensor *param, const int64_t *dims, double *to)
 {
     for (Walk w = walk_begin(part, param, dims); w.left > 0; walk_on(&w))

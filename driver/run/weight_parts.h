@@ -16,6 +16,8 @@ bool part_fits(Job *job, const WeightPart *part, const Shard *from, const StoreT
 /* Reads the part's elements: param = scale * tensor, floats rounded. False: an integer param cannot
  * represent a value, or a float param a whole number of an integer tensor. */
 bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param);
+/* Gives the part's elements the param's initial value, which is a number. */
+void part_initialise(const WeightPart *part, StoreTensor *param);
 /* Writes the part's elements: tensor = param / scale. `to` has part->rank axes, of the lengths
  * `dims`. */
 void part_write(const WeightPart *part, const StoreTensor *param, const int64_t *dims, double *to);

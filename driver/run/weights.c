@@ -103,6 +103,10 @@ static bool load_param(Job *job, const Shards *shards, const WeightMap *map, con
             ok = read_part(job, from, &map->parts[p], param) && ok;
             continue;
         }
+        if (map->parts[p].is_optional) {
+            part_initialise(&map->parts[p], param);
+            continue;
+        }
         vec_push(job->arena, missing->tensors, map->parts[p].theirs[0]);
         vec_push(job->arena, missing->params, param->name);
     }

@@ -156,6 +156,53 @@ static void forms(void **state)
     assert_true(element(f, "plain", 2) == 802);
 }
 
+/* Parts whose sizes differ, a name that is composed, a tensor that may be missing. */
+static void unequal(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[] = {numbers(f, "u", 100, 2, (int64_t[]){1, 4}),
+                          numbers(f, "v", 200, 2, (int64_t[]){4, 3}),
+                          numbers(f, "z", 300, 2, (int64_t[]){2, 4}),
+                          numbers(f, "turned", 400, 2, (int64_t[]){4, 3}),
+                          numbers(f, "part", 500, 2, (int64_t[]){4, 4}),
+                          numbers(f, "other", 600, 2, (int64_t[]){4, 4}),
+                          numbers(f, "cube", 700, 3, (int64_t[]){2, 3, 4}),
+                          numbers(f, "scaled", 800, 1, (int64_t[]){4}),
+                          numbers(f, "all.name", 900, 1, (int64_t[]){4}),
+                          numbers(f, "other again", 1000, 1, (int64_t[]){4}),
+                          numbers(f, "plain", 1100, 1, (int64_t[]){4})};
+    enum { N = sizeof tensors / sizeof *tensors };
+    assert_true(
+        open_model(f, "const front = \"all.\", name = \"name\"\n"
+                      "weights {\n"
+                      "  joined = concat([\"u\", transpose(\"v\"), \"z\"], 0, sizes = [1, 3, 2])\n"
+                      "  shared = front + name\n"
+                      "  again  = optional(\"absent\")\n"
+                      "}\n"));
+    assert_true(
+        weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, N), NULL));
+    assert_true(element(f, "joined", 0 * 4 + 3) == 103);
+    assert_true(element(f, "joined", 2 * 4 + 3) == 200 + 3 * 3 + 1); /* v[3, 1] */
+    assert_true(element(f, "joined", 4 * 4 + 1) == 301 && element(f, "joined", 5 * 4) == 304);
+    assert_true(element(f, "shared", 2) == 902 && element(f, "again", 2) == 0);
+    const char *back = in_folder(f, "back.safetensors");
+    assert_true(weights_export(&f->job, f->session.model, f->store, &(WeightsExport){0}, back));
+    StFile *file = st_open(&f->job.diags, f->job.arena, back);
+    assert_non_null(file);
+    assert_int_equal(file->n, N);
+    for (int i = 0; i < N; i++) {
+        const StTensor *again = st_find(file, tensors[i].name);
+        if (i == 9) { /* nobody's; the optional one is written */
+            assert_null(again);
+            assert_non_null(st_find(file, "absent"));
+            continue;
+        }
+        assert_non_null(again);
+        assert_memory_equal(again->data, tensors[i].data, again->bytes);
+    }
+    st_close(file);
+}
+
 /* A part [2, 35, 19] of a tensor [4, 40, 21], its axes in the given order in the param: larger than
  * a tile, and with a rest. Each element is looked up by its place. */
 static void check_part(StType type, const int order[3], double scale)
@@ -383,8 +430,8 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(forms),          CASE(large_parts),     CASE(there_and_back), CASE(without_front),
-        CASE(export_refuses), CASE(differing_twins), CASE(missing),        CASE(does_not_fit),
-        CASE(in_shards),      CASE(bad_index)};
+        CASE(forms),         CASE(unequal),        CASE(large_parts),     CASE(there_and_back),
+        CASE(without_front), CASE(export_refuses), CASE(differing_twins), CASE(missing),
+        CASE(does_not_fit),  CASE(in_shards),      CASE(bad_index)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
