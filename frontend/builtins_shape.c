@@ -2,7 +2,7 @@
  * known of dimensions. */
 #include "frontend/elab.h"
 
-static bool known_int(Elab *e, const Node *call, const Val *val, const char *what, int64_t *out)
+bool known_int(Elab *e, const Node *call, const Val *val, const char *what, int64_t *out)
 {
     if (val->kind == VAL_NUMBER && whole_number(val, out))
         return true;
@@ -116,32 +116,6 @@ Val builtin_broadcast(Elab *e, const Node *call, Val *args)
     return val;
 }
 
-static Val window_of(Elab *e, const Node *call, Value *x, int axis, int64_t start, int64_t size)
-{
-    int64_t whole = x->type.dims[axis].size;
-    if (start < 0 || size < 1 || start > whole || size > whole - start)
-        return elab_error(e, call, "`%s`: elements %lld to %lld are not all within %s",
-                          expression_text(e->arena, call), (long long)start,
-                          (long long)(start + size - 1),
-                          dim_text(e, x->type.dims[axis], dim_names(e, x) + axis));
-    Value *y = size == whole ? x : build_slice(&e->b, x, axis, start, size);
-    if (y)
-        copy_dim_names(e, y, x);
-    return val_tensor(e, call, y);
-}
-
-Val builtin_slice(Elab *e, const Node *call, Val *args)
-{
-    Value *x = as_tensor(e, call, args[0]);
-    int axis;
-    int64_t start, size;
-    if (!x || !const_axis(e, call, &args[1], x, &axis) ||
-        !known_int(e, call, &args[2], "the start", &start) ||
-        !known_int(e, call, &args[3], "the size", &size))
-        return val_error();
-    return window_of(e, call, x, axis, start, size);
-}
-
 Val builtin_pad(Elab *e, const Node *call, Val *args)
 {
     Value *x = as_tensor(e, call, args[0]);
@@ -160,66 +134,9 @@ Val builtin_pad(Elab *e, const Node *call, Val *args)
     return val_tensor(e, call, y);
 }
 
-Val builtin_concat(Elab *e, const Node *call, Val *args)
-{
-    enum { MAX_PARTS = 1024 };
-    if (args[0].kind != VAL_LIST || args[0].n < 1 || args[0].n > MAX_PARTS)
-        return elab_error(e, call,
-                          "`concat` takes a list of tensors, as in `concat([a, b])`, not %s",
-                          val_text(e, &args[0]));
-    int n = args[0].n, axis;
-    Value **parts = ARENA_ARRAY(e->arena, Value *, n);
-    bool floats = false;
-    for (int i = 0; i < n; i++) {
-        parts[i] = as_tensor(e, call, args[0].items[i]);
-        if (!parts[i])
-            return val_error();
-        floats |= dtype_is_float(parts[i]->type.dtype);
-    }
-    for (int i = 0; floats && i < n; i++)
-        parts[i] = as_float(e, call, args[0].items[i]);
-    if (!const_axis(e, call, &args[1], parts[0], &axis))
-        return val_error();
-    for (int i = 1; i < n; i++) {
-        bool fits = parts[i]->type.rank == parts[0]->type.rank;
-        for (int k = 0; fits && k < parts[0]->type.rank; k++)
-            fits = k == axis ? dim_is_const(parts[i]->type.dims[k])
-                             : dim_equal(parts[i]->type.dims[k], parts[0]->type.dims[k]);
-        if (!fits)
-            return elab_error(e, call, "`%s`: %s does not continue %s along axis %d",
-                              expression_text(e->arena, call), type_text(e, &parts[i]->type),
-                              type_text(e, &parts[0]->type), axis);
-    }
-    Val val = val_tensor(e, call, n == 1 ? parts[0] : build_concat(&e->b, n, parts, axis));
-    if (val.kind == VAL_TENSOR)
-        copy_dim_names(e, val.tensor, parts[0]);
-    return val;
-}
-
-Val builtin_split(Elab *e, const Node *call, Val *args)
-{
-    enum { MAX_PARTS = 1024 };
-    Value *x = as_tensor(e, call, args[0]);
-    int axis;
-    int64_t n;
-    if (!x || !known_int(e, call, &args[1], "the number of parts", &n) ||
-        !const_axis(e, call, &args[2], x, &axis))
-        return val_error();
-    int64_t size = x->type.dims[axis].size;
-    if (n < 1 || n > MAX_PARTS || size % n)
-        return elab_error(e, call, "`%s`: %s cannot be cut into %lld equal parts",
-                          expression_text(e->arena, call),
-                          dim_text(e, x->type.dims[axis], dim_names(e, x) + axis), (long long)n);
-    Val list = {.kind = VAL_LIST, .n = (int)n, .items = ARENA_ARRAY(e->arena, Val, n)};
-    for (int i = 0; i < n; i++)
-        list.items[i] = window_of(e, call, x, axis, i * (size / n), size / n);
-    return list;
-}
-
 /* ---- positions ---- */
 
-/* x, whose rows along `axis` are looked up, with the batch over which the axis is ragged. */
-static Value *with_batch(Elab *e, Value *x, int *axis)
+Value *with_batch(Elab *e, Value *x, int *axis)
 {
     Dim dims[MAX_RANK], along = x->type.dims[*axis];
     int n = 0,
@@ -233,21 +150,24 @@ static Value *with_batch(Elab *e, Value *x, int *axis)
     return build_broadcast(&e->b, x, n, dims);
 }
 
+Value *length_of(Elab *e, int symbol, const Type *type)
+{
+    Dim dims[MAX_RANK];
+    if (!symbol_is_ragged(e->module, symbol))
+        return build_size(&e->b, DT_I32, symbol);
+    int batch = type_find_dim(type, e->module->symbols.data[symbol].batch);
+    for (int i = 0; i < type->rank; i++)
+        dims[i] = i == batch ? type->dims[i] : dim_const(1);
+    return build_reshape(&e->b, build_lengths(&e->b, DT_I32, symbol), type->rank, dims);
+}
+
 /* Positions from the last to the first one: length - 1 - position. */
 static Value *backwards(Elab *e, const Value *x, int axis)
 {
     Builder *b = &e->b;
     Dim along = x->type.dims[axis];
-    Value *position = build_iota_along(b, along, axis, x->type.rank), *n;
-    if (symbol_is_ragged(e->module, along.symbol)) {
-        int batch = type_find_dim(&x->type, e->module->symbols.data[along.symbol].batch);
-        Dim dims[MAX_RANK];
-        for (int i = 0; i < x->type.rank; i++)
-            dims[i] = i == batch ? x->type.dims[i] : dim_const(1);
-        n = build_reshape(b, build_lengths(b, DT_I32, along.symbol), x->type.rank, dims);
-    } else {
-        n = build_size(b, DT_I32, along.symbol);
-    }
+    Value *position = build_iota_along(b, along, axis, x->type.rank),
+          *n = length_of(e, along.symbol, &x->type);
     Value *last = build_binary(b, OP_sub, n, build_const(b, DT_I32, 1));
     return build_binary(b, OP_sub, last, position);
 }

@@ -228,6 +228,13 @@ typedef struct Builtin {
 const Builtin *find_builtin(const char *name);
 Val run_builtin(Elab *e, const Builtin *builtin, const Node *call);
 int builtin_names(const char **names); /* returns how many; names may be NULL */
+/* A whole number, the argument `what`; false after a message. (builtins_shape.c, as the next) */
+bool known_int(Elab *e, const Node *call, const Val *val, const char *what, int64_t *out);
+/* x, whose rows along `axis` are looked up, with the batch over which the axis is ragged. */
+Value *with_batch(Elab *e, Value *x, int *axis);
+/* The length of a dimension, a whole number; of a ragged one those of all rows, where `type` has
+ * them, among dimensions of 1. */
+Value *length_of(Elab *e, int symbol, const Type *type);
 BuiltinRun builtin_reshape, builtin_permute, builtin_transpose, builtin_broadcast, builtin_slice,
     builtin_pad, builtin_concat, builtin_split, builtin_flip, builtin_shape, builtin_rank,
     builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full, builtin_lookup;
