@@ -25,7 +25,7 @@ name=ops
 {
     cat <<'END'
 model ops
-dim B, S
+dim B, S, C = 1 + S, P = (S + 1) / 2
 input tokens : token[B, S~]
 const vocab = 9
 param table : [vocab, 6]
@@ -47,6 +47,9 @@ backwards      flip(x, 1) * v
 last_rows      last(x, S) * v
 three_rows     lookup(x, S, position(3)) * v
 by_token       lookup(x, S, tokens) * v
+joined         concat([reshape(v, [1, 1, 6]), x], 1)
+every_second   lookup(x, S, 2 * position(P))
+inner_part     slice(concat([x, reshape(v, [1, 1, 6])], 1), 1, 1, S)
 outer          reshape(x, [B, S, 1, 6]) * reshape(x, [B, 1, S, 6])
 END
     } | sed 's/^\([^ ]*\) *\(.*\)/output o_\1 = \2/'

@@ -169,10 +169,38 @@ const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value)
     }
 }
 
+const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
+{
+    const DimFormula *formula = &g->module->symbols.data[symbol].formula;
+    const char *sum = onnx_ints(g, 1, &formula->plus);
+    for (int i = 0; i < formula->n; i++) {
+        const char *times = onnx_ints(g, 1, &formula->terms[i].times);
+        sum = onnx_binary(g, "Add", sum, onnx_binary(g, "Mul", of[i], times));
+    }
+    if (formula->plus < 0)
+        sum = onnx_binary(g, "Max", sum, onnx_ints(g, 1, &(int64_t){0}));
+    return formula->divisor > 1
+               ? onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor))
+               : sum;
+}
+
+/* Arrays are padded to what the formula makes of the others' padding. */
+static const char *made_dim(OnnxGraph *g, int symbol)
+{
+    const DimFormula *formula = &g->module->symbols.data[symbol].formula;
+    const char *of[MAX_DIM_TERMS];
+    for (int i = 0; i < formula->n; i++)
+        if (!(of[i] = onnx_dim(g, dim_symbol(formula->terms[i].symbol))))
+            return NULL;
+    return onnx_made(g, symbol, of);
+}
+
 const char *onnx_dim(OnnxGraph *g, Dim dim)
 {
     if (dim_is_const(dim))
         return onnx_ints(g, 1, &dim.size);
+    if (symbol_is_made(g->module, dim.symbol) && !g->dims[dim.symbol].of)
+        return made_dim(g, dim.symbol);
     const OnnxDim *known = &g->dims[dim.symbol];
     if (!known->of) {
         job_error(g->job, "ONNX: no input tells the dimension '%s'",

@@ -69,6 +69,9 @@ const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value);
  * dimension. */
 const char *onnx_shape(OnnxGraph *g, const Type *type);
 const char *onnx_dim(OnnxGraph *g, Dim dim);
+/* What the formula of a dimension made of others makes of those: int64 [1] or [B], as of[i] is of
+ * term i. */
+const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of);
 /* int64 [dim]: 0, 1, 2, … */
 const char *onnx_range(OnnxGraph *g, Dim dim);
 

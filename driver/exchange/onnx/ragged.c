@@ -53,9 +53,25 @@ bool ragged_declare(OnnxGraph *g, const Function *function)
     return true;
 }
 
+static const char *made_lengths(OnnxGraph *g, int symbol)
+{
+    const DimFormula *formula = &g->module->symbols.data[symbol].formula;
+    const char *of[MAX_DIM_TERMS];
+    for (int i = 0; i < formula->n; i++) {
+        int term = formula->terms[i].symbol;
+        of[i] = symbol_is_ragged(g->module, term) ? ragged_lengths(g, term)
+                                                  : onnx_dim(g, dim_symbol(term));
+        if (!of[i])
+            return NULL;
+    }
+    return onnx_made(g, symbol, of);
+}
+
 const char *ragged_lengths(OnnxGraph *g, int symbol)
 {
     const char *name = g->dims[symbol].lengths;
+    if (!name && symbol_is_made(g->module, symbol))
+        return made_lengths(g, symbol);
     if (!name)
         job_error(g->job, "ONNX: no input tells the lengths of '%s'",
                   g->module->symbols.data[symbol].name);
