@@ -1,11 +1,11 @@
-/* Parts of an axis: slice, concat, split. Where a length is known only when a batch arrives, parts are
- * looked up by position:
+/* Parts of an axis: slice, concat, split. Where a length is known only when a batch arrives, parts
+ * are looked up by position:
  *
  *   concat([a, b], 1)   lookup(a, position(C)) + lookup(b, position(C) - length of a)
  *   slice(x, 1, 2, S)   lookup(x, position(S) + 2)
  *
- * Outside a lookup gives zeros. C is the dimension of which the model says that it is as long as the
- * parts are together: `dim C = 1 + S`. */
+ * Outside a lookup gives zeros. C is the dimension of which the model says that it is as long as
+ * the parts are together: `dim C = 1 + S`. */
 #include "frontend/elab.h"
 
 enum { MAX_PARTS = 1024 };
@@ -92,15 +92,16 @@ static bool find_sum(Elab *e, const Node *call, int n, const Dim *parts, Dim *su
             return true;
     }
     const char *text = form_text(e, &wanted);
-    elab_error(e, call, "`%s`: no dimension is as long as the parts together; `dim C = %s` makes one",
+    elab_error(e, call,
+               "`%s`: no dimension is as long as the parts together; `dim C = %s` makes one",
                expression_text(e->arena, call), text);
     return false;
 }
 
 /* ---- parts by position ---- */
 
-/* The first `n` lengths of `dims` together, as whole numbers [.., B, ..] among dimensions of 1; NULL:
- * 0. */
+/* The first `n` lengths of `dims` together, as whole numbers [.., B, ..] among dimensions of 1;
+ * NULL: 0. */
 static Value *offset_of(Elab *e, int n, const Dim *dims, const Type *type)
 {
     int64_t fixed = 0;
@@ -114,8 +115,7 @@ static Value *offset_of(Elab *e, int n, const Dim *dims, const Type *type)
     return sum && rest ? build_binary(&e->b, OP_add, sum, rest) : sum ? sum : rest;
 }
 
-/* x, whose axis is as long as `type` says in all but its axis, looked up at the positions of `along`
- * plus or minus an offset. */
+/* x looked up along an axis at the positions of `along` plus or minus an offset. */
 static Value *part_along(Elab *e, Value *x, int axis, Dim along, OpKind kind, Value *offset)
 {
     Value *at = build_iota_along(&e->b, along, axis, x->type.rank);
@@ -198,7 +198,8 @@ static Val window_of(Elab *e, const Node *call, Value *x, int axis, int64_t star
 }
 
 /* `size` elements behind the lengths of n dimensions. */
-static Val part_of(Elab *e, const Node *call, Value *x, int axis, int n, const Dim *before, Dim size)
+static Val part_of(Elab *e, const Node *call, Value *x, int axis, int n, const Dim *before,
+                   Dim size)
 {
     bool fixed = dim_is_const(x->type.dims[axis]) && dim_is_const(size);
     int64_t start = 0;
@@ -215,8 +216,8 @@ static Val part_of(Elab *e, const Node *call, Value *x, int axis, int n, const D
                           dim_text(e, x->type.dims[axis], NULL));
     int own = axis;
     Value *from = with_batch(e, x, &own);
-    Value *y = from ? part_along(e, from, own, size, OP_add, offset_of(e, n, before, &from->type))
-                    : NULL;
+    Value *y =
+        from ? part_along(e, from, own, size, OP_add, offset_of(e, n, before, &from->type)) : NULL;
     if (y)
         copy_dim_names(e, y, x);
     return val_tensor(e, call, y);
@@ -273,8 +274,8 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
     return val;
 }
 
-/* The lengths of the parts that are asked for: equal ones, or those of a list, which together are the
- * axis. How many; 0 after a message. */
+/* The lengths of the parts that are asked for: equal ones, or those of a list, which together are
+ * the axis. How many; 0 after a message. */
 static int sizes_of(Elab *e, const Node *call, const Val *val, const Value *x, int axis, Dim *sizes)
 {
     Dim whole = x->type.dims[axis];
@@ -288,7 +289,8 @@ static int sizes_of(Elab *e, const Node *call, const Val *val, const Value *x, i
             elab_error(e, call, "`%s`: %s cannot be cut into %lld equal parts%s",
                        expression_text(e->arena, call),
                        dim_text(e, whole, dim_names(e, (Value *)x) + axis), (long long)n,
-                       dim_is_const(whole) ? "" : "; `split(x, [1, S], axis)` says how long they are");
+                       dim_is_const(whole) ? ""
+                                           : "; `split(x, [1, S], axis)` says how long they are");
             return 0;
         }
         for (int i = 0; i < n; i++)
@@ -313,8 +315,7 @@ Val builtin_split(Elab *e, const Node *call, Val *args)
     Val last = val_number(-1, call->loc);
     Dim sizes[MAX_PARTS];
     int axis;
-    if (!x ||
-        !axis_of(e, call, args[2].kind == VAL_NONE ? &last : &args[2], x->type.rank, &axis))
+    if (!x || !axis_of(e, call, args[2].kind == VAL_NONE ? &last : &args[2], x->type.rank, &axis))
         return val_error();
     int n = sizes_of(e, call, &args[1], x, axis, sizes);
     Val list = {.kind = VAL_LIST, .n = n, .items = ARENA_ARRAY(e->arena, Val, n + 1)};

@@ -127,9 +127,17 @@ static bool choose_prediction(Function *function, Job *job, const char *only)
     return true;
 }
 
-/* Whether an input that is read lies along the ragged dimension. */
+/* Whether inputs that are read lie along the ragged dimension, or along those that it is made
+ * of. */
 static bool is_fed_along(const Function *function, int symbol)
 {
+    const DimFormula *formula = &function->module->symbols.data[symbol].formula;
+    bool fed = formula->n > 0;
+    for (int i = 0; i < formula->n; i++)
+        fed = fed && (!symbol_is_ragged(function->module, formula->terms[i].symbol) ||
+                      is_fed_along(function, formula->terms[i].symbol));
+    if (formula->n)
+        return fed;
     FOR_OPS (op, &function->body)
         if (op->kind == OP_input && op_result(op)->type.rank > 1 &&
             op_result(op)->type.dims[1].symbol == symbol)
@@ -137,10 +145,21 @@ static bool is_fed_along(const Function *function, int symbol)
     return false;
 }
 
-/* Whether inputs give all ragged dimensions of what is predicted their lengths. */
+/* Whether inputs give all ragged dimensions of what is predicted their lengths, and predictions lie
+ * along a text. */
 static bool check_dimensions(const Predictor *p, Job *job)
 {
     const Module *module = p->function->module;
+    FOR_OPS (op, &p->function->body)
+        for (int d = 0; op->kind == OP_output && d < op->args[0]->type.rank; d++)
+            if (symbol_is_made(module, op->args[0]->type.dims[d].symbol)) {
+                diag_error(&job->diags, op->loc,
+                           "the prediction `%s` lies along `%s`, which is made of other "
+                           "dimensions: `slice` or `split` gives the part along a text",
+                           op_string(op, ATTR_name),
+                           module->symbols.data[op->args[0]->type.dims[d].symbol].name);
+                return false;
+            }
     FOR_OPS (op, &p->function->body)
         for (int r = 0; r < op->n_results; r++)
             for (int d = 0; d < op->results[r].type.rank; d++) {

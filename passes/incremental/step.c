@@ -152,17 +152,26 @@ static Value *build_op(Step *s, Op *op, Roles roles)
     return refuse(s, op, "it is not position-wise");
 }
 
-/* A dimension of the value, or of what it asks the length of, that is made of the target's;
- * NO_SYMBOL: there is none. */
+static int made_dim_of(const Step *s, const Type *type)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (type->dims[i].symbol != s->time && is_made_of(s->module, type->dims[i].symbol, s->time))
+            return type->dims[i].symbol;
+    return NO_SYMBOL;
+}
+
+/* A dimension of the value, of an operand of its op, or of what that asks the length of, that is
+ * made of the target's; NO_SYMBOL: there is none. */
 static int made_of_time(const Step *s, const Value *v)
 {
     const Attr *asked = op_attr(v->op, ATTR_dim);
-    for (int i = 0; i < v->type.rank + (asked != NULL); i++) {
-        int symbol = i < v->type.rank ? v->type.dims[i].symbol : (int)asked->i;
-        if (symbol != s->time && is_made_of(s->module, symbol, s->time))
-            return symbol;
-    }
-    return NO_SYMBOL;
+    int made = made_dim_of(s, &v->type);
+    for (int i = 0; i < v->op->n_args && made == NO_SYMBOL; i++)
+        made = made_dim_of(s, &v->op->args[i]->type);
+    if (made == NO_SYMBOL && asked && asked->i != s->time &&
+        is_made_of(s->module, (int)asked->i, s->time))
+        made = (int)asked->i;
+    return made;
 }
 
 /* A value that was not built in these roles before: handed over, from the cache, or by its op. */
@@ -173,7 +182,7 @@ static Value *build_new(Step *s, Value *v, Roles roles)
     if (made != NO_SYMBOL)
         return refuse(s, v->op,
                       arena_printf(s->module->arena,
-                                   "its dimension %s is made of %s, along which tokens are "
+                                   "the dimension %s is made of %s, along which tokens are "
                                    "generated",
                                    s->module->symbols.data[made].name,
                                    s->module->symbols.data[s->time].name));

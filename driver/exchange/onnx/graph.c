@@ -179,9 +179,8 @@ const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
     }
     if (formula->plus < 0)
         sum = onnx_binary(g, "Max", sum, onnx_ints(g, 1, &(int64_t){0}));
-    return formula->divisor > 1
-               ? onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor))
-               : sum;
+    return formula->divisor > 1 ? onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor))
+                                : sum;
 }
 
 /* Arrays are padded to what the formula makes of the others' padding. */
