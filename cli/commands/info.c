@@ -174,9 +174,10 @@ static bool info_run(Job *job, const char *path)
     RunFolder run;
     StFile *weights = NULL;
     bool ok = run_folder_open(job, &(RunSource){.path = path}, &run);
-    if (ok && precision_quant(run.session.options.precision))
-        ok = (weights = st_open(&job->diags, job->arena,
-                                file_in(job->arena, path, RUN_WEIGHTS "/model.safetensors")));
+    const char *integers = file_in(job->arena, path, RUN_WEIGHTS "/model.safetensors");
+    const bool is_quantised = ok && precision_quant(run.session.options.precision);
+    if (is_quantised && file_exists(integers))
+        ok = (weights = st_open(&job->diags, job->arena, integers)) != NULL;
     if (ok) {
         print_model(job, run.session.model, weights);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
@@ -186,6 +187,9 @@ static bool info_run(Job *job, const char *path)
                    text_visible_name(job->arena, run.session.options.settings.data[i]));
         if (weights)
             print_quantised(job, &run.session, weights);
+        else if (is_quantised)
+            printf("computed in %s, as the weights are: %s\n", session_dtype(&run.session.options),
+                   file_in(job->arena, path, RUN_WEIGHTS));
         LookedAt seen = {0};
         bool last = print_checkpoint(job, path, "last", "", &seen),
              best = print_checkpoint(job, path, "best", best_text(job, path), &seen);

@@ -153,7 +153,7 @@ static bool open_npy(Job *job, Answers *a, int64_t rows)
         return true;
     const int64_t width = a->shown->width;
     const NpyArray array = {
-        .type = NPY_F32, .rank = width > 1 ? 2 : 1, .dims = {rows, width}, .count = rows * width};
+        .type = ST_F32, .rank = width > 1 ? 2 : 1, .dims = {rows, width}, .count = rows * width};
     Text header = {0};
     a->npy = file_create(&job->diags, a->o->npy);
     if (!a->npy)

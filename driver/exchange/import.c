@@ -4,9 +4,11 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
+#include "driver/exchange/import_gguf.h"
 #include "driver/exchange/import_marian.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/exchange/import_text.h"
+#include "driver/formats/formats.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
 #include "driver/run/new_folder.h"
@@ -28,8 +30,10 @@ enum { MOST_NAMED = 5 };
 typedef struct Import {
     Job *job;
     const ImportOptions *options; /* `run`: the folder that becomes the run */
-    const char *folder;           /* absolute */
-    const char *origin;           /* the folder, or Marian's that became it */
+    const char *folder;           /* with config.json and the tokenizer; absolute */
+    const char *weights;          /* the folder or file that the run links to or copies; absolute */
+    const char *origin;           /* the folder, or the file or Marian's folder that became it */
+    const char *quant;            /* in what the weights are computed (RunRecord.quantised) */
     ImportConfig config;
     Vocabulary *vocab;
     TextList tokens;
@@ -57,7 +61,7 @@ static const char *find_tokenizer(Import *m)
     job_error(m->job,
               "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
               "tokenizer.json, spiece.model or tokenizer.model",
-              m->options->folder);
+              m->options->source);
     return NULL;
 }
 
@@ -121,10 +125,13 @@ static bool copy_models(Import *m)
 static bool write_model(Import *m)
 {
     Text text = {0};
-    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n",
+    const bool is_folder = file_is_folder(m->origin);
+    text_add(&text, "# From %s%s.\nmodel %s\nuse \"%s\"\n\n",
              text_visible_name(m->job->arena, file_name(m->origin)),
-             m->origin == m->folder ? "config.json" : "*.npz", model_name(m),
-             m->config.model->files[0]);
+             !is_folder               ? ""
+             : m->origin == m->folder ? "/config.json"
+                                      : "/*.npz",
+             model_name(m), m->config.model->files[0]);
     bool ok = import_config_model(m->job, &m->config, m->vocab, &text) &&
               (!import_sentences_is(m->job, m->folder) ||
                import_sentences_model(m->job, m->folder, &text)) &&
@@ -139,9 +146,10 @@ static bool write_model(Import *m)
 static bool name_tensors(Import *m, TextList *names)
 {
     *names = (TextList){0};
-    if (!shards_in(m->job->arena, m->folder))
-        return true;
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    if (!file_exists(m->weights) ||
+        (file_is_folder(m->weights) && !shards_in(m->job->arena, m->weights)))
+        return true; /* config.json is looked for first */
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
     for (size_t i = 0; shards && i < shards->names.count; i++)
         vec_push(m->job->arena, *names, arena_strdup(m->job->arena, shards->names.data[i]));
     shards_close(shards);
@@ -151,25 +159,23 @@ static bool name_tensors(Import *m, TextList *names)
 /* The error of shards_open of a folder that has none. */
 static bool has_weights(Import *m)
 {
-    return shards_in(m->job->arena, m->folder) ||
-           shards_open(&m->job->diags, m->job->arena, m->folder);
+    return !file_is_folder(m->weights) || shards_in(m->job->arena, m->weights) ||
+           shards_open(&m->job->diags, m->job->arena, m->weights);
 }
 
-/* Of the folder; it may be larger than memory. */
-static bool copy_file(Import *m, const char *name)
+/* It may be larger than memory. */
+static bool copy_file(Import *m, const char *name, const char *path)
 {
     static char block[1 << 20];
-    const char *path =
-        file_in(m->job->arena, file_in(m->job->arena, m->options->run, RUN_WEIGHTS), name);
     uint64_t size;
-    int from = file_open_regular(&m->job->diags, file_in(m->job->arena, m->folder, name), &size);
+    int from = file_open_regular(&m->job->diags, name, &size);
     FileWriter *to = from >= 0 ? file_create(&m->job->diags, path) : NULL;
     ssize_t n = 0;
     while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
         if (n > 0)
             file_write(to, block, (size_t)n);
     if (n < 0)
-        diag_errno(&m->job->diags, "read", file_in(m->job->arena, m->folder, name), errno);
+        diag_errno(&m->job->diags, "read", name, errno);
     if (to && n < 0)
         file_discard(to);
     if (from >= 0)
@@ -177,24 +183,28 @@ static bool copy_file(Import *m, const char *name)
     return to && n >= 0 && file_commit(to, &m->job->diags);
 }
 
-static bool copy_weights(Import *m)
+/* The files of a folder, and their index. */
+static bool copy_folder(Import *m, const char *to)
 {
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
-    bool ok = shards != NULL;
+    Arena *arena = m->job->arena;
+    Shards *shards = shards_open(&m->job->diags, arena, m->weights);
+    bool ok = shards && file_make_folder(&m->job->diags, to);
     for (size_t i = 0; ok && i < shards->files.count; i++)
-        ok = copy_file(m, file_name(shards->files.data[i]->path));
+        ok = copy_file(m, shards->files.data[i]->path,
+                       file_in(arena, to, file_name(shards->files.data[i]->path)));
     shards_close(shards);
-    const char *weights = shards_in(m->job->arena, m->folder);
-    return ok && (!text_ends(weights, ".json") || copy_file(m, file_name(weights)));
+    const char *index = shards_in(arena, m->weights);
+    return ok && (!text_ends(index, ".json") ||
+                  copy_file(m, index, file_in(arena, to, file_name(index))));
 }
 
-/* The folder's weights under RUN/weights, linked or copied. */
+/* The weights as RUN/weights, linked or copied. */
 static bool place_weights(Import *m)
 {
     const char *path = file_in(m->job->arena, m->options->run, RUN_WEIGHTS);
     if (!m->options->copy)
-        return !symlink(m->folder, path) || job_error(m->job, "%s: %s", path, strerror(errno));
-    return file_make_folder(&m->job->diags, path) && copy_weights(m);
+        return !symlink(m->weights, path) || job_error(m->job, "%s: %s", path, strerror(errno));
+    return file_is_folder(m->weights) ? copy_folder(m, path) : copy_file(m, m->weights, path);
 }
 
 static void tell_unused(Import *m, const TextList *unused)
@@ -211,7 +221,7 @@ static void tell_unused(Import *m, const TextList *unused)
     if (n)
         diag_warning(&m->job->diags, (Loc){0},
                      "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
-                     m->options->folder, n > 1 ? "are" : "is", m->config.model->files[0],
+                     m->options->source, n > 1 ? "are" : "is", m->config.model->files[0],
                      names.data, n > MOST_NAMED ? ", …" : "");
     text_free(&names);
 }
@@ -245,7 +255,7 @@ static void check_head(Import *m, const Shards *shards)
             &m->job->diags, (Loc){0},
             "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
             "'%s' stands in its place",
-            m->options->folder, heads[0], table->tensor->name);
+            m->options->source, heads[0], table->tensor->name);
     if (says->kind == JV_TRUE && head &&
         (head->tensor->bytes != table->tensor->bytes ||
          memcmp(head->tensor->data, table->tensor->data, table->tensor->bytes)))
@@ -253,7 +263,7 @@ static void check_head(Import *m, const Shards *shards)
             &m->job->diags, (Loc){0},
             "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
             "'%s', which is used in its place",
-            m->options->folder, head->tensor->name, table->tensor->name);
+            m->options->source, head->tensor->name, table->tensor->name);
 }
 
 static bool look_at_head(Import *m)
@@ -286,7 +296,7 @@ static bool check_sizes(Import *m, const Module *module)
 {
     enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
     double there = 0, wanted = count_params(module);
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
     for (size_t i = 0; shards && i < shards->names.count; i++)
         there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
     bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
@@ -295,7 +305,7 @@ static bool check_sizes(Import *m, const Module *module)
             m->job,
             "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
             "config.json; take both files from one place",
-            m->options->folder, wanted, there);
+            m->options->source, wanted, there);
     shards_close(shards);
     return ok;
 }
@@ -350,6 +360,7 @@ static bool make_run(Import *m)
                         .settings = session.options.settings,
                         .tokens = m->tokens,
                         .command = m->options->command,
+                        .quantised = m->quant,
                         .is_import = true};
     bool ok = is_read && try_weights(m, &session, &record.unused) &&
               published_keep(m->job, m->folder, m->options->run) &&
@@ -373,28 +384,77 @@ static bool import_published(Import *m)
     return new_folder_end(&run, write_model(m) && make_run(m));
 }
 
-/* By way of a published folder beside the run. */
-static bool import_of_marian(Import *m)
+/* By way of a published folder beside the run, which `convert` fills. */
+static bool import_converted(Import *m, bool (*convert)(Import *m))
 {
-    ImportOptions options = *m->options;
-    options.copy = true;
-    m->options = &options;
     NewFolder published;
-    if (!new_folder_begin(m->job, options.run, &published))
+    if (!new_folder_begin(m->job, m->options->run, &published))
         return false;
     m->folder = published.made;
-    bool ok = import_marian(m->job, m->origin, m->folder) && import_published(m);
+    bool ok = convert(m) && import_published(m);
     new_folder_end(&published, false);
     return ok;
 }
 
-bool import_folder(Job *job, const ImportOptions *options)
+static bool convert_marian(Import *m)
+{
+    m->weights = m->folder;
+    return import_marian(m->job, m->origin, m->folder);
+}
+
+static bool convert_gguf(Import *m) { return import_gguf(m->job, m->origin, m->folder, &m->quant); }
+
+static const char *absolute(Job *job, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *copy = real ? arena_strdup(job->arena, real) : path;
+    free(real);
+    return copy;
+}
+
+/* A file of weights: what model it is, is said by --config, by itself, or beside it. */
+static bool import_file(Import *m)
+{
+    static const char config[] = "config.json";
+    Job *job = m->job;
+    const char *said = m->options->config;
+    if (!format_check(&job->diags, job->arena, m->options->source))
+        return false;
+    if (said && !file_is_folder(said) && strcmp(file_name(said), config))
+        return job_error(job, "--config %s: expected a folder with %s, or that file", said, config);
+    if (said && !file_is_folder(said) && !file_exists(said))
+        return job_error(job, "--config %s: there is no such file", said);
+    if (said)
+        m->folder = absolute(job, file_is_folder(said) ? said : file_beside(job->arena, said, "."));
+    else if (import_gguf_is(job, m->options->source))
+        return import_converted(m, convert_gguf);
+    else
+        m->folder = absolute(job, file_beside(job->arena, m->weights, "."));
+    if (!said && !file_exists(file_in(job->arena, m->folder, config)))
+        return job_error(
+            job,
+            "%s is a file of weights, which says nothing of its model, and there is no "
+            "%s beside it: --config FOLDER gives a folder with %s and the tokenizer; a "
+            "model of your own takes the file by --weights",
+            m->options->source, config, config);
+    return import_published(m);
+}
+
+bool import_model_of(Job *job, const ImportOptions *options)
 {
     Import m = {.job = job, .options = options};
-    char *real = realpath(options->folder, NULL);
-    m.folder = m.origin = real ? arena_strdup(job->arena, real) : options->folder;
-    free(real);
+    m.folder = m.weights = m.origin = absolute(job, options->source);
     if (!new_folder_is_free(options->run))
         return job_error(job, "%s is there already: import makes a new folder", options->run);
-    return import_marian_is(job, m.folder) ? import_of_marian(&m) : import_published(&m);
+    if (file_exists(options->source) && !file_is_folder(options->source))
+        return import_file(&m);
+    if (options->config)
+        return job_error(job, "--config is for a file of weights, and %s is a folder",
+                         options->source);
+    if (!import_marian_is(job, m.folder))
+        return import_published(&m);
+    ImportOptions copied = *options;
+    copied.copy = true;
+    m.options = &copied;
+    return import_converted(&m, convert_marian);
 }

@@ -1,21 +1,26 @@
 /* tfc import: makes the folder of a run from a published model: a folder with config.json,
- * tokenizer and safetensors, or Marian's own. */
+ * tokenizer and weights, Marian's own, or a file of weights. */
 #ifndef DRIVER_EXCHANGE_IMPORT_H
 #define DRIVER_EXCHANGE_IMPORT_H
 
 #include "driver/session/job.h"
 
 typedef struct ImportOptions {
-    const char *folder; /* with config.json, or Marian's (import_marian.h) */
-    const char *run;    /* to be made; must not exist */
-    bool copy;          /* the safetensors are copied; else the run links to their folder */
-    TextList command;   /* as typed, for run.json */
+    /* a folder with config.json, Marian's (import_marian.h), or a file of weights (formats.h) */
+    const char *source;
+    /* of a file: the folder, or its config.json, that says what model it is; NULL: a GGUF says it
+     * itself, and other files have it beside them */
+    const char *config;
+    const char *run;  /* to be made; must not exist */
+    bool copy;        /* the weights are copied; else the run links to them */
+    TextList command; /* as typed, for run.json */
 } ImportOptions;
 /* Makes a run of a published folder: a short model.tfg beside the files of models/ that it
  * uses, the vocabulary, run.json, `published` (driver/run/published.h), and `weights`, a link to
- * the folder or a copy of its safetensors. Marian's weights are always converted to a copy. All
+ * the folder or file of the weights, or a copy. Marian's weights are always converted to a copy.
+ * All
  * tensors that the model uses are read once, to check them. False after errors: then no run is
  * made. */
-bool import_folder(Job *job, const ImportOptions *options);
+bool import_model_of(Job *job, const ImportOptions *options);
 
 #endif

@@ -104,7 +104,7 @@ static bool read_npz(Marian *m)
 static bool read_settings(Marian *m)
 {
     const NpyArray *array = npz_find(m->npz, MARIAN_SETTINGS);
-    if (!array || array->type != NPY_BYTES)
+    if (!array || element_info(array->type)->bytes != 1)
         return job_error(m->job, "%s: the array '%s', Marian's settings, is missing", m->npz->path,
                          MARIAN_SETTINGS);
     size_t length = strnlen(array->data, (size_t)array->count);
@@ -317,9 +317,9 @@ static const NpyArray *find_array(Marian *m, const MarianName *name)
     Arena *arena = m->job->arena;
     if (!array)
         job_error(m->job, "%s: the array '%s' is missing", m->npz->path, name->theirs);
-    else if (array->type != NPY_F32)
-        job_error(m->job, "%s: the array '%s' is of bytes, not of numbers", m->npz->path,
-                  name->theirs);
+    else if (array->type != ST_F32 || array->is_fortran)
+        job_error(m->job, "%s: the array '%s': its elements are %s", m->npz->path, name->theirs,
+                  array->is_fortran ? "in Fortran's order" : "not 32-bit floats");
     else if (array->rank != 2 || memcmp(array->dims, dims, sizeof dims))
         job_error(m->job,
                   "%s: the array '%s' is %s, but by the settings and the vocabulary it is %s",

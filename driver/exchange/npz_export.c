@@ -82,7 +82,7 @@ static bool make_array(NpzExport *x, const MarianName *name, NpyArray *array)
     const StoreTensor *param = find_param(x, name->ours);
     if (!param)
         return false;
-    *array = (NpyArray){.name = name->theirs, .type = NPY_F32, .rank = 2, .data = param->data};
+    *array = (NpyArray){.name = name->theirs, .type = ST_F32, .rank = 2, .data = param->data};
     bool is_row = param->rank == 1;
     array->dims[0] = is_row ? 1 : param->dims[0];
     array->dims[1] = param->dims[is_row ? 0 : 1];
@@ -168,7 +168,7 @@ static bool write_arrays(NpzExport *x, const char *path)
         ok = make_array(x, &x->names.data[i], &arrays[i]);
     if (ok)
         arrays[n] = (NpyArray){.name = MARIAN_SETTINGS,
-                               .type = NPY_BYTES,
+                               .type = ST_I8,
                                .rank = 1,
                                .dims = {(int64_t)strlen(yaml) + 1},
                                .data = yaml};

@@ -3,6 +3,10 @@
 #include "driver/formats/formats.h"
 
 #include "base/file.h"
+#include "driver/formats/ctranslate2.h"
+#include "driver/formats/gguf.h"
+#include "driver/formats/npz.h"
+#include "driver/formats/onnx_weights.h"
 #include "driver/formats/torch.h"
 
 #include <ctype.h>
@@ -137,22 +141,21 @@ static const Format formats[] = {
      "save its tensors alone (Python's torch.save(torch.jit.load(FILE).state_dict(), NEW))",
      torch_is_script, NULL},
     {"a PyTorch archive", torch_parse_zip, NULL, torch_is_zip, NULL},
+    {"an archive of NumPy's arrays", npz_weights_parse, NULL, npz_is, ".npz"},
     {"a zip archive", NULL, UNPACK, is_zip, NULL},
     {"an empty zip archive", NULL, "download it again", is_empty_zip, NULL},
     {"a PyTorch archive of before PyTorch 1.6", torch_parse_legacy, NULL, is_legacy, NULL},
     {"a pickle of Python", NULL,
      "write its tensors as safetensors first (Python's safetensors.torch.save_file)", is_pickle,
      ".pkl"},
-    {"an array of NumPy", NULL,
-     "write it as safetensors first (Python's safetensors.numpy.save_file)", is_npy, ".npy"},
-    {"a GGUF, a model of llama.cpp", NULL,
-     "take the published folder that it was made from, with its safetensors (tfc import FOLDER -o "
-     "RUN)",
-     is_gguf, ".gguf"},
+    {"an array of NumPy", npy_weights_parse, NULL, is_npy, ".npy"},
+    {"a GGUF, a model of llama.cpp", gguf_parse, NULL, gguf_is_read, NULL},
+    {"a GGUF of another version than 2 and 3, or big-endian", NULL,
+     "convert it again with llama.cpp, or take the published folder of the model", is_gguf,
+     ".gguf"},
     {"a model of llama.cpp from before GGUF", NULL,
      "take a GGUF of the model, or the published folder that it was made from", is_ggml, ".ggml"},
-    {"a model of CTranslate2", NULL, "take the model that it was converted from", is_ctranslate2,
-     NULL},
+    {"a model of CTranslate2", ctranslate2_parse, NULL, is_ctranslate2, NULL},
     {"a file of HDF5, as Keras writes", NULL, "write its tensors as safetensors first", is_hdf5,
      ".h5"},
     {"a file of gzip", NULL, UNPACK, is_gzip, ".gz"},
@@ -162,8 +165,7 @@ static const Format formats[] = {
     {"a 7z archive", NULL, UNPACK, is_7z, ".7z"},
     {"a tar archive", NULL, UNPACK, is_tar, ".tar"},
     {.name = "a library or program (ELF)", .has = is_elf},
-    {"an ONNX model", NULL, "take the params that it was made from, as safetensors", is_onnx,
-     ".onnx"},
+    {"an ONNX model", onnx_weights_parse, NULL, is_onnx, ".onnx"},
     {.name = "text", .has = is_text},
     {"a checkpoint of Flax", NULL,
      "write its tensors as safetensors first (Python's safetensors.flax.save_file)", NULL,

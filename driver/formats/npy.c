@@ -8,7 +8,14 @@
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = 6, ALIGNMENT = 64, LONGEST_NUMBER = 18 };
 
-size_t npy_element_size(NpyType type) { return type == NPY_F32 ? sizeof(float) : 1; }
+/* NumPy's names of types (the array interface, version 3): "<" is little-endian, "|" of bytes. */
+static const struct {
+    const char *name;
+    StType type;
+} types[] = {{"'<f4'", ST_F32}, {"'<f8'", ST_F64}, {"'<f2'", ST_F16},
+             {"'<i8'", ST_I64}, {"'<i4'", ST_I32}, {"'<i2'", ST_I16},
+             {"'|i1'", ST_I8},  {"'|u1'", ST_U8},  {"'|b1'", ST_BOOL}};
+enum { N_TYPES = sizeof types / sizeof *types };
 
 /* ---- reading ---- */
 
@@ -43,14 +50,14 @@ static bool take(Header *h, const char *text)
 
 static bool read_type(Header *h, NpyArray *array)
 {
-    if (take(h, "'<f4'"))
-        array->type = NPY_F32;
-    else if (take(h, "'|i1'") || take(h, "'|u1'"))
-        array->type = NPY_BYTES;
-    else
-        return wrong(
-            h, "its elements are of another type than '<f4' (32-bit floats) and '|i1' (bytes)");
-    return true;
+    for (int i = 0; i < N_TYPES; i++)
+        if (take(h, types[i].name)) {
+            array->type = types[i].type;
+            return true;
+        }
+    return wrong(h, take(h, "'>")    ? "its numbers are big-endian, which is not read"
+                    : take(h, "'|O") ? "its elements are objects of Python, which are not read"
+                                     : "its elements are of a type that is not read");
 }
 
 static bool read_size(Header *h, int64_t *size)
@@ -90,8 +97,7 @@ static bool read_entry(Header *h, NpyArray *array)
     else if (take(h, "'shape':"))
         is = !h->has_shape && read_shape(h, array) ? &h->has_shape : NULL;
     else if (take(h, "'fortran_order':"))
-        is = take(h, "False") || wrong(h, "its elements are in Fortran's order") ? &h->has_order
-                                                                                 : NULL;
+        is = take(h, "False") || (array->is_fortran = take(h, "True")) ? &h->has_order : NULL;
     if (!is || *is)
         return wrong(h, "its header is not numpy's");
     return (*is = true);
@@ -122,7 +128,7 @@ static bool count_elements(NpyArray *array)
     for (int i = 0; i < array->rank; i++)
         if (__builtin_mul_overflow(array->count, array->dims[i], &array->count))
             return false;
-    return array->count <= INT64_MAX / (int64_t)sizeof(float);
+    return array->count <= INT64_MAX / (int64_t)sizeof(double);
 }
 
 bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem)
@@ -154,7 +160,7 @@ bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **pro
         return false;
     }
     size_t data = size - begin - length;
-    if (ok && (size_t)array->count * npy_element_size(array->type) != data) {
+    if (ok && (size_t)array->count * element_info(array->type)->bytes != data) {
         *problem = "it holds more or fewer bytes than its shape says";
         return false;
     }
@@ -167,8 +173,11 @@ bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **pro
 void npy_put_header(const NpyArray *array, Text *out)
 {
     Text dict = {0};
-    text_add(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-             array->type == NPY_F32 ? "<f4" : "|i1");
+    const char *type = "";
+    for (int i = 0; i < N_TYPES; i++)
+        type = types[i].type == array->type ? types[i].name : type;
+    text_add(&dict, "{'descr': %s, 'fortran_order': %s, 'shape': (", type,
+             array->is_fortran ? "True" : "False");
     for (int i = 0; i < array->rank; i++)
         text_add(&dict, "%s%lld", i ? ", " : "", (long long)array->dims[i]);
     text_string(&dict, array->rank == 1 ? ",), }" : "), }");

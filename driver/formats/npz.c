@@ -1,112 +1,85 @@
-/* Archives of arrays, by libzip, which belongs to this file alone. */
+/* Archives of arrays: read by zip.h, written by libzip, which belongs to this file alone. */
 #include "driver/formats/npz.h"
 
 #include "base/file.h"
 #include "base/library.h"
+#include "driver/formats/zip.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zip.h>
-
-/* Weights are no shorter packed: what grows by more than this is no file of such. */
-enum { MOST_GROWTH = 64, FREE_GROWTH = 64 << 20 };
-
-typedef struct Reading {
-    Diagnostics *diags;
-    Arena *arena;
-    zip_t *zip;
-    Npz *npz;
-    uint64_t left; /* bytes that may still be unpacked */
-} Reading;
-
-static bool refuse(Reading *r, const char *name, const char *problem)
-{
-    diag_error(r->diags, (Loc){0}, "%s: the array '%s': %s", r->npz->path, name, problem);
-    return false;
-}
 
 /* ---- reading ---- */
 
-/* The bytes of an entry, all of them and no more; NULL after an error. */
-static const void *unpack(Reading *r, const char *name, const zip_stat_t *stat)
+static bool npz_refuse(Diagnostics *diags, const Npz *npz, const char *name, const char *problem)
 {
-    char *bytes = arena_alloc(r->arena, (size_t)stat->size + 1);
-    zip_file_t *file = zip_fopen_index(r->zip, stat->index, 0);
-    if (!file) {
-        refuse(r, name, zip_strerror(r->zip));
-        return NULL;
-    }
-    char more;
-    zip_int64_t n = zip_fread(file, bytes, stat->size);
-    bool ok = n == (zip_int64_t)stat->size && zip_fread(file, &more, 1) == 0;
-    const char *problem = zip_error_code_zip(zip_file_get_error(file)) == ZIP_ER_OK
-                              ? "it is cut off, or longer than the archive says"
-                              : arena_strdup(r->arena, zip_file_strerror(file));
-    zip_fclose(file);
-    if (!ok)
-        refuse(r, name, problem);
-    return ok ? bytes : NULL;
+    diag_error(diags, (Loc){0}, "%s: the array '%s': %s", npz->path, name, problem);
+    return false;
 }
 
-static bool read_entry(Reading *r, zip_uint64_t i)
+static bool read_entry(Npz *npz, ZipArchive *zip, const ZipEntry *entry, bool is_checked)
 {
-    zip_stat_t stat;
-    const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_INDEX;
-    if (zip_stat_index(r->zip, i, 0, &stat) || (stat.valid & needed) != needed)
-        return refuse(r, "?", "it has no name or size");
-    size_t length = strlen(stat.name);
-    bool is_array = length > 4 && !strcmp(stat.name + length - 4, ".npy");
-    const char *name = arena_strndup(r->arena, stat.name, is_array ? length - 4 : length);
-    if (!is_array)
-        return refuse(r, name, "it is no .npy");
-    if (map_has(&r->npz->index, name))
-        return refuse(r, name, "there are two of the name");
-    if (stat.size > r->left)
-        return refuse(r, name, "unpacked, the file would be far larger than it is");
-    r->left -= stat.size;
-    const void *bytes = unpack(r, name, &stat);
-    NpyArray *array = ARENA_NEW(r->arena, NpyArray);
-    array->name = name;
+    static const char ending[] = ".npy";
+    const size_t length = strlen(entry->name), less = sizeof ending - 1;
     const char *problem;
+    if (length <= less || !text_ends(entry->name, ending))
+        return npz_refuse(zip->diags, npz, text_visible_name(zip->arena, entry->name),
+                          "it is no .npy");
+    NpyArray *array = ARENA_NEW(zip->arena, NpyArray);
+    array->name = arena_strndup(zip->arena, entry->name, length - less);
+    const void *bytes = (is_checked ? zip_checked : zip_bytes)(zip, entry);
     if (!bytes)
         return false;
-    if (!npy_parse(bytes, (size_t)stat.size, array, &problem))
-        return refuse(r, name, problem);
-    map_set(&r->npz->index, name, array);
-    vec_push(r->arena, r->npz->arrays, array);
+    if (!npy_parse(bytes, (size_t)entry->size, array, &problem))
+        return npz_refuse(zip->diags, npz, text_visible_name(zip->arena, array->name), problem);
+    map_set(&npz->index, array->name, array);
+    vec_push(zip->arena, npz->arrays, array);
     return true;
 }
 
-/* The archive of the source, which it frees. */
-static Npz *read_archive(Diagnostics *diags, Arena *arena, const char *path, zip_source_t *source)
+static Npz *read_arrays(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                        uint64_t size, bool is_checked)
 {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_stat_t whole = {0};
-    bool has_size = source && !zip_source_stat(source, &whole) && whole.valid & ZIP_STAT_SIZE;
-    zip_t *zip = has_size ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
-    if (!zip) {
-        diag_error(diags, (Loc){0}, "%s: %s", path,
-                   has_size ? zip_error_strerror(&error) : "cannot be read");
-        zip_source_free(source);
-        zip_error_fini(&error);
-        return NULL;
-    }
+    ZipArchive *zip = zip_parse(diags, arena, path, bytes, size);
     Npz *npz = ARENA_NEW(arena, Npz);
     npz->path = path;
     map_init(&npz->index, arena);
-    Reading r = {diags, arena, zip, npz, FREE_GROWTH};
-    if (whole.size < UINT64_MAX / MOST_GROWTH - FREE_GROWTH)
-        r.left += whole.size * MOST_GROWTH;
-    zip_int64_t n = zip_get_num_entries(zip, 0);
-    bool ok = true;
-    for (zip_int64_t i = 0; ok && i < n; i++)
-        ok = read_entry(&r, (zip_uint64_t)i);
-    zip_discard(zip);
-    zip_error_fini(&error);
-    return ok ? npz : NULL;
+    for (size_t i = 0; zip && i < zip->entries.count; i++)
+        if (!read_entry(npz, zip, zip->entries.data[i], is_checked))
+            return NULL;
+    return zip ? npz : NULL;
 }
+
+Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size)
+{
+    return read_arrays(diags, arena, path, bytes, size, false);
+}
+
+/* MappedFile: a mapping that an arena owns. */
+typedef struct MappedFile {
+    const void *map;
+    uint64_t size;
+} MappedFile;
+
+static void unmap(void *object)
+{
+    const MappedFile *file = object;
+    file_unmap(file->map, file->size);
+}
+
+Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
+{
+    MappedFile *file = ARENA_NEW(arena, MappedFile);
+    file->map = file_map(diags, path, &file->size);
+    if (!file->map)
+        return NULL;
+    arena_own(arena, file, unmap);
+    return read_arrays(diags, arena, path, file->map, file->size, true);
+}
+
+const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz->index, name); }
+
+/* ---- writing ---- */
 
 #define FUNCTION(f) LIBRARY_FUNCTION(f)
 #include "driver/formats/zip_functions.def"
@@ -127,35 +100,12 @@ static bool load_zip(Diagnostics *diags)
     return library_load(&library, diags);
 }
 
-Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
-{
-    uint64_t size;
-    int fd = load_zip(diags) ? file_open_regular(diags, path, &size) : -1;
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
-    if (fd >= 0 && !file)
-        close(fd);
-    return fd < 0 ? NULL
-                  : read_archive(diags, arena, path,
-                                 file ? zip_source_filep_create(file, 0, -1, NULL) : NULL);
-}
-
-Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size)
-{
-    return load_zip(diags)
-               ? read_archive(diags, arena, path, zip_source_buffer_create(bytes, size, 0, NULL))
-               : NULL;
-}
-
-const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz->index, name); }
-
-/* ---- writing ---- */
-
 /* Header and elements, which the archive frees; NULL after an error of libzip. */
 static zip_source_t *array_source(zip_t *zip, const NpyArray *array)
 {
     Text header = {0};
     npy_put_header(array, &header);
-    size_t size = npy_element_size(array->type);
+    size_t size = element_info(array->type)->bytes;
     for (int i = 0; i < array->rank; i++)
         size *= (size_t)array->dims[i];
     char *bytes = memory_resized(NULL, header.length + size);

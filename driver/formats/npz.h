@@ -2,24 +2,22 @@
  * Reading trusts nothing: a bad header or type, sizes that overflow or do not agree, a name that
  * occurs twice, and an archive that unpacks to far more than its size are errors. An error of
  * npz_read or npz_parse names the file, and the array if it is of one. */
-#ifndef DRIVER_EXCHANGE_NPZ_H
-#define DRIVER_EXCHANGE_NPZ_H
+#ifndef DRIVER_FORMATS_NPZ_H
+#define DRIVER_FORMATS_NPZ_H
 
-#include "base/diag.h"
 #include "base/map.h"
+#include "runtime/data/safetensors.h"
 
-#include <stdint.h>
+enum { NPY_MAX_RANK = ST_MAX_RANK };
 
-enum { NPY_MAX_RANK = 8 };
-
-/* NpyArray: little-endian elements in C order; bytes are int8 or uint8.
- *   data   `count` elements, at any address. They are in the arena where npz_read or npz_parse has
- *          made the array, and within its `bytes` where npy_parse has; of an array that is written
- *          they belong to the caller */
-typedef enum NpyType { NPY_F32, NPY_BYTES } NpyType;
+/* NpyArray: little-endian elements, one behind the other in the order of the axes, the last one
+ * fastest; is_fortran: the first one fastest.
+ *   data   `count` elements, at any address: in the file's bytes, or unpacked in the arena; of an
+ *          array that is written they belong to the caller */
 typedef struct NpyArray {
     const char *name; /* without .npy */
-    NpyType type;
+    StType type;
+    bool is_fortran;
     int rank;
     int64_t dims[NPY_MAX_RANK];
     int64_t count;
@@ -37,15 +35,24 @@ typedef struct Npz {
 bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem);
 /* Appends the bytes that precede an array's data in its file. */
 void npy_put_header(const NpyArray *array, Text *out);
-size_t npy_element_size(NpyType type);
 
-/* Reads all arrays of a file; npz_parse reads them from a file's bytes, with `path` for messages.
- * NULL after an error. (npz.c) */
+/* Reads all arrays of a file, which stays mapped while the arena lives, and checks their bytes;
+ * npz_parse reads them from a file's bytes, which must outlive them, with `path` for messages, and
+ * checks the bytes of unpacked arrays alone. NULL after an error. (npz.c) */
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path);
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size);
 const NpyArray *npz_find(const Npz *npz, const char *name); /* NULL if absent */
 /* Writes arrays (count follows from dims), not compressed, in their order; the same arrays give the
  * same bytes. False after an error: an old file is then not changed. */
 bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int64_t n);
+
+/* FormatParse (formats.h): the arrays of an .npz; and the one of a .npy, by the file's name without
+ * the ending. (npz_weights.c) */
+StFile *npz_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                          uint64_t size);
+StFile *npy_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                          uint64_t size);
+/* Whether a file is a zip of .npy alone. */
+bool npz_is(const unsigned char *bytes, uint64_t size);
 
 #endif

@@ -2,11 +2,12 @@
 #include "driver/run/checkpoints.h"
 
 #include "base/file.h"
-#include "runtime/data/safetensors.h"
+#include "driver/formats/formats.h"
 #include "runtime/train/train.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *run_params(Job *job, const char *folder)
 {
@@ -19,6 +20,8 @@ const char *run_params(Job *job, const char *folder)
     }
     return NULL;
 }
+
+bool run_is_weights(const char *path) { return !strcmp(file_name(path), RUN_WEIGHTS); }
 
 const char *run_newest_step(Job *job, const char *folder)
 {
@@ -37,7 +40,7 @@ bool run_can_resume(Job *job, const char *folder)
         return diag_errno(&job->diags, "write", last, errno), false;
     if (step)
         diag_note(&job->diags, (Loc){0}, "%s is missing: %s takes its place", last, step);
-    else if (other && !file_is_folder(other))
+    else if (other && !run_is_weights(other))
         job_error(
             job,
             "%s is missing, and would be begun anew: cp %s %s goes on from there, another --out begins anew",
@@ -66,7 +69,7 @@ bool run_is_checkpoint(Job *job, const char *path)
 {
     Diagnostics unseen;
     diag_init(&unseen, job->arena);
-    StFile *file = st_open(&unseen, job->arena, path);
+    StFile *file = format_open(&unseen, job->arena, path);
     bool is = !file || st_meta(file, "step");
     if (file)
         st_close(file);

@@ -9,6 +9,8 @@
 /* The checkpoint of a run: its average, else its best, else its last, else the folder RUN_WEIGHTS.
  * NULL: the run has none yet. */
 const char *run_params(Job *job, const char *folder);
+/* Whether that is RUN_WEIGHTS: weights of another program, a folder or a file of any format. */
+bool run_is_weights(const char *path);
 /* The newest step-N.safetensors; NULL: there is none. */
 const char *run_newest_step(Job *job, const char *folder);
 /* Whether there is a checkpoint to resume: last.safetensors. If it is missing, the newest

@@ -202,7 +202,8 @@ static bool load_params(Job *job, RunFolder *run)
 {
     if (!store_need_all(run->store))
         return job_no_memory(job);
-    if (run->weights || file_is_folder(run->checkpoint) || !run_is_checkpoint(job, run->checkpoint))
+    if (run->weights || run_is_weights(run->checkpoint) || file_is_folder(run->checkpoint) ||
+        !run_is_checkpoint(job, run->checkpoint))
         return weights_load(job, run->session.model, run->store, run->checkpoint, NULL);
     return checkpoint_load_params(&job->diags, job->arena, run->checkpoint, run->store,
                                   &run->state);

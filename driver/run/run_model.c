@@ -89,7 +89,7 @@ static bool check_params(Job *job, const char *folder, const Model *model)
     const char *path = run_params(job, folder);
     TextList list = {0};
     if (path)
-        list = file_is_folder(path) ? list_left_over(&quiet, folder, path, model)
+        list = run_is_weights(path) ? list_left_over(&quiet, folder, path, model)
                                     : list_differences(&quiet, path, model->module);
     if (!list.count)
         return true;

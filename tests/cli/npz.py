@@ -192,7 +192,7 @@ def break_it(npz, to, how):
     elif how == "order":
         arrays = put(table[key].replace(b"False", b"True "))
     elif how == "type":
-        arrays = put(table[key].replace(b"<f4", b"<f2"))
+        arrays = put(table[key].replace(b"<f4", b"<c8"))
     elif how == "huge":
         arrays = put(npy([1 << 40, 1 << 40], b""))
     elif how == "header":

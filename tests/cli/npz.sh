@@ -112,7 +112,7 @@ cannot() { # cannot PATTERN HOW: another .npz
 }
 cannot "opus.npz: the array 'encoder_l1_self_Wq': it holds more or fewer bytes" cut
 cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are in Fortran's order" order
-cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are of another type" type
+cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are of a type that is not read" type
 cannot "opus.npz: the array 'encoder_l1_self_Wq': its shape is larger than memory" huge
 cannot "opus.npz: the array 'encoder_l1_self_Wq': it is no .npy, or is cut off" header
 cannot "opus.npz: the array 'encoder_l1_self_Wq' is .8, 32., but by the settings and the vocabulary it is .16, 16." shape

@@ -30,6 +30,8 @@ static const Case cases[] = {
     {"w", BYTES("\x80\4\x95...."), "a pickle of Python"},
     {"w", BYTES("\x93NUMPY\1\0"), "an array of NumPy"},
     {"w", BYTES("GGUF\3\0\0\0"), "a GGUF, a model of llama.cpp"},
+    {"w", BYTES("GGUF\1\0\0\0"), "a GGUF of another version than 2 and 3, or big-endian"},
+    {"w", BYTES("GGUF\0\0\0\3"), "a GGUF of another version than 2 and 3, or big-endian"},
     {"w", BYTES("tjgg\1\0\0\0"), "a model of llama.cpp from before GGUF"},
     {"w", BYTES("\6\0\0\0\x0f\0TransformerSpec\0\7\0\0\0"), NULL}, /* length without NUL */
     {"w", BYTES("\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"), "a model of CTranslate2"},
@@ -85,10 +87,12 @@ typedef struct Pair {
 } Pair;
 
 static const Pair pairs[] = {
-    {"torch.pt", "torch"},
-    {"torch_legacy.bin", "torch"},
-    {"training.pth", "training"},
-    {"training_legacy.pt", "training"},
+    {"torch.pt", "torch"},        {"torch_legacy.bin", "torch"},
+    {"training.pth", "training"}, {"training_legacy.pt", "training"},
+    {"arrays.npz", "arrays"},     {"packed.npz", "arrays"},
+    {"one.npy", "one"},           {"blocks.gguf", "blocks"},
+    {"blocks_2.gguf", "blocks"},  {"llama.gguf", "llama"},
+    {"model.bin", "model"},       {"weights.onnx", "onnx"},
 };
 
 static void compare(const StTensor *is, const StTensor *wanted)

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void check_array(const NpyArray *array, const void *end)
 {
-    size_t length = (size_t)array->count * npy_element_size(array->type);
+    size_t length = (size_t)array->count * element_info(array->type)->bytes;
     if (array->rank > NPY_MAX_RANK || (const char *)array->data + length != (const char *)end)
         abort();
     Text again = {0};

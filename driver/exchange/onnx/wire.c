@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { VARINT = 0, BYTES = 2 };
+enum { VARINT = 0, BYTES = 2, FOUR_BYTES = 5 };
 
 static void put_varint(Text *message, uint64_t value)
 {
@@ -19,6 +19,17 @@ void wire_int(Text *message, int field, int64_t value)
 {
     put_varint(message, (uint64_t)field << 3 | VARINT);
     put_varint(message, (uint64_t)value);
+}
+
+void wire_float(Text *message, int field, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_varint(message, (uint64_t)field << 3 | FOUR_BYTES);
+    for (int i = 0; i < 4; i++) {
+        const char byte = (char)(bits >> 8 * i & 0xFF);
+        text_put(message, &byte, 1);
+    }
 }
 
 void wire_bytes(Text *message, int field, const void *bytes, size_t size)

@@ -30,6 +30,7 @@ typedef enum OnnxType {
 
 /* These append a field to a message. */
 void wire_int(Text *message, int field, int64_t value);
+void wire_float(Text *message, int field, float value);
 void wire_bytes(Text *message, int field, const void *bytes, size_t size);
 void wire_string(Text *message, int field, const char *string);
 /* A message as a field: the part's bytes are copied, and the part is freed. */

@@ -1,0 +1,170 @@
+/* From the variables of a specification to tensors. */
+#include "driver/formats/ctranslate2.h"
+
+#include "driver/formats/tensor_list.h"
+
+#include <string.h>
+
+enum { OLDEST = 4, NEWEST = 6 }; /* versions with types and aliases as here */
+
+/* By the order of include/ctranslate2/types.h. */
+static const StType types[] = {ST_F32, ST_I8, ST_I16, ST_I32, ST_F16, ST_BF16};
+enum { N_TYPES = sizeof types / sizeof *types };
+
+typedef struct SpecReader {
+    TensorList list;
+    const unsigned char *at, *end;
+    bool is_bad; /* the file is cut off */
+    Map index;   /* name → number of the tensor, from 1 */
+} SpecReader;
+
+static uint64_t take(SpecReader *r, int bytes)
+{
+    uint64_t value = 0;
+    if (r->end - r->at < bytes) {
+        r->is_bad = true;
+        return 0;
+    }
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)*r->at++ << (8 * i);
+    return value;
+}
+
+/* A string with its length, in which the NUL behind it counts. */
+static const char *take_name(SpecReader *r)
+{
+    const uint64_t length = take(r, 2);
+    if (r->is_bad || !length || length > (uint64_t)(r->end - r->at)) {
+        r->is_bad = true;
+        return "";
+    }
+    r->at += length;
+    return arena_strndup(r->list.arena, (const char *)r->at - length, (size_t)length - 1);
+}
+
+static bool read_variable(SpecReader *r)
+{
+    StTensor tensor = {.name = take_name(r)};
+    const uint64_t rank = take(r, 1);
+    if (rank > ST_MAX_RANK)
+        return tensor_list_refuse(&r->list, tensor.name, "it has more than 8 dimensions");
+    tensor.rank = (int)rank;
+    for (int d = 0; d < tensor.rank; d++)
+        tensor.dims[d] = (int64_t)take(r, 4);
+    const uint64_t type = take(r, 1), bytes = take(r, 4);
+    if (r->is_bad || bytes > (uint64_t)(r->end - r->at))
+        return !(r->is_bad = true);
+    if (type >= N_TYPES)
+        return tensor_list_refuse(&r->list, tensor.name, "its type is not known");
+    tensor.type = types[type];
+    const unsigned char *data = r->at;
+    r->at += bytes;
+    return tensor_list_add(&r->list, tensor, data, bytes);
+}
+
+/* Adds a tensor to those that are found; of two with a name the file is refused in the end. */
+static void remember(SpecReader *r, const char *name)
+{
+    map_set(&r->index, name, (void *)(uintptr_t)r->list.tensors.count);
+}
+
+static StTensor *find(SpecReader *r, const char *name)
+{
+    const uintptr_t number = (uintptr_t)map_get(&r->index, name);
+    return number ? &r->list.tensors.data[number - 1] : NULL;
+}
+
+/* One more name for a tensor. */
+static bool read_alias(SpecReader *r)
+{
+    const char *alias = take_name(r), *name = take_name(r);
+    const StTensor *tensor = r->is_bad ? NULL : find(r, name);
+    if (!tensor)
+        return tensor_list_refuse(&r->list, alias, "it is another name of no variable");
+    StTensor other = *tensor;
+    other.name = other.stored = alias;
+    vec_push(r->list.arena, r->list.tensors, other);
+    remember(r, alias);
+    return true;
+}
+
+/* Gives a matrix of int8 its scales: an element is its integer over the scale of its row. */
+static bool scale_rows(SpecReader *r, StTensor *tensor)
+{
+    const StTensor *scale = find(r, arena_printf(r->list.arena, "%s_scale", tensor->stored));
+    if (tensor->type == ST_I16 && scale)
+        return tensor_list_refuse(
+            &r->list, tensor->name,
+            "it is quantised to 16 bits, which is not read: convert the model "
+            "to float32 or int8");
+    if (tensor->type != ST_I8 || !scale || tensor->rank != 2)
+        return true;
+    const int64_t rows = tensor->dims[0];
+    if (scale->type != ST_F32 || scale->count != rows)
+        return tensor_list_refuse(&r->list, tensor->name, "its scales are not one a row");
+    float *factors = ARENA_ARRAY(r->list.arena, float, rows + 1);
+    for (int64_t i = 0; i < rows; i++)
+        factors[i] = 1 / (float)st_value(scale, i);
+    tensor->scales = (StScales){.data = factors,
+                                .bits = 8,
+                                .axis = 1,
+                                .n = tensor->dims[1],
+                                .inner = 1,
+                                .run = tensor->dims[1]};
+    return true;
+}
+
+/* What is only the scales of another variable is no tensor of the model. */
+static bool is_scale(SpecReader *r, const StTensor *tensor)
+{
+    static const char ending[] = "_scale";
+    const size_t length = strlen(tensor->stored), less = sizeof ending - 1;
+    if (!text_ends(tensor->stored, ending))
+        return false;
+    const StTensor *of = find(r, arena_strndup(r->list.arena, tensor->stored, length - less));
+    return of && of->scales.data;
+}
+
+static bool read_all(SpecReader *r)
+{
+    const uint64_t version = take(r, 4);
+    if (version < OLDEST || version > NEWEST)
+        return tensor_list_refuse(
+            &r->list, NULL,
+            arena_printf(r->list.arena,
+                         "its version is %llu; %d to %d are read: convert the model again",
+                         (unsigned long long)version, OLDEST, NEWEST));
+    take_name(r);
+    take(r, 4); /* the specification's revision */
+    for (uint64_t n = take(r, 4); n && !r->is_bad; n--) {
+        if (!read_variable(r))
+            return false;
+        remember(r, vec_last(r->list.tensors).name);
+    }
+    for (uint64_t n = take(r, 4); n && !r->is_bad; n--)
+        if (!read_alias(r))
+            return false;
+    for (size_t i = 0; i < r->list.tensors.count && !r->is_bad; i++)
+        if (!scale_rows(r, &r->list.tensors.data[i]))
+            return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < r->list.tensors.count && !r->is_bad; i++)
+        if (!is_scale(r, &r->list.tensors.data[i]))
+            r->list.tensors.data[kept++] = r->list.tensors.data[i];
+    r->list.tensors.count = kept;
+    return !r->is_bad;
+}
+
+StFile *ctranslate2_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                          uint64_t size)
+{
+    SpecReader r = {.list = {.diags = diags, .arena = arena, .path = path}, .at = bytes};
+    r.end = r.at + size;
+    map_init(&r.index, arena);
+    const int errors = diags->errors;
+    if (read_all(&r))
+        return tensor_list_file(&r.list);
+    if (diags->errors == errors)
+        tensor_list_refuse(&r.list, NULL, "the file is cut off");
+    return NULL;
+}

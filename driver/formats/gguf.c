@@ -1,0 +1,319 @@
+/* From a file's bytes to its metadata and tensors. */
+#include "driver/formats/gguf.h"
+
+#include <string.h>
+
+enum { MAGIC_BYTES = 4, ALIGNMENT = 32, MOST_ALIGNMENT = 1 << 20, MAX_DIMS = 4 };
+
+static const char magic[] = "GGUF";
+
+typedef struct GgufReader {
+    Gguf *gguf;
+    const unsigned char *bytes, *at, *end;
+    bool is_bad; /* the file is cut off */
+} GgufReader;
+
+static bool gguf_refuse(GgufReader *r, const char *problem)
+{
+    return tensor_list_refuse(&r->gguf->list, NULL, problem);
+}
+
+/* ---- numbers ---- */
+
+static uint64_t number_at(const unsigned char *at, size_t bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+static uint64_t take(GgufReader *r, size_t bytes)
+{
+    if ((size_t)(r->end - r->at) < bytes) {
+        r->is_bad = true;
+        return 0;
+    }
+    r->at += bytes;
+    return number_at(r->at - bytes, bytes);
+}
+
+/* A name; a NUL within ends it. */
+static const char *take_name(GgufReader *r)
+{
+    enum { LONGEST = 0xFFFF }; /* of a key, by docs/gguf.md */
+    const uint64_t length = take(r, 8);
+    if (r->is_bad || length > LONGEST || length > (uint64_t)(r->end - r->at)) {
+        r->is_bad = true;
+        return "";
+    }
+    r->at += length;
+    return arena_strndup(r->gguf->list.arena, (const char *)r->at - length, (size_t)length);
+}
+
+static size_t kind_bytes(GgufKind kind)
+{
+    static const unsigned char bytes[GGUF_KINDS] = {
+        [GGUF_U8] = 1,  [GGUF_I8] = 1,  [GGUF_U16] = 2, [GGUF_I16] = 2,
+        [GGUF_U32] = 4, [GGUF_I32] = 4, [GGUF_F32] = 4, [GGUF_BOOL] = 1,
+        [GGUF_U64] = 8, [GGUF_I64] = 8, [GGUF_F64] = 8};
+    return bytes[kind];
+}
+
+double gguf_number(const GgufValue *value, uint64_t i)
+{
+    if (!value || i >= value->n || value->kind == GGUF_STRING)
+        return 0;
+    const size_t bytes = kind_bytes(value->kind);
+    const uint64_t bits = number_at(value->data + i * bytes, bytes);
+    const uint32_t half = (uint32_t)bits;
+    float single;
+    double whole;
+    memcpy(&single, &half, sizeof single);
+    memcpy(&whole, &bits, sizeof whole);
+    switch (value->kind) {
+    case GGUF_I8: return (int8_t)bits;
+    case GGUF_I16: return (int16_t)bits;
+    case GGUF_I32: return (int32_t)half;
+    case GGUF_I64: return (double)(int64_t)bits;
+    case GGUF_F32: return (double)single;
+    case GGUF_F64: return whole;
+    default: return (double)bits;
+    }
+}
+
+const char *gguf_next(const Gguf *gguf, const unsigned char **at)
+{
+    const uint64_t length = number_at(*at, 8);
+    *at += 8 + length;
+    return arena_strndup(gguf->list.arena, (const char *)*at - length, (size_t)length);
+}
+
+const char *gguf_text(const Gguf *gguf, const GgufValue *value)
+{
+    if (!value || value->kind != GGUF_STRING || value->is_array)
+        return NULL;
+    const unsigned char *at = value->data;
+    return gguf_next(gguf, &at);
+}
+
+/* ---- metadata ---- */
+
+/* Steps over n values of a kind. */
+static void skip_values(GgufReader *r, GgufKind kind, uint64_t n)
+{
+    if (kind != GGUF_STRING) {
+        const size_t bytes = kind_bytes(kind);
+        if (n > (uint64_t)(r->end - r->at) / bytes)
+            r->is_bad = true;
+        else
+            r->at += n * bytes;
+        return;
+    }
+    for (uint64_t i = 0; i < n && !r->is_bad; i++) {
+        const uint64_t length = take(r, 8);
+        if (r->is_bad || length > (uint64_t)(r->end - r->at))
+            r->is_bad = true;
+        else
+            r->at += length;
+    }
+}
+
+static bool read_value(GgufReader *r)
+{
+    GgufValue *value = ARENA_NEW(r->gguf->list.arena, GgufValue);
+    value->key = take_name(r);
+    uint64_t kind = take(r, 4);
+    value->n = 1;
+    if (kind == GGUF_ARRAY) {
+        value->is_array = true;
+        kind = take(r, 4);
+        value->n = take(r, 8);
+    }
+    if (r->is_bad)
+        return false;
+    if (kind >= GGUF_KINDS || kind == GGUF_ARRAY)
+        return gguf_refuse(r, arena_printf(r->gguf->list.arena,
+                                           "the value of '%s' is of a type that is not known",
+                                           text_visible_name(r->gguf->list.arena, value->key)));
+    value->kind = (GgufKind)kind;
+    value->data = r->at;
+    skip_values(r, value->kind, value->n);
+    map_set(&r->gguf->index, value->key, value);
+    vec_push(r->gguf->list.arena, r->gguf->values, value);
+    return !r->is_bad;
+}
+
+const GgufValue *gguf_find(const Gguf *gguf, const char *key) { return map_get(&gguf->index, key); }
+
+const GgufValue *gguf_own(const Gguf *gguf, const char *key)
+{
+    return gguf_find(gguf, arena_printf(gguf->list.arena, "%s.%s", gguf->architecture, key));
+}
+
+/* ---- tensors ---- */
+
+/* The description of a tensor; *offset of its data. The first of its sizes is that of the elements
+ * beside each other. */
+static bool read_tensor(GgufReader *r, StTensor *tensor, uint64_t *offset)
+{
+    *tensor = (StTensor){.name = take_name(r)};
+    const uint64_t rank = take(r, 4);
+    if (r->is_bad)
+        return false;
+    if (rank > MAX_DIMS)
+        return tensor_list_refuse(&r->gguf->list, tensor->name, "it has more than 4 dimensions");
+    tensor->rank = (int)rank;
+    for (int d = tensor->rank; d-- > 0;)
+        tensor->dims[d] = (int64_t)take(r, 8); /* a negative one is refused as it is added */
+    const uint32_t number = (uint32_t)take(r, 4);
+    const GgufType *type = gguf_type(number);
+    *offset = take(r, 8);
+    if (r->is_bad)
+        return false;
+    if (!gguf_type_is_read(type))
+        return tensor_list_refuse(
+            &r->gguf->list, tensor->name,
+            type ? arena_printf(r->gguf->list.arena, "its type %s is not read", type->name)
+                 : arena_printf(r->gguf->list.arena, "its type, number %u, is not known", number));
+    tensor->type = type->type;
+    tensor->blocks = type->blocks;
+    if (type->blocks && (!rank || tensor->dims[rank - 1] % type->blocks->elements))
+        return tensor_list_refuse(&r->gguf->list, tensor->name, "its rows are of no whole blocks");
+    return true;
+}
+
+static bool read_tensors(GgufReader *r, uint64_t n, uint64_t alignment)
+{
+    VEC(uint64_t) offsets = {0};
+    VEC(StTensor) tensors = {0};
+    for (uint64_t i = 0; i < n; i++) {
+        StTensor tensor;
+        uint64_t offset = 0;
+        if (!read_tensor(r, &tensor, &offset))
+            return false;
+        vec_push(r->gguf->list.arena, tensors, tensor);
+        vec_push(r->gguf->list.arena, offsets, offset);
+    }
+    const uint64_t size = (uint64_t)(r->end - r->bytes);
+    uint64_t data = (uint64_t)(r->at - r->bytes);
+    data += (alignment - data % alignment) % alignment;
+    for (uint64_t i = 0; i < n; i++) {
+        if (data > size || offsets.data[i] > size - data)
+            return tensor_list_refuse(&r->gguf->list, tensors.data[i].name, "its data is cut off");
+        const uint64_t at = data + offsets.data[i];
+        if (!tensor_list_add(&r->gguf->list, tensors.data[i], r->bytes + at, size - at))
+            return false;
+    }
+    return true;
+}
+
+static bool read_all(GgufReader *r)
+{
+    r->at += MAGIC_BYTES + 4;
+    const uint64_t n_tensors = take(r, 8), n_values = take(r, 8);
+    for (uint64_t i = 0; i < n_values && !r->is_bad; i++)
+        if (!read_value(r))
+            return false;
+    const char *name = gguf_text(r->gguf, gguf_find(r->gguf, "general.architecture"));
+    r->gguf->architecture = name ? name : "";
+    const GgufValue *own = gguf_find(r->gguf, "general.alignment");
+    const double alignment = own ? gguf_number(own, 0) : ALIGNMENT;
+    if (!(alignment >= 1 && alignment <= MOST_ALIGNMENT))
+        return gguf_refuse(r, "its alignment is no number of bytes");
+    return !r->is_bad && read_tensors(r, n_tensors, (uint64_t)alignment);
+}
+
+bool gguf_is_read(const unsigned char *bytes, uint64_t size)
+{
+    if (size < MAGIC_BYTES + 4 || memcmp(bytes, magic, MAGIC_BYTES))
+        return false;
+    const uint64_t version = number_at(bytes + MAGIC_BYTES, 4);
+    return version == 2 || version == 3;
+}
+
+Gguf *gguf_read(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                uint64_t size)
+{
+    Gguf *gguf = ARENA_NEW(arena, Gguf);
+    *gguf = (Gguf){.list = {.diags = diags, .arena = arena, .path = path}};
+    map_init(&gguf->index, arena);
+    GgufReader r = {.gguf = gguf, .bytes = bytes, .at = bytes};
+    r.end = r.at + size;
+    const int errors = diags->errors;
+    if (gguf_is_read(bytes, size) && read_all(&r))
+        return gguf;
+    if (diags->errors == errors)
+        gguf_refuse(&r, gguf_is_read(bytes, size) ? "the file is cut off"
+                                                  : "it is no GGUF of version 2 or 3");
+    return NULL;
+}
+
+/* ---- published names ---- */
+
+/* The rows of each head: first the even ones, then the odd ones. False: the heads do not divide
+ * the rows. */
+static bool view_rows(const Gguf *gguf, StTensor *tensor, double heads)
+{
+    const int64_t rows = tensor->rank ? tensor->dims[0] : 0;
+    if (!(heads >= 1 && heads <= (double)rows) || rows % (2 * (int64_t)heads))
+        return false;
+    const int64_t width = tensor->rank > 1 ? tensor->count / rows : 1;
+    const int64_t half = rows / (int64_t)heads / 2;
+    StView *view = ARENA_NEW(gguf->list.arena, StView);
+    *view = (StView){.rank = 4,
+                     .sizes = {(int64_t)heads, 2, half, width},
+                     .strides = {2 * half * width, width, 2 * width, 1}};
+    tensor->view = view;
+    return true;
+}
+
+static bool view_turned(const Gguf *gguf, StTensor *tensor)
+{
+    if (tensor->rank != 2)
+        return false;
+    StView *view = ARENA_NEW(gguf->list.arena, StView);
+    const int64_t rows = tensor->dims[0], columns = tensor->dims[1];
+    *view = (StView){.rank = 2, .sizes = {columns, rows}, .strides = {1, columns}};
+    tensor->dims[0] = columns;
+    tensor->dims[1] = rows;
+    tensor->view = view;
+    return true;
+}
+
+static bool publish(const Gguf *gguf, const GgufName *row, StTensor *tensor)
+{
+    const GgufValue *heads = gguf_own(gguf, "attention.head_count");
+    const GgufValue *keys = gguf_own(gguf, "attention.head_count_kv");
+    if (!tensor->count)
+        return true;
+    switch (row->how) {
+    case GGUF_ROWS: return view_rows(gguf, tensor, gguf_number(heads, 0));
+    case GGUF_KEY_ROWS: return view_rows(gguf, tensor, gguf_number(keys ? keys : heads, 0));
+    case GGUF_TRANSPOSED: return view_turned(gguf, tensor);
+    default: return true;
+    }
+}
+
+StFile *gguf_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                   uint64_t size)
+{
+    Gguf *gguf = gguf_read(diags, arena, path, bytes, size);
+    if (!gguf)
+        return NULL;
+    const GgufArchitecture *architecture = gguf_architecture(gguf->architecture);
+    for (size_t i = 0; architecture && i < gguf->list.tensors.count; i++) {
+        StTensor *tensor = &gguf->list.tensors.data[i];
+        int64_t block;
+        const GgufName *row = gguf_name(architecture, tensor->name, false, &block);
+        if (!row)
+            continue;
+        if (!publish(gguf, row, tensor)) {
+            tensor_list_refuse(&gguf->list, tensor->name,
+                               "its shape does not fit the heads that the metadata say");
+            return NULL;
+        }
+        tensor->name = gguf_name_text(arena, row->published, block);
+    }
+    return tensor_list_file(&gguf->list);
+}

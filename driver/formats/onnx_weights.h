@@ -1,0 +1,13 @@
+/* The initialisers of an ONNX model (onnx.proto of ONNX: ModelProto.graph.initializer) as tensors
+ * by name, and the tensors of its Constant nodes, each under the name of its output. What is kept
+ * in other files beside the model (external data) is refused. */
+#ifndef DRIVER_FORMATS_ONNX_WEIGHTS_H
+#define DRIVER_FORMATS_ONNX_WEIGHTS_H
+
+#include "runtime/data/safetensors.h"
+
+/* FormatParse (formats.h). */
+StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                           uint64_t size);
+
+#endif

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Files of weights of other programs, as --weights and tfc import take them. tests/driver/test_formats.c compares their
+# tensors with those programs' own; here the same model from another file answers the same.
+# Usage: formats.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+formats=$root/tests/fixtures/formats
+cd "$work"
+
+# A GGUF is a whole model. The same params in Hugging Face's folder, with the tokenizer that was in the GGUF.
+"$tfc" import "$formats/llama.gguf" -o gguf 2>err.txt || fail "$(cat err.txt)"
+[ ! -s err.txt ] || fail "import says: $(cat err.txt)"
+[ "$(readlink gguf/weights)" = "$formats/llama.gguf" ] || fail "the GGUF was copied"
+mkdir folder
+cp gguf/published/tokenizer* folder
+sed 's/"eos_token_id": .*\]/"eos_token_id": 2/' "$root/tests/fixtures/published/llama.json" >folder/config.json
+cp "$formats/llama.safetensors" folder/model.safetensors
+"$tfc" import folder -o hf 2>err.txt || fail "$(cat err.txt)"
+printf 'ab cd\nabcd\n\nhij abab cd\n' >prompts.txt
+greedy="--input prompts.txt --tokens 12 --temperature 0 --json"
+"$tfc" generate gguf $greedy >a.txt
+"$tfc" generate hf $greedy | cmp - a.txt || fail "a GGUF continues otherwise than its folder"
+grep -q '"chat_template": "{{ messages }}"' gguf/published/tokenizer_config.json || fail "no chat template"
+"$tfc" import "$formats/llama.gguf" -o copied --copy
+[ ! -L copied/weights ] || fail "the GGUF was not copied"
+"$tfc" generate copied $greedy | cmp - a.txt || fail "a copied GGUF continues otherwise"
+
+# A bare file: what model it is stands beside it, or in the folder of --config.
+"$tfc" import "$formats/llama.safetensors" --config folder -o bare
+"$tfc" generate bare $greedy | cmp - a.txt || fail "a bare file continues otherwise"
+cp "$formats/llama.gguf" folder/w.gguf
+"$tfc" import folder/model.safetensors -o beside
+"$tfc" generate beside $greedy | cmp - a.txt || fail "a file beside its config.json continues otherwise"
+"$tfc" import folder/w.gguf --config folder/config.json -o other
+"$tfc" generate other $greedy | cmp - a.txt || fail "a GGUF with another configuration continues otherwise"
+refuses 1 "is a file of weights, which says nothing of its model, and there is no config.json beside it" \
+    "$tfc" import "$formats/llama.safetensors" -o no
+refuses 1 "config is for a file of weights, and folder is a folder" "$tfc" import folder --config folder -o no
+refuses 1 "config folder/w.gguf: expected a folder with config.json" \
+    "$tfc" import folder/model.safetensors --config folder/w.gguf -o no
+refuses 1 "its architecture is 'none'" "$tfc" import "$formats/blocks.gguf" -o no
+[ ! -e no ] || fail "a folder is left"
+
+# All commands read all formats, and say what a file has.
+"$tfc" info "$formats/blocks.gguf" >info.txt
+grep -q 'q6_k  *Q6_K\[2, 512\]' info.txt || fail "$(cat info.txt)"
+"$tfc" export hf -o params.safetensors
+cat >model.tfg <<'END'
+model line
+param w : [2, 3, 4] = zeros
+dim B
+input x : f32[B, 4]
+output y = x @ transpose(w[0])
+weights { w = "cube" }
+END
+cat >x.py <<'END'
+import struct, sys
+sys.stdout.buffer.write(struct.pack("<Q", 66) + b'{"x": {"dtype": "F32", "shape": [1, 4], "data_offsets": [0, 16]}}' .ljust(66))
+sys.stdout.buffer.write(struct.pack("<4f", 1, 2, 3, 4))
+END
+python3 x.py >x.safetensors
+for file in arrays.npz packed.npz arrays.safetensors; do
+    "$tfc" run model.tfg --weights "$formats/$file" --in x.safetensors --out "$file.out" || fail "$file"
+    cmp "$file.out" arrays.npz.out || fail "$file computes otherwise"
+done
+echo "formats: a model from any file"
