@@ -1,6 +1,7 @@
 /* tfc export: params, or a model as ONNX, as a file for other programs. */
 #include "cli/commands/commands.h"
 #include "cli/options/endings.h"
+#include "driver/exchange/gguf_export.h"
 #include "driver/exchange/npz_export.h"
 #include "driver/exchange/onnx/export.h"
 #include "driver/ports/patterns.h"
@@ -11,7 +12,7 @@
 
 typedef struct Export {
     Common common;
-    const char *out, *format, *function;
+    const char *out, *format, *function, *type;
     bool merge;
     TextList only;
 } Export;
@@ -25,6 +26,9 @@ static bool write_params(Job *job, Session *session, const Export *o, const Mode
         return published_write(job, model->run, session->model, store, &what, o->out);
     if (!strcmp(o->format, "marian"))
         return npz_export(job, model->run, store, &what, o->out);
+    if (!strcmp(o->format, "gguf"))
+        return gguf_export(job, model->run, session->model, store, &what, o->type ? o->type : "f32",
+                           o->out);
     if (strcmp(o->format, "onnx"))
         return weights_export(job, session->model, store, &what, o->out);
     const Function *function = session_function(session, o->function ? o->function : "forward");
@@ -75,17 +79,22 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
         return cli_usage_error("--format onnx is a whole model, without --merge and --only");
     if (!onnx && o->function)
         return cli_usage_error("--function is for --format onnx");
+    if (o->type && strcmp(o->format, "gguf"))
+        return cli_usage_error("--type is for --format gguf; the other formats are of f32");
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));
 }
 
 static const Option options[] = {
     {"-o", "FILE", OUTPUT(Export, out), 0, NULL, "where to write"},
-    {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, NULL,
+    {"format", "safetensors|hf|marian|onnx|gguf", FIELD(Export, format), 0, NULL,
      "safetensors: params with the names and layout of the model's weights block. hf: FILE is a\n"
      "folder with params, config.json and tokenizer, for runs that come from tfc import. marian:\n"
-     "Marian's model.npz. onnx: a function of the model as an ONNX model of opset 17 (as FILE\n"
-     "ends: .safetensors or none, .npz, .onnx)"},
+     "Marian's model.npz. onnx: a function of the model as an ONNX model of opset 17. gguf:\n"
+     "for llama.cpp, with tokenizer and chat template, for runs that come from tfc import (as FILE\n"
+     "ends: .safetensors or none, .npz, .onnx, .gguf)"},
+    {"type", "f32|f16|bf16|q8_0|q4_0", FIELD(Export, type), 0, NULL,
+     "type of the matrices with --format gguf (f32)"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "function for --format onnx: forward, encode or decode_step (forward)"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,

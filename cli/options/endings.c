@@ -26,6 +26,7 @@ static const Ending endings[] = {
     {".safetensors", "export",  "safetensors", "the params"},
     {".onnx",        "export",  "onnx",        "the model as ONNX"},
     {".npz",         "export",  "marian",      "params for Marian"},
+    {".gguf",        "export",  "gguf",        "the model for llama.cpp"},
     {"",             "export",  "safetensors", "the params"},
     {".html",        "dump",    "html",        "a page"},
     {".dot",         "dump",    "dot",         "a graph"},

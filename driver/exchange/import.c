@@ -314,6 +314,7 @@ static bool check_sizes(Import *m, const Module *module)
 static bool try_weights(Import *m, Session *session, TextList *unused)
 {
     Store *store = store_new();
+    store_defer(store);
     const WeightsLoad how = {.unused = unused};
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));
     bool ok = program && (store_add_program(store, program) || job_no_memory(m->job)) &&

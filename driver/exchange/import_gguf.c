@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json_write.h"
+#include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/onnx/wire.h"
 #include "driver/formats/gguf.h"
 
@@ -28,32 +29,6 @@ static bool gguf_wrong(const GgufImport *m, const char *problem)
 
 /* ---- config.json ---- */
 
-/* GgufKey: a key of the architecture as one of config.json. `missing`: the value where the file
- * does not say; 0: config.json then lacks the key, too. */
-typedef struct GgufKey {
-    const char *model_type, *theirs, *published;
-    double missing;
-} GgufKey;
-
-/* model_type "": of all but GPT-2. */
-static const GgufKey keys[] = {
-    {"", "embedding_length", "hidden_size", 0},
-    {"", "block_count", "num_hidden_layers", 0},
-    {"", "feed_forward_length", "intermediate_size", 0},
-    {"", "attention.head_count", "num_attention_heads", 0},
-    {"", "attention.head_count_kv", "num_key_value_heads", 0},
-    {"", "attention.key_length", "head_dim", 0},
-    {"", "context_length", "max_position_embeddings", 0},
-    {"", "attention.layer_norm_rms_epsilon", "rms_norm_eps", 0},
-    {"", "rope.freq_base", "rope_theta", 10000},
-    {"gpt2", "embedding_length", "n_embd", 0},
-    {"gpt2", "block_count", "n_layer", 0},
-    {"gpt2", "attention.head_count", "n_head", 0},
-    {"gpt2", "context_length", "n_positions", 0},
-    {"gpt2", "feed_forward_length", "n_inner", 0},
-    {"gpt2", "attention.layer_norm_epsilon", "layer_norm_epsilon", 0},
-};
-
 static bool has_tensor(const GgufImport *m, const char *name)
 {
     for (size_t i = 0; i < m->gguf->list.tensors.count; i++)
@@ -62,9 +37,10 @@ static bool has_tensor(const GgufImport *m, const char *name)
     return false;
 }
 
+enum { DIGITS = 7 }; /* of an f32 */
+
 static void put_number(JsonWriter *json, const char *key, const GgufValue *value)
 {
-    enum { DIGITS = 7 }; /* of an f32 */
     if (value->kind == GGUF_F32 || value->kind == GGUF_F64)
         json_put_number(json, key, gguf_number(value, 0), DIGITS);
     else
@@ -111,14 +87,14 @@ static bool write_config(const GgufImport *m)
     json_open(&json, NULL, '{');
     json_put_text(&json, "model_type", type);
     json_put_integer(&json, "vocab_size", tokens ? (int64_t)tokens->n : 0);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const GgufValue *value = gguf_own(m->gguf, keys[i].theirs);
-        if ((*keys[i].model_type != 0) != is_gpt2)
+    for (const GgufKey *key = gguf_keys; key->theirs; key++) {
+        const GgufValue *value = gguf_own(m->gguf, key->theirs);
+        if ((*key->model_type != 0) != is_gpt2)
             continue;
         if (value && !value->is_array && value->kind != GGUF_STRING)
-            put_number(&json, keys[i].published, value);
-        else if (keys[i].missing != 0)
-            json_put_number(&json, keys[i].published, keys[i].missing, 7);
+            put_number(&json, key->published, value);
+        else if (key->missing != 0)
+            json_put_number(&json, key->published, key->missing, DIGITS);
     }
     put_token(m, &json, "bos_token_id", "bos_token_id");
     put_token(m, &json, "eos_token_id", "eos_token_id");
@@ -135,19 +111,6 @@ static bool write_config(const GgufImport *m)
 /* ---- tokenizers ---- */
 
 enum { TOKEN_CONTROL = 3, TOKEN_USER = 4, TOKEN_BYTE = 6 }; /* as SentencePiece's types */
-
-/* How texts are cut before merges, by the name of the pre-tokenizer (llama-vocab.cpp and the
- * tokenizer.json of each model); NULL: as GPT-2. */
-static const struct {
-    const char *name, *pattern;
-} cuts[] = {
-    {"gpt-2", NULL},
-    {"default", NULL},
-    {"llama-bpe", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
-                  "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
-    {"qwen2", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
-              "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
-};
 
 static void put_byte_level(JsonWriter *json, const char *key, bool cuts_too)
 {
@@ -213,15 +176,16 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
 {
     const GgufValue *merges = gguf_find(m->gguf, "tokenizer.ggml.merges");
     const char *cut = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.pre"));
-    size_t c = 0;
-    while (cut && c < sizeof cuts / sizeof *cuts && strcmp(cuts[c].name, cut))
-        c++;
-    if (c == sizeof cuts / sizeof *cuts)
-        return gguf_wrong(m, arena_printf(m->job->arena,
-                                          "its texts are cut as '%s' (tokenizer.ggml.pre), which "
-                                          "is not known here: --config FILE takes config.json and "
-                                          "tokenizer.json of the published folder",
-                                          text_visible_name(m->job->arena, cut)));
+    const GgufCut *rule = gguf_cuts;
+    while (cut && rule->name && strcmp(rule->name, cut))
+        rule++;
+    if (!rule->name)
+        return gguf_wrong(m,
+                          arena_printf(m->job->arena,
+                                       "its texts are cut as '%s' (tokenizer.ggml.pre), which "
+                                       "is not known here: --config FOLDER takes config.json and "
+                                       "tokenizer.json of the published folder",
+                                       text_visible_name(m->job->arena, cut)));
     if (!merges || merges->kind != GGUF_STRING || !merges->is_array)
         return gguf_wrong(m, "its tokenizer has no merges");
     Text text = {0};
@@ -229,11 +193,11 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     json_open(&json, NULL, '{');
     json_put_text(&json, "version", "1.0");
     put_added(m, tokens, &json);
-    put_cuts(&json, cuts[c].pattern);
+    put_cuts(&json, rule->pattern);
     put_byte_level(&json, "decoder", true);
     json_open(&json, "model", '{');
     json_put_text(&json, "type", "BPE");
-    json_put_bool(&json, "ignore_merges", !strcmp(cuts[c].name, "llama-bpe"));
+    json_put_bool(&json, "ignore_merges", !strcmp(rule->name, "llama-bpe"));
     json_open(&json, "vocab", '{');
     const unsigned char *at = tokens->data;
     for (uint64_t i = 0; i < tokens->n; i++)
@@ -265,13 +229,6 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens)
         PAD = 43
     };
     enum { DUMMY_PREFIX = 3, REMOVE_EXTRA = 4, ESCAPE = 5 };
-    static const struct {
-        const char *key;
-        int field;
-    } ids[] = {{"unknown_token_id", UNKNOWN},
-               {"bos_token_id", BEGIN},
-               {"eos_token_id", END},
-               {"padding_token_id", PAD}};
     const GgufValue *scores = gguf_find(m->gguf, "tokenizer.ggml.scores");
     const GgufValue *prefix = gguf_find(m->gguf, "tokenizer.ggml.add_space_prefix");
     const unsigned char *at = tokens->data;
@@ -288,10 +245,10 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens)
     Text trainer = {0}, normalizer = {0};
     wire_int(&trainer, MODEL_TYPE, OF_MERGES);
     wire_int(&trainer, BYTE_FALLBACK, has_bytes);
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+    for (const GgufToken *token = gguf_tokens; token->theirs; token++) {
         const GgufValue *id =
-            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", ids[i].key));
-        wire_int(&trainer, ids[i].field, id ? (int64_t)gguf_number(id, 0) : -1);
+            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", token->theirs));
+        wire_int(&trainer, token->piece_field, id ? (int64_t)gguf_number(id, 0) : -1);
     }
     wire_message(&model, TRAINER, &trainer);
     wire_int(&normalizer, DUMMY_PREFIX, prefix ? gguf_number(prefix, 0) != 0 : 1);
@@ -308,18 +265,18 @@ static bool write_tokenizer(const GgufImport *m)
     const char *model = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.model"));
     const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
     if (!model || !tokens || !tokens->is_array || tokens->kind != GGUF_STRING)
-        return gguf_wrong(m,
-                          "it has no tokenizer: --config FILE takes config.json and the tokenizer "
-                          "beside it");
+        return gguf_wrong(
+            m, "it has no tokenizer: --config FOLDER takes config.json and the tokenizer "
+               "beside it");
     if (!strcmp(model, "gpt2"))
         return write_bpe(m, tokens);
     if (!strcmp(model, "llama"))
         return write_pieces(m, tokens);
-    return gguf_wrong(m,
-                      arena_printf(m->job->arena,
-                                   "its tokenizer is '%s'; gpt2 and llama are read: --config FILE "
-                                   "takes config.json and the tokenizer beside it",
-                                   text_visible_name(m->job->arena, model)));
+    return gguf_wrong(
+        m, arena_printf(m->job->arena,
+                        "its tokenizer is '%s'; gpt2 and llama are read: --config FOLDER "
+                        "takes config.json and the tokenizer beside it",
+                        text_visible_name(m->job->arena, model)));
 }
 
 /* The text of a token; NULL: there is none. */

@@ -10,6 +10,7 @@
 #include "passes/optimizer.h"
 #include "runtime/train/checkpoint.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef TextList Names;
@@ -74,6 +75,29 @@ static void take_names(const Shards *shards, const WeightPart *part, Missing *mi
     }
 }
 
+/* Reads the values of a tensor of floats, some at a time. */
+static bool check_finite(Job *job, const Shard *from)
+{
+    enum { AT_ONCE = 1 << 14 };
+    static float values[AT_ONCE];
+    const StTensor *tensor = from->tensor;
+    int64_t bad = 0, first = 0;
+    for (int64_t i = 0; i < tensor->count; i += AT_ONCE) {
+        const int64_t left = tensor->count - i, n = left < AT_ONCE ? left : AT_ONCE;
+        if (!st_floats(tensor, i, n, values))
+            break;
+        for (int64_t k = 0; k < n; k++)
+            if (!isfinite(values[k]) && !bad++)
+                first = i + k;
+    }
+    return !bad ||
+           job_error(job,
+                     "%s: '%s' is not finite: %lld of its %lld values, number %lld the "
+                     "first, is %s",
+                     from->file->path, tensor->name, (long long)bad, (long long)tensor->count,
+                     (long long)first + 1, isnan(st_value(tensor, first)) ? "NaN" : "infinite");
+}
+
 static bool read_part(Job *job, const Shard *from, const WeightPart *part, StoreTensor *param)
 {
     if (!st_is_whole(from->file, from->tensor))
@@ -81,6 +105,8 @@ static bool read_part(Job *job, const Shard *from, const WeightPart *part, Store
                          from->file->path, from->tensor->name);
     if (!part_fits(job, part, from, param))
         return false;
+    if (!param->data)
+        return check_finite(job, from);
     return part_read(part, from->tensor, param) ||
            job_error(
                job,
@@ -296,7 +322,8 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
         if (store_is_param(param))
             wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param,
                                  lacks) ||
-                     !checkpoint_check_tensor(&job->diags, path, param); /* while caches have it */
+                     (param->data && /* while caches have it */
+                      !checkpoint_check_tensor(&job->diags, path, param));
     }
     if (wrong)
         note_vocabulary(job, model, shards, store);

@@ -23,7 +23,8 @@ typedef struct WeightsLoad {
  * model's weights block, or the param's own. If no name in the file begins with the first part of
  * such a name ("transformer."), the tensor is looked up without that part. `how` NULL: as {0}.
  * False after errors. One message lists all missing tensors, but those of params after the fifth
- * that does not fit are not looked for. */
+ * that does not fit are not looked for. A param without data (store_defer) is not filled: its
+ * tensor is compared with its shape, and read once to see that its values are finite. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
 /* WeightsFile: a checkpoint whose params are read one by one. The checkpoint was read whole before,
@@ -49,6 +50,17 @@ typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
 } WeightsExport;
+/* WeightTensors: params as the tensors of a checkpoint, with the names and layout of the model's
+ * weights block, or their own names without a map. Names live in the job's arena, data until
+ * weights_collected_free. */
+typedef struct WeightTensors {
+    StTensor *tensors;
+    int64_t n;
+} WeightTensors;
+/* False after errors, as of weights_export; *collected is then to be freed, too. */
+bool weights_collect(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                     WeightTensors *collected);
+void weights_collected_free(WeightTensors *collected);
 /* Writes params as a safetensors file, with the names and layout of the model's weights block, or
  * their own names without a map. False after errors, such as params that give one tensor different
  * values, or do not fill it. */

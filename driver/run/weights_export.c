@@ -141,8 +141,8 @@ static bool is_wanted(const WeightsExport *what, const StoreTensor *param)
            !(what->without && map_has(what->without, param->name));
 }
 
-bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
-                    const char *path)
+bool weights_collect(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                     WeightTensors *collected)
 {
     Export x = {.job = job};
     map_init(&x.by_name, job->arena);
@@ -150,16 +150,29 @@ bool weights_export(Job *job, const Model *model, Store *store, const WeightsExp
     for (int64_t i = 0; ok && i < store_count(store); i++)
         if (is_wanted(what, store_at(store, i)))
             ok = add_param(&x, model, store_at(store, i));
-    StTensor *tensors = ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1);
-    size_t n = 0;
-    while (ok && n < x.targets.count) {
-        ok = make_tensor(&x, x.targets.data[n], &tensors[n]);
-        n++;
+    *collected = (WeightTensors){ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1), 0};
+    while (ok && collected->n < (int64_t)x.targets.count) {
+        ok = make_tensor(&x, x.targets.data[collected->n], &collected->tensors[collected->n]);
+        collected->n++;
     }
+    return ok;
+}
+
+void weights_collected_free(WeightTensors *collected)
+{
+    for (int64_t i = 0; i < collected->n; i++)
+        free((void *)collected->tensors[i].data);
+    *collected = (WeightTensors){0};
+}
+
+bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                    const char *path)
+{
     /* Who reads it with PyTorch asks for the format; driver/run/ownership.c for the writer. */
     const StMeta metadata[] = {{"format", "pt"}, {"writer", "tfc"}};
-    ok = ok && st_write(&job->diags, path, tensors, (int64_t)n, metadata, 2);
-    for (size_t i = 0; i < n; i++)
-        free((void *)tensors[i].data);
+    WeightTensors all;
+    const bool ok = weights_collect(job, model, store, what, &all) &&
+                    st_write(&job->diags, path, all.tensors, all.n, metadata, 2);
+    weights_collected_free(&all);
     return ok;
 }

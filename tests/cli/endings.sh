@@ -21,7 +21,7 @@ refuses 2 "compile: -o m.onnx: tfc export writes .onnx, tfc compile .so, .o, .c,
 refuses 2 "compile: -o m.dll: there is no .dll to write, but .so" $compile m.dll
 refuses 2 "compile: -o n.tfg: there is no .tfg" $compile n.tfg
 refuses 2 "compile: -o a.b/m.so.gz: there is no .gz" $compile a.b/m.so.gz
-refuses 2 "export: -o m.gguf: there is no .gguf to write, but .safetensors, .onnx, .npz; --format writes any" $export m.gguf
+refuses 2 "export: -o m.ggml: there is no .ggml to write, but .safetensors, .onnx, .npz, .gguf; --format writes any" $export m.ggml
 refuses 2 "export: -o m.pt: there is no .pt" $export m.pt
 refuses 2 "export: -o m.so: tfc compile writes .so" $export m.so
 refuses 2 "draw: -o m.png: there is no .png to write, but .svg" "$tfc" draw m.tfg --what graph -o m.png

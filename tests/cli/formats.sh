@@ -25,6 +25,21 @@ grep -q '"chat_template": "{{ messages }}"' gguf/published/tokenizer_config.json
 [ ! -L copied/weights ] || fail "the GGUF was not copied"
 "$tfc" generate copied $greedy | cmp - a.txt || fail "a copied GGUF continues otherwise"
 
+# Exported, it is the same file's tensors again, in any type, and continues the same in those that round nothing.
+for type in f32 bf16 f16 q8_0 q4_0; do
+    "$tfc" export gguf -o $type.gguf --type $type 2>$type.txt || fail "$type: $(cat $type.txt)"
+    "$tfc" import $type.gguf -o $type.run 2>err.txt || fail "$type: $(cat err.txt)"
+done
+"$tfc" generate f32.run $greedy | cmp - a.txt || fail "an exported GGUF continues otherwise"
+"$tfc" info "$formats/llama.gguf" | sort >there.txt
+"$tfc" info f32.gguf | sort | diff - there.txt || fail "an exported GGUF has other tensors"
+grep -q "is written as F16: its rows of 16 are of no whole blocks of Q4_0" q4_0.txt || fail "$(cat q4_0.txt)"
+mkdir again # general.name is that of the run
+"$tfc" import f32.gguf -o again/gguf
+"$tfc" export again/gguf -o again.gguf
+cmp f32.gguf again.gguf || fail "a GGUF that is imported and exported is another file"
+refuses 2 "type is for --format gguf" "$tfc" export gguf -o x.safetensors --type f16
+
 # A bare file: what model it is stands beside it, or in the folder of --config.
 "$tfc" import "$formats/llama.safetensors" --config folder -o bare
 "$tfc" generate bare $greedy | cmp - a.txt || fail "a bare file continues otherwise"

@@ -55,7 +55,9 @@ vocab=$(grep -o 'vocab=[0-9]*' run/run.json)
 cmp theirs.safetensors again.safetensors || fail "exported again it is another file"
 
 # What is wrong is said.
-refuses 2 "format is 'gguf'; expected safetensors" "$tfc" export run -o a.gguf --format gguf
+refuses 2 "format is 'ggml'; expected safetensors" "$tfc" export run -o a.gguf --format ggml
+refuses 1 "run has no config.json of a published model: --format gguf is for what tfc import made" \
+    "$tfc" export run -o a.gguf
 [ ! -e a.onnx ] || fail "a format that there is not was written"
 refuses 1 "model.tfg is a model that is not trained: --weights FILE gives its params and --vocab" \
     "$tfc" translate model.tfg --input some.src

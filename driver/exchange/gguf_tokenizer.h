@@ -1,0 +1,13 @@
+/* The tokenizer of a published folder as a GGUF has it. */
+#ifndef DRIVER_EXCHANGE_GGUF_TOKENIZER_H
+#define DRIVER_EXCHANGE_GGUF_TOKENIZER_H
+
+#include "driver/formats/gguf_write.h"
+#include "driver/session/job.h"
+
+/* Puts the tokens, their kinds, scores or merges, and the chat template of a folder with a
+ * SentencePiece model of merges, or a tokenizer.json with merges of bytes. Ids from the last token
+ * to `vocab` are unused ones. False after errors. */
+bool gguf_put_tokenizer(Job *job, const char *folder, int64_t vocab, GgufWriter *writer);
+
+#endif
