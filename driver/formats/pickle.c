@@ -128,7 +128,7 @@ static bool append(Machine *m, PickledKind kind, int64_t n)
     if (n < 0)
         return false;
     const size_t from = m->stack.count - (size_t)n;
-    if (from <= bottom(m) || m->stack.data[from - 1]->kind != kind ||
+    if ((size_t)n > m->stack.count || from <= bottom(m) || m->stack.data[from - 1]->kind != kind ||
         (kind == PICKLED_DICT && n % 2))
         return wrong(m, "the pickle adds to something that is no list or dict");
     Pickled *to = (Pickled *)m->stack.data[from - 1]; /* it is of this machine */

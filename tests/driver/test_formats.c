@@ -171,6 +171,7 @@ static const Hostile hostile[] = {
     {BYTES("\x80\2)K\1a."), "the pickle adds to something that is no list or dict"},
     {BYTES("\x80\2ctorch._utils\n_rebuild_tensor_v2\n(K\1K\0))t\x52."),
      "a tensor has no storage, or no place in it"},
+    {BYTES("\x80\2}s."), "the pickle adds to something that is no list or dict"},
     {BYTES("\x80\2K\1Q."), "a persistent id is of no storage"},
     {BYTES("\x80\2\x96."), "the opcode BYTEARRAY8, which is not read"},
     {BYTES(""), "the pickle is cut off"},
