@@ -55,7 +55,7 @@ static const char *find_tokenizer(Import *m)
         job_error(m->job,
                   "%s has no tokenizer.json: sentencepiece.bpe.model has other ids than the model, "
                   "and no languages; save_pretrained of transformers' fast tokenizer writes it",
-                  m->options->folder);
+                  m->options->source);
         return NULL;
     }
     job_error(m->job,
