@@ -1,6 +1,7 @@
 /* tfc data: looks at a corpus before it is trained on. */
 #include "base/file.h"
 #include "cli/commands/commands.h"
+#include "cli/report/records_print.h"
 #include "cli/report/survey_print.h"
 #include "runtime/data/tmx.h"
 
@@ -12,16 +13,33 @@ static const unsigned kinds = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT;
 typedef struct Data {
     Common common;
     SurveyOptions o;
-    TextFiles valid; /* of --valid-source and so on */
-    TextList named;  /* --valid */
+    TextFiles valid;            /* of --valid-source and so on */
+    TextList named;             /* --valid */
+    const char *model;          /* whose inputs the table feeds; NULL: texts */
+    TextList columns, settings; /* --column, --set */
     bool json;
 } Data;
 
-/* FILE of a text, FILE.tsv or FILE.tmx, or SOURCE and TARGET; 0, or a usage error. */
-static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
+/* MODEL.tfg and the FILE of its table, if that is no option; 0, or a usage error. */
+static int take_model(Job *job, Data *command, const Arguments *arguments)
 {
+    TextFiles *train = &command->o.train.files;
+    command->model = arguments->words[0];
+    if (arguments->count > 1)
+        vec_push(job->arena, train->data, arguments->words[1]);
+    if (!train->data.count)
+        return cli_usage_error("%s reads a table: give its FILE, too", command->model);
+    return 0;
+}
+
+/* FILE of a text, FILE.tsv or FILE.tmx, or SOURCE and TARGET; 0, or a usage error. */
+static int take_files(Job *job, Data *command, const Arguments *arguments)
+{
+    TextFiles *train = &command->o.train.files;
     if (!arguments->count)
         return 0;
+    if (text_ends(arguments->words[0], ".tfg"))
+        return take_model(job, command, arguments);
     if (text_files_given(train))
         return cli_usage_error("FILES are in place of --source and --target, --data and --text");
     for (int i = 0; i < arguments->count; i++)
@@ -63,6 +81,13 @@ static int check_usage(Job *job, const Data *command)
                                                  : "--token");
     if (o->vocab.source && train->text.count)
         return cli_usage_error("--source-vocab is for pairs");
+    if (!command->model && (command->columns.count || command->settings.count))
+        return cli_usage_error("%s is for a model that reads a table: tfc data MODEL.tfg FILE",
+                               command->columns.count ? "--column" : "--set");
+    if (command->model && (train->source.count || train->text.count || valid->source.count ||
+                           valid->text.count || o->languages))
+        return cli_usage_error("%s reads a table: --data, --valid-data and --valid name tables",
+                               command->model);
     return 0;
 }
 
@@ -84,29 +109,48 @@ static int take_valid(Job *job, Data *command)
     return 0;
 }
 
+static bool survey_table(Job *job, const Data *command, Text *out)
+{
+    PrepareModel model;
+    RecordSurvey result;
+    const bool ok =
+        prepare_model_open(job, command->model, &command->columns, &command->settings, &model) &&
+        survey_records(job, &model, &command->o, &result);
+    cli_flush(job);
+    if (ok)
+        (command->json ? records_print_json : records_print)(&result, out);
+    return ok;
+}
+
+static bool survey_texts(Job *job, const Data *command, Text *out)
+{
+    Survey result;
+    text_files_look(job, &command->o.train.files, "", kinds);
+    text_files_look(job, &command->valid, "valid-", kinds);
+    const bool ok = survey(job, &command->o, &result);
+    cli_flush(job);
+    if (ok)
+        (command->json ? survey_print_json : survey_print)(&result, out);
+    return ok;
+}
+
 static int run_data(Job *job, void *record, const Arguments *arguments)
 {
     Data *command = record;
-    int status = take_files(job, &command->o.train.files, arguments);
+    int status = take_files(job, command, arguments);
     if (!status)
         status = check_usage(job, command);
     if (!status)
         status = take_valid(job, command);
     if (status)
         return status;
-    text_files_look(job, &command->o.train.files, "", kinds);
-    text_files_look(job, &command->valid, "valid-", kinds);
     command->o.line_limit = command->common.line_limit;
-    Survey result;
-    bool ok = survey(job, &command->o, &result);
-    cli_flush(job);
-    if (!ok)
-        return cli_finish(job, ok);
     Text out = {0};
-    (command->json ? survey_print_json : survey_print)(&result, &out);
-    fwrite(out.data, 1, out.length, stdout);
+    const bool ok = (command->model ? survey_table : survey_texts)(job, command, &out);
+    if (ok)
+        fwrite(out.data, 1, out.length, stdout);
     text_free(&out);
-    return EXIT_DONE;
+    return cli_finish(job, ok);
 }
 
 static const Option options[] = {
@@ -115,7 +159,10 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Data, o.train.files.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(Data, o.train.files.data), 0, NULL,
-     "pairs in one file, in lines of source, tab, target; or a translation memory, FILE.tmx"},
+     "pairs in one file, in lines of source, tab, target; or a translation memory, FILE.tmx; with\n"
+     "MODEL.tfg a table"},
+    {"column", "INPUT=FIELD", FIELD(Data, columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"languages", "A,B", FIELD(Data, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     {"text", "FILE", FIELD(Data, o.train.files.text), 0, NULL, "text of a model with one input"},
@@ -140,18 +187,21 @@ static const Option options[] = {
      "report lines or pairs with a side of more than N tokens"},
     OPTION_LINE_LIMIT(Data),
     {"examples", "N", FIELD(Data, o.examples), 0, "3", "most lines to show of each finding"},
+    {"set", "NAME=VALUE", FIELD(Data, settings), 0, NULL,
+     "give a constant of MODEL.tfg another value, as the training will"},
     {"json", NULL, FIELD(Data, json), 0, NULL, "print the findings as JSON"},
 };
 
 const Command command_data = {
     .name = "data",
     .summary = "look at a corpus before training: lengths, faults, overlap with tests",
-    .arguments = "[TEXT | FILE.tsv | SOURCE TARGET]",
+    .arguments = "[TEXT | FILE.tsv | SOURCE TARGET | MODEL.tfg TABLE]",
     .text =
         "Prints statistics of a corpus, and the lines that a training should not learn: bytes\n"
         "that are not UTF-8, text that was decoded wrongly, duplicates, copies, swapped sides,\n"
-        "sides that do not fit each other, lines of the validation text and more. The exit status\n"
-        "is 0 whatever was found.",
+        "sides that do not fit each other, lines of the validation text and more. Of the table\n"
+        "that feeds a model it prints what each column holds, and the records that are repeated,\n"
+        "left out or refused. The exit status is 0 whatever was found.",
     .max_arguments = 2,
     COMMAND_OPTIONS(Data, options),
     .run = run_data,

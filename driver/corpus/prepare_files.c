@@ -110,7 +110,7 @@ static bool unpack(Job *job, const PrepareOptions *o, const char *name, PackedTe
     text_bytes(&size, bytes);
     if (ok && n == 0)
         diag_note(&job->diags, (Loc){0},
-                  "%s is unpacked: until the shards are made, %s has its text, of %s", name,
+                  "%s is unpacked into %s, where its text takes %s as long as this runs", name,
                   o->folder, size.data);
     text_free(&size);
     return ok && n == 0;

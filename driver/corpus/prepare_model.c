@@ -36,6 +36,7 @@ bool prepare_model_open(Job *job, const char *path, const TextList *given, const
          take_columns(job, module, model) &&
          table_fields_of(job, module, &model->ports, given, NULL, &model->fields);
     model->kind = ports_kind(&model->ports, true);
+    model->max_length = session_max_length(&session);
     model->has_text = ok && columns_have_text(&model->ports, &model->columns);
     session_close(&session);
     return ok;

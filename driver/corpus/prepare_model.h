@@ -14,6 +14,7 @@ typedef struct PrepareModel {
     DataColumns columns;
     TableFields fields;
     CorpusKind kind;
+    int64_t max_length; /* tokens of the longest text that it takes; 0: any */
     bool same_lengths, has_text;
 } PrepareModel;
 

@@ -24,8 +24,7 @@ void findings_init(Findings *findings, Job *job, const SurveyOptions *options, S
 /* The bytes of a text that begin no character. */
 static bool is_inside(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 
-/* So many characters around the byte, escaped where they would not show. */
-static const char *excerpt(Arena *arena, const Line *line, size_t byte)
+const char *finding_excerpt(Arena *arena, const Line *line, size_t byte)
 {
     size_t from = byte < line->length ? byte : 0, n = 0;
     for (int i = 0; from && (i < BEFORE || is_inside(line->text[from])); i++)
@@ -62,7 +61,8 @@ void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, Find
         return;
     SurveyExample example = {.line = pair->number};
     for (int k = 0; k < 1 + findings->is_pairs; k++)
-        example.sides[k] = excerpt(arena, &pair->sides[k].line, k == place.side ? place.byte : 0);
+        example.sides[k] =
+            finding_excerpt(arena, &pair->sides[k].line, k == place.side ? place.byte : 0);
     if (note) {
         va_list args;
         va_start(args, note);

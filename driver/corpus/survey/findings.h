@@ -23,6 +23,8 @@ void findings_init(Findings *findings, Job *job, const SurveyOptions *options, S
  * `examples`. `note`: a format of printf; NULL: none. */
 void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, FindingPlace place,
                   const char *note, ...) __attribute__((format(printf, 5, 6)));
+/* So many characters of a line around a byte, escaped where they would not show. In the arena. */
+const char *finding_excerpt(Arena *arena, const Line *line, size_t byte);
 void findings_clear(Findings *findings, SurveyKind kind); /* removes the kind's lines */
 
 #endif

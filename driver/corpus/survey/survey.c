@@ -401,8 +401,7 @@ static void free_look(Look *look)
     free(look->ratios);
 }
 
-/* *vocab NULL: none was asked for. */
-static bool open_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary **vocab)
+bool survey_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary **vocab)
 {
     *vocab = NULL;
     if (!choice->spec)
@@ -431,7 +430,7 @@ bool survey(Job *job, const SurveyOptions *options, Survey *result)
     Vocabulary *vocab;
     *result = (Survey){.is_pairs = !options->train.files.text.count,
                        .has_tokens = options->vocab.spec != NULL};
-    if (!open_vocabulary(job, &options->vocab, &vocab))
+    if (!survey_vocabulary(job, &options->vocab, &vocab))
         return false;
     Look look = {.job = job, .options = options, .out = result, .n = 1 + result->is_pairs};
     findings_init(&look.findings, job, options, result->findings);

@@ -104,6 +104,9 @@ typedef struct Survey {
     VEC(SurveyValid) valid;
 } Survey;
 
+/* The vocabulary that is chosen, which is there already; *vocab NULL: none is chosen. False after
+ * an error. */
+bool survey_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary **vocab);
 /* What the result points to lives in the job's arena. False after errors, such as a file that
  * cannot be read, or sides of different numbers of lines. */
 bool survey(Job *job, const SurveyOptions *options, Survey *result);

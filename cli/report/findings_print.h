@@ -1,0 +1,24 @@
+/* What surveys of texts and of tables print alike: numbers, lengths, findings. */
+#ifndef CLI_REPORT_FINDINGS_PRINT_H
+#define CLI_REPORT_FINDINGS_PRINT_H
+
+#include "base/json_write.h"
+#include "driver/corpus/survey/survey.h"
+
+enum { PRINT_DIGITS = 6 }; /* of numbers in JSON */
+
+/* "29,000", in `out`. */
+const char *print_grouped(int64_t number, char out[32]);
+/* In percent; of nothing 0. */
+double print_share(int64_t part, int64_t all);
+/* A row of the table of lengths. */
+void print_lengths(Text *out, const char *side, const char *what, const SurveyLengths *lengths);
+void print_lengths_json(JsonWriter *json, const char *key, const SurveyLengths *lengths);
+/* n findings of `all` lines or records (`unit`): faults, observations, what was not found,
+ * advice. */
+void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit, Text *out);
+/* The member "findings"; `first`: the key of an example's first text. */
+void findings_print_json(const SurveyFinding *findings, int n, int64_t all, const char *first,
+                         JsonWriter *json);
+
+#endif
