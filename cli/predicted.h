@@ -7,21 +7,17 @@
 
 /* PredictedForm: how rows are written.
  *   top      how many classes, or results of CTC's search
- *   ranked   room for `top` classes
  *   search   of predictions that CTC makes labels of */
 typedef struct PredictedForm {
     int64_t top;
-    struct RankedClass *ranked;
     LabelSearch search;
 } PredictedForm;
 
-/* Sets the room for `top` classes, in the arena. */
-void predicted_form_begin(PredictedForm *form, Arena *arena, int64_t top);
 /* Appends n values of a row: as a line, or as a member of the open object. False after an error of
  * CTC's search. */
-bool predicted_put_text(Job *job, const PredictedForm *form, const Prediction *prediction,
-                        const float *values, int64_t n, Text *out);
-bool predicted_put_json(Job *job, const PredictedForm *form, const Prediction *prediction,
-                        const float *values, int64_t n, JsonWriter *json);
+bool predicted_put_row(Job *job, const PredictedForm *form, const Prediction *prediction,
+                       const float *values, int64_t n, Text *out);
+bool predicted_put_member(Job *job, const PredictedForm *form, const Prediction *prediction,
+                          const float *values, int64_t n, JsonWriter *json);
 
 #endif

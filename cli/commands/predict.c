@@ -56,9 +56,10 @@ static bool put_row(Job *job, Answers *a, int64_t line, const Predicted *results
         if (a->npy)
             file_write(a->npy, results[p].values + first, (size_t)n * sizeof(float));
         else if (a->o->json)
-            ok = predicted_put_json(job, &a->form, prediction, results[p].values + first, n, &json);
+            ok = predicted_put_member(job, &a->form, prediction, results[p].values + first, n,
+                                      &json);
         else
-            ok = predicted_put_text(job, &a->form, prediction, results[p].values + first, n, out);
+            ok = predicted_put_row(job, &a->form, prediction, results[p].values + first, n, out);
     }
     if (a->o->json) {
         json_close(&json, '}');
@@ -136,7 +137,7 @@ static bool begin_form(Job *job, Answers *a)
     for (int p = 0; p < a->predictor->n; p++)
         if (a->predictor->all[p].is_ctc)
             ctc = &a->predictor->all[p];
-    predicted_form_begin(&a->form, job->arena, o->top);
+    a->form.top = o->top;
     a->form.search.width = (int32_t)o->beam;
     if (!ctc && (o->beam > 1 || o->lexicon))
         return job_error(job, "%s: the model predicts no labels of a CTC loss",

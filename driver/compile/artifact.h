@@ -76,7 +76,8 @@ typedef enum ExportWhen {
     HAS_TEXT = -5,        /* a vocabulary inside */
     STEPS = -6,           /* a decoder whose steps give logits of all tokens: no shortlist */
     STEPS_ENCODED = -7,   /* the same behind an encoder */
-    PREDICTS_TEXT = -8    /* text, by the function predict */
+    PREDICTS_TEXT = -8,   /* text, by the function predict */
+    SEARCHES_LABELS = -9  /* and CTC makes labels of what is predicted */
 } ExportWhen;
 
 /* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the

@@ -73,7 +73,19 @@ const LibraryExport exports[] = {
      " * predictions, and holds *n; of a text without tokens, and after an error, it is NULL and *n\n"
      " * 0. *cut (it may be NULL) becomes how many tokens at the end of the text were left out since\n"
      " * the model takes no more. An error: bytes that are not valid UTF-8, a NUL among them, more\n"
-     " * than 2^28 of them; @_ERROR_NUMBER: a prediction of CTC's that is not a number."},
+     " * than 2^28 of them; @_ERROR_NUMBER: a prediction that is not a number."},
+    {"predict_texts", "int",
+     SESSION ", int64_t n_texts, const char *const *texts, const int64_t *lengths, "
+             "const @_predicted **list, int64_t *n, int64_t *cut",
+     "session, n_texts, texts, lengths, list, n, cut", PREDICTS_TEXT, false,
+     "The same of several texts, which are computed together: those of text i are list[i × n] and the\n"
+     " * n - 1 behind it, and have positions 0 if the text has no tokens. lengths NULL: each text ends\n"
+     " * with a NUL. cut: n_texts numbers, or NULL. After an error nothing is predicted of any text."},
+    {"set_label_search", "int", SESSION ", const @_label_search *search", "session, search",
+     SEARCHES_LABELS, false,
+     "How the session's later calls with text search labels of CTC, as tfc predict does with --beam,\n"
+     " * --top, --lexicon and --separator. NULL: the best path, as at first. The lexicon is copied. After\n"
+     " * an error the search is as it was."},
     {"encode", "int",
      SESSION ", int32_t n, const int32_t *lengths, const int32_t *ids, int32_t slots",
      "session, n, lengths, ids, slots", STEPS_ENCODED, false,
@@ -148,6 +160,15 @@ const LibraryExport exports[] = {
 };
 const int export_count = sizeof exports / sizeof exports[0];
 
+/* Whether CTC makes labels of a prediction. */
+static bool artifact_searches(const Artifact *artifact)
+{
+    for (int i = 0; i < artifact->predictor.n; i++)
+        if (artifact->predictor.all[i].is_ctc)
+            return true;
+    return false;
+}
+
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
 {
     TfcTextInput input;
@@ -159,6 +180,9 @@ bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
     case TRANSLATES_TEXT: return artifact->has_text && encodes;
     case GENERATES_TEXT: return artifact->has_text && decodes && !encodes;
     case PREDICTS_TEXT: return artifact->has_text && compile_text_input(artifact, &input);
+    case SEARCHES_LABELS:
+        return artifact->has_text && compile_text_input(artifact, &input) &&
+               artifact_searches(artifact);
     case STEPS: return decodes && !artifact->shortlist;
     case STEPS_ENCODED: return encodes && !artifact->shortlist;
     default: return artifact->names[export->when];

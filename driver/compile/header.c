@@ -305,14 +305,28 @@ static void put_predictions(const Artifact *a, Text *out)
         "} @_prediction_info;\n");
     put_named(
         a, out,
+        "typedef struct @_labels { /* of CTC: classes, and the logarithm of their probability */\n"
+        "    const int32_t *classes;\n"
+        "    int64_t n;\n"
+        "    double log_probability;\n"
+        "} @_labels;\n"
         "typedef struct @_predicted {\n"
         "    const float *values; /* of each position, one after the other */\n"
-        "    int64_t positions;   /* how many; 1 if the values are the text's */\n"
+        "    int64_t positions;   /* how many; 1 if the values are the text's; 0: the text has no tokens */\n"
         "    const int32_t *ids;  /* the token of each position; NULL if the values are the text's */\n"
-        "    const int32_t *path; /* of CTC the classes of the best path, n_path of them; else NULL */\n"
-        "    int64_t n_path;\n"
-        "    double log_probability; /* of that path; else 0 */\n"
-        "} @_predicted;\n\n");
+        "    const @_labels *results; /* of CTC, n_results of them, the most probable first; else NULL */\n"
+        "    int64_t n_results;\n"
+        "} @_predicted;\n");
+    put_named(
+        a, out,
+        "typedef struct @_label_search { /* how labels of CTC are searched */\n"
+        "    int64_t beam, nbest; /* prefixes that are kept, and results, 1 to 65536; 0 is 1; with 1 and\n"
+        "                          * no lexicon the best path is taken */\n"
+        "    const char *lexicon; /* UTF-8: the words that results consist of, one a line, its labels with\n"
+        "                          * blanks between; NULL: any labels */\n"
+        "    int64_t lexicon_length;\n"
+        "    const char *separator; /* the label between words; NULL: a result is one word */\n"
+        "} @_label_search;\n\n");
 }
 
 /* ---- parameters ---- */

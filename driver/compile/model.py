@@ -83,18 +83,30 @@ class _Prediction(ctypes.Structure):
         return [(self.label(i), values[i]) for i in order]
 
 
+class _Labels(ctypes.Structure):
+    _fields_ = [("classes", ctypes.POINTER(ctypes.c_int32)), ("n", ctypes.c_int64),
+                ("log_probability", ctypes.c_double)]
+
+
 class _Predicted(ctypes.Structure):
     _fields_ = [("values", ctypes.POINTER(ctypes.c_float)), ("positions", ctypes.c_int64),
-                ("ids", ctypes.POINTER(ctypes.c_int32)), ("path", ctypes.POINTER(ctypes.c_int32)),
-                ("n_path", ctypes.c_int64), ("log_probability", ctypes.c_double)]
+                ("ids", ctypes.POINTER(ctypes.c_int32)), ("results", ctypes.POINTER(_Labels)),
+                ("n_results", ctypes.c_int64)]
 
     def give(self, prediction, top):
         if prediction.ctc:
-            return [prediction.label(i) for i in self.path[:self.n_path]]
+            found = [([prediction.label(i) for i in one.classes[:one.n]], one.log_probability)
+                     for one in self.results[:self.n_results]]
+            return found if top is not None else found[0][0] if found else None
         width = prediction.classes or prediction.width
         values = self.values[:self.positions * prediction.width]
         entries = [prediction.entry(values[i:i + width], top) for i in range(0, len(values), width)]
         return entries if prediction.positions or prediction.width > width else entries[0]
+
+
+class _LabelSearch(ctypes.Structure):
+    _fields_ = [("beam", ctypes.c_int64), ("nbest", ctypes.c_int64), ("lexicon", ctypes.c_char_p),
+                ("lexicon_length", ctypes.c_int64), ("separator", ctypes.c_char_p)]
 
 
 _lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))
@@ -411,28 +423,46 @@ class Model:
                 _check(describe(self._model, i, ctypes.byref(info)))
             return found
 
-        def _predict_one(self, text, predictions, top):
-            data, found, n, cut = _string("text", text).encode(), ctypes.POINTER(_Predicted)(), _L(), _L()
-            _check(_function("predict_text", ctypes.c_int, _P, ctypes.c_char_p, _L, _P, _P, _P)(
-                self._session, data, len(data), ctypes.byref(found), ctypes.byref(n),
-                ctypes.byref(cut)))
-            answer = {info.name.decode(): found[i].give(info, top)
-                      for i, info in enumerate(predictions[:n.value])}
+        def _predict_all(self, texts, predictions, top):
+            data = [_string("text", text).encode() for text in texts]
+            found, n, cut = ctypes.POINTER(_Predicted)(), _L(), (_L * len(data))()
+            _check(_function("predict_texts", ctypes.c_int, _P, _L, _P, _P, _P, _P, _P)(
+                self._session, len(data), (ctypes.c_char_p * len(data))(*data),
+                (_L * len(data))(*map(len, data)), ctypes.byref(found), ctypes.byref(n), cut))
+            answers = [{info.name.decode(): found[i * n.value + k].give(info, top)
+                        for k, info in enumerate(predictions) if found[i * n.value + k].positions}
+                       for i in range(len(data))]
             self._warn_unknown(4)
-            if cut.value:
+            for left in filter(None, cut):
                 warnings.warn("the model takes no more: the last %d tokens of the text are left out"
-                              % cut.value, stacklevel=3)
-            return answer
+                              % left, stacklevel=3)
+            return answers
 
-        def predict(self, text, top=None):
+        def _search_labels(self, top, beam, lexicon, separator):
+            if not hasattr(_lib, _NAME + "_set_label_search"):
+                given = [name for name, value in (("beam", beam), ("lexicon", lexicon), ("separator", separator))
+                         if value is not None]
+                if given:
+                    raise TypeError("%s: the model predicts no labels of CTC" % given[0])
+                return
+            words = None if lexicon is None else "".join(
+                word + "\n" for word in _lines("lexicon", lexicon, "a list of str")).encode()
+            search = _LabelSearch(1 if beam is None else beam, 1 if top is None else top, words,
+                                  len(words or b""), separator if separator is None else separator.encode())
+            _check(_function("set_label_search", ctypes.c_int, _P, _P)(self._session, ctypes.byref(search)))
+
+        def predict(self, text, top=None, beam=None, lexicon=None, separator=None):
             """What the model predicts of a text, by name: of classes (label, probability), the most
             probable first, and `top` of them (all); a list of numbers, or one; a list of such, where
-            each token has its own; labels, where CTC makes them. Of a list of texts, a list."""
+            each token has its own; where CTC makes them, labels of the most probable result (None:
+            there is none), or with `top` (labels, log-probability) of so many. Of a list of texts,
+            a list. beam, lexicon (a list of words, their labels with blanks between) and separator
+            are those of tfc predict."""
             predictions = self._predictions()
+            self._search_labels(top, beam, lexicon, separator)
             if isinstance(text, str):
-                return self._predict_one(text, predictions, top)
-            return [self._predict_one(one, predictions, top)
-                    for one in _lines("text", text, "a str or a list of str")]
+                return self._predict_all([text], predictions, top)[0]
+            return self._predict_all(_lines("text", text, "a str or a list of str"), predictions, top)
 
     if "loss" in _FUNCTIONS:
         def loss(self, **inputs):

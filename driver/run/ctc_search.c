@@ -1,39 +1,21 @@
 /* Searching labels in predicted frames, and reading lexicons for it. */
 #include "driver/run/ctc_search.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 /* ---- lexicons ---- */
 
-/* The class of that name; -1: the prediction has none. */
-static int32_t find_class(const Prediction *p, const char *text, size_t length)
-{
-    for (int64_t i = 0; i < p->width && p->names; i++)
-        if (strlen(p->names[i]) == length && !memcmp(p->names[i], text, length))
-            return (int32_t)i;
-    return -1;
-}
-
 /* The labels of a line; false after an error. */
 static bool read_word(Job *job, const Prediction *p, const Lines *lines, int64_t line, Tokens *word)
 {
     const Line *text = &lines->at[line];
-    int32_t *ids = ARENA_ARRAY(job->arena, int32_t, text->length + 1);
-    int32_t n = 0;
-    for (size_t at = 0; at < text->length;) {
-        const char *blank = memchr(text->text + at, ' ', text->length - at);
-        size_t end = blank ? (size_t)(blank - text->text) : text->length;
-        if (end > at && (ids[n++] = find_class(p, text->text + at, end - at)) < 0) {
-            diag_error(&job->diags, lines_place_within(lines, line, at),
-                       "'%.*s' is no label of `%s`", (int)(end - at), text->text + at, p->name);
-            return false;
-        }
-        at = end + 1;
-    }
-    *word = (Tokens){ids, n};
-    return true;
+    size_t at, length;
+    if (lexicon_word(p->names, p->width, text->text, text->length, job->arena, word, &at, &length))
+        return true;
+    diag_error(&job->diags, lines_place_within(lines, line, at), "'%.*s' is no label of `%s`",
+               (int)length, text->text + at, p->name);
+    return false;
 }
 
 static bool build(Job *job, const Prediction *p, const Lines *lines, CtcLexicon *lexicon)
@@ -58,15 +40,19 @@ const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *p, const char *pa
 {
     const Lines *lines = lines_read(&job->diags, job->arena, path, NULL);
     CtcLexicon *lexicon = ARENA_ARRAY(job->arena, CtcLexicon, 1);
-    const int32_t between = separator ? find_class(p, separator, strlen(separator)) : LEXICON_WHOLE;
+    Tokens between = {0};
+    size_t at, length;
     if (!lines)
         return NULL;
-    if (separator && between < 0) {
+    if (separator && (!lexicon_word(p->names, p->width, separator, strlen(separator), job->arena,
+                                    &between, &at, &length) ||
+                      between.n != 1)) {
         job_error(job, "--separator %s: `%s` has no such label", separator, p->name);
         return NULL;
     }
-    *lexicon =
-        (CtcLexicon){.symbols = (int32_t)p->width, .blank = CTC_LOSS_BLANK, .separator = between};
+    *lexicon = (CtcLexicon){.symbols = (int32_t)p->width,
+                            .blank = CTC_LOSS_BLANK,
+                            .separator = between.n ? between.ids[0] : LEXICON_WHOLE};
     return build(job, p, lines, lexicon) ? lexicon : NULL;
 }
 
@@ -97,13 +83,4 @@ bool ctc_search(Job *job, const Prediction *p, const LabelSearch *search,
     return status == CTC_OK ||
            (status == CTC_NO_MEMORY ? job_no_memory(job)
                                     : job_error(job, "%s", ctc_message(status)));
-}
-
-void ctc_put_labels(const Prediction *p, const CtcResult *result, Text *out)
-{
-    for (int32_t i = 0; i < result->n; i++)
-        if (p->names)
-            text_add(out, "%s%s", i ? " " : "", p->names[result->labels[i]]);
-        else
-            text_add(out, "%s%" PRId32, i ? " " : "", result->labels[i]);
 }

@@ -24,7 +24,5 @@ const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *prediction, const
  * after an error. */
 bool ctc_search(Job *job, const Prediction *prediction, const LabelSearch *search,
                 const float *probabilities, int64_t n, Arena *arena, CtcResults *out);
-/* Appends the names of labels, with blanks between them. */
-void ctc_put_labels(const Prediction *prediction, const CtcResult *result, Text *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* Building the tree of a list of words. */
 #include "runtime/decode/lexicon.h"
 
+#include <string.h>
+
 static bool good_symbols(const CtcLexicon *lexicon)
 {
     return lexicon->blank >= 0 && lexicon->blank < lexicon->symbols &&
@@ -53,4 +55,50 @@ bool ctc_lexicon_build(CtcLexicon *lexicon, Arena *arena, const Tokens *words, i
 bool ctc_lexicon_ends(const CtcLexicon *lexicon, int32_t node)
 {
     return lexicon->words.nodes.data[node].mark == LEXICON_WORD;
+}
+
+/* ---- lines of labels ---- */
+
+/* The number that the whole text is; -1: it is none below n. */
+static int32_t lexicon_number(const char *text, size_t length, int64_t n)
+{
+    int64_t number = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9' || number >= n)
+            return -1;
+        number = 10 * number + (text[i] - '0');
+    }
+    return number < n ? (int32_t)number : -1;
+}
+
+static int32_t lexicon_label(const char *const *names, int64_t n, const char *text, size_t length)
+{
+    if (!names)
+        return lexicon_number(text, length, n);
+    for (int64_t i = 0; i < n; i++)
+        if (strlen(names[i]) == length && !memcmp(names[i], text, length))
+            return (int32_t)i;
+    return -1;
+}
+
+bool lexicon_word(const char *const *names, int64_t n, const char *line, size_t line_length,
+                  Arena *arena, Tokens *word, size_t *at, size_t *length)
+{
+    int32_t *ids = ARENA_ARRAY(arena, int32_t, line_length / 2 + 1);
+    int32_t count = 0;
+    *at = *length = 0;
+    if (!ids)
+        return false;
+    for (size_t from = 0; from < line_length;) {
+        const char *blank = memchr(line + from, ' ', line_length - from);
+        const size_t end = blank ? (size_t)(blank - line) : line_length;
+        if (end > from && (ids[count++] = lexicon_label(names, n, line + from, end - from)) < 0) {
+            *at = from;
+            *length = end - from;
+            return false;
+        }
+        from = end + 1;
+    }
+    *word = (Tokens){ids, count};
+    return true;
 }

@@ -27,6 +27,12 @@ enum { LEXICON_NO_MEMORY = -1, LEXICON_BAD_SYMBOLS = -2 };
 bool ctc_lexicon_build(CtcLexicon *lexicon, Arena *arena, const Tokens *words, int64_t n,
                        int64_t *bad);
 
+/* The word of a text's line: names of labels with blanks between, of n names (NULL: labels have
+ * none, and are written as their numbers). In the arena. False after an error: *length > 0: the
+ * bytes from *at on are no label's name; 0: memory ran out. */
+bool lexicon_word(const char *const *names, int64_t n, const char *line, size_t line_length,
+                  Arena *arena, Tokens *word, size_t *at, size_t *length);
+
 /* Whether a word ends at this node of `words`. */
 bool ctc_lexicon_ends(const CtcLexicon *lexicon, int32_t node);
 

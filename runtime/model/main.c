@@ -2,8 +2,8 @@
  * as token ids. */
 #define _GNU_SOURCE
 #include "runtime/model/program_options.h"
+#include "runtime/model/program_unknown.h"
 
-#include "base/unknown.h"
 #include "runtime/data/line_buffer.h"
 
 #include <errno.h>
@@ -139,25 +139,6 @@ static int fail_line(const Answering *a, long number)
     return 1;
 }
 
-static void count_unknown(Answering *a)
-{
-    int64_t tokens, unknown;
-    if (!tfc_model_unknown(a->session, &tokens, &unknown, NULL)) {
-        a->unknown.tokens += tokens;
-        a->unknown.unknown += unknown;
-    }
-}
-
-/* After the last line. */
-static void tell_unknown_share(const Answering *a)
-{
-    char note[UNKNOWN_NOTE_BYTES];
-    if (!unknown_is_above(&a->unknown, UNKNOWN_TOLD))
-        return;
-    unknown_note(&a->unknown, "the text's tokens", note);
-    fprintf(stderr, "%s: %s\n", a->program, note);
-}
-
 /* Line breaks within stand as "\\n" and "\\r". */
 static void print_one_line(const char *text, int64_t length)
 {
@@ -217,7 +198,7 @@ static int answer_line(Answering *a, long number, char *line, size_t length, cha
     give_prefix(a, prefix, prefix_length);
     if (!answer_texts(a, number, line, length))
         return fail_line(a, number);
-    count_unknown(a);
+    program_count_unknown(a->session, &a->unknown);
     return 0;
 }
 
@@ -235,7 +216,7 @@ static int answer_window(Answering *a, long number, long n)
     if (n > 1) {
         give_prefix(a, prefix, a->prefixes.length);
         if (answer_texts(a, number, line, a->lines.length)) {
-            count_unknown(a);
+            program_count_unknown(a->session, &a->unknown);
             return 0;
         }
     }
@@ -377,7 +358,7 @@ static int answer_with(const TfcModel *model, const char *program, TfcModelHandl
     int status = prepare_program(&a, loaded);
     if (!status)
         status = answer_lines(&a);
-    tell_unknown_share(&a);
+    program_tell_unknown(program, &a.unknown);
     line_buffer_close(&a.input);
     line_buffer_close(&a.begun);
     free(a.lines.text);

@@ -1,9 +1,10 @@
 /* The main function of a model compiled to a program that predicts: lines of text in, what is
  * predicted of each out, as tfc predict prints it. */
+#include "runtime/decode/ctc.h"
 #include "runtime/model/predicted_text.h"
+#include "runtime/model/program_unknown.h"
 
 #include "base/limits.h"
-#include "base/unknown.h"
 #include "runtime/data/line_buffer.h"
 
 #include <errno.h>
@@ -11,30 +12,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether several classes of one thing can be written. */
+/* Whether several classes of one thing, or several results, can be written. */
 static bool takes_top(const TfcPrediction *p, bool json)
 {
-    return p->classes && !p->ctc && (json || (!p->positions && p->width == p->classes));
+    return p->ctc || (p->classes && (json || (!p->positions && p->width == p->classes)));
+}
+
+static bool has_labels(const TfcModel *model)
+{
+    for (int64_t i = 0; i < model->predictions->n; i++)
+        if (model->predictions->all[i].ctc)
+            return true;
+    return false;
 }
 
 int tfc_model_predict_main(const TfcModel *model, int argc, char **argv);
 
+/* PredictOptions: beam, lexicon and separator only of a model that predicts labels of CTC. */
 typedef struct PredictOptions {
-    const char *weights;
-    int64_t top, threads; /* threads 0: as many as processors */
+    const char *weights, *lexicon, *separator;
+    int64_t top, beam, threads; /* threads 0: as many as processors */
     bool json;
 } PredictOptions;
 
-static void print_help(const char *program, FILE *out)
+static void print_help(const char *program, bool labels, FILE *out)
 {
     fprintf(out,
             "Usage: %s [OPTION ...]\n"
             "Lines of text on standard input; what is predicted of each, a line each, out.\n"
-            "  --top K         the K most probable classes (1)\n"
-            "  --json          a JSON object for each line, as tfc predict prints it\n"
-            "  --weights FILE  a safetensors file in place of the weights inside\n"
-            "  --threads N     as many as processors\n",
-            program);
+            "  --top K         the K most probable classes%s (1)\n",
+            program, labels ? ", or results with their log-probabilities" : "");
+    if (labels)
+        fputs(
+            "  --beam N        search labels by a beam of N prefixes (1: the best path)\n"
+            "  --lexicon FILE  give only words of this list: in each line the labels of one\n"
+            "  --separator L   the label between words of the lexicon; without it a result is one\n",
+            out);
+    fputs("  --json          a JSON object for each line, as tfc predict prints it\n"
+          "  --weights FILE  a safetensors file in place of the weights inside\n"
+          "  --threads N     as many as processors\n",
+          out);
 }
 
 /* A whole number from 1 to `most`; false after saying what is wrong. */
@@ -53,12 +70,16 @@ static bool read_count(const char *program, const char *option, const char *text
 
 static bool read_value(const char *program, const char *option, const char *text, PredictOptions *o)
 {
-    if (!strcmp(option, "--weights")) {
-        o->weights = text;
-        return true;
-    }
-    return !strcmp(option, "--top") ? read_count(program, option, text, INT32_MAX, &o->top)
-                                    : read_count(program, option, text, LIMIT_threads, &o->threads);
+    const char **word = !strcmp(option, "--weights")     ? &o->weights
+                        : !strcmp(option, "--lexicon")   ? &o->lexicon
+                        : !strcmp(option, "--separator") ? &o->separator
+                                                         : NULL;
+    if (word)
+        *word = text;
+    return word || (!strcmp(option, "--top") ? read_count(program, option, text, INT32_MAX, &o->top)
+                    : !strcmp(option, "--beam")
+                        ? read_count(program, option, text, CTC_WIDEST, &o->beam)
+                        : read_count(program, option, text, LIMIT_threads, &o->threads));
 }
 
 static bool is_option(const char *argument, const char *const *names)
@@ -69,15 +90,16 @@ static bool is_option(const char *argument, const char *const *names)
 }
 
 /* The exit status, or -1 to go on. */
-static int read_options(int argc, char **argv, PredictOptions *o)
+static int read_options(int argc, char **argv, bool labels, PredictOptions *o)
 {
     static const char *const help[] = {"--help", "-h", NULL}, *const json[] = {"--json", NULL},
-                             *const values[] = {"--top", "--weights", "--threads", NULL};
-    *o = (PredictOptions){.top = 1};
+                             *const values[] = {"--top", "--weights", "--threads", NULL},
+                             *const searches[] = {"--beam", "--lexicon", "--separator", NULL};
+    *o = (PredictOptions){.top = 1, .beam = 1};
     for (int i = 1; i < argc; i++) {
-        const bool takes = is_option(argv[i], values);
+        const bool takes = is_option(argv[i], values) || (labels && is_option(argv[i], searches));
         if (is_option(argv[i], help)) {
-            print_help(argv[0], stdout);
+            print_help(argv[0], labels, stdout);
             return 0;
         }
         if (takes && i + 1 < argc) {
@@ -89,7 +111,7 @@ static int read_options(int argc, char **argv, PredictOptions *o)
         } else {
             fprintf(stderr, takes ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",
                     argv[0], argv[i]);
-            print_help(argv[0], stderr);
+            print_help(argv[0], labels, stderr);
             return 2;
         }
     }
@@ -98,12 +120,22 @@ static int read_options(int argc, char **argv, PredictOptions *o)
 
 /* ---- answers ---- */
 
+/* Most lines and about the most bytes that are predicted together. */
+enum { PREDICTED_LINES = 256, PREDICTED_BYTES = 1 << 16 };
+
+/* Predicting: lines that can be read without waiting are predicted together.
+ *   lines     n of them, each ended by a NUL, beginning at the places in `at`
+ *   number    of the first, from 0
+ *   fault     why no line follows them; NULL: none is known */
 typedef struct Predicting {
     const TfcModel *model;
     const char *program;
     const PredictOptions *options;
     TfcSessionHandle *session;
     LineBuffer input;
+    Text lines;
+    int64_t at[PREDICTED_LINES], length[PREDICTED_LINES], n, number;
+    const char *fault;
     Text out;             /* of lines that are not written yet */
     UnknownCount unknown; /* tokens of all lines */
 } Predicting;
@@ -115,84 +147,169 @@ static int predict_fails(const Predicting *p, const char *what)
     return 1;
 }
 
-static int line_fails(const Predicting *p, const char *what)
+static int line_fails(const Predicting *p, int64_t number, const char *what)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: line %lld: %s\n", p->program, (long long)p->input.number, what);
+    fprintf(stderr, "%s: line %lld: %s\n", p->program, (long long)number + 1, what);
     return 1;
 }
 
-static void add_json(Predicting *p, const TfcPredicted *list, int64_t n)
-{
-    JsonWriter json = {.out = &p->out};
-    json_open(&json, NULL, '{');
-    json_put_integer(&json, "line", p->input.number - 1);
-    for (int64_t i = 0; i < n; i++)
-        predicted_put_json(&p->model->predictions->all[i], &list[i], p->options->top, &json);
-    json_close(&json, '}');
-}
-
-static void tell_cut(const Predicting *p, int64_t cut)
+static void tell_cut(const Predicting *p, int64_t number, int64_t cut)
 {
     if (cut)
         fprintf(stderr,
                 "%s: line %lld: the model takes no more: the last %lld token%s of the text %s left "
                 "out\n",
-                p->program, (long long)p->input.number, (long long)cut, text_plural(cut, "", "s"),
+                p->program, (long long)number + 1, (long long)cut, text_plural(cut, "", "s"),
                 text_plural(cut, "is", "are"));
 }
 
-/* The exit status. */
-static int predict_line(Predicting *p, const Line *line)
+/* A line of the answer; list NULL: of a text without tokens. */
+static void put_line(Predicting *p, int64_t number, const TfcPredicted *list)
 {
-    const TfcPredicted *list;
-    int64_t n, cut, tokens, unknown;
-    if (line->length > LINE_LIMIT)
-        return line_fails(p, "the line is too long");
-    if (tfc_model_predict_text(p->session, line->text, (int64_t)line->length, &list, &n, &cut))
-        return line_fails(p, tfc_model_error_detail());
-    tell_cut(p, cut);
-    if (!tfc_model_unknown(p->session, &tokens, &unknown, NULL)) {
-        p->unknown.tokens += tokens;
-        p->unknown.unknown += unknown;
+    const TfcPredictions *predictions = p->model->predictions;
+    JsonWriter json = {.out = &p->out};
+    if (p->options->json) {
+        json_open(&json, NULL, '{');
+        json_put_integer(&json, "line", number);
+        for (int64_t i = 0; list && i < predictions->n; i++)
+            predicted_put_json(&predictions->all[i], &list[i], p->options->top, &json);
+        json_close(&json, '}');
+    } else if (list) {
+        predicted_put_line(&predictions->all[0], &list[0], p->options->top, &p->out);
     }
-    if (p->options->json)
-        add_json(p, list, n);
-    else if (n)
-        predicted_put_line(&p->model->predictions->all[0], &list[0], p->options->top, &p->out);
     text_string(&p->out, "\n");
+}
+
+/* n of the lines from `first` on; false: one of them cannot be predicted. */
+static bool predict_some(Predicting *p, int64_t first, int64_t n)
+{
+    const char *texts[PREDICTED_LINES];
+    int64_t cut[PREDICTED_LINES], each;
+    const TfcPredicted *list;
+    for (int64_t i = 0; i < n; i++)
+        texts[i] = p->lines.data + p->at[first + i];
+    if (tfc_model_predict_texts(p->session, n, texts, p->length + first, &list, &each, cut))
+        return false;
+    program_count_unknown(p->session, &p->unknown);
+    for (int64_t i = 0; i < n; i++) {
+        tell_cut(p, p->number + first + i, cut[i]);
+        put_line(p, p->number + first + i, list[i * each].positions ? &list[i * each] : NULL);
+    }
     fwrite(p->out.data, 1, p->out.length, stdout);
     p->out.length = 0;
+    return true;
+}
+
+/* All lines that are there, or, if one of them is at fault, one by one up to that. */
+static int predict_window(Predicting *p)
+{
+    if (!p->n || predict_some(p, 0, p->n))
+        return 0;
+    for (int64_t i = 0; i < p->n; i++)
+        if (!predict_some(p, i, 1))
+            return line_fails(p, p->number + i, tfc_model_error_detail());
     return 0;
+}
+
+/* Reads what can be read without waiting, and at least one line; false: the text has ended. */
+static bool read_window(Predicting *p)
+{
+    Line line;
+    p->number += p->n;
+    p->n = 0;
+    p->lines.length = 0;
+    while (p->n < PREDICTED_LINES && p->lines.length < PREDICTED_BYTES &&
+           (!p->n || line_buffer_ready(&p->input))) {
+        const LineStatus status = line_buffer_next(&p->input, &line);
+        if (status == LINE_FAILED)
+            p->fault = strerror(p->input.error);
+        else if (status == LINE_READ && line.length > LINE_LIMIT)
+            p->fault = "the line is too long";
+        if (status != LINE_READ || p->fault)
+            return false;
+        p->at[p->n] = (int64_t)p->lines.length;
+        p->length[p->n++] = (int64_t)line.length;
+        text_put(&p->lines, line.text, line.length);
+        text_put(&p->lines, "", 1);
+    }
+    return true;
 }
 
 /* Writes what is there before it waits for a line. The exit status. */
 static int predict_lines(Predicting *p)
 {
-    Line line;
     int failed = 0;
-    LineStatus status = LINE_READ;
-    while (!failed && status == LINE_READ) {
+    bool goes_on = true;
+    while (!failed && goes_on) {
         if (!line_buffer_ready(&p->input) && fflush(stdout))
             break;
-        status = line_buffer_next(&p->input, &line);
-        if (status == LINE_READ)
-            failed = predict_line(p, &line);
+        goes_on = read_window(p);
+        failed = predict_window(p);
     }
-    if (!failed && status == LINE_FAILED)
-        return line_fails(p, strerror(p->input.error));
+    if (!failed && p->fault)
+        return line_fails(p, p->number + p->n, p->fault);
     if (!failed && (fflush(stdout) || ferror(stdout)))
         return predict_fails(p, "cannot write");
     return failed;
 }
 
-static void tell_unknown(const Predicting *p)
+/* ---- beginning ---- */
+
+/* The lines of a file, each ended by a newline. */
+static bool read_text(const char *path, Text *out)
 {
-    char note[UNKNOWN_NOTE_BYTES];
-    if (!unknown_is_above(&p->unknown, UNKNOWN_TOLD))
-        return;
-    unknown_note(&p->unknown, "the text's tokens", note);
-    fprintf(stderr, "%s: %s\n", p->program, note);
+    LineBuffer lines;
+    Line line;
+    LineStatus status = LINE_READ;
+    if (!line_buffer_open(&lines, path, LINE_LIMIT))
+        return false;
+    while ((status = line_buffer_next(&lines, &line)) == LINE_READ) {
+        text_put(out, line.text, line.length);
+        text_string(out, "\n");
+    }
+    errno = lines.error;
+    line_buffer_close(&lines);
+    return status == LINE_END;
+}
+
+/* The exit status. */
+static int set_search(const Predicting *p)
+{
+    const PredictOptions *o = p->options;
+    Text lexicon = {0};
+    if (o->separator && !o->lexicon)
+        return predict_fails(p, "--separator is between the words of --lexicon");
+    if (o->lexicon && !read_text(o->lexicon, &lexicon)) {
+        fprintf(stderr, "%s: cannot read %s: %s\n", p->program, o->lexicon, strerror(errno));
+        text_free(&lexicon);
+        return 1;
+    }
+    const TfcLabelSearch search = {.beam = o->beam,
+                                   .nbest = o->top,
+                                   .lexicon = !o->lexicon    ? NULL
+                                              : lexicon.data ? lexicon.data
+                                                             : "",
+                                   .lexicon_length = (int64_t)lexicon.length,
+                                   .separator = o->separator};
+    const int failed = tfc_model_set_label_search(p->session, &search)
+                           ? predict_fails(p, tfc_model_error_detail())
+                           : 0;
+    text_free(&lexicon);
+    return failed;
+}
+
+/* Makes the session, and opens the text. The exit status. */
+static int begin_predicting(Predicting *p, TfcModelHandle *loaded)
+{
+    if (tfc_model_session_new(loaded, &p->session))
+        return predict_fails(p, tfc_model_error_detail());
+    if (has_labels(p->model)) {
+        const int failed = set_search(p);
+        if (failed)
+            return failed;
+    }
+    return line_buffer_open(&p->input, NULL, LINE_LIMIT) ? 0 : predict_fails(p, strerror(errno));
 }
 
 int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
@@ -200,7 +317,7 @@ int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
     PredictOptions o;
     TfcModelHandle *loaded;
     Predicting p = {.model = model, .program = argv[0], .options = &o};
-    int status = read_options(argc, argv, &o);
+    int status = read_options(argc, argv, has_labels(model), &o);
     if (status >= 0)
         return status;
     if (o.top > 1 && !takes_top(&model->predictions->all[0], o.json))
@@ -211,14 +328,12 @@ int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
         tfc_model_set_threads((int)o.threads);
     if (tfc_model_open(model, model->header, o.weights, &loaded))
         return predict_fails(&p, tfc_model_error_detail());
-    if (tfc_model_session_new(loaded, &p.session))
-        status = predict_fails(&p, tfc_model_error_detail());
-    else if (!line_buffer_open(&p.input, NULL, LINE_LIMIT))
-        status = predict_fails(&p, strerror(errno));
-    else
+    status = begin_predicting(&p, loaded);
+    if (!status)
         status = predict_lines(&p);
-    tell_unknown(&p);
+    program_tell_unknown(p.program, &p.unknown);
     line_buffer_close(&p.input);
+    text_free(&p.lines);
     text_free(&p.out);
     tfc_model_session_free(p.session);
     tfc_model_close(loaded);

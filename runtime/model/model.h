@@ -43,15 +43,31 @@ typedef struct TfcTranslation {
     int64_t n_source;
 } TfcTranslation;
 
-/* What one prediction gives of a text; values, ids and path are the session's. */
+/* Labels that CTC makes of a prediction's frames, and the logarithm of their probability: of the
+ * best path alone, or of a beam the sum (runtime/decode/ctc.h). */
+typedef struct TfcLabels {
+    const int32_t *classes;
+    int64_t n;
+    double log_probability;
+} TfcLabels;
+
+/* What one prediction gives of a text; values, ids and results are the session's. */
 typedef struct TfcPredicted {
     const float *values;
     int64_t positions;
     const int32_t *ids;
-    const int32_t *path;
-    int64_t n_path;
-    double log_probability;
+    const TfcLabels *results; /* of CTC, the most probable first; else NULL */
+    int64_t n_results;
 } TfcPredicted;
+
+/* How labels of CTC are searched: as tfc predict does with --beam, --top, --lexicon and
+ * --separator. beam and nbest 0 are 1; separator NULL: a result is one word. */
+typedef struct TfcLabelSearch {
+    int64_t beam, nbest;
+    const char *lexicon; /* lines of labels with blanks between; NULL: none */
+    int64_t lexicon_length;
+    const char *separator;
+} TfcLabelSearch;
 
 /* A word of a function's arguments or results: all fields of the generated structs
  * are eight bytes. Arguments, in this order: the seed (train_step alone); each dimension of the
@@ -95,6 +111,14 @@ int tfc_model_prediction(TfcModelHandle *loaded, int64_t index, TfcPrediction *o
  * without tokens. */
 int tfc_model_predict_text(TfcSessionHandle *session, const char *utf8, int64_t length,
                            const TfcPredicted **list, int64_t *n, int64_t *cut);
+/* n_texts of them; lengths NULL: each ends with a NUL. Those of text i begin at list[i × n], with
+ * positions 0 if the text has no tokens. cut: n_texts numbers, or NULL. */
+int tfc_model_predict_texts(TfcSessionHandle *session, int64_t n_texts, const char *const *texts,
+                            const int64_t *lengths, const TfcPredicted **list, int64_t *n,
+                            int64_t *cut);
+/* For the session's later calls with text; NULL: the best path again. After an error the search is
+ * as it was. (predicted_labels.c) */
+int tfc_model_set_label_search(TfcSessionHandle *session, const TfcLabelSearch *search);
 
 int tfc_model_encode(TfcSessionHandle *session, int32_t n, const int32_t *lengths,
                      const int32_t *ids, int32_t slots);

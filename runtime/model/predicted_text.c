@@ -55,11 +55,11 @@ static void put_class(const TfcPrediction *p, int64_t number, Text *out)
         text_integer(out, number);
 }
 
-static void put_path(const TfcPrediction *p, const TfcPredicted *found, Text *out)
+static void put_labels(const TfcPrediction *p, const TfcLabels *labels, Text *out)
 {
-    for (int64_t i = 0; i < found->n_path; i++) {
+    for (int64_t i = 0; i < labels->n; i++) {
         text_string(out, i ? " " : "");
-        put_class(p, found->path[i], out);
+        put_class(p, labels->classes[i], out);
     }
 }
 
@@ -105,18 +105,20 @@ static void put_json_row(const TfcPrediction *p, const char *key, const float *v
     }
 }
 
-/* [["e e b", -0.12]]: CTC's labels. */
-static void put_json_path(const TfcPrediction *p, const TfcPredicted *found, JsonWriter *json)
+/* [["e e b", -0.12], …]: CTC's results. */
+static void put_json_results(const TfcPrediction *p, const TfcPredicted *found, JsonWriter *json)
 {
-    Text labels = {0};
-    put_path(p, found, &labels);
     json_open(json, p->name, '[');
-    json_open(json, NULL, '[');
-    json_put_text(json, NULL, labels.data ? labels.data : "");
-    json_put_number(json, NULL, found->log_probability, PREDICTED_DIGITS);
+    for (int64_t i = 0; i < found->n_results; i++) {
+        Text labels = {0};
+        put_labels(p, &found->results[i], &labels);
+        json_open(json, NULL, '[');
+        json_put_text(json, NULL, labels.data ? labels.data : "");
+        json_put_number(json, NULL, found->results[i].log_probability, PREDICTED_DIGITS);
+        json_close(json, ']');
+        text_free(&labels);
+    }
     json_close(json, ']');
-    json_close(json, ']');
-    text_free(&labels);
 }
 
 void predicted_put_json(const TfcPrediction *p, const TfcPredicted *found, int64_t top,
@@ -124,7 +126,7 @@ void predicted_put_json(const TfcPrediction *p, const TfcPredicted *found, int64
 {
     const int64_t n = found->positions * p->width, step = entry_width(p);
     if (p->ctc) {
-        put_json_path(p, found, json);
+        put_json_results(p, found, json);
         return;
     }
     if (has_list(p))
@@ -163,6 +165,16 @@ static void put_tags(const TfcPrediction *p, const TfcPredicted *found, Text *ou
     }
 }
 
+/* With several wanted each after its log-probability. */
+static void put_results(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
+{
+    for (int64_t i = 0; i < found->n_results; i++) {
+        if (top > 1)
+            text_add(out, "%s%.6f\t", i ? "\t" : "", found->results[i].log_probability);
+        put_labels(p, &found->results[i], out);
+    }
+}
+
 static void put_numbers(const float *values, int64_t n, Text *out)
 {
     for (int64_t i = 0; i < n; i++)
@@ -172,7 +184,7 @@ static void put_numbers(const float *values, int64_t n, Text *out)
 void predicted_put_line(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
 {
     if (p->ctc)
-        put_path(p, found, out);
+        put_results(p, found, top, out);
     else if (p->classes && has_list(p))
         put_tags(p, found, out);
     else if (p->classes)

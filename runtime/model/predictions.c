@@ -1,10 +1,9 @@
-/* Predictions of a text: its tokens feed the function predict, as tfc predict feeds it with a
- * line. */
-#include "runtime/model/texts.h"
-
-#include "runtime/decode/ctc.h"
+/* Predictions of texts: their tokens feed the function predict, as tfc predict feeds it with
+ * lines. */
+#include "runtime/model/predicted_labels.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is predicted ---- */
@@ -124,8 +123,58 @@ static const TfcPort *text_port(const TfcProgram *program, const TfcTextInput *i
     return NULL;
 }
 
-/* A batch of one row. */
-static int run_row(TfcSession *session, const TfcTextInput *input, const TextRow *row, TfcWord *out)
+/* The most tokens that are computed at once, unless one text has more. */
+enum { PREDICTED_TOKENS = 2048 };
+
+/* TextBatch: rows that are computed together, one behind the other; all in the arena of the
+ * results.
+ *   place     which of the texts each row is
+ *   lengths   tokens of each row, `total` together
+ *   fed       their tokens; `next`: the token after each */
+typedef struct TextBatch {
+    int32_t n;
+    int64_t total;
+    int64_t *place;
+    int32_t *lengths, *fed, *next;
+} TextBatch;
+
+/* The texts from `first` on whose tokens fit; those without tokens are in no batch. *end: the text
+ * behind the last. */
+static int fill_batch(const TextRow *rows, int64_t n, int64_t first, Arena *arena, TextBatch *batch,
+                      int64_t *end)
+{
+    *batch = (TextBatch){0};
+    int64_t stop = first;
+    for (; stop < n; stop++) {
+        if (batch->total && batch->total + rows[stop].length > PREDICTED_TOKENS)
+            break;
+        batch->total += rows[stop].length;
+    }
+    *end = stop;
+    batch->place = ARENA_ARRAY(arena, int64_t, stop - first + 1);
+    batch->lengths = ARENA_ARRAY(arena, int32_t, stop - first + 1);
+    batch->fed = ARENA_ARRAY(arena, int32_t, batch->total + 1);
+    batch->next = ARENA_ARRAY(arena, int32_t, batch->total + 1);
+    if (arena_failed(arena))
+        return tfc_model_no_memory();
+    int64_t at = 0;
+    for (int64_t i = first; i < stop; i++) {
+        const TextRow *row = &rows[i];
+        const size_t behind =
+            row->ids.count > (size_t)row->length ? (size_t)row->length : row->ids.count - 1;
+        if (!row->length)
+            continue;
+        batch->place[batch->n] = i;
+        batch->lengths[batch->n++] = row->length;
+        memcpy(batch->fed + at, row->ids.data, (size_t)row->length * sizeof *batch->fed);
+        memcpy(batch->next + at, row->ids.data + 1, behind * sizeof *batch->next);
+        at += row->length;
+    }
+    return TFC_OK;
+}
+
+static int run_batch(TfcSession *session, const TfcTextInput *input, const TextBatch *batch,
+                     TfcWord *out)
 {
     TfcWord in[MOST_DIMS + MOST_INPUTS] = {{0}};
     const TfcProgram *program = session_program(session, TFC_PREDICT);
@@ -135,24 +184,24 @@ static int run_row(TfcSession *session, const TfcTextInput *input, const TextRow
     if (!port || program->n_dims > MOST_DIMS || program->n_inputs > MOST_INPUTS)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
     for (int32_t d = 0; d < program->n_given; d++)
-        in[d] =
-            d == port->shape.dims[1].dim ? (TfcWord){.data = &row->length} : (TfcWord){.extent = 1};
+        in[d] = d == port->shape.dims[1].dim ? (TfcWord){.data = batch->lengths}
+                                             : (TfcWord){.extent = batch->n};
     for (int32_t i = 0; i < program->n_inputs; i++)
-        in[program->n_given + i].data =
-            &program->inputs[i] == port ? row->ids.data : row->ids.data + 1;
+        in[program->n_given + i].data = &program->inputs[i] == port ? batch->fed : batch->next;
     return session_run_function(session, TFC_PREDICT, in, out);
 }
 
-/* A copy of n values as floats: the program's own may be gone with the next call of any function.
- * NULL: out of memory. */
-static const float *copy_floats(const TfcPort *port, const void *data, int64_t n, Arena *arena)
+/* A copy of n values from `first` on as floats: the program's own may be gone with the next call of
+ * any function. NULL: out of memory. */
+static const float *copy_floats(const TfcPort *port, const void *data, int64_t first, int64_t n,
+                                Arena *arena)
 {
     float *values = ARENA_ARRAY(arena, float, n + 1);
     for (int64_t i = 0; values && i < n; i++)
-        values[i] = port->type == TFC_F32   ? ((const float *)data)[i]
-                    : port->type == TFC_F64 ? (float)((const double *)data)[i]
-                    : port->type == TFC_I32 ? (float)((const int32_t *)data)[i]
-                                            : (float)((const uint8_t *)data)[i];
+        values[i] = port->type == TFC_F32   ? ((const float *)data)[first + i]
+                    : port->type == TFC_F64 ? (float)((const double *)data)[first + i]
+                    : port->type == TFC_I32 ? (float)((const int32_t *)data)[first + i]
+                                            : (float)((const uint8_t *)data)[first + i];
     return values;
 }
 
@@ -164,97 +213,101 @@ static bool any_is_nan(const float *values, int64_t n)
     return false;
 }
 
-/* CTC's best path. */
-static int find_path(const TfcPrediction *prediction, Arena *arena, TfcPredicted *out)
+/* What a prediction gives of row `row` of a batch, whose tokens begin at `at`. */
+static int put_predicted(TfcSession *session, int64_t number, const TextBatch *batch, int64_t row,
+                         int64_t at, const void *data, Arena *arena, TfcPredicted *out)
 {
-    const int64_t n = out->positions * prediction->width;
-    float *logs = ARENA_ARRAY(arena, float, n + 1);
-    int32_t *path = ARENA_ARRAY(arena, int32_t, out->positions + 1), n_path;
-    const CtcFrames frames = {logs, (int32_t)out->positions, (int32_t)prediction->width,
-                              CTC_LOSS_BLANK};
-    if (!logs || !path)
+    const TfcPrediction *prediction = &session->loaded->model->predictions->all[number];
+    const TfcPort *port = &session_program(session, TFC_PREDICT)->outputs[number];
+    const int64_t positions = prediction->positions ? batch->lengths[row] : 1,
+                  n = positions * prediction->width,
+                  first = (prediction->positions ? at : row) * prediction->width;
+    *out = (TfcPredicted){.values = copy_floats(port, data, first, n, arena),
+                          .positions = positions,
+                          .ids = prediction->positions ? batch->fed + at : NULL};
+    if (!out->values)
         return tfc_model_no_memory();
-    for (int64_t i = 0; i < n; i++)
-        logs[i] = logf(out->values[i]);
-    if (ctc_best_path(&frames, path, &n_path, &out->log_probability) != CTC_OK)
+    if (any_is_nan(out->values, n))
         return tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
                               prediction->name);
-    out->path = path;
-    out->n_path = n_path;
-    return TFC_OK;
+    return prediction->ctc ? predicted_labels(session, prediction, arena, out) : TFC_OK;
 }
 
-static const int32_t *copy_ids(const TextRow *row, Arena *arena)
-{
-    int32_t *ids = ARENA_ARRAY(arena, int32_t, row->length);
-    if (ids)
-        memcpy(ids, row->ids.data, (size_t)row->length * sizeof *ids);
-    return ids;
-}
-
-static int put_predicted(TfcSession *session, const TextRow *row, const TfcWord *words,
+static int predict_batch(TfcSession *session, const TfcTextInput *input, const TextBatch *batch,
                          Arena *arena, TfcPredicted *list)
 {
-    const TfcPredictions *predictions = session->loaded->model->predictions;
-    const TfcProgram *program = session_program(session, TFC_PREDICT);
-    const int32_t *ids = copy_ids(row, arena);
-    int status = ids ? TFC_OK : tfc_model_no_memory();
-    for (int64_t i = 0; !status && i < predictions->n; i++) {
-        const TfcPrediction *prediction = &predictions->all[i];
-        const int64_t positions = prediction->positions ? row->length : 1;
-        list[i] = (TfcPredicted){.values = copy_floats(&program->outputs[i], words[i].data,
-                                                       positions * prediction->width, arena),
-                                 .positions = positions,
-                                 .ids = prediction->positions ? ids : NULL};
-        if (!list[i].values)
-            status = tfc_model_no_memory();
-        else if (any_is_nan(list[i].values, positions * prediction->width))
-            status = tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
-                                    prediction->name);
-        else if (prediction->ctc)
-            status = find_path(prediction, arena, &list[i]);
+    const int64_t n = session->loaded->model->predictions->n;
+    TfcWord *words = ARENA_ARRAY(arena, TfcWord, n);
+    int status = !words      ? tfc_model_no_memory()
+                 : !batch->n ? TFC_OK
+                             : run_batch(session, input, batch, words);
+    int64_t at = 0;
+    for (int64_t row = 0; !status && row < batch->n; row++) {
+        for (int64_t i = 0; !status && i < n; i++)
+            status = put_predicted(session, i, batch, row, at, words[i].data, arena,
+                                   &list[batch->place[row] * n + i]);
+        at += batch->lengths[row];
     }
     return status;
 }
 
-static int predict_row(TfcSession *session, const TfcTextInput *input, const TextRow *row,
-                       const TfcPredicted **list)
+static int predict_rows(TfcSession *session, const TfcTextInput *input, const TextRow *rows,
+                        int64_t n_rows, const TfcPredicted **list)
 {
     const int64_t n = session->loaded->model->predictions->n;
     arena_free(session->predicted);
     session->predicted = arena_try_new();
-    if (!session->predicted)
-        return tfc_model_no_memory();
-    TfcWord *words = ARENA_ARRAY(session->predicted, TfcWord, n);
-    TfcPredicted *found = ARENA_ARRAY(session->predicted, TfcPredicted, n);
-    if (!words || !found)
-        return tfc_model_no_memory();
-    int status = run_row(session, input, row, words);
-    if (!status)
-        status = put_predicted(session, row, words, session->predicted, found);
+    TfcPredicted *found = session->predicted && n_rows <= INT64_MAX / n
+                              ? ARENA_ARRAY(session->predicted, TfcPredicted, n_rows * n)
+                              : NULL;
+    int status = found ? TFC_OK : tfc_model_no_memory();
+    for (int64_t first = 0; !status && first < n_rows;) {
+        TextBatch batch;
+        status = fill_batch(rows, n_rows, first, session->predicted, &batch, &first);
+        if (!status)
+            status = predict_batch(session, input, &batch, session->predicted, found);
+    }
     *list = status ? NULL : found;
     return status;
 }
 
-static int predict_text(TfcSession *session, const char *utf8, int64_t length, TextRow *row,
-                        const TfcPredicted **list)
+/* ---- texts ---- */
+
+/* The model's predictions of a text; NULL after an error. */
+static const TfcPredictions *text_predictions(const TfcModel *model)
 {
-    const TfcModel *model = session->loaded->model;
     const TfcPredictions *predictions = predictions_of(model);
+    if (predictions && !predictions->text)
+        tfc_model_fail(TFC_ERROR_FUNCTION,
+                       "the predictions of %s read other inputs than a text: predict takes them",
+                       model->name);
+    return predictions && predictions->text ? predictions : NULL;
+}
+
+static int encode_rows(TfcSession *session, const TfcTextInput *input, int64_t n,
+                       const char *const *texts, const int64_t *lengths, TextRow *rows)
+{
+    int status = texts_open(session->loaded);
+    for (int64_t i = 0; !status && i < n; i++) {
+        if (!lengths && !texts[i])
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "texts[%lld] is NULL", (long long)i);
+        const int64_t length = lengths ? lengths[i] : (int64_t)strlen(texts[i]);
+        status = texts_check(NULL, texts[i], length);
+        if (!status)
+            status = encode_row(session, input, texts[i], (size_t)length, &rows[i]);
+    }
+    return status;
+}
+
+static int predict_texts(TfcSession *session, int64_t n_texts, const char *const *texts,
+                         const int64_t *lengths, TextRow *rows, const TfcPredicted **list)
+{
+    const TfcPredictions *predictions = text_predictions(session->loaded->model);
     if (!predictions)
         return TFC_ERROR_FUNCTION;
-    if (!predictions->text)
-        return tfc_model_fail(TFC_ERROR_FUNCTION,
-                              "the predictions of %s read other inputs than a "
-                              "text: predict takes them",
-                              model->name);
     session->unknown = (UnknownCount){0};
-    int status = texts_check(NULL, utf8, length);
-    if (!status)
-        status = texts_open(session->loaded);
-    if (!status)
-        status = encode_row(session, predictions->text, utf8, (size_t)length, row);
-    return status || !row->length ? status : predict_row(session, predictions->text, row, list);
+    int status = encode_rows(session, predictions->text, n_texts, texts, lengths, rows);
+    return status ? status : predict_rows(session, predictions->text, rows, n_texts, list);
 }
 
 int tfc_model_predict_text(TfcSessionHandle *handle, const char *utf8, int64_t length,
@@ -273,13 +326,54 @@ int tfc_model_predict_text(TfcSessionHandle *handle, const char *utf8, int64_t l
     if (!session)
         return status;
     TextRow row = {0};
-    status = predict_text(session, utf8, length, &row, list);
-    if (!status) {
-        *n = row.length ? session->loaded->model->predictions->n : 0;
-        if (cut)
-            *cut = row.cut;
-    }
+    status = predict_texts(session, 1, &utf8, &length, &row, list);
+    if (!status && row.length)
+        *n = session->loaded->model->predictions->n;
+    if (!status && !row.length)
+        *list = NULL;
+    if (!status && cut)
+        *cut = row.cut;
     token_ids_free(&row.ids);
+    session_leave(session, USE_READ);
+    return status;
+}
+
+static int predict_many(TfcSession *session, int64_t n_texts, const char *const *texts,
+                        const int64_t *lengths, const TfcPredicted **list, int64_t *cut)
+{
+    TextRow *rows = n_texts < INT32_MAX ? calloc((size_t)n_texts + 1, sizeof *rows) : NULL;
+    int status =
+        rows ? predict_texts(session, n_texts, texts, lengths, rows, list) : tfc_model_no_memory();
+    for (int64_t i = 0; rows && i < n_texts; i++) {
+        if (cut)
+            cut[i] = status ? 0 : rows[i].cut;
+        token_ids_free(&rows[i].ids);
+    }
+    free(rows);
+    return status;
+}
+
+int tfc_model_predict_texts(TfcSessionHandle *handle, int64_t n_texts, const char *const *texts,
+                            const int64_t *lengths, const TfcPredicted **list, int64_t *n,
+                            int64_t *cut)
+{
+    if (list)
+        *list = NULL;
+    if (n)
+        *n = 0;
+    int status = tfc_model_need(list, "list");
+    if (!status)
+        status = tfc_model_need(n, "n");
+    if (!status && n_texts < 0)
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "n_texts is %lld", (long long)n_texts);
+    if (!status && n_texts)
+        status = tfc_model_need(texts, "texts");
+    TfcSession *session = status ? NULL : session_enter(handle, USE_READ, &status);
+    if (!session)
+        return status;
+    status = predict_many(session, n_texts, texts, lengths, list, cut);
+    if (!status)
+        *n = session->loaded->model->predictions->n;
     session_leave(session, USE_READ);
     return status;
 }

@@ -7,7 +7,8 @@
  *
  * An answer to a text with many unknown tokens has a "note" that tells so (tfc_model_unknown). With
  * "attention": true each answer has what its tokens were made from (script_attention.c). A model
- * that predicts takes "top" alone, and has one answer to a text (script_predict.c). */
+ * that predicts takes "top", of CTC also "beam", "lexicon" and "separator", and has one answer to a
+ * text (script_predict.c). */
 #include "runtime/model/model.h"
 
 #include "base/json_read.h"
@@ -36,6 +37,7 @@ typedef struct Wanted {
     const char *text;
     TfcGeneration settings;
     int64_t top; /* of predictions: the classes that are given */
+    TfcLabelSearch search;
     bool attention;
 } Wanted;
 
@@ -79,21 +81,42 @@ static const char *take_settings(const JsonValue *request, bool translates, Aren
     return mistake;
 }
 
-/* The same of a model that predicts. */
-static const char *take_top(const JsonValue *request, Arena *arena, Wanted *wanted)
+static const char *take_count(const char *name, const JsonValue *value, Arena *arena, int64_t *out)
 {
-    for (size_t i = 0; i < request->n; i++) {
+    *out = value->integer;
+    return value->kind == JV_INTEGER && value->integer >= 1
+               ? NULL
+               : arena_printf(arena, "%s: expected a whole number of at least 1", name);
+}
+
+static const char *take_string(const char *name, const JsonValue *value, Arena *arena,
+                               const char **out)
+{
+    *out = value->kind == JV_STRING ? value->text : NULL;
+    return *out ? NULL : arena_printf(arena, "%s: expected a text", name);
+}
+
+/* The same of a model that predicts; `labels`: of CTC. */
+static const char *take_search(const JsonValue *request, bool labels, Arena *arena, Wanted *wanted)
+{
+    const char *mistake = NULL;
+    for (size_t i = 0; !mistake && i < request->n; i++) {
         const JsonValue *value = &request->items[i];
         const char *name = request->keys[i];
         if (!strcmp(name, "text"))
             continue;
-        if (strcmp(name, "top") != 0)
-            return arena_printf(arena, "there is no setting '%s'", name);
-        if (value->kind != JV_INTEGER || value->integer < 1)
-            return "top: expected a whole number of at least 1";
-        wanted->top = value->integer;
+        if (!strcmp(name, "top"))
+            mistake = take_count(name, value, arena, &wanted->top);
+        else if (labels && !strcmp(name, "beam"))
+            mistake = take_count(name, value, arena, &wanted->search.beam);
+        else if (labels && !strcmp(name, "lexicon"))
+            mistake = take_string(name, value, arena, &wanted->search.lexicon);
+        else if (labels && !strcmp(name, "separator"))
+            mistake = take_string(name, value, arena, &wanted->search.separator);
+        else
+            mistake = arena_printf(arena, "there is no setting '%s'", name);
     }
-    return NULL;
+    return mistake;
 }
 
 static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, const Wanted *wanted,
@@ -141,7 +164,8 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
     json_open(&json, NULL, '{');
     json_open(&json, "answers", '[');
     int status = script_predicts(model)
-                     ? script_put_predictions(session, model, wanted->text, wanted->top, &json)
+                     ? script_put_predictions(session, model, wanted->text, wanted->top,
+                                              &wanted->search, &json)
                      : (model->source ? put_translations : put_generated)(session, wanted, &json);
     json_close(&json, ']');
     const char *note = NULL;
@@ -158,7 +182,7 @@ static const char *answer_request(const TfcModel *model, TfcSessionHandle *sessi
     if (!wanted->text)
         return script_fail("a request is an object with a \"text\"");
     const char *mistake = script_predicts(model)
-                              ? take_top(request, arena, wanted)
+                              ? take_search(request, script_finds_labels(model), arena, wanted)
                               : take_settings(request, model->source != NULL, arena, wanted);
     return mistake ? script_fail(mistake) : put_answer(model, session, wanted);
 }

@@ -67,12 +67,31 @@ bool script_predicts(const TfcModel *model)
            !model->variants[0].programs[TFC_DECODE_STEP];
 }
 
+bool script_finds_labels(const TfcModel *model)
+{
+    for (int64_t i = 0; i < model->predictions->n; i++)
+        if (model->predictions->all[i].ctc)
+            return true;
+    return false;
+}
+
+/* Of CTC one result, unless a number is given. */
+static int set_search(TfcSessionHandle *session, int64_t top, const TfcLabelSearch *given)
+{
+    TfcLabelSearch search = *given;
+    search.nbest = top == INT64_MAX ? 1 : top;
+    search.lexicon_length = search.lexicon ? (int64_t)strlen(search.lexicon) : 0;
+    return tfc_model_set_label_search(session, &search);
+}
+
 int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, const char *text,
-                           int64_t top, JsonWriter *json)
+                           int64_t top, const TfcLabelSearch *search, JsonWriter *json)
 {
     const TfcPredicted *list;
     int64_t n, cut;
-    int status = tfc_model_predict_text(session, text, (int64_t)strlen(text), &list, &n, &cut);
+    int status = script_finds_labels(model) ? set_search(session, top, search) : TFC_OK;
+    if (!status)
+        status = tfc_model_predict_text(session, text, (int64_t)strlen(text), &list, &n, &cut);
     if (status)
         return status;
     const TfcPredicted *tokens = with_positions(list, n);

@@ -31,6 +31,7 @@ void session_free(TfcSession *session)
     drop_executors(session);
     arena_free(session->results);
     arena_free(session->predicted);
+    arena_free(session->searching);
     token_text_free(&session->text);
     free(session->is_fed);
     free(session->next);

@@ -6,6 +6,7 @@
 #define RUNTIME_MODEL_STATE_H
 
 #include "base/unknown.h"
+#include "runtime/decode/ctc.h"
 #include "runtime/decode/decode.h"
 #include "runtime/exec/exec.h"
 #include "runtime/model/model.h"
@@ -51,9 +52,11 @@ typedef struct TfcSession {
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
     uint8_t *is_fed;              /* of each slot: it is among the rows checked so far */
     Arena *results;               /* of the last generation or list of translations */
-    Arena *predicted;             /* of the last predictions of a text */
-    TokenText text;               /* of the last call with text */
-    UnknownCount unknown;         /* tokens of the last call's texts */
+    Arena *predicted;             /* of the last predictions of texts */
+    Arena *searching;             /* what `labels` points to; NULL: the best path is taken */
+    CtcBeam labels;
+    TokenText text;       /* of the last call with text */
+    UnknownCount unknown; /* tokens of the last call's texts */
     char unknown_note[UNKNOWN_NOTE_BYTES];
     /* access.c: */
     bool busy, freed;

@@ -2,7 +2,7 @@
  * arguments that are not allowed, after each of which the session predicts what it predicted
  * before.
  *
- * cc -DHEADER='"X.h"' -DNAME=X …  Usage: a.out <LINES */
+ * cc -DHEADER='"X.h"' -DNAME=X …  Usage: a.out [together] <LINES */
 #include <stdint.h>
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -72,12 +72,16 @@ static void print_values(const N(prediction_info) * info, const float *values)
 
 static void print_path(const N(prediction_info) * info, const N(predicted) * found)
 {
-    char labels[1000] = "";
-    for (int64_t i = 0; i < found->n_path; i++)
-        strcat(strcat(labels, i ? " " : ""), info->labels[found->path[i]]);
-    printf("[[");
-    print_quoted(labels);
-    printf(", %.9g]]", found->log_probability);
+    printf("[");
+    for (int64_t r = 0; r < found->n_results; r++) {
+        char labels[1000] = "";
+        for (int64_t i = 0; i < found->results[r].n; i++)
+            strcat(strcat(labels, i ? " " : ""), info->labels[found->results[r].classes[i]]);
+        printf(r ? ", [" : "[");
+        print_quoted(labels);
+        printf(", %.9g]", found->results[r].log_probability);
+    }
+    printf("]");
 }
 
 static void print_list(const N(prediction_info) * info, const N(predicted) * found)
@@ -102,7 +106,7 @@ static void print_predicted(const N(predicted) * list, int64_t n, int64_t line)
             FAIL("%s\n", N(error_detail)());
         printf(", \"%s\": ", info.name);
         (info.ctc ? print_path : print_list)(&info, &list[i]);
-        if (!info.ctc != !list[i].path || !info.positions != !list[i].ids ||
+        if (!info.ctc != !list[i].results || !info.positions != !list[i].ids ||
             (!info.positions && list[i].positions != 1))
             FAIL("%s: %lld positions\n", info.name, (long long)list[i].positions);
         if (info.ctc)
@@ -172,7 +176,81 @@ static void wrong_predictions(void)
         FAIL("predict: %s\n", N(error_detail)());
 }
 
-int main(void)
+/* The texts of all lines at once, as one by one: printed to be compared by the caller. */
+static void together(int printing)
+{
+    static char lines[1 << 16][64];
+    static const char *texts[1 << 16];
+    static int64_t cut[1 << 16];
+    const N(predicted) * list;
+    int64_t n, count = 0;
+    while (count < 1 << 16 && fgets(lines[count], sizeof *lines, stdin)) {
+        lines[count][strcspn(lines[count], "\n")] = 0;
+        texts[count] = lines[count];
+        count++;
+    }
+    if (N(predict_texts)(session, count, texts, NULL, &list, &n, cut))
+        FAIL("%s\n", N(error_detail)());
+    for (int64_t i = 0; printing && i < count; i++) {
+        if (cut[i])
+            fprintf(stderr, "line %lld: %lld tokens are left out\n", (long long)i + 1,
+                    (long long)cut[i]);
+        print_predicted(list + i * n, list[i * n].positions ? n : 0, i);
+    }
+    if (N(predict_texts)(session, 0, NULL, NULL, &list, &n, NULL) || n < 1)
+        FAIL("no texts: %s\n", N(error_detail)());
+    if (N(predict_texts)(session, -1, texts, NULL, &list, &n, NULL) != N(ERROR_ARGUMENT) || list ||
+        N(predict_texts)(session, 2, NULL, NULL, &list, &n, NULL) != N(ERROR_ARGUMENT) ||
+        N(predict_texts)(session, 2, (const char *const[]){"a", NULL}, NULL, &list, &n, cut) !=
+            N(ERROR_ARGUMENT) ||
+        N(predict_texts)(session, 2, (const char *const[]){"a", "b"}, (const int64_t[]){1, -1},
+                         &list, &n, cut) != N(ERROR_ARGUMENT) ||
+        N(predict_texts)(NULL, 0, NULL, NULL, &list, &n, NULL) != N(ERROR_ARGUMENT) ||
+        N(predict_texts)(session, INT64_MAX, texts, NULL, &list, &n, NULL) != N(ERROR_MEMORY))
+        FAIL("predict_texts: %s\n", N(error_detail)());
+}
+
+#ifdef SEARCHES
+static void search_refuses(int line, const N(label_search) * search, const char *words)
+{
+    if (N(set_label_search)(session, search) == N(ERROR_ARGUMENT) &&
+        strstr(N(error_detail)(), words))
+        return;
+    wrong++;
+    fprintf(stderr, "line %d: %s, not %s\n", line, N(error_detail)(), words);
+}
+#define SEARCH_REFUSES(words, ...) search_refuses(__LINE__, &(N(label_search)){__VA_ARGS__}, words)
+
+/* BEAM, NBEST and LEXICON of the environment; before that what is refused. */
+static void set_search(void)
+{
+    const char *beam = getenv("BEAM"), *nbest = getenv("NBEST"), *lexicon = getenv("LEXICON");
+    SEARCH_REFUSES("beam is -1", .beam = -1);
+    SEARCH_REFUSES("beam is 65537", .beam = 65537);
+    SEARCH_REFUSES("nbest is 9223372036854775807", .nbest = INT64_MAX);
+    SEARCH_REFUSES("separator is between words", .separator = "LOW");
+    SEARCH_REFUSES("line 2 of lexicon: 'HIGH' is no label of tag", .lexicon = "LOW\nLOW HIGH\n",
+                   .lexicon_length = 13);
+    SEARCH_REFUSES("line 1 of lexicon: a word has labels", .lexicon = "\n", .lexicon_length = 1);
+    SEARCH_REFUSES("separator: 'HIGH' is no label", .lexicon = "LOW", .lexicon_length = 3,
+                   .separator = "HIGH");
+    SEARCH_REFUSES("of lexicon is 0xff", .lexicon = "\xff", .lexicon_length = 1);
+    if (N(set_label_search)(NULL, NULL) != N(ERROR_ARGUMENT))
+        FAIL("a search of no session\n");
+    N(label_search)
+    search = {.beam = beam ? atoi(beam) : 0,
+              .nbest = nbest ? atoi(nbest) : 0,
+              .lexicon = lexicon,
+              .lexicon_length = lexicon ? (int64_t)strlen(lexicon) : 0,
+              .separator = getenv("SEPARATOR")};
+    if (N(set_label_search)(session, beam || nbest || lexicon ? &search : NULL))
+        FAIL("%s\n", N(error_detail)());
+}
+#else
+static void set_search(void) {}
+#endif
+
+int main(int argc, char **argv)
 {
     static char line[1 << 16];
     const N(predicted) * list;
@@ -181,6 +259,12 @@ int main(void)
         return fprintf(stderr, "%s\n", N(error_detail)()), 2;
     wrong_texts();
     wrong_predictions();
+    set_search();
+    if (argc > 1) {
+        together(1);
+        N(close)(model);
+        return wrong != 0;
+    }
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
         if (N(predict_text)(session, line, (int64_t)strlen(line), &list, &n, &cut))

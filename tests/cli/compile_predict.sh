@@ -25,7 +25,7 @@ library() {
     # shellcheck disable=SC2086  # words
     "$tfc" compile "$run" -o "$run.lib/lib$run.so" $cpu "$@" 2>compiled || fail "$run is not compiled: $(cat compiled)"
     $CC "$root/tests/cli/compile_predict.c" -o "$run.lib/predict" -I"$run.lib" -L"$run.lib" -l"$run" \
-        -DHEADER="\"$run.h\"" -DNAME="$run" -Wl,-rpath,"$work/$run.lib"
+        -DHEADER="\"$run.h\"" -DNAME="$run" -Wl,-rpath,"$work/$run.lib" ${searches:+-DSEARCHES}
 }
 # same RUN OPTION …: the program and the module predict what tfc predict does with these options
 same() {
@@ -35,6 +35,8 @@ same() {
     "$tfc" predict "$run" --json --top 1000 --input lines $cpu "$@" >expected 2>told || fail "$run: $(cat told)"
     "$run.lib/predict" <lines >found 2>told || fail "$run: $(cat told)"
     cmp found expected || fail "$run $*: predictions differ"
+    "$run.lib/predict" together <lines >found 2>again || fail "$run: $(cat again)"
+    cmp found expected && cmp told again || fail "$run $*: texts that are predicted together differ"
     [ -z "$python" ] || PYTHONPATH=$run.lib "$python" "$root/tests/cli/compile_predict.py" "$run" lines expected ||
         fail "$run $*: Python predicts otherwise"
 }
@@ -197,9 +199,9 @@ grep -q 'towers_predict(' both.lib/towers.h || fail "two texts: no function"
 ! grep -q towers_predict_text both.lib/towers.h || fail "two texts are one"
 refuses 1 "do not read one text whose vocabulary is inside; --only chooses one" "$tfc" compile towers -o both.lib/program
 
-# CTC: labels of the best path.
+# CTC: labels of the best path, of a beam, of words.
 train speller --data all.tsv --vocab words:auto
-library speller
+searches=1 library speller
 "$tfc" predict speller --json --input lines $cpu 2>told >expected
 speller.lib/predict <lines 2>told | cmp - expected || fail "CTC's best path"
 [ "$(sort -u expected | wc -l)" -gt 15 ] || fail "few answers of CTC"
@@ -207,7 +209,40 @@ speller.lib/predict <lines 2>told | cmp - expected || fail "CTC's best path"
 speller.lib/spells --json <lines 2>told | cmp - expected || fail "the program, CTC's best path"
 "$tfc" predict speller --input lines $cpu 2>told >expected
 speller.lib/spells <lines 2>told | cmp - expected || fail "the program, CTC's labels"
+printf '%s\n' LOW 'LOW mid"le"' 'é\ LOW' 'é\' >words
+printf '%s\n' LOW 'é\ LOW' 'é\' >between-words
+for options in '--beam 8' '--beam 8 --top 3' '--beam 4 --lexicon words' '--beam 4 --top 2 --lexicon between-words --separator mid"le"' '--top 2'; do
+    # shellcheck disable=SC2086  # words
+    {
+        "$tfc" predict speller --json --input lines $options $cpu 2>told >expected || fail "$options: $(cat told)"
+        speller.lib/spells --json $options <lines 2>told | cmp - expected || fail "the program $options"
+        "$tfc" predict speller --input lines $options $cpu 2>told >lined
+        speller.lib/spells $options <lines 2>told | cmp - lined || fail "the program $options"
+    }
+    beam=$(echo "$options" | sed -n 's/.*--beam \([0-9]*\).*/\1/p') nbest=$(echo "$options" | sed -n 's/.*--top \([0-9]*\).*/\1/p')
+    set -- BEAM="${beam:-1}" NBEST="${nbest:-1}"
+    case $options in
+    *between*) set -- "$@" LEXICON="$(cat between-words)" SEPARATOR='mid"le"' ;;
+    *words*) set -- "$@" LEXICON="$(cat words)" ;;
+    esac
+    env "$@" speller.lib/predict together <lines 2>told | cmp - expected || fail "the library $options: $(cat told)"
+    [ -z "$python" ] || env "$@" PYTHONPATH=speller.lib "$python" -W ignore -c 'import json, os, speller
+get = os.environ.get
+found = speller.Model().predict(open("lines").read().split("\n")[:-1], top=int(get("NBEST")), beam=int(get("BEAM")),
+                                lexicon=get("LEXICON", "\n") != "\n" and get("LEXICON").split("\n") or None, separator=get("SEPARATOR"))
+for line, answer in zip(open("expected"), found):
+    want = json.loads(line).get("tag")
+    assert (want is None) == (not answer), (want, answer)
+    for (labels, probability), (spelt, logarithm) in zip(want or [], answer.get("tag", [])):
+        assert labels == " ".join(spelt) and abs(probability - logarithm) < 1e-7, (want, answer)
+    assert len(want or []) == len(answer.get("tag", []))' || fail "Python $options"
+done
+refuses 1 "line 1 of lexicon: 'what' is no label of tag" sh -c 'echo what >odd; echo a | speller.lib/spells --lexicon odd'
+refuses 1 "\-\-separator is between the words of --lexicon" sh -c 'echo a | speller.lib/spells --separator LOW'
+refuses 1 "cannot read absent" sh -c 'echo a | speller.lib/spells --lexicon absent'
+refuses 2 "\-\-beam takes a whole number from 1 to 65536" speller.lib/spells --beam 65537
 if [ -n "$python" ]; then
+    "$tfc" predict speller --input lines $cpu 2>told >expected
     PYTHONPATH=speller.lib "$python" -c 'import speller
 for line in open("lines", encoding="utf-8"):
     print(" ".join(speller.Model().predict(line[:-1])["tag"]))' 2>told | cmp - expected || fail "CTC in Python"

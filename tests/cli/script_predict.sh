@@ -65,6 +65,36 @@ for (const [settings, message] of [[{top: 0}, /top: expected a whole number of a
 assert.throws(() => model.predict("a\0b"), /a NUL in a string/);
 assert.equal(model.predict("worda ".repeat(30)).sum.length, 12);
 END
+# Labels of CTC: best path, beam, words.
+sed 's/^model.*/model speller/; s/^dim.*/dim B, S, T/; s/kind : int\[B\]/kind : int[B, T~]/; /^predict/d; /^loss/d
+    s/reshape(mean(x, 1), \[B, d\])/x/; /^logits/a loss = ctc_loss(logits, kind)\npredict label = softmax(logits)' reader.tfg >speller.tfg
+awk -F '\t' 'NR == 1 { print; next } { split($1, w, " "); s = ""; for (k = 1; k in w; k++) if (w[k] != w[k - 1])
+     s = s (k > 1 ? " " : "") (w[k] < "worde" ? "low" : "high"); gsub(/low( low)+/, "low", s); gsub(/high( high)+/, "high", s)
+     print $1 "\t" s }' all.tsv >spelt.tsv
+"$tfc" train speller.tfg --data spelt.tsv --vocab words:auto --out speller --steps 30 2>err || fail "$(cat err)"
+printf 'low\nlow high\nhigh\n' >words
+"$tfc" compile speller --emit js -o spells 2>err || fail "$(cat err)"
+for settings in '{}' '{"beam": 4}' '{"beam": 4, "top": 2}' '{"beam": 4, "lexicon": "low\nlow high\nhigh\n"}'; do
+    options=$(printf '%s' "$settings" | sed 's/[{}",]//g; s/\(top\|beam\): /--\1 /g; s/lexicon: .*/--lexicon words/')
+    # shellcheck disable=SC2086  # words
+    "$tfc" predict speller --input lines --json $options >found 2>err || fail "$(cat err)"
+    node --input-type=module - spells/index.js lines found "$settings" <<'END' || fail "the package of labels, $settings"
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+const [folder, lines, found, settings] = process.argv.slice(2);
+const model = await (await import(pathToFileURL(resolve(folder)))).load();
+const texts = readFileSync(lines, "utf8").trimEnd().split("\n"), wanted = readFileSync(found, "utf8").trimEnd().split("\n");
+texts.forEach((text, i) => {
+  const told = JSON.parse(wanted[i]).label, said = model.predict(text, JSON.parse(settings)).label;
+  assert.deepEqual(said.map(([labels]) => labels), told.map(([labels]) => labels));
+  said.forEach(([, logarithm], k) => assert.ok(Math.abs(logarithm - told[k][1]) < 1e-4));
+});
+assert.throws(() => model.predict("worda", {lexicon: "what"}), /line 1 of lexicon: 'what' is no label of label/);
+assert.throws(() => model.predict("worda", {beam: 0}), /beam: expected a whole number/);
+END
+done
 grep -q 'predict(text: string, settings?: Settings)' package/index.d.ts || fail "types"
 grep -q 'model.predict(' package/README.md || fail "the package's page"
 if [ -z "$short" ]; then

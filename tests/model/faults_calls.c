@@ -339,6 +339,36 @@ static int tokenize(World *w)
     return ok ? 0 : problem ? N(ERROR_ARGUMENT) : N(ERROR_MEMORY);
 }
 
+static double sum_of_labels(const predicting_labels *labels)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < labels->n; i++)
+        sum += labels->classes[i];
+    return sum;
+}
+
+/* The same search, with a lexicon, of two texts. */
+static int predict_texts(World *w)
+{
+#define FIVE(x) x x x x x
+    static const char lexicon[] = "a\na b a\nb\n" FIVE(FIVE(FIVE("a b "))); /* a tree that grows */
+    const char *const texts[] = {"ab cab", "ab"};
+    const predicting_label_search search = {
+        .beam = 4, .nbest = 2, .lexicon = lexicon, .lexicon_length = sizeof lexicon - 1};
+    const predicting_predicted *list;
+    int64_t n, cut[2];
+    int status = predicting_set_label_search(w->reading, &search);
+    if (!status)
+        status = predicting_predict_texts(w->reading, 2, texts, NULL, &list, &n, cut);
+    w->result = 0;
+    for (int64_t i = 0; !status && i < 2 * n; i++) {
+        w->result += list[i].values[0];
+        for (int64_t k = 0; k < list[i].n_results; k++)
+            w->result += sum_of_labels(&list[i].results[k]);
+    }
+    return status;
+}
+
 /* Classes of each token, CTC's path, whole numbers. */
 static int predict_text(World *w)
 {
@@ -351,8 +381,8 @@ static int predict_text(World *w)
         predicting_prediction_info info;
         world_need(predicting_prediction(w->predictor, i, &info), "prediction");
         w->result += sum_of(list[i].values, list[i].positions * info.width);
-        for (int64_t k = 0; k < list[i].n_path; k++)
-            w->result += list[i].path[k];
+        for (int64_t k = 0; k < list[i].n_results; k++)
+            w->result += sum_of_labels(&list[i].results[k]);
     }
     return status;
 }
@@ -515,6 +545,7 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
         {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
         {"generate behind prompts", with_speaker, generate_behind, NULL, 0, NULL, 0},
         {"predict_text", with_predictor, predict_text, NULL, 0, NULL, 0},
+        {"predict_texts", with_predictor, predict_texts, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
         {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
         {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},

@@ -1,14 +1,20 @@
 export interface Settings {
   /** the most probable classes that are given: a whole number of at least 1 (all) */
   top?: number;
+  /** of labels of CTC: how many prefixes are kept, a whole number of at least 1 (1: the best path) */
+  beam?: number;
+  /** of labels of CTC: the words that results consist of, one a line, its labels with blanks between */
+  lexicon?: string;
+  /** with a lexicon: the label between words (none: a result is one word) */
+  separator?: string;
 }
 
 /** Of classes their names and probabilities, the most probable first; numbers, or one. */
 export type Entry = [name: string | number, probability: number][] | number[] | number;
 
 export interface Model {
-  /** What the model predicts of a text, by name: an entry, or one for each token; of CTC labels with blanks
-   * between them and their log-probability. */
+  /** What the model predicts of a text, by name: an entry, or one for each token; of CTC pairs of labels,
+   * with blanks between them, and their log-probability: one, or `top` of them. */
   predict(text: string, settings?: Settings): {[name: string]: Entry | Entry[]};
   /** The tokens of a text that entries are of; none where entries are of the text. */
   tokens(text: string): string[];
