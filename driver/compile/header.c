@@ -131,7 +131,7 @@ bool compile_check_names(const Artifact *a)
             continue;
         CField *fields = ARENA_ARRAY(arena, CField, p->n_dims + p->n_inputs + p->n_outputs + 1);
         int n = 0;
-        for (int32_t d = 0; d < p->n_dims; d++) {
+        for (int32_t d = 0; d < p->n_given; d++) {
             const char *dim = artifact_c_name(arena, p->dims[d].name);
             fields[n++] =
                 (CField){p->dims[d].batch < 0 ? dim : arena_printf(arena, "%s_lengths", dim),

@@ -245,7 +245,7 @@ static void try_case(Case *c, bool prepares)
     Lines *targets, *sources;
     find_pairs(c);
     read_lines(c);
-    /* compressed texts are read whole alone: fuzz_table.c */
+    /* compressed texts are read whole alone: fuzz_packed.c */
     bool is_packed = packed_text_program((const char *)c->bytes, c->size) != NULL;
     sources = is_packed ? NULL : read_whole(c, &targets);
     if (!sources)

@@ -1,11 +1,9 @@
 /* Tables of arbitrary bytes. The first byte of an input says how the rest is read: its two lowest
- * bits are the format (3: it is unpacked), BY_NUMBER has fields by number, SHORT_LINES a low limit
- * of lines. A table is accepted, or an error tells why not. What is accepted has valid texts at
- * growing places, and is the same when it is written as CSV and read again; JSON has the values
- * that json_read finds, and is accepted where json_read finds values of all fields. What is
- * unpacked does not depend on the room for it. */
+ * bits are the format, BY_NUMBER has fields by number, SHORT_LINES a low limit of lines. A table is
+ * accepted, or an error tells why not. What is accepted has valid texts at growing places, and is
+ * the same when it is written as CSV and read again; JSON has the values that json_read finds, and
+ * is accepted where json_read finds values of all fields. Compressed texts: fuzz_packed.c. */
 #include "base/json_read.h"
-#include "runtime/data/packed_text.h"
 #include "runtime/data/table.h"
 
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { FORMAT = 3, BY_NUMBER = 4, SHORT_LINES = 8, N_FIELDS = 2, MOST_UNPACKED = 1 << 20 };
+enum { FORMAT = 3, BY_NUMBER = 4, SHORT_LINES = 8, N_FIELDS = 2, N_FORMATS = 3 };
 
 static const char *const names[] = {"a", "b"}, *const numbers[] = {"2", "1"};
 
@@ -143,51 +141,10 @@ static void try_table(const uint8_t *bytes, size_t size, TableFormat format, uin
     arena_free(arena);
 }
 
-/* ---- compressed texts ---- */
-
-/* Unpacks with room for that many bytes at a time; 0: it ended well, -1: it did not, and a problem
- * is named, 1: it is large. */
-static int unpack(const uint8_t *bytes, size_t size, size_t room, Text *out)
-{
-    char buffer[4096];
-    PackedText *text = packed_text_open((const char *)bytes, size, -1);
-    ssize_t n;
-    int error;
-    while ((n = packed_text_read(text, buffer, room)) > 0 && out->length < MOST_UNPACKED) {
-        need((size_t)n <= room);
-        text_put(out, buffer, (size_t)n);
-    }
-    if (n < 0) {
-        const char *problem = packed_text_problem(text, &error);
-        need(problem && *problem && !error);
-    }
-    packed_text_close(text);
-    return n < 0 ? -1 : n > 0;
-}
-
-static void try_packed(const uint8_t *bytes, size_t size)
-{
-    Text texts[2] = {0};
-    int ends[2];
-    if (!packed_text_program((const char *)bytes, size))
-        return;
-    ends[0] = unpack(bytes, size, 4096, &texts[0]);
-    ends[1] = unpack(bytes, size, 7, &texts[1]);
-    need(ends[0] == ends[1]);
-    if (!ends[0])
-        need(texts[0].length == texts[1].length &&
-             (!texts[0].length || !memcmp(texts[0].data, texts[1].data, texts[0].length)));
-    text_free(&texts[0]);
-    text_free(&texts[1]);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (!size)
         return 0;
-    if ((bytes[0] & FORMAT) == FORMAT)
-        try_packed(bytes + 1, size - 1);
-    else
-        try_table(bytes + 1, size - 1, (TableFormat)(bytes[0] & FORMAT), bytes[0]);
+    try_table(bytes + 1, size - 1, (TableFormat)((bytes[0] & FORMAT) % N_FORMATS), bytes[0]);
     return 0;
 }
