@@ -21,6 +21,7 @@ static const struct Fixture {
     {"tests/fixtures/conformer_small.safetensors", "tests/models/conformer.tfg", false},
     {"tests/fixtures/canon_small.safetensors", "tests/models/canon.tfg", false},
     {"tests/fixtures/convs2s_small.safetensors", "tests/models/convs2s.tfg", false},
+    {"tests/fixtures/ctc.safetensors", "tests/fixtures/ctc.tfg", false},
 };
 
 /* The fixtures were computed in f64 and are kept in f32, which bounds what f64 can show. */
