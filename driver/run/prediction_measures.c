@@ -287,7 +287,7 @@ static double mean_recall(const Measuring *m, Arena *arena, int64_t all)
     const int64_t rows = sample_vectors(m, all, width);
     int64_t *forth = ARENA_ARRAY(arena, int64_t, rows + 1);
     int64_t *back = ARENA_ARRAY(arena, int64_t, rows + 1);
-    retrieval_ranks(m->vectors[0], m->vectors[1], rows, width, forth, back);
+    retrieval_ranks(m->vectors[0], m->vectors[1], rows, width, exec_threads(), forth, back);
     for (int64_t i = 0; m->judged && i < rows; i++)
         judge(&m->judged->vectors, i * all / rows, NULL, 0,
               (double)(forth[i] > back[i] ? forth[i] : back[i]), NAN);

@@ -141,9 +141,10 @@ double numbers_squared_error(const NumberPairs *pairs);
  * of the other. ranks_a[i] is 1 + the number of rows j other than i of b whose dot product with row
  * i of a is not less than that of row i of b: equal ones count against. ranks_b[i] is the same with
  * a and b exchanged. A partner whose own product is NaN has the rank INT64_MAX; other products that
- * are NaN count against. Takes n² × width multiplications, and memory for n numbers. */
-void retrieval_ranks(const float *a, const float *b, int64_t n, int64_t width, int64_t *ranks_a,
-                     int64_t *ranks_b);
+ * are NaN count against. Takes n² × width multiplications, which `threads` share, and memory for n
+ * numbers. */
+void retrieval_ranks(const float *a, const float *b, int64_t n, int64_t width, int threads,
+                     int64_t *ranks_a, int64_t *ranks_b);
 /* Recall at k: the share of n ranks that are at most k (Hodosh et al. 2013). */
 double retrieval_recall(const int64_t *ranks, int64_t n, int64_t k);
 

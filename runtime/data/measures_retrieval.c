@@ -1,6 +1,9 @@
 /* Measures of retrieval: each product of two vectors is computed once, in blocks of rows that stay
- * in the cache, and compared with the products of both partners. */
+ * in the cache, and compared with the products of both partners. Threads share the blocks: their
+ * counts are whole numbers, whose sums do not depend on the order. */
 #include "runtime/data/measures.h"
+
+#include "base/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,21 +39,33 @@ static int64_t block_end(const RankedSets *s, int64_t begin)
     return begin + RANKED_ROWS < s->n ? begin + RANKED_ROWS : s->n;
 }
 
-/* Compares rows of a from i with rows of b from j. `!(x < y)` holds for NaN, too. */
+/* Compares rows of a with rows of b. `!(x < y)` holds for NaN, too. Rows of a are this thread's
+ * own. */
 static void rank_block(const RankedSets *s, int64_t first_a, int64_t first_b)
 {
+    int64_t found[RANKED_ROWS] = {0}; /* of each row of b */
     for (int64_t i = first_a; i < block_end(s, first_a); i++)
         for (int64_t j = first_b; j < block_end(s, first_b); j++) {
             if (i == j)
                 continue;
             double product = vector_product(s->a + i * s->width, s->b + j * s->width, s->width);
             s->ranks_a[i] += !(product < s->own[i]);
-            s->ranks_b[j] += !(product < s->own[j]);
+            found[j - first_b] += !(product < s->own[j]);
         }
+    for (int64_t j = first_b; j < block_end(s, first_b); j++)
+        __atomic_fetch_add(&s->ranks_b[j], found[j - first_b], __ATOMIC_RELAXED);
 }
 
-void retrieval_ranks(const float *a, const float *b, int64_t n, int64_t width, int64_t *ranks_a,
-                     int64_t *ranks_b)
+/* Compares a block of a with all of b. */
+static void rank_rows(const void *context, int64_t index)
+{
+    const RankedSets *s = context;
+    for (int64_t j = 0; j < s->n; j += RANKED_ROWS)
+        rank_block(s, index * RANKED_ROWS, j);
+}
+
+void retrieval_ranks(const float *a, const float *b, int64_t n, int64_t width, int threads,
+                     int64_t *ranks_a, int64_t *ranks_b)
 {
     const RankedSets s = {
         a, b, n, width, memory_resized(NULL, (size_t)n * sizeof(double)), ranks_a, ranks_b};
@@ -58,9 +73,7 @@ void retrieval_ranks(const float *a, const float *b, int64_t n, int64_t width, i
         s.own[i] = vector_product(a + i * width, b + i * width, width);
         ranks_a[i] = ranks_b[i] = 1;
     }
-    for (int64_t i = 0; i < n; i += RANKED_ROWS)
-        for (int64_t j = 0; j < n; j += RANKED_ROWS)
-            rank_block(&s, i, j);
+    team_each(threads, (int32_t)((n + RANKED_ROWS - 1) / RANKED_ROWS), rank_rows, &s);
     for (int64_t i = 0; i < n; i++)
         if (isnan(s.own[i]))
             ranks_a[i] = ranks_b[i] = INT64_MAX;

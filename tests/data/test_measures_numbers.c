@@ -212,7 +212,7 @@ static void check_retrieval(int n, int width)
         a[i] = (float)(below(7) - 3);
         b[i] = below(3) ? a[i] : (float)(below(7) - 3);
     }
-    retrieval_ranks(a, b, n, width, ranks_a, ranks_b);
+    retrieval_ranks(a, b, n, width, 1 + n % 3, ranks_a, ranks_b);
     int found = 0, k = 1 + below(4);
     for (int i = 0; i < n; i++) {
         assert_int_equal(ranks_a[i], rank_by_definition(a, b, n, width, i));
@@ -242,20 +242,20 @@ static void test_other_retrieval(void **state)
     static const float equal[ROWS * 2] = {0.1f, 0.7f, 0.1f, 0.7f, 0.1f, 0.7f};
     static const float turned[] = {1, 0, 0, 1}, bad[] = {1, 0, NAN, 1};
     int64_t a[ROWS], b[ROWS];
-    retrieval_ranks(equal, equal, ROWS, 2, a, b);
+    retrieval_ranks(equal, equal, ROWS, 2, 2, a, b);
     for (int i = 0; i < ROWS; i++) /* all others count against */
         assert_true(a[i] == ROWS && b[i] == ROWS);
     assert_near(retrieval_recall(a, ROWS, 2), 0);
     assert_near(retrieval_recall(a, ROWS, 3), 1);
-    retrieval_ranks(turned, turned, 2, 2, a, b);
+    retrieval_ranks(turned, turned, 2, 2, 1, a, b);
     assert_near(retrieval_recall(b, 2, 1), 1);
-    retrieval_ranks(turned, turned, 2, 0, a, b); /* no columns: all products are 0 */
+    retrieval_ranks(turned, turned, 2, 0, 1, a, b); /* no columns: all products are 0 */
     assert_true(a[0] == 2 && b[1] == 2);
-    retrieval_ranks(turned, turned, 1, 2, a, b);
+    retrieval_ranks(turned, turned, 1, 2, 1, a, b);
     assert_true(a[0] == 1 && b[0] == 1);
-    retrieval_ranks(NULL, NULL, 0, 2, a, b);
+    retrieval_ranks(NULL, NULL, 0, 2, 2, a, b);
     assert_near(retrieval_recall(a, 0, 1), NAN);
-    retrieval_ranks(turned, bad, 2, 2, a, b);
+    retrieval_ranks(turned, bad, 2, 2, 2, a, b);
     assert_true(a[0] == 2 && b[0] == 1); /* NaN is not less; row 1 of a has the product 0 */
     assert_true(a[1] == INT64_MAX && b[1] == INT64_MAX);
 }
