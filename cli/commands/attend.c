@@ -269,7 +269,11 @@ static bool read_records(Job *job, const Attend *o, const RunFolder *run,
     if (!records_read(job, run, &attender->predictor, &given, &text))
         return false;
     const int64_t n = corpus_lines(&text)->n;
-    *corpus = predictor_corpus(&attender->predictor, job, &text, 0, n < o->lines ? n : o->lines);
+    CorpusTold told = {0};
+    *corpus =
+        predictor_corpus(&attender->predictor, job, &text, 0, n < o->lines ? n : o->lines, &told);
+    if (*corpus)
+        predictor_tell(&attender->predictor, job, &text, &told);
     return *corpus != NULL;
 }
 

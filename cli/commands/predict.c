@@ -30,6 +30,7 @@ typedef struct Answers {
     FileWriter *npy;
     PredictedForm form;
     int64_t n_odd; /* rows with a value that is no number */
+    CorpusTold told;
 } Answers;
 
 static bool has_odd(const float *values, int64_t n)
@@ -86,7 +87,7 @@ static bool predict_window(Job *job, Answers *a, const CorpusText *text, int64_t
 {
     Arena *arena = arena_new();
     Predicted *results = ARENA_ARRAY(arena, Predicted, a->predictor->n + 1);
-    Corpus *corpus = predictor_corpus(a->predictor, job, text, first, n);
+    Corpus *corpus = predictor_corpus(a->predictor, job, text, first, n, &a->told);
     bool ok = corpus && predictor_run(a->predictor, job, corpus, arena, results);
     Text out = {0};
     for (int64_t line = first, row = 0; ok && line < first + n; line++)
@@ -188,6 +189,8 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
         ok = predict_window(job, &answers, &text, first,
                             n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
+    if (ok)
+        predictor_tell(&predictor, job, &text, &answers.told);
     if (answers.n_odd)
         diag_warning(
             &job->diags, (Loc){0},

@@ -275,18 +275,28 @@ bool predicts(const Module *module)
     return false;
 }
 
-Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, int64_t first,
-                         int64_t n)
+static CorpusOptions options_of(const Predictor *p)
 {
-    const CorpusOptions options = {.kind = p->kind,
-                                   .keep_all = true,
-                                   .pass_empty = true,
-                                   .max_length = inference_said_length(p->inference),
-                                   .same_lengths =
-                                       p->kind == CORPUS_PAIRS && feed_shares_lengths(&p->feed),
-                                   .columns = p->columns.specs,
-                                   .n_columns = p->columns.n};
-    return corpus_encode_part(&job->diags, p->inference->vocab, &options, text, first, n);
+    return (CorpusOptions){.kind = p->kind,
+                           .keep_all = true,
+                           .pass_empty = true,
+                           .max_length = inference_said_length(p->inference),
+                           .same_lengths = p->kind == CORPUS_PAIRS && feed_shares_lengths(&p->feed),
+                           .columns = p->columns.specs,
+                           .n_columns = p->columns.n};
+}
+
+Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, int64_t first,
+                         int64_t n, CorpusTold *told)
+{
+    const CorpusOptions options = options_of(p);
+    return corpus_encode_part(&job->diags, p->inference->vocab, &options, text, first, n, told);
+}
+
+void predictor_tell(const Predictor *p, Job *job, const CorpusText *text, const CorpusTold *told)
+{
+    const CorpusOptions options = options_of(p);
+    corpus_tell(&job->diags, &options, text, told);
 }
 
 /* ---- computing ---- */

@@ -58,11 +58,13 @@ void predictor_read(Predictor *predictor, Job *job, Inference *inference,
                     const DataColumns *columns, CorpusKind kind, Function *function);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
-/* n rows of texts from `first` on, all but those with a cell without positions; long ones are cut
- * with a warning. NULL after
- * errors. Freed by corpus_free. */
+/* n rows of texts from `first` on, all but those with a cell without positions; long ones are cut.
+ * What is told of them is added to *told. NULL after errors. Freed by corpus_free. */
 Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText *text,
-                         int64_t first, int64_t n);
+                         int64_t first, int64_t n, CorpusTold *told);
+/* Tells what was told of all rows: how many are cut, unknown tokens. */
+void predictor_tell(const Predictor *predictor, Job *job, const CorpusText *text,
+                    const CorpusTold *told);
 
 /* Called with the values of a row: n of prediction p, which are valid until it returns. */
 typedef void PredictedRow(void *context, const Corpus *corpus, int64_t row, int p,

@@ -113,10 +113,6 @@ const Lines *corpus_lines(const CorpusText *text);
  * report lines that are left out or cut, a note reports unknown tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const CorpusText *text);
-/* The same of n lines from `first` on. */
-Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
-                           const CorpusOptions *options, const CorpusText *text, int64_t first,
-                           int64_t n);
 /* Adds n records of texts from `first` on to a corpus of rows, whose figures say what was left out.
  * False after errors, each with its place: wrong cells, sides of different lengths, a text that the
  * tokenizer does not take. */
@@ -126,6 +122,21 @@ bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *te
 typedef struct SidesUnknown {
     UnknownCount source, target;
 } SidesUnknown;
+/* CorpusTold: what is told of a text once, though it is encoded in parts; begins as zeros.
+ *   lines                       of all parts
+ *   cut_sources, cut_targets    as of Corpus
+ *   first_source, first_target  the first lines of these */
+typedef struct CorpusTold {
+    SidesUnknown unknown;
+    int64_t lines, cut_sources, cut_targets, first_source, first_target;
+} CorpusTold;
+/* corpus_encode of n lines from `first` on, with keep_all; what is told of them is added. */
+Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
+                           const CorpusOptions *options, const CorpusText *text, int64_t first,
+                           int64_t n, CorpusTold *told);
+/* Tells of all parts: how many rows are cut, and unknown tokens. */
+void corpus_tell(Diagnostics *diags, const CorpusOptions *options, const CorpusText *text,
+                 const CorpusTold *told);
 /* Adds the ids of the rows from `first` on to the counts. */
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides);
 /* Adds a note for each side whose share of unknown tokens is above UNKNOWN_TOLD. `texts`: of the

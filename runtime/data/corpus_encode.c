@@ -129,37 +129,59 @@ void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown
 static const char *are(int64_t n) { return text_plural(n, "is", "are"); }
 
 /* What was kept and is longer than the model takes. */
-static void warn_cut(Diagnostics *diags, const Corpus *corpus, const CorpusText *text,
-                     const Seen *seen)
+static void warn_cut(Diagnostics *diags, const CorpusOptions *options, const CorpusText *text,
+                     const CorpusTold *told)
 {
     const Lines *source = corpus_lines(text), *target = text->target;
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "source" : "line",
-               *s = text_plural(corpus->lines, "", "s");
-    long long lines = corpus->lines, limit = corpus->options.max_length;
-    if (corpus->cut_sources)
+    const char *what = options->kind == CORPUS_PAIRS ? "source" : "line",
+               *s = text_plural(told->lines, "", "s");
+    long long lines = told->lines, limit = options->max_length;
+    if (told->cut_sources)
         diag_warning(diags, (Loc){.source = source->source},
                      "%lld of %lld %s%s %s longer than %lld tokens and cut (the first on %s)",
-                     (long long)corpus->cut_sources, lines, what, s, are(corpus->cut_sources),
-                     limit, lines_where(diags->arena, source, seen->first_source));
-    if (corpus->cut_targets)
+                     (long long)told->cut_sources, lines, what, s, are(told->cut_sources), limit,
+                     lines_where(diags->arena, source, told->first_source));
+    if (told->cut_targets)
         diag_warning(
             diags, (Loc){.source = (target ? target : source)->source},
             "%lld of %lld %s%s %s longer than %lld tokens: the loss is over the first %lld of each "
             "(the first on %s)",
-            (long long)corpus->cut_targets, lines, target ? "target" : what, s,
-            are(corpus->cut_targets), limit, limit,
-            lines_where(diags->arena, target ? target : source, seen->first_target));
+            (long long)told->cut_targets, lines, target ? "target" : what, s,
+            are(told->cut_targets), limit, limit,
+            lines_where(diags->arena, target ? target : source, told->first_target));
 }
 
-/* Of the rows from `first` on. */
-static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const CorpusText *all,
-                 const Seen *seen)
+static void tell_unknown(Diagnostics *diags, CorpusKind kind, const CorpusText *all,
+                         const SidesUnknown *sides)
 {
-    SidesUnknown sides = {0};
-    const Lines *text = corpus_lines(all);
-    const Source *const texts[] = {text->source, all->target ? all->target->source : NULL};
-    corpus_count_unknown(corpus, first, &sides);
-    corpus_tell_unknown(diags, corpus->options.kind, &sides, texts);
+    const Source *const texts[] = {corpus_lines(all)->source,
+                                   all->target ? all->target->source : NULL};
+    corpus_tell_unknown(diags, kind, sides, texts);
+}
+
+/* Adds what is told of a part. */
+static void add_told(const Corpus *corpus, const Seen *seen, CorpusTold *told)
+{
+    if (!told->cut_sources)
+        told->first_source = seen->first_source;
+    if (!told->cut_targets)
+        told->first_target = seen->first_target;
+    told->lines += corpus->lines;
+    told->cut_sources += corpus->cut_sources;
+    told->cut_targets += corpus->cut_targets;
+    corpus_count_unknown(corpus, 0, &told->unknown);
+}
+
+void corpus_tell(Diagnostics *diags, const CorpusOptions *options, const CorpusText *text,
+                 const CorpusTold *told)
+{
+    tell_unknown(diags, options->kind, text, &told->unknown);
+    warn_cut(diags, options, text, told);
+}
+
+/* What is left out. */
+static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, const Seen *seen)
+{
     bool keep = corpus->options.keep_all;
     const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pair" : "line",
                *s = text_plural(corpus->lines, "", "s");
@@ -262,15 +284,10 @@ static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *
 
 /* ---- interface ---- */
 
-Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
-                      const CorpusText *text)
-{
-    return corpus_encode_part(diags, vocab, options, text, 0, corpus_lines(text)->n);
-}
-
-Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
+/* told NULL: it is told now. */
+static Corpus *encode_part(Diagnostics *diags, const Vocabulary *vocab,
                            const CorpusOptions *options, const CorpusText *text, int64_t first,
-                           int64_t n)
+                           int64_t n, CorpusTold *told)
 {
     const Lines *source = corpus_lines(text);
     assert((options->kind == CORPUS_PAIRS) == (text->target != NULL));
@@ -284,13 +301,32 @@ Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
         corpus_close_stream(corpus, true);
     } else
         add_rows(diags, corpus, text, first, n, &seen);
-    warn(diags, corpus, 0, text, &seen);
-    warn_cut(diags, corpus, text, &seen);
+    CorpusTold all = {0};
+    add_told(corpus, &seen, told ? told : &all);
+    if (!told) {
+        tell_unknown(diags, options->kind, text, &all.unknown);
+        warn(diags, corpus, source, &seen);
+        warn_cut(diags, options, text, &all);
+    }
     if (check_cells(diags, &seen) && check_even(diags, corpus, text, &seen) &&
         check_refused(diags, corpus, source) && check_usable(diags, corpus, source))
         return corpus;
     corpus_free(corpus);
     return NULL;
+}
+
+Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
+                      const CorpusText *text)
+{
+    return encode_part(diags, vocab, options, text, 0, corpus_lines(text)->n, NULL);
+}
+
+Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
+                           const CorpusOptions *options, const CorpusText *text, int64_t first,
+                           int64_t n, CorpusTold *told)
+{
+    assert(options->keep_all && told);
+    return encode_part(diags, vocab, options, text, first, n, told);
 }
 
 bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
@@ -314,7 +350,10 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const CorpusT
     corpus->lines = corpus->empty = corpus->long_ = corpus->refused = 0;
     add_rows(diags, corpus, text, 0, source->n, &seen);
     corpus->own = own;
-    warn(diags, corpus, first, text, &seen);
+    SidesUnknown sides = {0};
+    corpus_count_unknown(corpus, first, &sides);
+    tell_unknown(diags, corpus->options.kind, text, &sides);
+    warn(diags, corpus, source, &seen);
     bool is_read = check_refused(diags, corpus, source);
     corpus->lines += lines;
     if (!check_cells(diags, &seen) || !check_even(diags, corpus, text, &seen) || !is_read)

@@ -122,6 +122,12 @@ cmp run-text.jsonl/last.safetensors run-image.safetensors/last.safetensors || fa
 "$tfc" predict run-text.jsonl --input image.safetensors >said || fail "tensors are not predicted"
 refuses 1 "there is no tensor 'imag'; did you mean 'image'" "$tfc" predict run-text.jsonl --input image.safetensors --column image=imag
 
+# What is told of a text is told once, however many records it has.
+yes 'strange words' | head -n 17000 >many
+"$tfc" predict run-classifier --input many >said 2>err || fail "$(cat err)"
+[ "$(wc -l <said)" = 17000 ] && [ "$(grep -c 'unknown to the vocabulary' err)" = 1 ] && grep -q '(34000 of 34000)' err ||
+    fail "unknown tokens of many lines: $(cat err)"
+
 # Errors of CTC need no translations.
 train run-errors speech_ctc.tfg --data text.jsonl --valid-data text.jsonl --steps 2 --set layers=1 --best errors --no-bleu
 grep -q '"best by": "errors"' run-errors/run.json || fail "the best is not chosen by errors"
