@@ -20,6 +20,19 @@ static void count_kernel_tables(const TfcProgram *program, int64_t *n_views, int
         }
 }
 
+/* Marks the dimensions over whose tokens the program computes. */
+static void mark_iterated(const TfcProgram *program, bool *iterated)
+{
+    for (int32_t b = 0; b < program->n_buffers; b++) {
+        const TfcBuffer *buffer = &program->buffers[b];
+        const TfcSize *size = &program->sizes[buffer->size];
+        bool computed = buffer->kind != TFC_BUFFER_INPUT && buffer->kind != TFC_BUFFER_TENSOR;
+        for (int i = 0; computed && i < size->n_factors; i++)
+            if (size->factors[i].quantity == TFC_TOTAL)
+                iterated[size->factors[i].dim] = true;
+    }
+}
+
 Exec *exec_new(const TfcProgram *program, Store *store)
 {
     Arena *arena = arena_try_new();
@@ -37,6 +50,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .dims = ARENA_ARRAY(arena, TfcDim, program->n_dims),
         .sizes = ARENA_ARRAY(arena, int64_t, program->n_sizes),
         .ragged = ARENA_ARRAY(arena, RaggedTables, program->n_dims),
+        .iterated = ARENA_ARRAY(arena, bool, program->n_dims),
         .tensors = ARENA_ARRAY(arena, StoreTensor *, program->n_tensors),
         .caches = ARENA_ARRAY(arena, void *, program->n_tensors),
         .inputs = ARENA_ARRAY(arena, const void *, program->n_inputs),
@@ -59,6 +73,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         return NULL;
     }
     slab_mark_read(program, exec->read);
+    mark_iterated(program, exec->iterated);
     for (int32_t s = 0; s < program->n_steps; s++)
         exec->multiplies |= program->steps[s].kind == TFC_STEP_GEMM;
     for (int32_t t = 0; t < program->n_tensors; t++) {
@@ -176,8 +191,13 @@ static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *leng
                    : is_contiguous(n, lengths, tables->offset));
 }
 
-static void fill_tokens(RaggedTables *tables)
+/* Tokens in gaps count as the first of row 0. */
+static void fill_tokens(RaggedTables *tables, int64_t total, bool gaps)
 {
+    if (gaps) {
+        memset(tables->batch, 0, (size_t)total * sizeof *tables->batch);
+        memset(tables->position, 0, (size_t)total * sizeof *tables->position);
+    }
     for (int64_t b = 0; b < tables->n; b++)
         for (int32_t i = 0; i < tables->length[b]; i++) {
             tables->batch[tables->offset[b] + i] = (int32_t)b;
@@ -193,14 +213,18 @@ static void set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths,
     RaggedTables *tables = &exec->ragged[dim];
     if (same_rows(tables, n, lengths, offset))
         return;
-    bool contiguous = is_contiguous(n, lengths, offset);
-    int64_t longest = 0, total = 0;
+    bool contiguous = is_contiguous(n, lengths, offset), iterated = exec->iterated[dim];
+    int64_t longest = 0, total = 0, end = 0;
     for (int64_t b = 0; b < n; b++) {
         longest = lengths[b] > longest ? lengths[b] : longest;
         total += lengths[b];
+        if (!contiguous && offset[b] + lengths[b] > end)
+            end = offset[b] + lengths[b];
     }
+    if (!contiguous && iterated)
+        total = end;
     exec->bound = exec->made = false;
-    tables->missing = !reserve_tables(tables, n, contiguous ? total : 0);
+    tables->missing = !reserve_tables(tables, n, contiguous || iterated ? total : 0);
     if (tables->missing)
         return;
     tables->n = n;
@@ -209,8 +233,8 @@ static void set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths,
         tables->length[b] = lengths[b];
         tables->offset[b] = offset ? offset[b] : at;
     }
-    if (contiguous)
-        fill_tokens(tables);
+    if (contiguous || iterated)
+        fill_tokens(tables, total, !contiguous);
     exec->dims[dim] =
         (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
 }

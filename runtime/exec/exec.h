@@ -155,10 +155,11 @@ int exec_dim(const Exec *exec, const char *name); /* index, or -1: the program d
 void exec_set_dim(Exec *exec, int dim, int64_t extent);
 /* Sets a ragged dimension to the lengths of the batch's n rows, and the dimension that it is ragged
  * over to n. Copies both lists. `offset` NULL: the rows lie one after the other (the usual); else
- * where each row begins, in tokens (shared memory of beams, caches with gaps: `total` is not
- * meaningful then and no program may iterate over tokens of the dimension). If memory for
- * the tables runs out, exec_run returns false. Runs compute the lengths of dimensions made of
- * others, except of those that were once set. */
+ * where each row begins, in tokens (shared memory of beams, caches with gaps). A program that
+ * computes over the tokens of the dimension then computes all up to the end of the last row, with
+ * those in gaps as the first of row 0: it must not use their results, and rows may not share
+ * tokens. If memory for the tables runs out, exec_run returns false. Runs compute the lengths of
+ * dimensions made of others, except of those that were once set. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
 
 /* The dimensions as they are set now, with those made of others; NULL: memory ran out, or one of

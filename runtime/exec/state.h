@@ -73,6 +73,7 @@ struct Exec {
     RaggedTables *ragged;
     bool made;             /* dimensions made of others are as the others are now */
     int32_t *made_lengths; /* of one of them, while it is made */
+    bool *iterated;        /* of each dimension: the program computes over its tokens */
     StoreTensor **tensors; /* of the program; NULL for a cache */
     void **caches;         /* their memory; NULL for other tensors */
     const void **inputs;
