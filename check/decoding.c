@@ -38,8 +38,9 @@ static void add_distance(Distance *distance, const float *out, const float *expe
 {
     for (int32_t k = 0; k < vocab; k++) {
         distance->greatest = fmax(distance->greatest, fabs(expected[k]));
-        distance->apart =
-            isnan(out[k]) ? INFINITY : fmax(distance->apart, fabs(out[k] - expected[k]));
+        distance->apart = isnan(out[k] - expected[k])
+                              ? INFINITY
+                              : fmax(distance->apart, fabs(out[k] - expected[k]));
     }
 }
 
