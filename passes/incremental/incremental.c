@@ -15,27 +15,16 @@
  * cached: length(P) - length(Q) + 0, 1, …, so that a value made from them alone
  * gains the batch dimension in front (it is "lifted").
  *
- * That the newest positions may be computed from the past is proved: each
- * contraction over P must have weights that a causal mask makes zero for later
- * positions; anything else that mixes positions is reported. */
+ * That what was computed of a prefix stays as it is, is proved first
+ * (passes/dependence): a model whose logits depend on later positions is reported. */
 #include "passes/incremental/incremental.h"
 
 #include "passes/clone.h"
+#include "passes/dependence/dependence.h"
 #include "passes/pass.h"
 #include "passes/simplify.h"
 
 #include <string.h>
-
-bool is_made_of(const Module *module, int symbol, int of)
-{
-    if (symbol == of || symbol == NO_SYMBOL)
-        return symbol == of;
-    const DimFormula *formula = &module->symbols.data[symbol].formula;
-    for (int i = 0; i < formula->n; i++)
-        if (is_made_of(module, formula->terms[i].symbol, of))
-            return true;
-    return false;
-}
 
 static void trace_origins(Step *s, const char *target)
 {
@@ -123,6 +112,16 @@ static bool build_output_of(Step *s, const char *logits, Value *wanted)
     return result != NULL;
 }
 
+/* False after a message: what is computed of a prefix of the text would not stay as it is. */
+static bool is_causal(Step *s, const char *logits, const Value *wanted)
+{
+    Dependence *dependence = dependence_of(s->forward, s->time);
+    if (!dependence_leak(dependence, wanted))
+        return true;
+    dependence_report(dependence, wanted, logits, s->diags);
+    return false;
+}
+
 /* Nothing is handed over: the module has no `encode`, which stands right before the step. */
 static void drop_encoder(Module *module, Function *step)
 {
@@ -140,7 +139,7 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     s.forward = derive_forward(module);
     pass_simplify(s.forward, &context);
     module->functions.count--; /* a working copy */
-    if (!find_ends(&s, target, logits, &output))
+    if (!find_ends(&s, target, logits, &output) || !is_causal(&s, logits, output->args[0]))
         return false;
     s.encode = module_add_function(module, function_names()[FUNCTION_ENCODE]);
     s.step = module_add_function(module, function_names()[FUNCTION_DECODE_STEP]);

@@ -62,8 +62,6 @@ static inline bool is_lifted(const Value *v, const Value *built)
 /* The symbol of that name and batch, which is added if there is none; if another symbol has the
  * name, its name ends with '. */
 int named_symbol(Module *module, const char *name, int batch);
-/* Whether the length of `symbol` follows from that of `of`, which it may be itself. */
-bool is_made_of(const Module *module, int symbol, int of);
 
 /* ---- ops.c ---- */
 /* The op's result in decode_step, for these roles; NULL after a message. */

@@ -1,8 +1,6 @@
 /* Ops of decode_step: which roles an op asks of its operands, and the op over what they give. */
 #include "passes/incremental/incremental.h"
 
-#include "passes/causal.h"
-
 #include <string.h>
 
 static bool is_time(const Step *s, Dim dim) { return dim.symbol == s->time; }
@@ -17,34 +15,49 @@ static Roles aligned_roles(const Step *s, const Value *x, int rank, Roles roles)
     return mine;
 }
 
-/* A lifted operand of an op whose result (in decode_step) has `rank` dimensions:
- * [B, x…] becomes [B, 1…, x…]. */
-static Value *align_lifted(Step *s, const Value *v, Value *built, int rank)
+/* Axis `from` of the value as axis `to`; the others keep their order. */
+static Value *move_axis(Step *s, Value *x, int from, int to)
 {
-    if (!built || !is_lifted(v, built) || built->type.rank == rank)
-        return built;
-    Dim dims[MAX_RANK];
-    for (int i = 0; i < rank; i++) {
-        int at = i - (rank - v->type.rank);
-        dims[i] = at >= 0 ? built->type.dims[at + 1] : dim_const(1);
+    int perm[MAX_RANK];
+    for (int i = 0, other = 0; i < x->type.rank; i++) {
+        other += other == from;
+        perm[i] = i == to ? from : other++;
     }
-    dims[0] = built->type.dims[0];
+    return build_transpose(&s->b, x, perm);
+}
+
+/* A lifted operand of an op whose result (in decode_step) has `rank` dimensions, the batch at
+ * `batch`: [B, x…] becomes [1…, B, 1…, x…], or [x…, B, x…] in place of a 1. */
+static Value *align_lifted(Step *s, const Value *v, Value *built, int rank, int batch)
+{
+    if (!built || !is_lifted(v, built))
+        return built;
+    Dim dims[MAX_RANK], lot = built->type.dims[0];
+    int before = rank - v->type.rank;
+    for (int i = 0; i < rank; i++)
+        dims[i] = i == batch ? lot : i < before ? dim_const(1) : built->type.dims[i - before + 1];
+    if (batch >= before)
+        built = move_axis(s, built, 0, batch - before);
     return build_reshape(&s->b, built, rank, dims);
 }
 
 Value *build_elementwise(Step *s, Op *op, Roles roles)
 {
     Value *args[3], *result = op_result(op);
-    int rank = result->type.rank;
-    bool batched = type_find_dim(&result->type, s->batch) == 0, lifted = false;
+    int rank = result->type.rank, batch = type_find_dim(&result->type, s->batch);
+    bool lifted = false;
     for (int i = 0; i < op->n_args; i++) {
         args[i] = build_step(s, op->args[i], aligned_roles(s, op->args[i], rank, roles));
         if (!args[i])
             return NULL;
         lifted |= is_lifted(op->args[i], args[i]);
     }
+    if (batch < 0 && lifted) {
+        rank++;
+        batch = 0;
+    }
     for (int i = 0; i < op->n_args; i++)
-        args[i] = align_lifted(s, op->args[i], args[i], rank + (lifted && !batched));
+        args[i] = align_lifted(s, op->args[i], args[i], rank, batch);
     return build(&s->b, op->kind, op->n_args, args, op->n_attrs, op->attrs);
 }
 
@@ -80,22 +93,25 @@ static Value *build_moved(Step *s, Op *op, Value *x)
 
 /* ---- along rows ---- */
 
-static bool runs_over_time(const Step *s, const Op *op)
+/* Whether the op runs along the axis of its operand. */
+static bool runs_along(const Op *op, int axis)
 {
     const Attr *axes = op_attr(op, ATTR_axes);
-    const Type *x = &op->args[0]->type;
-    for (int i = 0; axes && i < axes->n; i++)
-        if (is_time(s, x->dims[axes->ints[i]]))
-            return true;
-    return op->kind == OP_logsumexp && is_time(s, x->dims[x->rank - 1]);
+    return axes ? attr_lists(axes, axis) : axis == op->args[0]->type.rank - 1;
 }
 
+/* Along positions it runs over all so far. */
 Value *build_along_rows(Step *s, Op *op, Roles roles)
 {
-    if (runs_over_time(s, op))
-        return refuse(s, op, "it runs over the positions");
-    Value *x = build_step(s, op->args[0], roles);
-    return x ? build_moved(s, op, x) : NULL;
+    const Type *x = &op->args[0]->type;
+    for (int i = 0; i < x->rank; i++)
+        if (is_time(s, x->dims[i]) && runs_along(op, i)) {
+            if (roles.of[i] == ROLE_Q)
+                return refuse(s, op, "of the newest positions alone");
+            roles.of[i] = ROLE_P;
+        }
+    Value *built = build_step(s, op->args[0], roles);
+    return built ? build_moved(s, op, built) : NULL;
 }
 
 /* ---- shapes ---- */
@@ -125,18 +141,31 @@ static Roles reshape_roles(const Step *s, const Op *op, Roles roles)
     return mine;
 }
 
+/* The value for each row of the batch, in front; itself if it is so already. */
+static Value *lift(Step *s, const Value *v, Value *built)
+{
+    Dim dims[MAX_RANK] = {dim_const(1)};
+    if (is_lifted(v, built))
+        return built;
+    memcpy(dims + 1, built->type.dims, (size_t)v->type.rank * sizeof *dims);
+    Value *one = build_reshape(&s->b, built, v->type.rank + 1, dims);
+    dims[0] = dim_symbol(s->batch);
+    return build_broadcast(&s->b, one, v->type.rank + 1, dims);
+}
+
 static Value *build_concatenation(Step *s, Op *op, Roles roles)
 {
     Value **args = ARENA_ARRAY(s->module->arena, Value *, op->n_args);
-    int axis = (int)op_int(op, ATTR_axis);
+    bool lifted = false;
     for (int i = 0; i < op->n_args; i++) {
         args[i] = build_step(s, op->args[i], roles);
         if (!args[i])
             return NULL;
-        if (is_lifted(op->args[i], args[i]) != is_lifted(op->args[0], args[0]))
-            return refuse(s, op, "its parts differ in what they depend on");
+        lifted |= is_lifted(op->args[i], args[i]);
     }
-    return build_concat(&s->b, op->n_args, args, axis + is_lifted(op->args[0], args[0]));
+    for (int i = 0; lifted && i < op->n_args; i++)
+        args[i] = lift(s, op->args[i], args[i]);
+    return build_concat(&s->b, op->n_args, args, (int)op_int(op, ATTR_axis) + lifted);
 }
 
 /* A reshape or broadcast of the built operand, to the step's dimensions. */
@@ -144,14 +173,16 @@ static Value *build_to_shape(Step *s, Op *op, Value *x, Roles roles)
 {
     const Value *result = op_result(op);
     Dim dims[MAX_RANK];
-    int n = 0;
-    if (is_lifted(op->args[0], x) && type_find_dim(&result->type, s->batch) != 0)
+    int n = 0, batch = type_find_dim(&result->type, s->batch);
+    if (is_lifted(op->args[0], x) && batch < 0) {
         dims[n++] = x->type.dims[0];
+        batch = 0;
+    }
     for (int i = 0; i < result->type.rank; i++)
         dims[n++] = as_step_dim(s, result->type.dims[i], roles.of[i]);
     if (op->kind == OP_reshape)
         return build_reshape(&s->b, x, n, dims);
-    return build_broadcast(&s->b, align_lifted(s, op->args[0], x, n), n, dims);
+    return build_broadcast(&s->b, align_lifted(s, op->args[0], x, n, batch), n, dims);
 }
 
 Value *build_shape(Step *s, Op *op, Roles roles)
@@ -200,43 +231,67 @@ static Roles dot_roles(const Step *s, const Op *op, int side, Roles roles)
     return mine;
 }
 
-/* Whether the operand's weights for later positions are zero along one of the axes. */
-static bool looks_back(const Step *s, const Value *x, const Attr *contract)
+/* The axes of one operand of a dot, as it is built. */
+typedef struct Side {
+    int batch[MAX_RANK], contract[MAX_RANK], rows,
+        n_free; /* rows: the axis of the batch B, or -1 */
+    bool lifted;
+} Side;
+
+static Side side_of(const Step *s, const Op *op, int side, const Value *built)
 {
-    for (int i = 0; i < contract->n; i++) {
-        int key = contract->ints[i];
-        for (int query = 0; query < x->type.rank; query++)
-            if (is_time(s, x->type.dims[key]) && query != key && is_time(s, x->type.dims[query]) &&
-                is_causal(x, s->time, query, key))
-                return true;
-    }
-    return false;
+    const Attr *batch = op_attr(op, side ? ATTR_batch_b : ATTR_batch_a),
+               *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
+    const Type *type = &op->args[side]->type;
+    Side out = {.lifted = is_lifted(op->args[side], built)};
+    for (int i = 0; i < batch->n; i++)
+        out.batch[i] = batch->ints[i] + out.lifted;
+    for (int i = 0; i < contract->n; i++)
+        out.contract[i] = contract->ints[i] + out.lifted;
+    out.rows = out.lifted ? 0 : type_find_dim(type, s->batch);
+    out.n_free = type->rank - batch->n - contract->n;
+    return out;
 }
 
-/* A contraction over positions must have causal weights on one side. */
-static bool contraction_looks_back(const Step *s, const Op *op)
+/* A dot with a lifted operand: both are for the same row of the batch B. The result has B where the
+ * forward's has it, or in front. */
+static Value *build_lifted_dot(Step *s, const Op *op, Value *a, Value *b)
 {
-    return looks_back(s, op->args[0], op_attr(op, ATTR_contract_a)) ||
-           looks_back(s, op->args[1], op_attr(op, ATTR_contract_b));
+    Side x = side_of(s, op, 0, a), y = side_of(s, op, 1, b);
+    int n = op_attr(op, ATTR_batch_a)->n, n_contract = op_attr(op, ATTR_contract_a)->n;
+    int wanted = type_find_dim(&op->results[0].type, s->batch), at = n;
+    bool shared = x.rows >= 0 && y.rows >= 0;
+    x.batch[n] = x.rows;
+    y.batch[n] = y.rows;
+    if (!shared && y.lifted)
+        at += x.n_free;
+    Value *result =
+        build_dot(&s->b, a, b, n + shared, x.batch, y.batch, n_contract, x.contract, y.contract);
+    return result ? move_axis(s, result, at, wanted < 0 ? 0 : wanted) : NULL;
 }
 
 Value *build_contraction(Step *s, Op *op, Roles roles)
 {
-    const Attr *contract = op_attr(op, ATTR_contract_a);
-    bool over_time = false;
-    for (int i = 0; i < contract->n; i++)
-        over_time |= op->args[0]->type.dims[contract->ints[i]].symbol == s->time;
-    if (over_time && !contraction_looks_back(s, op))
-        return refuse(s, op,
-                      "it mixes positions without a causal mask, as in "
-                      "`mask(scores, causal(T))`");
     Value *a = build_step(s, op->args[0], dot_roles(s, op, 0, roles));
     Value *b = a ? build_step(s, op->args[1], dot_roles(s, op, 1, roles)) : NULL;
     if (!a || !b)
         return NULL;
     if (is_lifted(op->args[0], a) || is_lifted(op->args[1], b))
-        return refuse(s, op, "a product of positions is not supported");
+        return build_lifted_dot(s, op, a, b);
     return build(&s->b, OP_dot, 2, (Value *[]){a, b}, op->n_attrs, op->attrs);
+}
+
+/* Rows of a table that is lifted, [B, n, …], at indices that are the same for each row of the
+ * batch. */
+static Value *build_lifted_lookup(Step *s, const Op *op, Value *table, Value *index)
+{
+    int n = index->type.rank;
+    if (type_find_dim(&index->type, s->batch) >= 0)
+        return refuse(s, op,
+                      "what it looks up in is made of the newest positions, and so is the "
+                      "index");
+    Value *rows = build_gather(&s->b, move_axis(s, table, 0, 1), index);
+    return rows ? move_axis(s, rows, n, 0) : NULL;
 }
 
 /* The result has the index's dimensions, and then those of a row of the table. */
@@ -248,11 +303,9 @@ Value *build_table_rows(Step *s, Op *op, Roles roles)
     memcpy(of_index.of, roles.of, (size_t)n_index);
     if (x->rank > 1)
         memcpy(of_table.of + 1, roles.of + n_index, (size_t)(x->rank - 1));
-    if (is_time(s, x->dims[0]))
-        return refuse(s, op, "it looks up positions");
     Value *table = build_step(s, op->args[0], of_table);
     Value *index = table ? build_step(s, op->args[1], of_index) : NULL;
     if (index && is_lifted(op->args[0], table))
-        return refuse(s, op, "what it looks up in is made of positions");
+        return build_lifted_lookup(s, op, table, index);
     return index ? build_gather(&s->b, table, index) : NULL;
 }

@@ -1,28 +1,17 @@
 /* A value of the forward for given roles: what it is decides how it comes into decode_step. */
 #include "passes/incremental/incremental.h"
 
+#include "ir/layout.h"
 #include "passes/clone.h"
+#include "passes/dependence/dependence.h"
 
 #include <string.h>
 
-/* What the text of a model has where the graph has an op. */
-static const char *op_in_words(OpKind kind)
-{
-    switch (kind) {
-    case OP_dot: return "this product";
-    case OP_gather: return "this look-up";
-    case OP_input: return "this input";
-    case OP_iota: return "position";
-    default: return op_info[kind].name;
-    }
-}
-
 Value *refuse(Step *s, const Op *op, const char *why)
 {
-    bool inside = op->scope && *op->scope;
     if (!s->failed)
-        diag_error(s->diags, op->loc, "%s%s%s cannot be computed a position at a time: %s",
-                   op_in_words(op->kind), inside ? " in " : "", inside ? op->scope : "", why);
+        diag_error(s->diags, op->loc, "%s cannot be computed a position at a time: %s",
+                   dependence_op_in_words(s->module->arena, op), why);
     s->failed = true;
     return NULL;
 }
@@ -72,11 +61,8 @@ static Value *build_leaf_of_roles(Step *s, Op *op, Roles roles)
 
 static Value *build_leaf(Step *s, Op *op, Roles roles)
 {
-    bool of_time = op_attr(op, ATTR_dim) && op_int(op, ATTR_dim) == s->time;
     if (op->kind == OP_param)
         return build_param(&s->b, module_param(s->module, op_string(op, ATTR_name)));
-    if ((op->kind == OP_size || op->kind == OP_lengths) && of_time)
-        return refuse(s, op, "it asks for the whole length");
     if (op->kind == OP_input && !origin(s, op_result(op))->target &&
         type_find_dim(&op_result(op)->type, s->time) >= 0)
         return refuse(s, op, "it has the dimension of what is generated, but it is another input");
@@ -152,43 +138,22 @@ static Value *build_op(Step *s, Op *op, Roles roles)
     return refuse(s, op, "it is not position-wise");
 }
 
-static int made_dim_of(const Step *s, const Type *type)
+static int count_times(const Step *s, const Value *v)
 {
-    for (int i = 0; i < type->rank; i++)
-        if (type->dims[i].symbol != s->time && is_made_of(s->module, type->dims[i].symbol, s->time))
-            return type->dims[i].symbol;
-    return NO_SYMBOL;
+    int n = 0;
+    for (int i = 0; i < v->type.rank; i++)
+        n += v->type.dims[i].symbol == s->time;
+    return n;
 }
 
-/* A dimension of the value, of an operand of its op, or of what that asks the length of, that is
- * made of the target's; NO_SYMBOL: there is none. */
-static int made_of_time(const Step *s, const Value *v)
-{
-    const Attr *asked = op_attr(v->op, ATTR_dim);
-    int made = made_dim_of(s, &v->type);
-    for (int i = 0; i < v->op->n_args && made == NO_SYMBOL; i++)
-        made = made_dim_of(s, &v->op->args[i]->type);
-    if (made == NO_SYMBOL && asked && asked->i != s->time &&
-        is_made_of(s->module, (int)asked->i, s->time))
-        made = (int)asked->i;
-    return made;
-}
-
-/* A value that was not built in these roles before: handed over, from the cache, or by its op. */
+/* A value that was not built in these roles before: handed over, from the cache, or by its op. What
+ * has several axes of positions is not cached but made anew of what has one. */
 static Value *build_new(Step *s, Value *v, Roles roles)
 {
     const Origin *o = origin(s, v);
-    int made = made_of_time(s, v);
-    if (made != NO_SYMBOL)
-        return refuse(s, v->op,
-                      arena_printf(s->module->arena,
-                                   "the dimension %s is made of %s, along which tokens are "
-                                   "generated",
-                                   s->module->symbols.data[made].name,
-                                   s->module->symbols.data[s->time].name));
     if (!o->target && !o->length && o->other)
         return build_memory(s, v);
-    if (o->target && has_role(v, roles, ROLE_P) && !has_role(v, roles, ROLE_Q))
+    if (o->target && has_role(v, roles, ROLE_P) && count_times(s, v) == 1)
         return build_cached(s, v);
     return build_op(s, v->op, roles);
 }
@@ -205,6 +170,18 @@ static bool is_as_asked(const Step *s, const Value *v, const Value *built, Roles
     return ok;
 }
 
+/* Whether it is stored by the tokens of another input, which hypotheses of a sentence share, though
+ * each has values of its own. */
+static bool is_shared(const Step *s, const Value *v, const Value *built)
+{
+    Layout layout = layout_of(s->module, &built->type);
+    if (!layout_is_packed(&layout))
+        return false;
+    int tokens = built->type.dims[layout.axes[0].dim].symbol;
+    return tokens != s->q && tokens != s->p &&
+           (origin(s, v)->target || type_find_dim(&built->type, s->q) >= 0);
+}
+
 Value *build_step(Step *s, Value *v, Roles roles)
 {
     Origin *o = origin(s, v);
@@ -218,6 +195,9 @@ Value *build_step(Step *s, Value *v, Roles roles)
     Value *built = build_new(s, v, roles);
     if (built && !is_as_asked(s, v, built, roles))
         return refuse(s, v->op, "its positions are combined in a way that is not supported");
+    if (built && is_shared(s, v, built))
+        return refuse(s, v->op,
+                      "its result has the source's positions before the text's; swap the two");
     if (built && o->n_built < (int)(sizeof o->built / sizeof *o->built)) {
         o->built[o->n_built].roles = roles;
         o->built[o->n_built++].value = built;

@@ -64,7 +64,7 @@ train same.tfg same --steps 1
 refuse 'same: the loss of its model reads no next(…), so it predicts no token' generate same --prompt a
 sized vocab | sed 's/^output.*/x = e[tokens]; y = softmax(x @ transpose(x)) @ x; output logits = y @ transpose(e)/' >sees.tfg
 train sees.tfg sees --steps 1
-refuse 'model.tfg:6:20: error: this product cannot be computed a position at a time: it mixes positions without a causal mask, as in `mask(scores, causal(T))`' \
+refuse 'model.tfg:6:20: error: softmax depends on later positions, so the model cannot decode token by token: it runs over the positions, and nothing shows that its operand is -inf where the key comes after the query, as in `mask(scores, causal(T))`' \
     generate sees --prompt a
 
 # The first NaN, at its place in the text: in a region of its own, and computed with a product.

@@ -12,7 +12,7 @@ refuses_step() {
     refuses 1 "^$1.tfg:$2: error: $3" "$tfc" dump "$1.tfg" --function decode_step --stage graph
     ! grep -q '~ against' err.txt || fail "$1: $(cat err.txt)"
 }
-refuses_step lengths 5:40 'lengths cannot be computed a position at a time: it asks for the whole length' <<'END'
+refuses_step lengths 5:40 'lengths depends on later positions, so the model cannot decode token by token: it is the length of the whole text' <<'END'
 model m
 use language_model
 const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
@@ -23,21 +23,11 @@ block decoder(text) {
 }
 END
 "$tfc" dump lengths.tfg --function forward --stage graph >/dev/null || fail "the whole text has lengths"
-refuses_step size 4:27 'size cannot be computed a position at a time: it asks for the whole length' <<'END'
+refuses_step size 4:27 'size depends on later positions, so the model cannot decode token by token: it is the length of the whole text' <<'END'
 model m
 use language_model
 const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
 block decoder(text) { x = size(T) * 0.01; return embed as _(text) * x }
-END
-refuses_step spatial 6:17 'this look-up in layer.0 cannot be computed a position at a time: what it looks up in is made of positions' <<'END'
-model m
-use language_model
-const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
-param space : [context, context] = normal(0, 0.1)
-block decoder_layer(x) {
-  w = transpose(transpose(space[position(T)])[position(T)])
-  return x + select(causal(T), w, 0) @ x
-}
 END
 # Scores that are -inf are masked; what they are taken from is +inf there.
 scores() { # EXPRESSION
@@ -52,7 +42,7 @@ block decoder_layer(x) {
 END
 }
 scores 's - mask(s, causal(T))' | refuses_step subtracted 6:14 \
-    'this product in layer.0 cannot be computed a position at a time: it mixes positions without a causal mask'
+    'softmax in layer.0 depends on later positions, .* nothing shows that its operand is -inf'
 for masked in 's + mask(s, causal(T))' 'mask(s, causal(T)) - s'; do
     scores "$masked" >masked.tfg
     "$tfc" dump masked.tfg --function decode_step --stage graph >/dev/null || fail "masked: $masked"

@@ -1,0 +1,301 @@
+/* What is known of an elementwise op's result, from what is known of its operands in the same band:
+ * positions stay linear through sums, scaling and casts, so that comparisons of them are decided,
+ * and what is one number is computed (ir/fold.h). */
+#include "passes/dependence/known.h"
+
+#include "ir/fold.h"
+
+#include <float.h>
+#include <math.h>
+
+#define FAR_BELOW (-1e9)
+
+Known known_exactly(double c)
+{
+    if (isnan(c))
+        return known_infinite(true, true);
+    return (Known){.low = c,
+                   .high = c,
+                   .far = c <= FAR_BELOW && c > -INFINITY,
+                   .minus = c <= FAR_BELOW,
+                   .plus = c == INFINITY};
+}
+
+Known known_between(double low, double high)
+{
+    return (Known){.low = low, .high = high, .minus = low <= FAR_BELOW && !isinf(low)};
+}
+Known known_nothing(void) { return known_between(-INFINITY, INFINITY); }
+
+Known known_infinite(bool minus, bool plus)
+{
+    Known k = known_nothing();
+    k.minus = minus;
+    k.plus = plus;
+    return k;
+}
+
+Known known_either(Known a, Known b)
+{
+    Known k = known_infinite(a.minus || b.minus, a.plus || b.plus);
+    k.far = a.far && b.far;
+    if (a.query == b.query && a.key == b.key) {
+        k.query = a.query;
+        k.key = a.key;
+        k.low = fmin(a.low, b.low);
+        k.high = fmax(a.high, b.high);
+    }
+    return k;
+}
+
+static bool is_infinite(const Known *k) { return known_is_exact(k) && isinf(k->low); }
+static bool has_positions(const Known *k) { return k->query != 0 || k->key != 0; }
+
+/* An element is (query + key) · the query's position + key · δ + low … high, where δ, the key's
+ * position less the query's, is at least 1 in WHERE_AFTER; in WHERE_SAME `key` is 0. */
+void known_bounds(const Known *k, Where where, double *least, double *greatest)
+{
+    double both = k->query + k->key;
+    *least = k->low;
+    *greatest = k->high;
+    if (both < 0)
+        *least = -INFINITY;
+    if (both > 0)
+        *greatest = INFINITY;
+    if (where == WHERE_AFTER && k->key != 0) { /* δ from 1 */
+        *least = k->key > 0 ? *least + k->key : -INFINITY;
+        *greatest = k->key < 0 ? *greatest + k->key : INFINITY;
+    } else if (where == WHERE_ALL && has_positions(k)) {
+        *least = k->query >= 0 && k->key >= 0 ? k->low : -INFINITY;
+        *greatest = k->query <= 0 && k->key <= 0 ? k->high : INFINITY;
+    }
+}
+
+/* ---- arithmetic ---- */
+
+static Known negated(Known a)
+{
+    if (known_is_exact(&a))
+        return known_exactly(-a.low);
+    return (Known){.query = -a.query,
+                   .key = -a.key,
+                   .low = -a.high,
+                   .high = -a.low,
+                   .minus = a.plus,
+                   .plus = a.minus};
+}
+
+/* Whether a + b is as far below as a: what is added is one number, or not known to be large. */
+static bool stays_far(const Known *a, const Known *b)
+{
+    bool known = !isinf(b->high);
+    return a->far && !b->plus && !has_positions(b) && (!known || b->high <= -FAR_BELOW / 2);
+}
+
+static Known sum(Known a, Known b)
+{
+    if (is_infinite(&b) && !is_infinite(&a))
+        return sum(b, a);
+    if (is_infinite(&a)) /* and b may not be the other infinity */
+        return (a.low > 0 ? b.minus : b.plus) ? known_infinite(true, true) : a;
+    Known k = {.query = a.query + b.query,
+               .key = a.key + b.key,
+               .low = a.low + b.low,
+               .high = a.high + b.high,
+               .minus = a.minus || b.minus,
+               .plus = a.plus || b.plus};
+    if (known_is_exact(&k))
+        return known_exactly(k.low);
+    k.far = stays_far(&a, &b) || stays_far(&b, &a);
+    k.minus |= k.far || (k.low <= FAR_BELOW && !isinf(k.low));
+    return k;
+}
+
+static Known scaled(Known a, double c)
+{
+    if (c == 0 && !a.minus && !a.plus)
+        return known_exactly(0);
+    if (c == 0 || isinf(c))
+        return known_infinite(true, true);
+    if (c < 0)
+        return scaled(negated(a), -c);
+    Known k = a;
+    k.query *= c;
+    k.key *= c;
+    k.low *= c;
+    k.high *= c;
+    k.far = a.far && c >= 1;
+    k.minus |= k.low <= FAR_BELOW && !isinf(k.low);
+    return k;
+}
+
+static Known product(Known a, Known b)
+{
+    if (known_is_exact(&a) && known_is_exact(&b))
+        return known_exactly(a.low * b.low);
+    if (known_is_exact(&a))
+        return scaled(b, a.low);
+    if (known_is_exact(&b))
+        return scaled(a, b.low);
+    bool infinite = a.minus || a.plus || b.minus || b.plus;
+    if (!infinite && !has_positions(&a) && !has_positions(&b) && a.low >= 0 && b.low >= 0)
+        return known_between(a.low * b.low, a.high == 0 || b.high == 0 ? 0 : a.high * b.high);
+    return known_infinite(infinite, infinite);
+}
+
+static Known quotient(Known a, Known b, DType dtype)
+{
+    bool zero = b.low <= 0 && b.high >= 0 && !(isinf(b.low) && isinf(b.high)); /* it may be 0 */
+    bool infinite = a.minus || a.plus || zero;
+    if (!dtype_is_float(dtype)) {
+        if (known_is_exact(&a) && known_is_exact(&b) && b.low != 0)
+            return known_exactly(trunc(a.low / b.low));
+        return known_nothing();
+    }
+    if (known_is(&a, 0) && !zero)
+        return a;
+    if (known_is_exact(&b) && b.low != 0 && !isinf(b.low))
+        return known_is_exact(&a) ? known_exactly(a.low / b.low) : scaled(a, 1 / b.low);
+    return known_infinite(infinite, infinite);
+}
+
+static Known power(Known a, Known b)
+{
+    if (known_is_exact(&a) && known_is_exact(&b))
+        return known_exactly(pow(a.low, b.low));
+    if (known_is(&a, 0) && b.low > 0 && !has_positions(&b))
+        return a;
+    bool infinite = a.minus || a.plus || b.minus || b.plus || known_is(&a, 0);
+    return known_infinite(infinite, infinite);
+}
+
+static Known greater(Known a, Known b, Where where)
+{
+    double least, greatest;
+    Known difference = sum(a, negated(b)), k = known_either(a, b);
+    known_bounds(&difference, where, &least, &greatest);
+    if (least >= 0 || greatest <= 0)
+        return least >= 0 ? a : b;
+    k.minus = a.minus && b.minus;
+    if (!has_positions(&a) && !has_positions(&b)) {
+        k.low = fmax(a.low, b.low);
+        k.high = fmax(a.high, b.high);
+    }
+    return k;
+}
+
+/* a <= b, or a < b. Floats round: if they are of positions they must differ by half of a step,
+ * other numbers by more than rounding, or not at all. */
+static Known is_less(Known a, Known b, bool or_equal, bool floats, Where where)
+{
+    double least, greatest;
+    Known difference = sum(a, negated(b));
+    known_bounds(&difference, where, &least, &greatest);
+    if (floats && has_positions(&difference)) {
+        double margin = fmax(fabs(difference.query), fabs(difference.key)) / 2;
+        if (greatest <= -margin || least >= margin)
+            return known_exactly(greatest < 0);
+        return known_between(0, 1);
+    }
+    const double rounding = floats ? 1e-5 * (1 + fmin(fabs(a.low), fabs(b.low))) : 0;
+    if ((greatest != 0 && fabs(greatest) <= rounding) || (least != 0 && fabs(least) <= rounding))
+        return known_between(0, 1);
+    if (or_equal ? greatest <= 0 : greatest < 0)
+        return known_exactly(1);
+    if (or_equal ? least > 0 : least >= 0)
+        return known_exactly(0);
+    return known_between(0, 1);
+}
+
+static Known is_equal(Known a, Known b, bool floats, Where where)
+{
+    if (known_is_exact(&a) && known_is_exact(&b))
+        return known_exactly(a.low == b.low);
+    Known less = is_less(a, b, false, floats, where), more = is_less(b, a, false, floats, where);
+    return known_is(&less, 1) || known_is(&more, 1) ? known_exactly(0) : known_between(0, 1);
+}
+
+/* ---- functions of one number ---- */
+
+static Known absolute(Known a, Where where)
+{
+    double least, greatest;
+    known_bounds(&a, where, &least, &greatest);
+    if (least >= 0)
+        return a;
+    if (greatest <= 0)
+        return negated(a);
+    Known k = known_infinite(false, a.minus || a.plus);
+    k.low = 0;
+    return k;
+}
+
+/* Positions in bf16 are no longer integers. */
+static Known converted(Known a, DType from, DType to)
+{
+    bool exact = known_is_exact(&a);
+    if (to == DT_BOOL)
+        return exact ? known_exactly(a.low != 0) : known_between(0, 1);
+    if (!dtype_is_float(to) && dtype_is_float(from))
+        return exact && !isinf(a.low) ? known_exactly(trunc(a.low)) : known_nothing();
+    if (dtype_is_float(to) && dtype_bytes(to) < 4 && !isinf(a.low) && a.low != 0 && a.low != 1)
+        return known_infinite(a.minus, a.plus);
+    return a;
+}
+
+/* Any other function: infinite where it is so of an infinity, or of a 0 that the operand may be. */
+static Known of_function(const Op *op, Known a, DType dtype)
+{
+    double value, ends[] = {-INFINITY, INFINITY, 0};
+    const bool may_be[] = {a.minus, a.plus, a.low <= 0 && a.high >= 0 && !isinf(a.low)};
+    Known k = known_nothing();
+    if (known_is_exact(&a) && fold_value(op->kind, dtype, &a.low, &value))
+        return known_exactly(value);
+    for (int i = 0; i < 3; i++) {
+        bool known = fold_value(op->kind, dtype, &ends[i], &value);
+        k.minus |= may_be[i] && (!known || isnan(value) || value == -INFINITY);
+        k.plus |= may_be[i] && (!known || isnan(value) || value == INFINITY);
+    }
+    return k;
+}
+
+Known known_elementwise(const Op *op, const Known *args, Where where)
+{
+    Known a = args[0], b = args[op->n_args > 1];
+    DType from = op->args[0]->type.dtype, to = op->results[0].type.dtype;
+    switch (op->kind) {
+    case OP_neg: return negated(a);
+    case OP_add: return sum(a, b);
+    case OP_sub: return sum(a, negated(b));
+    case OP_mul: return product(a, b);
+    case OP_div: return quotient(a, b, to);
+    case OP_pow: return dtype_is_float(to) ? power(a, b) : known_nothing();
+    case OP_max: return greater(a, b, where);
+    case OP_min: return negated(greater(negated(a), negated(b), where));
+    case OP_relu: return a.far ? known_exactly(0) : greater(a, known_exactly(0), where);
+    case OP_abs: return absolute(a, where);
+    case OP_lt: return is_less(a, b, false, dtype_is_float(from), where);
+    case OP_le: return is_less(a, b, true, dtype_is_float(from), where);
+    case OP_eq: return is_equal(a, b, dtype_is_float(from), where);
+    case OP_not: return known_between(1 - a.high, 1 - a.low);
+    case OP_and: return known_between(fmin(a.low, b.low), fmin(a.high, b.high));
+    case OP_or: return known_between(fmax(a.low, b.low), fmax(a.high, b.high));
+    case OP_select:
+        return known_is(&a, 1)   ? args[1]
+               : known_is(&a, 0) ? args[2]
+                                 : known_either(args[1], args[2]);
+    case OP_cast: return converted(a, from, to);
+    case OP_stop_gradient: return a;
+    case OP_dropout: return known_is(&a, 0) ? a : known_infinite(a.minus, a.plus);
+    case OP_exp:
+    case OP_sigmoid: {
+        if (a.far)
+            return known_exactly(0);
+        Known k = of_function(op, a, to);
+        if (!known_is_exact(&k))
+            k.low = DBL_TRUE_MIN; /* above 0, if rounding does not make it 0 */
+        return k;
+    }
+    default: return of_function(op, a, to);
+    }
+}

@@ -1,0 +1,97 @@
+/* Inside passes/dependence: what is known of a value's elements where positions along two of its
+ * axes are in some order.
+ *
+ *   dependence.c   whether values are causal, and the report
+ *   rules.c        what ops combine: the table of rules.def
+ *   known.c        Known by op
+ *   elementwise.c  Known of elementwise ops */
+#ifndef PASSES_DEPENDENCE_KNOWN_H
+#define PASSES_DEPENDENCE_KNOWN_H
+
+#include "ir/graph.h"
+#include "ir/side.h"
+
+typedef struct Dependence {
+    const Module *module;
+    Arena *arena;
+    int time;           /* the symbol */
+    SideTable verdicts; /* of values that are not causal (dependence.c) */
+    SideTable facts;    /* what was found of a value (known.c) */
+} Dependence;
+
+/* Where: key > query, key = query, or anywhere. */
+typedef enum Where { WHERE_AFTER, WHERE_SAME, WHERE_ALL } Where;
+
+/* Band: the elements of a value whose positions along its axes `query` and `key` are so ordered.
+ * -1: the value does not have that axis, and is the same along it. */
+typedef struct Band {
+    int query, key;
+    Where where;
+} Band;
+
+/* Known: each element of the band is
+ *
+ *   query · (its position along the axis query) + key · (that along the axis key) + a number from
+ *   low to high
+ *
+ *   far          it is finite, but -1e9 or less up to what is added to it
+ *   minus, plus  it may be -inf (or far), +inf, because the model's constants say so
+ *
+ * A bool is 0 or 1. In WHERE_SAME positions of both axes count as the query's. */
+typedef struct Known {
+    double query, key, low, high;
+    bool far, minus, plus;
+} Known;
+
+/* ---- known.c ---- */
+Known known_of(Dependence *d, const Value *v, Band band);
+/* Of an op's result, as rules.def says. */
+Known known_leaf(Dependence *d, const Op *op, Band band);
+Known known_elements(Dependence *d, const Op *op, Band band);
+Known known_moved(Dependence *d, const Op *op, Band band);  /* the same elements, or some of them */
+Known known_joined(Dependence *d, const Op *op, Band band); /* side by side, or with zeros */
+Known known_reduced(Dependence *d, const Op *op, Band band);
+Known known_share(Dependence *d, const Op *op, Band band); /* softmax */
+Known known_product(Dependence *d, const Op *op, Band band);
+Known known_row(Dependence *d, const Op *op, Band band); /* gather */
+
+static inline bool known_is_exact(const Known *k)
+{
+    return k->query == 0 && k->key == 0 && k->low == k->high;
+}
+static inline bool known_is(const Known *k, double c) { return known_is_exact(k) && k->low == c; }
+
+/* The value is c; any number; any number that may be infinite; a number from low to high. */
+Known known_exactly(double c);
+Known known_nothing(void);
+Known known_infinite(bool minus, bool plus);
+Known known_between(double low, double high);
+/* Either the one or the other. */
+Known known_either(Known a, Known b);
+
+/* ---- elementwise.c ---- */
+/* The least and the greatest element of the band. */
+void known_bounds(const Known *k, Where where, double *least, double *greatest);
+Known known_elementwise(const Op *op, const Known *args, Where where);
+
+/* ---- rules.c ---- */
+/* A row of rules.def. */
+typedef struct DependenceRule {
+    Known (*known)(Dependence *d, const Op *op, Band band);
+    const char *(*later)(Dependence *d, const Op *op); /* why; NULL: it is causal */
+} DependenceRule;
+extern const DependenceRule dependence_rules[OP_COUNT];
+
+/* Where an axis of the op's result is in operand i; -1: the operand does not have it. */
+int operand_axis(const Op *op, int i, int axis, int time);
+static inline bool is_time_axis(const Type *type, int axis, int time)
+{
+    return axis >= 0 && axis < type->rank && type->dims[axis].symbol == time;
+}
+/* Whether the elements of x after the query add nothing to a maximum or a sum of exponentials along
+ * the axis `key`: they are -inf, or far while the query's own is not. */
+bool is_masked(Dependence *d, const Value *x, int query, int key);
+/* Why the op's result is not causal, although its operands are, in words; NULL: it is causal. */
+const char *why_later(Dependence *d, const Op *op);
+
+#endif

@@ -1,0 +1,172 @@
+/* Whether an op's result is causal where its operands are. */
+#include "passes/dependence/known.h"
+
+#include <math.h>
+
+/* ---- axes ---- */
+
+static int aligned_axis(const Op *op, int i, int axis)
+{
+    return axis - (op->results[0].type.rank - op->args[i]->type.rank);
+}
+
+/* Symbolic dimensions keep their order. */
+static int reshaped_axis(const Op *op, int axis, int time)
+{
+    const Type *x = &op->args[0]->type, *result = &op->results[0].type;
+    int before = 0;
+    for (int a = 0; a < axis; a++)
+        before += result->dims[a].symbol == time;
+    for (int a = 0; a < x->rank; a++)
+        if (x->dims[a].symbol == time && before-- == 0)
+            return a;
+    return -1;
+}
+
+static int axis_of_dot(const Op *op, int side, int axis)
+{
+    const Attr *batch = op_attr(op, side ? ATTR_batch_b : ATTR_batch_a),
+               *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
+    if (axis < batch->n)
+        return batch->ints[axis];
+    int at = batch->n;
+    if (side)
+        at += op->args[0]->type.rank - batch->n - contract->n;
+    for (int a = 0; a < op->args[side]->type.rank; a++)
+        if (!attr_lists(batch, a) && !attr_lists(contract, a) && at++ == axis)
+            return a;
+    return -1;
+}
+
+static int axis_of_row(const Op *op, int i, int axis)
+{
+    int of_index = op->args[1]->type.rank;
+    if (i == 1)
+        return axis < of_index ? axis : -1;
+    return axis < of_index ? -1 : axis - of_index + 1;
+}
+
+int operand_axis(const Op *op, int i, int axis, int time)
+{
+    if (!is_time_axis(&op->results[0].type, axis, time))
+        return -1;
+    int own = axis;
+    switch (op->kind) {
+    case OP_reshape: own = reshaped_axis(op, axis, time); break;
+    case OP_transpose: own = op_attr(op, ATTR_perm)->ints[axis]; break;
+    case OP_dot: own = axis_of_dot(op, i, axis); break;
+    case OP_gather: own = axis_of_row(op, i, axis); break;
+    default: own = aligned_axis(op, i, axis);
+    }
+    return is_time_axis(&op->args[i]->type, own, time) ? own : -1;
+}
+
+/* ---- why not ---- */
+
+static const char *later_alone(Dependence *d, const Op *op)
+{
+    (void)d, (void)op;
+    return NULL;
+}
+
+static const char *later_length(Dependence *d, const Op *op)
+{
+    return op_int(op, ATTR_dim) == d->time ? "it is the length of the whole text" : NULL;
+}
+
+bool is_masked(Dependence *d, const Value *x, int query, int key)
+{
+    Known after = known_of(d, x, (Band){query, key, WHERE_AFTER});
+    if (known_is(&after, -INFINITY))
+        return true;
+    Known same = known_of(d, x, (Band){query, key, WHERE_SAME});
+    return after.far && !same.minus;
+}
+
+/* Whether x adds nothing after the query, along an axis that the op combines. */
+static bool adds_nothing(Dependence *d, const Op *op, const Value *x, int query, int key)
+{
+    if (op->kind != OP_reduce_sum)
+        return dtype_is_float(x->type.dtype) && is_masked(d, x, query, key);
+    Known after = known_of(d, x, (Band){query, key, WHERE_AFTER});
+    return known_is(&after, 0);
+}
+
+static const char *later_along(Dependence *d, const Op *op)
+{
+    const Value *x = op->args[0];
+    const Attr *axes = op_attr(op, ATTR_axes);
+    int last = x->type.rank - 1;
+    for (int key = 0; key < x->type.rank; key++) {
+        bool found = false;
+        if (!is_time_axis(&x->type, key, d->time) || (axes ? !attr_lists(axes, key) : key != last))
+            continue;
+        for (int query = 0; query < x->type.rank; query++)
+            found |= query != key && is_time_axis(&x->type, query, d->time) &&
+                     !(axes && attr_lists(axes, query)) && adds_nothing(d, op, x, query, key);
+        if (!found)
+            return op->kind == OP_reduce_sum
+                       ? "it adds up positions, and nothing shows that its operand is 0 where the "
+                         "key comes after the query"
+                       : "it runs over the positions, and nothing shows that its operand is -inf "
+                         "where the key comes after the query, as in `mask(scores, causal(T))`";
+    }
+    return NULL;
+}
+
+/* Whether the operand `side` is 0 for later positions of its contracted axis `key`. */
+static bool looks_back(Dependence *d, const Op *op, int side, int key)
+{
+    const Value *x = op->args[side];
+    const Attr *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
+    Known other = known_of(d, op->args[!side], (Band){-1, -1, WHERE_ALL});
+    for (int query = 0; query < x->type.rank; query++) {
+        if (query == key || attr_lists(contract, query) || !is_time_axis(&x->type, query, d->time))
+            continue;
+        Known after = known_of(d, x, (Band){query, key, WHERE_AFTER});
+        if (known_is(&after, 0) && !other.minus && !other.plus)
+            return true;
+    }
+    return false;
+}
+
+static const char *later_product(Dependence *d, const Op *op)
+{
+    const Attr *a = op_attr(op, ATTR_contract_a), *b = op_attr(op, ATTR_contract_b);
+    for (int i = 0; i < a->n; i++)
+        if (is_time_axis(&op->args[0]->type, a->ints[i], d->time) &&
+            !looks_back(d, op, 0, a->ints[i]) && !looks_back(d, op, 1, b->ints[i]))
+            return "it mixes positions, and nothing shows that its weights are 0 where the key comes "
+                   "after the query, as in `softmax(mask(scores, causal(T)))`";
+    return NULL;
+}
+
+static const char *later_lookup(Dependence *d, const Op *op)
+{
+    return is_time_axis(&op->args[0]->type, 0, d->time) ? "it looks up positions" : NULL;
+}
+
+/* An op without a rule, where values have positions. */
+static const char *later_without_rule(Dependence *d, const Op *op)
+{
+    bool has = false;
+    for (int i = 0; i < op->n_args; i++)
+        has |= type_find_dim(&op->args[i]->type, d->time) >= 0;
+    for (int i = 0; i < op->n_results; i++)
+        has |= type_find_dim(&op->results[i].type, d->time) >= 0;
+    return has ? "nothing is known of what it makes of positions" : NULL;
+}
+
+const DependenceRule dependence_rules[OP_COUNT] = {
+#define ELEMENTWISE(name, ...) [OP_##name] = {known_elements, later_alone},
+#define OP(name, ...)
+#include "ir/ops.def"
+#define RULE(op, known, later) [OP_##op] = {known_##known, later_##later},
+#include "passes/dependence/rules.def"
+};
+
+const char *why_later(Dependence *d, const Op *op)
+{
+    const DependenceRule *rule = &dependence_rules[op->kind];
+    return rule->later ? rule->later(d, op) : later_without_rule(d, op);
+}
