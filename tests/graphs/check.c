@@ -12,6 +12,7 @@ const char *const check_names[CHECK_COUNT] = {
     [CHECK_THREADS] = "threads", [CHECK_BUDGET] = "budget",
     [CHECK_LIBRARY] = "library", [CHECK_C] = "c",
     [CHECK_OPENCL] = "opencl",   [CHECK_DIFFERENCES] = "differences",
+    [CHECK_CAUSAL] = "causal",   [CHECK_STEPS] = "steps",
 };
 const char *const result_names[RESULT_COUNT] = {
     [RESULT_OK] = "ok",           [RESULT_REFUSED] = "refused", [RESULT_DIFFERS] = "differs",
@@ -97,6 +98,8 @@ Outcome check_case(const Case *c, Check check, const Run *run, Seen *seen)
     case CHECK_C: return check_program(c, run, BUILD_C, seen);
     case CHECK_OPENCL: return check_program(c, run, BUILD_OPENCL, seen);
     case CHECK_DIFFERENCES: return check_differences(c, run, seen);
+    case CHECK_CAUSAL: return check_causal(c, run, seen);
+    case CHECK_STEPS: return check_steps(c, run, seen);
     default: return check_same_bits(c, check, run, seen);
     }
 }

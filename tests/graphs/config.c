@@ -109,6 +109,12 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         add(arena, out, CHECK_TEXT, run);
     run = some_run(arena, c, rng, rng_chance(rng, 70));
     add(arena, out, CHECK_PASSES, run);
+    run = run_defaults();
+    run.function = "forward";
+    if (model_has(c, "{name = \"tokens\"}"))
+        add(arena, out, CHECK_STEPS, run);
+    if (rng_chance(rng, 50))
+        add(arena, out, CHECK_CAUSAL, run);
     if (loss && rng_chance(rng, 35) && has_slopes(c)) {
         Run gradient = run_defaults();
         gradient.function = rng_chance(rng, 60) ? "gradient" : "gradient.quiet";

@@ -256,6 +256,10 @@ static void print_counts(const State *s, FILE *out)
                 seen->elements ? 100.0 * (double)seen->decided / (double)seen->elements : 0);
         for (int p = 0; p < pass_count; p++)
             all.passes[p] += seen->passes[p];
+        all.causal += seen->causal;
+        all.causal_elements += seen->causal_elements;
+        all.steps += seen->steps;
+        all.undecodable += seen->undecodable;
     }
     for (int check = 0; check < CHECK_COUNT; check++) {
         fprintf(out, "  %-12s", check_names[check]);
@@ -264,6 +268,10 @@ static void print_counts(const State *s, FILE *out)
                 fprintf(out, " %" PRId64 " %s", shared->by_check[check][r], result_names[r]);
         fprintf(out, "\n");
     }
+    fprintf(out,
+            "  %" PRId64 " causal values, %" PRId64 " elements; %" PRId64
+            " decoding steps, %" PRId64 " decoders refused\n",
+            all.causal, all.causal_elements, all.steps, all.undecodable);
     fprintf(out, "  functions changed by pass:");
     for (int p = 0; p < pass_count; p++)
         fprintf(out, " %s %" PRId64, pass_info[p].name, all.passes[p]);

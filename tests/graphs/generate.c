@@ -62,6 +62,7 @@ const Family families[] = {
     {"losses",    "cross-entropy, smoothed, tied; CTC",                     7},
     {"wide",      "losses as wide as a vocabulary, by chunks of rows",      4},
     {"cache",     "steps of decoding over caches that are appended to",     5},
+    {"decoder",   "texts to logits: weights that look back, or leak",       8},
     {"mixed",     "casts between all element types, products of bf16",      6},
     {"scalars",   "scalars and tiny tensors",                               2},
     /* clang-format on */
@@ -90,6 +91,7 @@ static const Recipe recipes[] = {
     {{cross_entropy, block_ctc, cross_entropy},                          NULL,            2,  15, 85, false, false},
     {{wide_cross_entropy},                                               NULL,            0,  6,  85, false, false},
     {{block_cache},                                                      NULL,            2,  20, 0,  false, false},
+    {{block_decoder},                                                    NULL,            0,  0,  0,  false, false},
     {{block_attention, block_projections, block_integers},               grow_cast,       10, 35, 25, true,  false},
     {{NULL},                                                             NULL,            8,  30, 40, false, true},
     /* clang-format on */

@@ -139,6 +139,8 @@ typedef enum Check {
     CHECK_C,           /* a program written as C against the oracle */
     CHECK_OPENCL,      /* a program on an OpenCL device against the oracle */
     CHECK_DIFFERENCES, /* gradients by the oracle = central differences of its loss */
+    CHECK_CAUSAL,      /* what is taken to depend on no later position does not, by the oracle */
+    CHECK_STEPS,       /* decode_step, fed a text in pieces, gives the logits of the whole text */
     CHECK_COUNT
 } Check;
 extern const char *const check_names[CHECK_COUNT];
@@ -156,8 +158,10 @@ extern const char *const result_names[RESULT_COUNT];
 
 /* What was seen on the way, for the counts at the end. */
 typedef struct Seen {
-    int64_t elements, decided; /* compared; of those the oracle knows closely */
-    int64_t passes[24];        /* programs that the pass changed */
+    int64_t elements, decided;       /* compared; of those the oracle knows closely */
+    int64_t passes[24];              /* programs that the pass changed */
+    int64_t causal, causal_elements; /* values taken to be causal */
+    int64_t steps, undecodable;      /* of decoders */
     int64_t rows, columns, attentions, chunks, epilogues, panels, kept, programs, remade;
 } Seen;
 
@@ -182,6 +186,8 @@ Outcome check_passes(const Case *c, const Run *run, Seen *seen);
 Outcome check_program(const Case *c, const Run *run, Build build, Seen *seen);
 Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen);
 Outcome check_differences(const Case *c, const Run *run, Seen *seen);
+Outcome check_causal(const Case *c, const Run *run, Seen *seen);
+Outcome check_steps(const Case *c, const Run *run, Seen *seen);
 bool oracle_of(Opened *opened, const Case *c, const Batch *batch, const Given *given, uint64_t step,
                DType compute, OracleRun *out);
 PipelineOptions run_pipeline(const Run *run);

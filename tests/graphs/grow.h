@@ -124,7 +124,8 @@ Item *block_two_batches(Grow *g); /* tokens of two batches in one tensor */
 Item *block_cross_entropy(Grow *g, bool wide);
 Item *block_ctc(Grow *g);
 Item *block_cache(Grow *g);
-void block_state(Grow *g); /* assigns something to a state */
+Item *block_decoder(Grow *g); /* from tokens to logits; outputs them */
+void block_state(Grow *g);    /* assigns something to a state */
 /* Scores [B, S~, T~] and the like through masks and softmax. */
 Item *masked_weights(Grow *g, Item *scores);
 
