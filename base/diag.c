@@ -62,6 +62,15 @@ DEFINE_DIAG(diag_error, DIAG_ERROR)
 DEFINE_DIAG(diag_warning, DIAG_WARNING)
 DEFINE_DIAG(diag_note, DIAG_NOTE)
 
+void diag_add_warnings(Diagnostics *diags, const Diagnostics *found)
+{
+    for (size_t i = 0; i < found->list.count; i++) {
+        const Diag *diag = &found->list.data[i];
+        (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s",
+                                                                 diag->message);
+    }
+}
+
 /* The folder that a file is to be written into, where it is missing; else NULL. */
 static const char *missing_folder(Arena *arena, const char *path)
 {

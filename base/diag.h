@@ -67,6 +67,8 @@ void diag_warning(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Adds what `found` has, its errors as warnings. */
+void diag_add_warnings(Diagnostics *diags, const Diagnostics *found);
 /* Adds the error "cannot WHAT PATH: FORMAT…". */
 void diag_file(Diagnostics *diags, const char *what, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -154,6 +154,13 @@ bool check_decoding(Check *check)
         variant_close(&v);
         return true;
     }
+    Diagnostics why;
+    if (ok && !session_decodes(&v.session, &why)) {
+        check_row(check, name, CHECK_SKIPPED, "the model cannot decode token by token");
+        diag_add_warnings(&check->job->diags, &why);
+        variant_close(&v);
+        return true;
+    }
     ok = ok && inference_prepare_decode(&inference) &&
          weights_initialise(check->job, v.session.model, v.store, check->seed) &&
          variant_feed(check, &v, &shape) && variant_run(check, &v);

@@ -27,6 +27,11 @@ static bool add_function(Artifact *a, TfcFunction f)
     return true;
 }
 
+static void note_left_out(Artifact *a, const Diag *why)
+{
+    diag_note(&a->job->diags, why->loc, "encode and decode_step are left out: %s", why->message);
+}
+
 /* Sentences and the tokens so far are all that generation has to give. Where that is not
  * enough, and nobody asked for these functions, they are left out with a note. */
 static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
@@ -36,8 +41,7 @@ static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
     for (int i = 0; i < 2; i++)
         if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->job->diags : &why)) {
             if (!asked)
-                diag_note(&a->job->diags, vec_last(why.list).loc,
-                          "encode and decode_step are left out: %s", vec_last(why.list).message);
+                note_left_out(a, &vec_last(why.list));
             return false;
         }
     return true;
@@ -51,12 +55,24 @@ bool compile_narrow(const Artifact *a, const Session *session, const Incremental
                             session->options.precision == PRODUCTS_BF16, &a->job->diags);
 }
 
+/* Whether the model decodes; if not, and nobody asked for these functions, a note says why not. */
+static bool can_decode(Artifact *a)
+{
+    Diagnostics why;
+    bool can = session_decodes(&a->session, &why);
+    if (!can)
+        note_left_out(a, &why.list.data[0]);
+    return can;
+}
+
 /* encode and decode_step are halves of one derivation and go together. */
 static bool add_decoding(Artifact *a, bool asked)
 {
     Incremental incremental;
     const char *target, *logits;
     if (a->names[TFC_DECODE_STEP])
+        return true;
+    if (!asked && !can_decode(a))
         return true;
     if (!session_incremental(&a->session, &incremental, &target, &logits))
         return false;

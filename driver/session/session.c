@@ -220,6 +220,18 @@ bool session_incremental(Session *session, Incremental *out, const char **target
     return derive_incremental(module, ports.target, ports.logits, out, &session->job->diags);
 }
 
+bool session_decodes(Session *session, Diagnostics *why)
+{
+    Diagnostics *diags = &session->job->diags, before = *diags;
+    Incremental incremental;
+    const char *target, *logits;
+    diag_init(diags, session->job->arena);
+    bool ok = session_incremental(session, &incremental, &target, &logits);
+    *why = *diags;
+    *diags = before;
+    return ok;
+}
+
 Function *session_alignment(Session *session)
 {
     Module *module = session->model->module;

@@ -35,19 +35,10 @@ static SessionOptions session_options(const Training *t)
  * to predict. What tfc check and tfc generate say of it is a warning here. */
 static void warn_of_future(Training *t)
 {
-    Diagnostics *diags = &t->job->diags, before = *diags;
-    Incremental incremental;
-    const char *target, *logits;
-    diag_init(diags, t->job->arena);
-    const bool ok = !ports_predict(&t->ports) ||
-                    session_incremental(&t->session, &incremental, &target, &logits);
-    const Diagnostics found = *diags;
-    *diags = before;
-    for (size_t i = 0; !ok && i < found.list.count; i++) {
-        const Diag *diag = &found.list.data[i];
-        (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s",
-                                                                 diag->message);
-    }
+    Diagnostics *diags = &t->job->diags, found;
+    const bool ok = !ports_predict(&t->ports) || session_decodes(&t->session, &found);
+    if (!ok)
+        diag_add_warnings(diags, &found);
     if (!ok)
         diag_note(
             diags, (Loc){0},

@@ -167,7 +167,7 @@ static bool prepare_decode(Training *t)
         diag_note(
             diags, (Loc){0},
             "validations keep no %s: the model cannot go on with a text token by token (tfc check "
-            "tells why)",
+            "tells why; --no-bleu leaves them out without this note)",
             kind == CORPUS_PAIRS ? "translations" : "continuations");
     return true;
 }

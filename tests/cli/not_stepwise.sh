@@ -47,6 +47,15 @@ for masked in 's + mask(s, causal(T))' 'mask(s, causal(T)) - s'; do
     scores "$masked" >masked.tfg
     "$tfc" dump masked.tfg --function decode_step --stage graph >/dev/null || fail "masked: $masked"
 done
+# Nobody asked for decoding: it is left out.
+scores s >undecodable.tfg
+"$tfc" check undecodable.tfg --samples 1 >out.txt 2>err.txt || fail "check of a model that does not decode: $(cat out.txt)"
+grep -q '^skipped  token by token' out.txt || fail "check says: $(cat out.txt)"
+grep -q 'undecodable.tfg:6:14: warning: softmax in layer.0 depends on later positions' err.txt || fail "check: $(cat err.txt)"
+"$tfc" compile undecodable.tfg -o undecodable.o --emit obj 2>err.txt || fail "compile: $(cat err.txt)"
+grep -q 'undecodable.tfg:6:14: note: encode and decode_step are left out: softmax' err.txt || fail "compile says: $(cat err.txt)"
+grep -q m_forward m.h && ! grep -q decode_step m.h || fail "decode_step is in the header"
+refuses 1 '^undecodable.tfg:6:14: error: softmax' "$tfc" compile undecodable.tfg -o undecodable.o --emit obj --function decode_step
 refuses_step beside 4:7 'this input cannot be computed a position at a time: it has the dimension of what is generated' <<'END'
 model m
 const vocab = 64, d = 8
