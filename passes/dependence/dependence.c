@@ -24,8 +24,8 @@ bool is_made_of(const Module *module, int symbol, int of)
     return false;
 }
 
-/* Why a value along a dimension made of the text's, or that dimension's length, is not causal; NULL:
- * it is none of these. */
+/* Why a value along a dimension made of the text's, or that dimension's length, is not causal;
+ * NULL: it is none of these. */
 static const char *why_made(const Dependence *d, const Op *op)
 {
     const Type *type = &op->results[0].type;
@@ -33,10 +33,9 @@ static const char *why_made(const Dependence *d, const Op *op)
     for (int i = 0; i < type->rank + (asked != NULL); i++) {
         int symbol = i < type->rank ? type->dims[i].symbol : (int)asked->i;
         if (symbol != d->time && is_made_of(d->module, symbol, d->time))
-            return arena_printf(d->arena,
-                                "its dimension %s is made of %s, along which tokens are generated",
-                                d->module->symbols.data[symbol].name,
-                                d->module->symbols.data[d->time].name);
+            return arena_printf(
+                d->arena, "its dimension %s is made of %s, along which tokens are generated",
+                d->module->symbols.data[symbol].name, d->module->symbols.data[d->time].name);
     }
     return NULL;
 }

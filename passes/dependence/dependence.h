@@ -4,8 +4,8 @@
  * several axes of it: [B, H, T~, T~] has scores of queries (i) and keys (j). A value is *causal* if
  * each of its elements follows from the tokens up to the greatest of its own positions: element [i]
  * from the tokens 0 … i, element [i, j] from the tokens up to max(i, j), and from nothing that
- * changes when the text gets longer. So a text can be decoded token by token if its logits are
- * causal: what was computed of a prefix stays as it is.
+ * changes when the text gets longer, nor from other rows of the batch. So a text can be decoded
+ * token by token if its logits are causal: what was computed of a prefix stays as it is.
  *
  * Most ops are causal if their operands are. An op that combines positions (a sum, a maximum, a
  * softmax, a product) along the axis j is so if, for a remaining axis i, each element with j > i

@@ -69,8 +69,19 @@ static const char *later_alone(Dependence *d, const Op *op)
     return NULL;
 }
 
+static int batch_of(const Dependence *d) { return d->module->symbols.data[d->time].batch; }
+
+static bool is_batch_axis(const Dependence *d, const Type *type, int axis)
+{
+    return type->dims[axis].symbol != NO_SYMBOL && type->dims[axis].symbol == batch_of(d);
+}
+
+static const char other_texts[] = "it combines the rows of the batch, which are other texts";
+
 static const char *later_length(Dependence *d, const Op *op)
 {
+    if (op->kind == OP_size && op_int(op, ATTR_dim) == batch_of(d))
+        return "it is the number of texts in the batch";
     return op_int(op, ATTR_dim) == d->time ? "it is the length of the whole text" : NULL;
 }
 
@@ -99,7 +110,11 @@ static const char *later_along(Dependence *d, const Op *op)
     int last = x->type.rank - 1;
     for (int key = 0; key < x->type.rank; key++) {
         bool found = false;
-        if (!is_time_axis(&x->type, key, d->time) || (axes ? !attr_lists(axes, key) : key != last))
+        if (axes ? !attr_lists(axes, key) : key != last)
+            continue;
+        if (is_batch_axis(d, &x->type, key))
+            return other_texts;
+        if (!is_time_axis(&x->type, key, d->time))
             continue;
         for (int query = 0; query < x->type.rank; query++)
             found |= query != key && is_time_axis(&x->type, query, d->time) &&
@@ -134,6 +149,9 @@ static const char *later_product(Dependence *d, const Op *op)
 {
     const Attr *a = op_attr(op, ATTR_contract_a), *b = op_attr(op, ATTR_contract_b);
     for (int i = 0; i < a->n; i++)
+        if (is_batch_axis(d, &op->args[0]->type, a->ints[i]))
+            return other_texts;
+    for (int i = 0; i < a->n; i++)
         if (is_time_axis(&op->args[0]->type, a->ints[i], d->time) &&
             !looks_back(d, op, 0, a->ints[i]) && !looks_back(d, op, 1, b->ints[i]))
             return "it mixes positions, and nothing shows that its weights are 0 where the key comes "
@@ -143,6 +161,8 @@ static const char *later_product(Dependence *d, const Op *op)
 
 static const char *later_lookup(Dependence *d, const Op *op)
 {
+    if (is_batch_axis(d, &op->args[0]->type, 0))
+        return other_texts;
     return is_time_axis(&op->args[0]->type, 0, d->time) ? "it looks up positions" : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* A decoder over a text: tokens to logits by layers whose weights, queries by keys, are made in many
- * ways; most look back only, some leak. */
+/* A decoder over a text: tokens to logits by layers whose weights, queries by keys, are made in
+ * many ways; most look back only, some leak. */
 #include "tests/graphs/grow.h"
 
 #include <math.h>
@@ -47,8 +47,8 @@ static Value *mask_of(Layer *l)
     case 5: return of(l, OP_eq, by(l, OP_abs, of(l, OP_sub, i, j)), of(l, OP_sub, i, j));
     case 6: return of(l, OP_eq, of(l, OP_max, i, j), i);
     case 7: return of(l, OP_le, by(l, OP_relu, of(l, OP_sub, j, i)), build_const(b, DT_I32, 0));
-    case 8: return near;                                    /* leaks */
-    case 9: return of(l, OP_le, of(l, OP_sub, j, width), i); /* leaks, if the width is not 0 */
+    case 8: return near;                                          /* leaks */
+    case 9: return of(l, OP_le, of(l, OP_sub, j, width), i);      /* leaks, if the width is not 0 */
     case 10: return of(l, OP_or, causal, of(l, OP_lt, j, width)); /* leaks */
     case 11:
         return of(l, OP_lt, build_cast(b, j, l->g->real),
@@ -92,8 +92,8 @@ static Value *weights_of(Layer *l, int deep)
         return of(l, OP_div, w, above_one(l, row_sum(l, OP_reduce_sum, w)));
     }
     case 6: { /* a decay of positions */
-        Value *distance = build_cast(b, of(l, OP_sub, position_of(l, true), position_of(l, false)),
-                                     l->g->real);
+        Value *distance =
+            build_cast(b, of(l, OP_sub, position_of(l, true), position_of(l, false)), l->g->real);
         Value *decay = by(l, OP_exp, of(l, OP_mul, by(l, OP_abs, distance), number(l, -0.25)));
         return of(l, OP_mul, s, of(l, OP_mul, decay, gate));
     }
@@ -104,7 +104,7 @@ static Value *weights_of(Layer *l, int deep)
     }
     case 8: return by(l, OP_relu, masked(l, s, out));
     case 9: return by(l, OP_cos, masked(l, s, 0)); /* leaks */
-    case 10: { /* added, and less the greatest */
+    case 10: {                                     /* added, and less the greatest */
         Value *gap = of(l, OP_mul, of(l, OP_sub, number(l, 1), gate), number(l, -1e9));
         return by(l, OP_softmax, of(l, OP_add, s, gap));
     }
@@ -153,9 +153,10 @@ static Value *layer_of(Layer *l)
     if (!w)
         return NULL;
     if (rng_chance(rng, 8)) /* keys and queries the other way round: leaks */
-        w = build_transpose(b, w, w->type.rank == 4   ? (int[]){0, 1, 3, 2}
-                                  : w->type.rank == 3 ? (int[]){0, 2, 1}
-                                                      : (int[]){1, 0});
+        w = build_transpose(b, w,
+                            w->type.rank == 4   ? (int[]){0, 1, 3, 2}
+                            : w->type.rank == 3 ? (int[]){0, 2, 1}
+                                                : (int[]){1, 0});
     Value *y = rng_chance(rng, 12) ? of(l, OP_mul, v, row_sum(l, OP_reduce_sum, w))
                                    : build_matmul(b, w, v);
     if (l->heads && y && y->type.rank == 4) {
@@ -180,8 +181,7 @@ Item *block_decoder(Grow *g)
         if (y)
             l.x = of(&l, OP_add, l.x, y);
     }
-    Value *logits = build_matmul(
-        &g->b, l.x, build_transpose(&g->b, table->value, (int[]){1, 0}));
+    Value *logits = build_matmul(&g->b, l.x, build_transpose(&g->b, table->value, (int[]){1, 0}));
     build_output(&g->b, "logits", logits);
     return add_item(g, logits, -100, 100);
 }

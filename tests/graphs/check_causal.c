@@ -63,7 +63,7 @@ static bool has_coordinates(const Type *type, const Batch *batch)
 }
 
 /* The batch with each row's length of the symbol cut at random. */
-static Batch cut_batch(const Batch *batch, int symbol, Rng *rng)
+static Batch cut_batch(const Module *module, const Batch *batch, int symbol, Rng *rng)
 {
     Batch cut = *batch;
     BatchDim *dim = &cut.dims[symbol];
@@ -73,7 +73,17 @@ static Batch cut_batch(const Batch *batch, int symbol, Rng *rng)
             dim->lengths[r] = rng_between(rng, 0, dim->lengths[r]);
         dim->extent = dim->lengths[r] > dim->extent ? dim->lengths[r] : dim->extent;
     }
+    batch_make_dims(module, &cut);
     return cut;
+}
+
+/* Whether the type has the dimension, or one that is made of it. */
+static bool follows(const Module *module, const Type *type, int symbol)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (is_made_of(module, type->dims[i].symbol, symbol))
+            return true;
+    return false;
 }
 
 /* What goes in, of the texts as they are cut. */
@@ -87,7 +97,7 @@ static Given cut_leaves(Opened *opened, const Given *full, const Batch *batch, c
         OracleTensor *tensor = &given.tensors[i];
         const Type *type = &full->tensors[i].type;
         *tensor = full->tensors[i];
-        if (type_find_dim(type, symbol) < 0)
+        if (!follows(module, type, symbol))
             continue;
         tensor->count = oracle_count(module, type, dims);
         tensor->data = ARENA_ARRAY(opened->arena, double, tensor->count + 1);
@@ -157,7 +167,7 @@ static Outcome compare_watched(const Module *module, const OracleTensor *full,
 static Outcome check_cut(Opened *opened, const Case *c, int symbol, Rng *rng, Seen *seen)
 {
     const Batch *batch = &c->batches[0];
-    Batch cut = cut_batch(batch, symbol, rng);
+    Batch cut = cut_batch(opened->module, batch, symbol, rng);
     Given full = give_leaves(opened, c, batch),
           part = cut_leaves(opened, &full, batch, &cut, symbol);
     OracleRun whole, shorter;

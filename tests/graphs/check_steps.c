@@ -1,5 +1,5 @@
-/* A text fed to decode_step in pieces gives the logits that the whole text has: by the oracle alone.
- * A model that is refused is none of this check's; that too much is refused, counts show. */
+/* A text fed to decode_step in pieces gives the logits that the whole text has: by the oracle
+ * alone. A model that is refused is none of this check's; that too much is refused, counts show. */
 #include "ir/text.h"
 #include "tests/graphs/graphs.h"
 
@@ -49,9 +49,7 @@ static bool next_counts(const Feed *f, const BatchDim *text, Rng *rng, int32_t *
     bool any = false;
     for (int r = 0; r < text->n; r++) {
         int left = text->lengths[r] - f->fed[r];
-        counts[r] = left == 0              ? 0
-                    : rng_chance(rng, 60) ? 1
-                                          : rng_between(rng, 1, left);
+        counts[r] = left == 0 ? 0 : rng_chance(rng, 60) ? 1 : rng_between(rng, 1, left);
         any |= counts[r] > 0;
     }
     return any;
@@ -68,7 +66,7 @@ static void grow_caches(Feed *f, const OracleTensors *after, const int32_t *befo
             after ? tensor_named(after->data, after->count, cache->name) : NULL;
         for (int d = 2; d < cache->type.rank; d++)
             width *= cache->type.dims[d].size;
-        double *data = ARENA_ARRAY(f->opened->arena, double, now * width + 1);
+        double *data = ARENA_ARRAY(f->opened->arena, double, now *width + 1);
         for (int64_t r = 0, to = 0, from = 0; r < rows; to += past[r], from += before[r], r++)
             if (old)
                 memcpy(data + to * width, old->data + from * width,
@@ -119,8 +117,8 @@ static Outcome feed_text(Feed *f, Rng *rng, Seen *seen)
         set_dim(&f->batch, f->p, text->n, past);
         if (!oracle_of(f->opened, f->c, &f->batch, &f->params, step, DT_F64, &run))
             return outcome_of_diags(RESULT_INVALID, &f->opened->diags, "steps");
-        Outcome out = compare_logits(
-            f, tensor_named(run.outputs.data, run.outputs.count, "logits"), text, counts);
+        Outcome out = compare_logits(f, tensor_named(run.outputs.data, run.outputs.count, "logits"),
+                                     text, counts);
         if (out.result != RESULT_OK)
             return out;
         memcpy(f->fed, past, sizeof past);
@@ -141,8 +139,8 @@ static void find_leaves(Feed *f, const Given *whole, const Function *step)
         if (strcmp(whole->tensors[i].name, "tokens"))
             f->params.tensors[f->n_params++] = whole->tensors[i];
     FOR_OPS (op, &step->body) {
-        const char *name = op->kind == OP_input || op->kind == OP_param ? op_string(op, ATTR_name)
-                                                                          : NULL;
+        const char *name =
+            op->kind == OP_input || op->kind == OP_param ? op_string(op, ATTR_name) : NULL;
         OracleTensor leaf = {.name = name};
         if (!name || (op->kind == OP_param && strncmp(name, "cache.", 6)))
             continue;
@@ -177,7 +175,7 @@ Outcome check_steps(const Case *c, const Run *run, Seen *seen)
                   .c = c,
                   .tokens = tensor_named(whole.tensors, (size_t)whole.n, "tokens"),
                   .logits = tensor_named(at_once.outputs.data, at_once.outputs.count, "logits"),
-                  .p = (int)opened.module->symbols.count - 1,
+                  .p = (int)opened.module->symbols.count - 1, /* added last */
                   .batch = c->batches[0]};
         find_leaves(&f, &whole, incremental.decode_step);
         opened.function = incremental.decode_step;

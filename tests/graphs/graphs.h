@@ -25,7 +25,7 @@
 
 /* ---- cases ---- */
 
-enum { MAX_CASE_DIMS = 12, MAX_CASE_ROWS = 48, MAX_BATCHES = 2 };
+enum { MAX_CASE_DIMS = 16, MAX_CASE_ROWS = 48, MAX_BATCHES = 2 };
 
 /* What a batch makes of one symbol. */
 typedef struct BatchDim {
