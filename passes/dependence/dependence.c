@@ -34,7 +34,7 @@ static const char *why_made(const Dependence *d, const Op *op)
         int symbol = i < type->rank ? type->dims[i].symbol : (int)asked->i;
         if (symbol != d->time && is_made_of(d->module, symbol, d->time))
             return arena_printf(
-                d->arena, "its dimension %s is made of %s, along which tokens are generated",
+                d->arena, "the dimension %s is made of %s, along which tokens are generated",
                 d->module->symbols.data[symbol].name, d->module->symbols.data[d->time].name);
     }
     return NULL;
