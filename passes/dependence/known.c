@@ -166,10 +166,19 @@ Known known_row(Dependence *d, const Op *op, Band band)
     return known_either(table, known_exactly(0));
 }
 
+/* Without a rule: infinite if an operand may be. */
 static Known known_new(Dependence *d, const Value *v, Band band)
 {
     const DependenceRule *rule = &dependence_rules[v->op->kind];
-    return rule->known ? rule->known(d, v->op, band) : known_infinite(true, true);
+    Known k = known_nothing();
+    if (rule->known)
+        return rule->known(d, v->op, band);
+    for (int i = 0; i < v->op->n_args; i++) {
+        Known x = known_of(d, v->op->args[i], (Band){-1, -1, WHERE_ALL});
+        k.minus |= x.minus;
+        k.plus |= x.plus;
+    }
+    return k;
 }
 
 Known known_of(Dependence *d, const Value *v, Band band)
