@@ -143,14 +143,28 @@ static Known product(Known a, Known b)
     return known_infinite(infinite, infinite);
 }
 
-static Known quotient(Known a, Known b, DType dtype)
+/* Rounded down, or towards zero. */
+static Known to_whole(Known a, bool down, Where where)
+{
+    double least, greatest;
+    if (known_is_exact(&a) && !isinf(a.low))
+        return known_exactly(down ? floor(a.low) : trunc(a.low));
+    known_bounds(&a, where, &least, &greatest);
+    a.low -= 1;
+    a.high += !down && least < 0;
+    a.far = false;
+    return a;
+}
+
+static Known quotient(Known a, Known b, DType dtype, Where where)
 {
     bool zero = b.low <= 0 && b.high >= 0 && !(isinf(b.low) && isinf(b.high)); /* it may be 0 */
     bool infinite = a.minus || a.plus || zero;
     if (!dtype_is_float(dtype)) {
         if (known_is_exact(&a) && known_is_exact(&b) && b.low != 0)
             return known_exactly(trunc(a.low / b.low));
-        return known_nothing();
+        return known_is_exact(&b) && b.low > 0 ? to_whole(scaled(a, 1 / b.low), false, where)
+                                               : known_nothing();
     }
     if (known_is(&a, 0) && !zero)
         return a;
@@ -231,13 +245,13 @@ static Known absolute(Known a, Where where)
 }
 
 /* Positions in bf16 are no longer integers. */
-static Known converted(Known a, DType from, DType to)
+static Known converted(Known a, DType from, DType to, Where where)
 {
     bool exact = known_is_exact(&a);
     if (to == DT_BOOL)
         return exact ? known_exactly(a.low != 0) : known_between(0, 1);
     if (!dtype_is_float(to) && dtype_is_float(from))
-        return exact && !isinf(a.low) ? known_exactly(trunc(a.low)) : known_nothing();
+        return a.minus || a.plus || isinf(a.low) ? known_nothing() : to_whole(a, false, where);
     if (dtype_is_float(to) && dtype_bytes(to) < 4 && !isinf(a.low) && a.low != 0 && a.low != 1)
         return known_infinite(a.minus, a.plus);
     return a;
@@ -268,7 +282,7 @@ Known known_elementwise(const Op *op, const Known *args, Where where)
     case OP_add: return sum(a, b);
     case OP_sub: return sum(a, negated(b));
     case OP_mul: return product(a, b);
-    case OP_div: return quotient(a, b, to);
+    case OP_div: return quotient(a, b, to, where);
     case OP_pow: return dtype_is_float(to) ? power(a, b) : known_nothing();
     case OP_max: return greater(a, b, where);
     case OP_min: return negated(greater(negated(a), negated(b), where));
@@ -284,7 +298,8 @@ Known known_elementwise(const Op *op, const Known *args, Where where)
         return known_is(&a, 1)   ? args[1]
                : known_is(&a, 0) ? args[2]
                                  : known_either(args[1], args[2]);
-    case OP_cast: return converted(a, from, to);
+    case OP_cast: return converted(a, from, to, where);
+    case OP_floor: return to_whole(a, true, where);
     case OP_stop_gradient: return a;
     case OP_dropout: return known_is(&a, 0) ? a : known_infinite(a.minus, a.plus);
     case OP_exp:

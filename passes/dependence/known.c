@@ -166,6 +166,12 @@ Known known_row(Dependence *d, const Op *op, Band band)
     return known_either(table, known_exactly(0));
 }
 
+/* Elements of x, or zeros. */
+Known known_found(Dependence *d, const Op *op, Band band)
+{
+    return known_either(known_moved(d, op, band), known_exactly(0));
+}
+
 /* Without a rule: infinite if an operand may be. */
 static Known known_new(Dependence *d, const Value *v, Band band)
 {

@@ -53,7 +53,8 @@ Known known_joined(Dependence *d, const Op *op, Band band); /* side by side, or 
 Known known_reduced(Dependence *d, const Op *op, Band band);
 Known known_share(Dependence *d, const Op *op, Band band); /* softmax */
 Known known_product(Dependence *d, const Op *op, Band band);
-Known known_row(Dependence *d, const Op *op, Band band); /* gather */
+Known known_row(Dependence *d, const Op *op, Band band);   /* gather */
+Known known_found(Dependence *d, const Op *op, Band band); /* lookup */
 
 static inline bool known_is_exact(const Known *k)
 {

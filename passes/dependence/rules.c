@@ -56,6 +56,9 @@ int operand_axis(const Op *op, int i, int axis, int time)
     case OP_transpose: own = op_attr(op, ATTR_perm)->ints[axis]; break;
     case OP_dot: own = axis_of_dot(op, i, axis); break;
     case OP_gather: own = axis_of_row(op, i, axis); break;
+    case OP_lookup:
+        own = i == 0 && axis == (int)op_int(op, ATTR_axis) ? -1 : aligned_axis(op, i, axis);
+        break;
     default: own = aligned_axis(op, i, axis);
     }
     return is_time_axis(&op->args[i]->type, own, time) ? own : -1;
@@ -159,11 +162,40 @@ static const char *later_product(Dependence *d, const Op *op)
     return NULL;
 }
 
-static const char *later_lookup(Dependence *d, const Op *op)
+static const char *later_row(Dependence *d, const Op *op)
 {
     if (is_batch_axis(d, &op->args[0]->type, 0))
         return other_texts;
     return is_time_axis(&op->args[0]->type, 0, d->time) ? "it looks up positions" : NULL;
+}
+
+/* Whether v is at most the position along its axis; -1: at most 0, a position of every text. */
+static bool is_at_most(Dependence *d, const Value *v, int axis)
+{
+    const Op *op = v->op;
+    Known k = known_of(d, v, (Band){axis, -1, WHERE_ALL});
+    if (k.key == 0 && k.query <= 1 && k.high <= 0)
+        return true;
+    bool least = op->kind == OP_min, all = op->kind == OP_max || op->kind == OP_select;
+    int n = 0, first = op->kind == OP_select;
+    for (int i = first; (least || all) && i < op->n_args; i++)
+        n += is_at_most(d, op->args[i], operand_axis(op, i, axis, d->time));
+    return least ? n > 0 : all && n == op->n_args - first;
+}
+
+static const char *later_lookup(Dependence *d, const Op *op)
+{
+    const Value *index = op->args[1];
+    bool found = is_at_most(d, index, -1);
+    if (!is_time_axis(&op->args[0]->type, (int)op_int(op, ATTR_axis), d->time))
+        return NULL;
+    for (int axis = 0; axis < op->results[0].type.rank; axis++)
+        found |= is_time_axis(&op->results[0].type, axis, d->time) &&
+                 is_at_most(d, index, operand_axis(op, 1, axis, d->time));
+    return found
+               ? NULL
+               : "nothing shows that the positions it looks up are not after its own, as those of "
+                 "`position(T) - 1` are not";
 }
 
 /* An op without a rule, where values have positions. */

@@ -3,6 +3,7 @@
  *   incremental.c  the pass; which inputs values come from; cutting out the encoder
  *   step.c         a value for given roles: a leaf, memory, from a cache, or built by its op
  *   ops.c          an op's result from operands, each built for the roles that the op needs
+ *   positions.c    lookups by position
  *   shortlist.c    derive_shortlist
  *
  * The role of a target dimension T in decode_step: Q (the newest tokens) or P (all so far). */
@@ -64,11 +65,18 @@ static inline bool is_lifted(const Value *v, const Value *built)
 int named_symbol(Module *module, const char *name, int batch);
 
 /* ---- ops.c ---- */
+/* Roles of an operand that is aligned with a result of `rank` dimensions at its last one. */
+Roles aligned_roles(const Step *s, const Value *x, int rank, Roles roles);
+/* A lifted operand of an op whose result (in decode_step) has `rank` dimensions, the batch at
+ * `batch`: [B, x…] becomes [1…, B, 1…, x…], or [x…, B, x…] in place of a 1. Any other operand as it
+ * is. */
+Value *align_lifted(Step *s, const Value *v, Value *built, int rank, int batch);
 /* The op's result in decode_step, for these roles; NULL after a message. */
 Value *build_elementwise(Step *s, Op *op, Roles roles);
 Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions, softmax, logsumexp */
 Value *build_shape(Step *s, Op *op, Roles roles);
 Value *build_contraction(Step *s, Op *op, Roles roles);
 Value *build_table_rows(Step *s, Op *op, Roles roles); /* gather */
+Value *build_looked_up(Step *s, Op *op, Roles roles);  /* lookup: positions.c */
 
 #endif

@@ -5,8 +5,7 @@
 
 static bool is_time(const Step *s, Dim dim) { return dim.symbol == s->time; }
 
-/* Roles of an operand that is aligned with the result at its last dimension. */
-static Roles aligned_roles(const Step *s, const Value *x, int rank, Roles roles)
+Roles aligned_roles(const Step *s, const Value *x, int rank, Roles roles)
 {
     Roles mine = {{0}};
     int shift = rank - x->type.rank;
@@ -26,9 +25,7 @@ static Value *move_axis(Step *s, Value *x, int from, int to)
     return build_transpose(&s->b, x, perm);
 }
 
-/* A lifted operand of an op whose result (in decode_step) has `rank` dimensions, the batch at
- * `batch`: [B, x…] becomes [1…, B, 1…, x…], or [x…, B, x…] in place of a 1. */
-static Value *align_lifted(Step *s, const Value *v, Value *built, int rank, int batch)
+Value *align_lifted(Step *s, const Value *v, Value *built, int rank, int batch)
 {
     if (!built || !is_lifted(v, built))
         return built;

@@ -114,5 +114,6 @@ check transformer "models/transformer_base.tfg --weights tests/fixtures/transfor
     --set vocab=50 --set d_model=16 --set d_ff=32 --set heads=2 --set layers=2" forward encode decode_step
 small="--set vocab=50 --set d_model=16 --set layers=2"
 check canon "tests/models/canon.tfg --weights tests/fixtures/canon_small.safetensors $small --set d_ff=32 \
-    --set heads=4" forward
-check convs2s "tests/models/convs2s.tfg --weights tests/fixtures/convs2s_small.safetensors $small" forward
+    --set heads=4" forward decode_step
+check convs2s "tests/models/convs2s.tfg --weights tests/fixtures/convs2s_small.safetensors $small" \
+    forward encode decode_step

@@ -166,6 +166,26 @@ static Value *layer_of(Layer *l)
     return y && y->type.rank == 3 ? by(l, OP_tanh, y) : NULL;
 }
 
+/* Rows of the text by position, few of them after their own. */
+static Value *rows_by_position(Layer *l)
+{
+    Rng *rng = &l->g->rng;
+    Builder *b = &l->g->b;
+    Value *at = position_of(l, true), *zero = build_const(b, DT_I32, 0);
+    Value *c = build_const(b, DT_I32, rng_between(rng, 1, 3));
+    Value *before = of(l, OP_sub, at, build_const(b, DT_I32, rng_between(rng, -1, 5)));
+    switch (rng_below(rng, 7)) {
+    case 0: at = of(l, OP_min, at, c); break;
+    case 1: at = of(l, OP_max, before, zero); break;
+    case 2: at = of(l, OP_mul, of(l, OP_div, at, c), c); break;
+    case 3: at = build_select(b, of(l, OP_lt, at, c), zero, before); break;
+    case 4: at = of(l, OP_sub, c, at); break;
+    case 5: at = zero; break;
+    default: at = before;
+    }
+    return of(l, OP_mul, build_lookup(b, l->x, at, 1), number(l, 0.5));
+}
+
 Item *block_decoder(Grow *g)
 {
     Dim B = dim_symbol(SYM_B), T = dim_symbol(SYM_T);
@@ -177,7 +197,7 @@ Item *block_decoder(Grow *g)
         return NULL;
     Layer l = {.g = g, .x = build_gather(&g->b, table->value, tokens)};
     for (int n = rng_between(&g->rng, 1, 3); n; n--) {
-        Value *y = layer_of(&l);
+        Value *y = rng_chance(&g->rng, 30) ? rows_by_position(&l) : layer_of(&l);
         if (y)
             l.x = of(&l, OP_add, l.x, y);
     }

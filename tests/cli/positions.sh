@@ -1,0 +1,83 @@
+#!/bin/sh
+# Rows by position: models with convolutions are what the oracle says of them and decode as they
+# compute whole texts; positions in a text that is being made are decoded if they are not after
+# their own, and refused at their line if they may be.
+# Usage: positions.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+models=$(pwd)/tests/models
+enter_work
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+
+# passes MODEL: every check, in the long test
+passes() {
+    [ -z "${TFC_SHORT:-}" ] || return 0
+    "$tfc" check "$1" --samples 1 >out 2>err || fail "$1: $(cat out err)"
+    ! grep -q '^FAILED' out || fail "$1: $(cat out)"
+}
+decoded() { grep -q '^ok *token by token = all at once' out || fail "$1 was not decoded: $(cat out err)"; }
+
+small="--set layers=1 --set d_model=16"
+# shellcheck disable=SC2086  # options are a list of words
+for name in conformer canon convs2s; do
+    [ -z "${TFC_SHORT:-}" ] || break
+    "$tfc" check "$models/$name.tfg" $small --samples 1 >out 2>err || fail "$name: $(cat out err)"
+    [ $name = conformer ] || decoded $name
+done
+
+# text NAME: a language model whose rows x [B, T~, 8] become what standard input says
+text() {
+    { printf 'model %s\ndim B, T\ninput tokens : token[B, T~]\nparam e : [9, 8] = normal(0, 1)\nx = e[tokens]\n' "$1"
+      cat
+      printf 'output logits = x @ transpose(e)\nloss = cross_entropy(logits, next(tokens))\n'
+    } >"$1.tfg"
+}
+
+# Not after their own, whatever the formula; of more axes; of a table of positions; the first one.
+text before <<'END'
+x = x + shift(x, T, 2) + token_shift(x) + lookup(x, T, position(T) - position(T) % 3)
+x = x + lookup(x, T, minimum(position(T), 4)) + lookup(x, T, int(position(T) / 2))
+x = x + reshape(first(x, T), [B, 1, 8])
+rows = lookup(x, T, reshape(position(T), [T, 1]) - position(3))    # [B, T~, 3, 8]
+x = x + sum(reshape(rows, [B, T, 24]) * 0.1, -1)
+x = x + lookup(x, T, maximum(position(T) - 2, 0)) + lookup(sinusoid(T, 8), T, position(T) - 1)
+END
+"$tfc" dump before.tfg --function decode_step --stage graph >before.txt || fail "before: no decode_step"
+[ "$(grep -c ' = lookup ' before.txt)" -ge 8 ] || fail "before: $(cat before.txt)"
+if [ -z "${TFC_SHORT:-}" ]; then
+    passes before.tfg
+    decoded before
+fi
+
+# Nobody decodes: other data, other places.
+cat >both.tfg <<'END'
+model both
+dim B, S, T
+input src : token[B, S~]
+input at : int[B, T~]
+param e : [9, 8] = normal(0, 1)
+x = flip(e[src], 1)
+y = lookup(x, S, at) + lookup(x, S, reshape(int(lengths(S)), [B, 1]) - position(T)) * 2
+h = lookup(permute(heads_of(x, 2), [0, 2, 1, 3]), S, position(4))  # [B, 4, 2, 4]
+loss = mean(y * y) + sum(last(x, S) * first(x, S)) + sum(tanh(h) ^ 2)
+output y
+END
+passes both.tfg
+
+# refuses_text NAME COLUMN: at the line of x
+refuses_text() {
+    text "$1"
+    refuses 1 "^$1.tfg:6:$2: error: lookup.* depends on later positions.*nothing shows that the positions it looks up are not after its own" \
+        "$tfc" dump "$1.tfg" --function decode_step --stage graph
+}
+echo 'x = x + lookup(x, T, position(T) + 1)' | refuses_text next_one 9
+echo 'x = x + conv(x, 3, causal = false)' | refuses_text centred 9
+echo 'x = x + lookup(x, T, tokens)' | refuses_text any_position 9
+echo 'x = x + lookup(x, T, 2 * position(T) - 3)' | refuses_text twice 9
+echo 'x = x + reshape(lookup(x, T, 1), [B, 1, 8])' | refuses_text second_one 17
+text last_one <<'END'
+x = x + reshape(last(x, T), [B, 1, 8])
+END
+refuses 1 "^last_one.tfg:6:17: error: lengths.*it is the length of the whole text" \
+    "$tfc" dump last_one.tfg --function decode_step --stage graph
