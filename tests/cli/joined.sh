@@ -217,7 +217,7 @@ scores = [float(line.split()[0]) for line in open("scores")]
 tokens = sum(len(line.split()) + 1 for line in open("lines"))
 assert len(scores) == 60 and -sum(scores) / tokens < 0.7, -sum(scores) / tokens
 END
-refuses 1 'model.tfg:14:13: .*the dimension M is made of T, along which tokens are generated' "$tfc" translate prefix --input lines
+refuses 1 'model.tfg:7:15: error: position .*the dimension M is made of T, along which tokens are generated' "$tfc" translate prefix --input lines
 
 # Mistakes.
 joins() { # DIMS EXPRESSION MESSAGE
