@@ -187,6 +187,18 @@ static void unit_of_columns(Emit *e, Columns *c)
     lo_for_close(&e->lo, &loop);
 }
 
+/* The columns of the output's last axis, which lies elsewhere in the space. */
+static void run_moved_columns(Emit *e, Columns *c, const Axis *last)
+{
+    Lo *lo = &e->lo;
+    LoLoop loop = lo_for_open(lo, c->start, c->end, 1, "columns");
+    assert(last->batch_dim < 0);
+    e->column = lo_i64_of(lo, 0);
+    e->space.at[last->dim + out_shift(e)] = coord_of(loop.index);
+    run_column(e, c, false);
+    lo_for_close(lo, &loop);
+}
+
 void columns_run(Emit *e, const ColumnWork *work, void *data)
 {
     Lo *lo = &e->lo;
@@ -194,7 +206,7 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
     Layout out = layout_of(e->module, &e->signature->output);
     bool one = !last || dim_is_one(last->extent);
-    /* [B, H, S~, T~] summed over S~ lies as tokens(T), H, 1: its unit is one column. */
+    /* [B, H, S~, T~] summed over S~ lies as tokens(T), H: columns of a unit are not the space's. */
     bool in_unit =
         !one && is_kept(e, last->dim) && out.axes[out.n - 1].dim + out_shift(e) != last->dim;
     c.folds = one || in_unit || !is_kept(e, last->dim);
@@ -205,7 +217,9 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
         extent_of(e, &e->layout.axes[i]);
     LoLoop loop = units_open(e, "units");
     place_unit(e, &c, loop.index);
-    if (c.folds) {
+    if (in_unit) {
+        run_moved_columns(e, &c, &out.axes[out.n - 1]);
+    } else if (c.folds) {
         if (c.loops_columns)
             stand_at_column(e, NULL);
         e->column = lo_i64_of(lo, 0);
