@@ -98,8 +98,8 @@ mkdir index
 printf '{"weight_map": {"b\\u001b[2J": "/"}}' >index/model.safetensors.index.json
 refuses 1 'b\\x1b\[2J' "$tfc" export model.tfg --weights index/model.safetensors.index.json -o never
 grep -q "$escape" err.txt && fail "a name in an index reached the terminal"
-printf '{"model_type": "evil\\u001b[31m\\nerror: forged"}' >index/config.json
-refuses 1 'evil\\x1b' "$tfc" import index -o never
+printf '{"model_type": "evil\\u001b[31m\\nerror: forged"}' >config.json
+refuses 1 'evil\\x1b' "$tfc" import . -o never
 grep -q "$escape" err.txt && fail "an escape sequence of model_type reached the terminal"
 grep -q '^error: forged' err.txt && fail "model_type passes for a message"
 header='{"a\u001b[2J\nb":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
