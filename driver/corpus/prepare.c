@@ -122,6 +122,18 @@ static void count_all_unknown(const Tasks *tasks, Task *task)
         task->unknown[OF_COLUMNS + c] = count_unknown(&shard->columns[c], unknown_of(tasks, c));
 }
 
+/* The same of one that has just been written. */
+static bool count_written(const Tasks *tasks, Task *task)
+{
+    const TokenShard figures = task->shard;
+    if (!token_shard_open(&task->report.diags, task->path, &task->shard))
+        return false;
+    count_all_unknown(tasks, task);
+    token_shard_close(&task->shard);
+    task->shard = figures;
+    return true;
+}
+
 /* Whether the file is there already, made of the same lines in the same way; then *task has its
  * figures. */
 static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
@@ -191,7 +203,8 @@ static bool make_shard(const Tasks *tasks, Task *task, uint64_t parameters)
     task->shard = (TokenShard){.id_bytes = tasks->id_bytes, .parameters = parameters};
     bool ok = (tasks->options->table ? read_records : read_rows)(tasks, task, rows);
     ok = ok && !atomic_load(tasks->failed) &&
-         token_shard_write(&task->report.diags, task->path, rows, &task->shard);
+         token_shard_write(&task->report.diags, task->path, rows, &task->shard) &&
+         count_written(tasks, task);
     corpus_free(rows);
     if (ok) /* what has been read of a table, too */
         prepare_report_drop(&task->report);

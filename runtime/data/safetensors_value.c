@@ -80,7 +80,7 @@ static float scaled_at(const StTensor *tensor, int64_t i)
 /* ---- elements in other orders, and in blocks ---- */
 
 /* Where the i-th element lies. */
-static int64_t place_of(const StTensor *tensor, int64_t i)
+static int64_t element_place(const StTensor *tensor, int64_t i)
 {
     const StView *view = tensor->view;
     if (!view)
@@ -127,7 +127,7 @@ bool st_count(StTensor *tensor)
 
 static int64_t integer_at(const StTensor *tensor, int64_t i)
 {
-    i = place_of(tensor, i);
+    i = element_place(tensor, i);
     switch (tensor->type) {
         READ_CASE(i, ST_I32, int32_t, item)
         READ_CASE(i, ST_I64, int64_t, item)
@@ -141,7 +141,7 @@ static int64_t integer_at(const StTensor *tensor, int64_t i)
 
 double st_value(const StTensor *tensor, int64_t i)
 {
-    const int64_t at = place_of(tensor, i);
+    const int64_t at = element_place(tensor, i);
     if (tensor->scales.data)
         return (double)scaled_at(tensor, i);
     if (tensor->blocks) {
@@ -207,7 +207,7 @@ bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
         return floats_at(tensor, i + (view ? view->first : 0), n, out);
     bool ok = true;
     for (int64_t k = 0, run; ok && k < n; k += run) {
-        const int64_t at = place_of(tensor, i + k), stride = view->strides[last];
+        const int64_t at = element_place(tensor, i + k), stride = view->strides[last];
         const int64_t left = view->sizes[last] - (i + k) % view->sizes[last];
         run = n - k < left ? n - k : left;
         if (stride == 1)

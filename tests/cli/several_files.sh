@@ -43,8 +43,14 @@ head -c 100 one.tsv.gz >cut.gz
 refuses 1 'cut.gz .--source.: it is compressed by gzip, and ends too early' \
     "$tfc" eval whole --source cut.gz --target one.tgt
 refuses 1 'is compressed by gzip; decompress it first: gzip -dc FILE' "$tfc" translate whole --input one.tsv.gz
-refuses 1 'is compressed by gzip; decompress it first: gzip -dc FILE' \
-    "$tfc" prepare --data one.tsv.gz --vocab words:auto -o prepared
+for file in one.tsv one.tsv.gz; do
+    "$tfc" prepare --data $file --vocab words:auto -o prepared.$file 2>err || fail "prepare $file: $(cat err)"
+done
+grep -q 'one.tsv.gz is unpacked' err || fail "no word of what is unpacked: $(cat err)"
+for file in one.tsv one.tsv.gz; do
+    "$tfc" train model.tfg --seed 3 --batch-tokens 300 --set d_ff=32 --out on.$file --steps 4 --prepared prepared.$file --no-bleu 2>err || fail "$(cat err)"
+done
+same_tensors on.one.tsv/last.safetensors on.one.tsv.gz/last.safetensors "prepared of gz: another training"
 
 # The run remembers each file; going on with one of them changed, or without it, is told.
 [ "$(grep -c '"option": "data"' columns/run.json)" = 2 ] || fail "not both files in run.json"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Starting is cheap: LLVM is loaded by what compiles, OpenBLAS by what multiplies with it, SentencePiece by what trains a
-# vocabulary, libzip by what reads or writes archives, and none by the rest, programs out of the cache included.
+# vocabulary, libzip by what writes archives, and none by the rest, programs out of the cache included.
 # Usage: start.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -55,7 +55,7 @@ with "" "$tfc" data --source text.src --target text.tgt
 with "" "$tfc" report run -o report.html
 printf 'PK\003\004 and no archive' >weights.npz
 mkdir marian && mv weights.npz marian/model.npz && touch marian/vocab.yml
-with "zip " sh -c '! "$0" import marian -o imported' "$tfc"
+with "" sh -c '! "$0" import marian -o imported' "$tfc"
 with "sentencepiece_train " "$tfc" prepare --source text.src --target text.tgt --vocab auto:12 -o prepared
 
 # A general processor's name says all; another's is LLVM's to know.
