@@ -71,7 +71,7 @@ static void sample_record(Job *job, const PrepareOptions *o, const CorpusText *t
     if (text->target)
         put_text(job, &sample->sides[1], &text->target->at[i]);
     for (int c = 0; c < columns->n; c++)
-        if (columns->specs[c].kind == COLUMN_TEXT && !text->columns[c]->tensor)
+        if (column_is_shared_text(columns, c) && !text->columns[c]->tensor)
             put_text(job, &sample->columns[c], &text->columns[c]->at[i]);
     sample->lines++;
 }

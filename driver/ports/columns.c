@@ -278,11 +278,16 @@ bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabu
     return ok;
 }
 
+bool column_is_shared_text(const DataColumns *columns, int c)
+{
+    return columns->specs[c].kind == COLUMN_TEXT && !columns->own[c];
+}
+
 bool columns_have_text(const ModelPorts *ports, const DataColumns *columns)
 {
     bool any = ports->source || ports->target;
     for (int c = 0; c < columns->n; c++)
-        any = any || (columns->specs[c].kind == COLUMN_TEXT && !columns->own[c]);
+        any = any || column_is_shared_text(columns, c);
     return any;
 }
 

@@ -27,7 +27,9 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
 /* Checks the sizes of labels' lists and of the vocabulary against what the model tells apart, and
  * that there is a mask token where tokens are hidden. False after errors. */
 bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
-/* Whether source, target or a column is text that the run's vocabulary encodes. */
+/* Whether column c is text that the run's vocabulary encodes. */
+bool column_is_shared_text(const DataColumns *columns, int c);
+/* Whether source, target or a column is such text. */
 bool columns_have_text(const ModelPorts *ports, const DataColumns *columns);
 /* Whether a column hides tokens of the run's vocabulary. */
 bool columns_hide(const DataColumns *columns);

@@ -343,13 +343,12 @@ static bool read_mixed(Training *t)
 
 /* ---- vocabulary and corpora ---- */
 
-/* The columns that are text of the sources, or of the others. */
+/* The columns in tokens of the run's vocabulary: of the sources, or the others. */
 static int list_texts(const Training *t, bool source, const Lines **texts, int n)
 {
     const CorpusText *text = &t->text;
     for (int c = 0; c < t->columns.n && text->columns; c++) {
-        const ColumnSpec *spec = &t->columns.specs[c];
-        if (spec->kind == COLUMN_TEXT && !t->columns.own[c] && spec->is_source == source &&
+        if (column_is_shared_text(&t->columns, c) && t->columns.specs[c].is_source == source &&
             !text->columns[c]->tensor)
             texts[n++] = text->columns[c];
     }
