@@ -46,8 +46,7 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
 }
 
 /* Whether a column could say what is right: the prediction does not read it, it lies along the same
- * side or is CTC's, and has as many classes; or it has as many numbers and the prediction's
- * name. */
+ * side or is CTC's, and has as many classes; or as many numbers. */
 static bool may_label(const Predictor *p, const Prediction *prediction, int column)
 {
     const ColumnSpec *spec = &p->given->specs[column];
@@ -55,22 +54,26 @@ static bool may_label(const Predictor *p, const Prediction *prediction, int colu
         return false;
     if (!prediction->classes)
         return spec->kind == COLUMN_FLOATS && spec->side == prediction->side &&
-               spec->width == prediction->width && !strcmp(spec->input, prediction->name);
+               spec->width == prediction->width;
     return spec->kind != COLUMN_FLOATS && spec->width == 1 &&
            prediction->width == prediction->n_classes && spec->below == prediction->n_classes &&
            (spec->is_ctc ? prediction->side >= 0 : spec->side == prediction->side);
 }
 
-/* The column of the prediction's name, or the only one that could; -1: there is none. */
+/* The column whose field the model calls as the prediction, which no input can be called as; or,
+ * for classes, the only one that could say what is right. -1: there is none. */
 static int find_label(const Predictor *p, const Prediction *prediction)
 {
-    const DataColumns *columns = p->given;
-    int named = columns_find(columns, prediction->name), found = -1, n = 0;
-    if (named >= 0 && may_label(p, prediction, named))
-        return named;
-    for (int c = 0; c < columns->n; c++)
-        if (may_label(p, prediction, c) && !n++)
+    const ModelPorts *ports = &p->inference->ports;
+    int found = -1, n = 0;
+    for (int c = 0; c < p->given->n; c++) {
+        if (!may_label(p, prediction, c))
+            continue;
+        if (!strcmp(ports_field(ports->columns[c]), prediction->name))
+            return c;
+        if (prediction->classes && !n++)
             found = c;
+    }
     return n == 1 ? found : -1;
 }
 
