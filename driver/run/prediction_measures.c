@@ -88,7 +88,7 @@ typedef struct Measuring {
     Job *job;
     int classes, tags, hidden, sequences, numbers; /* -1: none */
     int pair[2];
-    bool has_pair, ok;
+    bool has_pair, ok, hides; /* hides: the texts of this pass do */
     ClassCounts class_counts, hidden_counts;
     Hiding *hiding;
     TagCounts tag_counts;
@@ -201,12 +201,15 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
     const Prediction *prediction = &m->predictor->all[p];
     int64_t n_labels = 0;
     const int32_t *labels = prediction->label < 0 ? NULL : labels_of(m, corpus, row, p, &n_labels);
+    if (m->hides) {
+        if (p == m->hidden)
+            count_hidden(m, corpus, row, values);
+        return;
+    }
     if (p == m->classes)
         count_class(m, row, labels[0], values, n);
     if (p == m->tags)
         count_tags(m, row, labels, values, n_labels, prediction->width);
-    if (p == m->hidden)
-        count_hidden(m, corpus, row, values);
     if (p == m->sequences)
         count_sequence(m, row, labels, n_labels, values, n / prediction->width, prediction->width);
     if (p == m->numbers)
@@ -316,18 +319,31 @@ static void take_figures(const Measuring *m, Arena *arena, int64_t rows, TrainFi
         out->recall = mean_recall(m, arena, rows);
 }
 
+/* Hidden tokens are found in texts that hide them; all else is predicted of whole texts, as `tfc
+ * predict` does. */
+static bool compute(Measuring *m, const Corpus *corpus)
+{
+    const bool wanted[] = {m->classes >= 0 || m->tags >= 0 || m->sequences >= 0 ||
+                               m->numbers >= 0 || m->has_pair,
+                           m->hidden >= 0};
+    Predictor predictor = *m->predictor;
+    for (int hides = 0; hides < 2 && m->ok; hides++) {
+        predictor.hides = m->hides = hides;
+        m->ok = !wanted[hides] || (predictor_each(&predictor, m->job, corpus,
+                                                  &predictor.inference->feed, count_row, m) &&
+                                   m->ok);
+    }
+    return m->ok;
+}
+
 bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpus,
                        TrainFigures *out, Judged *judged)
 {
     Arena *own = judged ? NULL : arena_new(), *arena = own ? own : job->arena;
-    Predictor hides = *predictor;
-    hides.hides = true;
-    Measuring m = {.predictor = &hides, .job = job, .ok = true, .judged = judged};
+    Measuring m = {.predictor = predictor, .job = job, .ok = true, .judged = judged};
     if (judged)
         *judged = (Judged){0};
-    bool ok = begin(&m, arena, corpus->n) &&
-              predictor_each(&hides, job, corpus, &predictor->inference->feed, count_row, &m) &&
-              m.ok;
+    bool ok = begin(&m, arena, corpus->n) && compute(&m, corpus);
     if (ok)
         take_figures(&m, arena, corpus->n, out);
     if (judged) {
