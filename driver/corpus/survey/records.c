@@ -46,8 +46,8 @@ typedef struct RecordLook {
     PrepareOptions reading;
     RecordSurvey *out;
     const Vocabulary *vocab; /* NULL: none is given, and tokens are words for what needs some */
-    bool has_tokens; /* as a training has them: a vocabulary is given, or no text is there */
-    Corpus *corpus;  /* the current record, as a training has it */
+    bool has_tokens;         /* as a training has them: all vocabularies are there, or no text is */
+    Corpus *corpus;          /* the current record, as a training has it */
     Field fields[MOST_COLUMNS + 2];
     int n;
     Digest digest;
@@ -387,11 +387,23 @@ static bool read_part(RecordLook *look, const TextPart *part, HeldTable *held)
     return true;
 }
 
+/* Vocabularies of their own that a training would make from the texts: tokens are words here. */
+static void leave_out_vocabularies(RecordLook *look)
+{
+    const DataColumns *columns = &look->model->columns;
+    for (int c = 0; c < columns->n; c++)
+        if (columns->own[c] && vocab_needs_text(columns->own[c])) {
+            columns->specs[c].vocab = vocab_empty(&look->job->diags, look->job->arena);
+            look->has_tokens = false;
+        }
+}
+
 /* The labels of the training table, and the corpus that records are encoded in. */
 static bool open_corpus(RecordLook *look, const TextParts *parts)
 {
     const PrepareModel *m = look->model;
     const int64_t said = look->options->max_length;
+    leave_out_vocabularies(look);
     if (!table_labels(look->job, &look->reading, parts))
         return false;
     CorpusOptions options = {.kind = m->kind,
@@ -485,7 +497,7 @@ static void put_results(RecordLook *look)
         out->findings[i].is_looked_for = true;
     out->findings[RECORD_valid_refused].is_looked_for = valid;
     out->findings[RECORD_over_length].is_looked_for = look->corpus->options.max_length > 0;
-    out->findings[RECORD_unknown].is_looked_for = look->vocab != NULL;
+    out->findings[RECORD_unknown].is_looked_for = look->vocab && look->has_tokens;
     out->findings[RECORD_empty].is_looked_for = look->model->has_text;
     out->findings[RECORD_overlap].is_looked_for = valid;
     for (size_t v = 0; v < look->options->valid.count; v++) {
