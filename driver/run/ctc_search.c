@@ -44,6 +44,10 @@ const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *p, const char *pa
     size_t at, length;
     if (!lines)
         return NULL;
+    if (!lines->n) {
+        job_error(job, "--lexicon %s: the file has no words", path);
+        return NULL;
+    }
     if (separator && (!lexicon_word(p->names, p->width, separator, strlen(separator), job->arena,
                                     &between, &at, &length) ||
                       between.n != 1)) {

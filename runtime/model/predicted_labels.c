@@ -68,6 +68,8 @@ static int build(const TfcPrediction *p, const TfcLabelSearch *search, Arena *ar
                             .blank = CTC_LOSS_BLANK,
                             .separator = separator.n ? separator.ids[0] : LEXICON_WHOLE};
     int status = read_words(p, search->lexicon, length, arena, words, &n);
+    if (!status && !n)
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "lexicon has no words");
     if (status)
         return status;
     out->lexicon = lexicon;

@@ -101,6 +101,8 @@ awk -F '\t' 'NF != 4 { exit 1 }' said || fail "not two results of a beam: $(head
 echo ein >lexicon
 "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --lexicon lexicon | sort -u >said
 [ "$(cat said)" = ein ] || fail "a lexicon of one word gives others: $(cat said)"
+: >lexicon
+refuses 1 'error: --lexicon lexicon: the file has no words' "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --lexicon lexicon
 "$tfc" predict run-classifier --dtype int8 --input text.jsonl >said || fail "no predictions in int8"
 
 # Tensors are a table, too: the same values give the same params.

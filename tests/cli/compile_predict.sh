@@ -237,6 +237,7 @@ for line, answer in zip(open("expected"), found):
         assert labels == " ".join(spelt) and abs(probability - logarithm) < 1e-7, (want, answer)
     assert len(want or []) == len(answer.get("tag", []))' || fail "Python $options"
 done
+refuses 1 "lexicon has no words" sh -c ': >none; echo a | speller.lib/spells --lexicon none'
 refuses 1 "line 1 of lexicon: 'what' is no label of tag" sh -c 'echo what >odd; echo a | speller.lib/spells --lexicon odd'
 refuses 1 "\-\-separator is between the words of --lexicon" sh -c 'echo a | speller.lib/spells --separator LOW'
 refuses 1 "cannot read absent" sh -c 'echo a | speller.lib/spells --lexicon absent'
