@@ -122,7 +122,10 @@ static bool find_shown(Job *job, const Predict *o, Answers *a)
                          a->shown->name);
     if (o->top > 1 && !o->json && !o->npy && !a->shown->is_ctc &&
         (!a->shown->classes || a->shown->side >= 0))
-        return job_error(job, "--top %lld: `%s` is one value for each position: use --json",
+        return job_error(job,
+                         a->shown->classes
+                             ? "--top %lld: `%s` is one class for each position: use --json"
+                             : "--top %lld: `%s` has numbers, and no classes",
                          (long long)o->top, a->shown->name);
     if (!o->json && !o->npy && a->shown->side >= 0 && !a->shown->classes && a->shown->width > 1)
         return job_error(job, "`%s` has %lld numbers for each position: use --json", a->shown->name,

@@ -176,7 +176,8 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     const Translate *o = record;
     if (run->kind != CORPUS_PAIRS)
         return job_error(job,
-                         "%s: the model does not translate; tfc generate is for language models",
+                         "%s: the model does not translate; tfc generate is for language models, "
+                         "tfc predict for those that read tables",
                          run->path);
     int ranks = ranks_count(o->common.ranks);
     TextList input = o->input;

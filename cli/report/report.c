@@ -491,8 +491,9 @@ static void add_commands(Job *job, const RunReport *report, RunView *view)
     else if (report->record.kind != CORPUS_SENTENCES)
         add_command(job, view, "tfc generate %s --prompt TEXT", path);
     add_command(job, view,
-                pairs ? "tfc attend %s --source TEXT -o attention.html"
-                      : "tfc attend %s --text TEXT -o attention.html",
+                report->is_table ? "tfc attend %s --input TABLE -o attention.html"
+                : pairs          ? "tfc attend %s --source TEXT -o attention.html"
+                                 : "tfc attend %s --text TEXT -o attention.html",
                 path);
     add_command(job, view, "tfc compile %s -o model.so", path);
 }
