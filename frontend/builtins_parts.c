@@ -177,6 +177,13 @@ static bool length_given(Elab *e, const Node *call, const Val *val, const char *
         *dim = dim_symbol(val->symbol);
         return true;
     }
+    if (val->kind == VAL_TENSOR) {
+        elab_error(e, call,
+                   "`%s`: %s is a whole number or a dimension, not %s; `dim U = 2 * S` declares a "
+                   "dimension made of others",
+                   call->name, what, val_text(e, val));
+        return false;
+    }
     if (!known_int(e, call, val, what, &size))
         return false;
     *dim = dim_const(size);

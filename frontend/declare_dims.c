@@ -80,9 +80,9 @@ static const Decl *dim_decl(Elab *e, const Node *node)
 
 static bool mentions_dim(Elab *e, const Node *node)
 {
-    bool is_binary = node->kind == NODE_BINARY;
-    return dim_decl(e, node) ||
-           (is_binary && (mentions_dim(e, node->a) || mentions_dim(e, node->b)));
+    const bool is_binary = node->kind == NODE_BINARY, is_unary = node->kind == NODE_UNARY;
+    return dim_decl(e, node) || ((is_binary || is_unary) && mentions_dim(e, node->a)) ||
+           (is_binary && mentions_dim(e, node->b));
 }
 
 static bool refuse_form(Elab *e, const Node *node, const char *why)
@@ -185,6 +185,8 @@ static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs,
         return term_of(e, node, made, inputs, out);
     if (!mentions_dim(e, node))
         return number_of(e, node, out);
+    if (node->kind == NODE_UNARY)
+        return refuse_form(e, node, "dimensions are not negated");
     if (!form_of(e, node->a, made, inputs, out) || !form_of(e, node->b, made, inputs, &y))
         return false;
     switch (node->op) {

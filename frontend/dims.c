@@ -107,12 +107,14 @@ bool dim_of(Elab *e, const Node *node, const Val *val, Dim *dim)
     else if (whole && size >= 1 && size <= INT32_MAX)
         *dim = dim_const(size);
     else {
-        elab_error_of(e, node, val, "%s: %s%s%s",
-                      number && val->number > INT32_MAX
-                          ? arena_printf(e->arena, "a dimension is at most %d", INT32_MAX)
-                          : "a dimension must be a whole number of at least 1, or a `dim`",
-                      named ? val->text : "", named ? " is " : "",
-                      val_text(e, val) + (named ? strlen("the number ") : 0));
+        elab_error_of(
+            e, node, val, "%s: %s%s%s%s",
+            number && val->number > INT32_MAX
+                ? arena_printf(e->arena, "a dimension is at most %d", INT32_MAX)
+                : "a dimension must be a whole number of at least 1, or a `dim`",
+            named ? val->text : "", named ? " is " : "",
+            val_text(e, val) + (named ? strlen("the number ") : 0),
+            val->kind == VAL_TENSOR ? "; `dim U = 2 * S` declares a dimension made of others" : "");
         return false;
     }
     return true;

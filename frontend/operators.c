@@ -15,21 +15,34 @@ static DType number_type(const Elab *e, const Val *val, DType beside)
     return beside == DT_I32 && fits ? DT_I32 : e->float_type;
 }
 
+/* A dimension where a number or tensor is needed. `is_made`: what stands there could be a dimension
+ * made of it, as `2 * S` in a shape. */
+static void refuse_dim(Elab *e, const Node *node, int symbol, bool is_made)
+{
+    const char *name = e->module->symbols.data[symbol].name;
+    const char *each = symbol_is_ragged(e->module, symbol)
+                           ? arena_printf(e->arena, " in each row, `size(%s)` their sum", name)
+                           : "";
+    const int n = (int)e->module->symbols.count;
+    for (int i = 0; i < n; i++) /* of the rows of a batch nothing is made */
+        is_made &= !symbol_is_ragged_over(e->module, i, symbol);
+    const char *made =
+        is_made ? arena_printf(e->arena, "; a dimension made of it is declared by `dim U = 2 * %s`",
+                               name)
+                : "";
+    elab_error(
+        e, node,
+        "`%s`: %s is a dimension, known only when a batch arrives; `%s(%s)` is its length%s%s",
+        expression_text(e->arena, node), name, *each ? "lengths" : "size", name, each, made);
+}
+
 static Value *tensor_of(Elab *e, const Node *node, Val val, DType beside)
 {
     switch (val.kind) {
     case VAL_TENSOR: return val.tensor;
     case VAL_NUMBER: return build_const(&e->b, number_type(e, &val, beside), val.number);
     case VAL_BOOL: return build_const(&e->b, DT_BOOL, val.number);
-    case VAL_DIM: {
-        const char *name = e->module->symbols.data[val.symbol].name;
-        elab_error(
-            e, node,
-            "`%s`: %s is a dimension, known only when a batch arrives; `size(%s)` is a number "
-            "to compute with",
-            expression_text(e->arena, node), name, name);
-        return NULL;
-    }
+    case VAL_DIM: refuse_dim(e, node, val.symbol, false); return NULL;
     case VAL_ERROR: return NULL;
     default:
         elab_error(e, node, "`%s`: cannot compute with %s", expression_text(e->arena, node),
@@ -340,7 +353,9 @@ static Val compare_words(Elab *e, const Node *node, TokenKind op, const Val *a, 
     if (a->kind == VAL_STRING || b->kind == VAL_STRING)
         return elab_error(e, node, "`%s`: cannot compute with strings",
                           expression_text(e->arena, node));
-    tensor_of(e, node, a->kind == VAL_DIM ? *a : *b, DT_I32); /* reports the dimension */
+    const bool is_made =
+        op == TOKEN_PLUS || op == TOKEN_MINUS || op == TOKEN_STAR || op == TOKEN_SLASH;
+    refuse_dim(e, node, a->kind == VAL_DIM ? a->symbol : b->symbol, is_made);
     return val_error();
 }
 
