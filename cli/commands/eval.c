@@ -273,9 +273,9 @@ static bool eval(Job *job, const void *record, RunFolder *run)
     if (!read_texts(job, o, run, &texts))
         return false;
     Corpus *corpus = evaluation_corpus(job, run, texts.source, texts.target);
-    const bool decodes = evaluation_decodes(run);
     Figures figures = {.predicted = train_no_figures(), .full_bleu = NAN};
     bool ok = corpus && evaluation_prepare(job, run, o->common.checkpoint);
+    const bool decodes = ok && evaluation_decodes(run);
     cli_flush(job);
     ok = ok && evaluation_loss(job, run, corpus, &figures.of) &&
          (!decodes || measure_answers(job, o, run, corpus, texts.target, &figures.of));

@@ -156,13 +156,13 @@ static bool evaluate(Job *job, RunFolder *run, const char *checkpoint, Compariso
     Evaluation *out = &c->of[side];
     const size_t told = job->diags.list.count;
     Corpus *corpus = evaluation_corpus(job, run, c->source, c->target);
-    if (corpus && side == AFTER)
+    bool ok = corpus && evaluation_prepare(job, run, checkpoint);
+    if (ok && side == AFTER)
         job->diags.list.count = told;
     const DecodeSettings settings = inference_decode_settings(&run->inference);
-    bool ok = corpus && evaluation_prepare(job, run, checkpoint) &&
-              evaluation_loss(job, run, corpus, out) &&
-              (!evaluation_decodes(run) ||
-               evaluation_answers(job, run, corpus, c->target, &settings, NULL, out));
+    ok = ok && evaluation_loss(job, run, corpus, out) &&
+         (!evaluation_decodes(run) ||
+          evaluation_answers(job, run, corpus, c->target, &settings, NULL, out));
     corpus_free(corpus);
     return ok;
 }

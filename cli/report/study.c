@@ -109,13 +109,12 @@ static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const L
         *r = (StudyRow){.line = line * total / source->n,
                         .tokens = length,
                         .loss = mean_loss(s->tokens + score_place(c, row), predicted)};
-        if (!decoded) {
-            r->target = copy_line(job->arena, &source->at[line]);
+        r->target = target ? inference_reference(&run->inference, &target->at[line], job->arena)
+                           : copy_line(job->arena, &source->at[line]);
+        if (!decoded)
             continue;
-        }
         const Hypothesis *best = decoded[row].n ? decoded[row].best : NULL;
         r->source = copy_line(job->arena, &source->at[line]);
-        r->target = inference_reference(&run->inference, &target->at[line], job->arena);
         r->output = best ? inference_text(&run->inference, best, job->arena) : "";
         r->exact = !strcmp(r->output, r->target);
     }
@@ -179,7 +178,7 @@ static void add_tables(Job *job, RunFolder *run, const StudyText *text, const Sc
                        const StudyRow *rows, int64_t n, RunView *view)
 {
     BleuTokenize tokenize = inference_tokenize(&run->inference);
-    if (run->kind == CORPUS_PAIRS) {
+    if (run->inference.has_stepper) {
         study_by_length(job, rows, n, tokenize, add_table(job, view));
         if (text->train)
             study_by_rarity(job, rows, n, text->train, tokenize, add_table(job, view));
@@ -213,17 +212,19 @@ bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *
         text->target ? pick_lines(job->arena, text->target, options->sentences) : NULL;
     Scored scored = {.corpus = make_corpus(job, run, source, target)};
     Decoded *decoded = NULL;
-    bool ok = scored.corpus && inference_prepare_score(&run->inference, false) &&
-              (!pairs || inference_prepare_decode(&run->inference)) &&
-              run_folder_load(job, run, options->checkpoint) && score_all(job, run, &scored) &&
-              (!pairs || decode_all(job, run, options, scored.corpus, &decoded));
+    bool ok =
+        scored.corpus && inference_prepare_score(&run->inference, false) &&
+        (!pairs || inference_prepare_decode_or_note(&run->inference,
+                                                    "the report shows no translations", "")) &&
+        run_folder_load(job, run, options->checkpoint) && score_all(job, run, &scored) &&
+        (!run->inference.has_stepper || decode_all(job, run, options, scored.corpus, &decoded));
     if (ok) {
         int64_t most = run->kind == CORPUS_STREAM ? source->n : scored.corpus->n;
         StudyRow *rows = ARENA_ARRAY(job->arena, StudyRow, most + 1);
         int64_t n = run->kind == CORPUS_STREAM ? rows_of_stream(job, run, &scored, rows, most)
                                                : rows_of_corpus(job, run, &scored, source, target,
                                                                 text->source->n, decoded, rows);
-        if (pairs && !view->samples.count)
+        if (decoded && !view->samples.count)
             add_samples(job, run, rows, n, view);
         add_tables(job, run, text, &scored, rows, n, view);
     }

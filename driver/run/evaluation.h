@@ -38,10 +38,11 @@ typedef struct Evaluation {
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target);
 /* The same of a table, with all columns of the run. */
 Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *text);
-/* Whether answers to such a corpus are decoded and compared. */
-bool evaluation_decodes(const RunFolder *run);
-/* Compiles what is needed, and reads the params as run_folder_load does. False after errors. */
+/* Compiles what is needed, and reads the params as run_folder_load does. A model of pairs that
+ * cannot decode is measured by its losses alone, as a note tells. False after errors. */
 bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint);
+/* After evaluation_prepare: whether answers to such a corpus are decoded and compared. */
+bool evaluation_decodes(const RunFolder *run);
 /* Computes the losses; and, for evaluation_decodes, the answers, which are compared with the lines
  * of `target`. `tokenize`: of BLEU, by name; NULL: as fits the vocabulary. False after errors. */
 bool evaluation_loss(Job *job, RunFolder *run, const Corpus *corpus, Evaluation *out);

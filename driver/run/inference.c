@@ -252,6 +252,17 @@ bool inference_prepare_decode(Inference *inference)
     return inference->has_stepper || job_no_memory(inference->job);
 }
 
+bool inference_prepare_decode_or_note(Inference *inference, const char *without, const char *more)
+{
+    Diagnostics why;
+    if (session_decodes(inference->session, &why))
+        return inference_prepare_decode(inference);
+    diag_note(&inference->job->diags, (Loc){0},
+              "%s: the model cannot go on with a text token by token (tfc check tells why%s)",
+              without, more);
+    return true;
+}
+
 bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, void *context)
 {
     int64_t version = store_version(inference->store);

@@ -53,6 +53,10 @@ const TfcProgram *inference_add_program(Inference *inference, Function *function
  * unless this is an ensemble. False after errors. */
 bool inference_prepare_score(Inference *inference, bool own);
 bool inference_prepare_decode(Inference *inference);
+/* The same where decoding is no part of what was asked for: of a model that cannot decode, a note
+ * says what is left out, `has_stepper` stays false, and that is no error. `without` and `more`:
+ * what the note begins with, and what its parentheses end with. */
+bool inference_prepare_decode_or_note(Inference *inference, const char *without, const char *more);
 
 /* workers_run with the model's steppers and params, after inference_prepare_decode. */
 bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, void *context);

@@ -156,20 +156,12 @@ static bool fill_store(Training *t)
  * no part of what was asked for, so a model that cannot trains without, and a note tells. */
 static bool prepare_decode(Training *t)
 {
-    CorpusKind kind = t->options->kind;
-    if (!ports_predict(&t->ports) || t->options->no_bleu)
-        return true;
-    Diagnostics *diags = &t->job->diags, said = *diags;
-    diag_init(diags, t->job->arena);
-    bool can = inference_prepare_decode(&t->inference);
-    *diags = said;
-    if (!can)
-        diag_note(
-            diags, (Loc){0},
-            "validations keep no %s: the model cannot go on with a text token by token (tfc check "
-            "tells why; --no-bleu leaves them out without this note)",
-            kind == CORPUS_PAIRS ? "translations" : "continuations");
-    return true;
+    const bool pairs = t->options->kind == CORPUS_PAIRS;
+    return !ports_predict(&t->ports) || t->options->no_bleu ||
+           inference_prepare_decode_or_note(&t->inference,
+                                            pairs ? "validations keep no translations"
+                                                  : "validations keep no continuations",
+                                            "; --no-bleu leaves them out without this note");
 }
 
 /* What the model predicts, if a validation measures any of it. */

@@ -66,4 +66,25 @@ param e : [vocab, d] = normal(0, 1)
 output logits = (e[src] + e[tgt]) @ transpose(e)
 loss = cross_entropy(logits, next(tgt))
 END
+# Nor did anybody who trains, measures or reports such a model of pairs.
+cat >sees.tfg <<'END'
+model sees
+use transformer
+const vocab = 20, layers = 1, d_model = 16, heads = 2, d_ff = 16
+block decoder_mask() { return true }
+END
+printf 'a b c\nb c d a\n' >pairs.txt
+why='the model cannot go on with a text token by token (tfc check tells why'
+"$tfc" train sees.tfg --source pairs.txt --target pairs.txt --valid-source pairs.txt --valid-target pairs.txt \
+    --vocab words:auto --steps 1 --out run >out.txt 2>err.txt || fail "train: $(cat err.txt)"
+grep -qF "validations keep no translations: $why; --no-bleu leaves" err.txt || fail "train says: $(cat err.txt)"
+told() { # WORDS COMMAND…: the command succeeds, with the one note
+    words=$1
+    shift
+    "$tfc" "$@" >out.txt 2>err.txt || fail "$1: $(cat err.txt)"
+    test "$(grep -cF "note: $words: $why)" err.txt)" = 1 || fail "$1 says: $(cat err.txt)"
+}
+told 'no BLEU and no exact matches' eval run --source pairs.txt --target pairs.txt
+grep -q '^perplexity ' out.txt && ! grep -q BLEU out.txt || fail "eval prints: $(cat out.txt)"
+told 'the report shows no translations' report run -o report.html
 echo "what is not computed a position at a time is refused in the model's words"
