@@ -62,13 +62,27 @@ static void put_derived(GgufExport *x, bool is_gpt2)
     const int64_t width = import_config_size(x->job, &x->config, "head_dim");
     if (is_gpt2 && !config_value(x, "n_inner"))
         gguf_put_size(&x->writer, own_key(x, "feed_forward_length"), (uint32_t)(4 * d));
-    if (!is_gpt2)
-        gguf_put_size(&x->writer, own_key(x, "rope.dimension_count"),
+    for (int i = 0; !is_gpt2 && gguf_head_widths[i]; i++)
+        gguf_put_size(&x->writer, own_key(x, gguf_head_widths[i]),
                       (uint32_t)(width > 0   ? width
                                  : heads > 0 ? d / heads
                                              : 0));
     gguf_put_size(&x->writer, own_key(x, "vocab_size"),
                   (uint32_t)import_config_size(x->job, &x->config, "vocab_size"));
+}
+
+/* In these architectures llama.cpp computes none. */
+static void tell_of_window(GgufExport *x)
+{
+    const JsonValue *window = config_value(x, "sliding_window");
+    const int64_t longest = import_config_size(x->job, &x->config, "max_position_embeddings");
+    for (const ImportRow *row = x->config.model->rows; row->key; row++)
+        if (row->kind == IMPORT_CONST && !strcmp(row->key, "sliding_window") && window &&
+            window->integer < longest)
+            diag_warning(&x->job->diags, (Loc){.source = x->config.source},
+                         "\"sliding_window\" is not in a GGUF of %s: its readers compute texts of "
+                         "more than %lld tokens without",
+                         x->architecture->name, (long long)window->integer);
 }
 
 static bool put_config(GgufExport *x)
@@ -90,6 +104,7 @@ static bool put_config(GgufExport *x)
     if (is_gpt2 && !config_value(x, "layer_norm_epsilon"))
         gguf_put_number(&x->writer, own_key(x, "attention.layer_norm_epsilon"), 1e-5f);
     put_derived(x, is_gpt2);
+    tell_of_window(x);
     return is_gpt2 || put_scaling(x);
 }
 

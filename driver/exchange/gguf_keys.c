@@ -23,6 +23,8 @@ const GgufKey gguf_keys[] = {
     {"", NULL, NULL, 0},
 };
 
+const char *const gguf_head_widths[] = {"rope.dimension_count", "attention.value_length", NULL};
+
 const GgufCut gguf_cuts[] = {
     {"gpt-2", NULL},
     {"default", NULL},

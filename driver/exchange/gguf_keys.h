@@ -12,6 +12,10 @@ typedef struct GgufKey {
 } GgufKey;
 extern const GgufKey gguf_keys[]; /* up to one whose `theirs` is NULL */
 
+/* Of all that are no GPT-2: keys whose values are head_dim; up to NULL. Without the second
+ * llama.cpp takes embedding_length / head_count. */
+extern const char *const gguf_head_widths[];
+
 /* GgufCut: how texts are cut before merges (tokenizer.ggml.pre), by the pattern that the
  * tokenizer.json of the models has; NULL: as GPT-2. Up to one whose `name` is NULL. */
 typedef struct GgufCut {

@@ -77,6 +77,31 @@ static bool put_scaling(const GgufImport *m, JsonWriter *json)
     return true;
 }
 
+/* The value of a key of the architecture; `missing`: it has none. */
+static double own_number(const GgufImport *m, const char *key, double missing)
+{
+    const GgufValue *value = gguf_own(m->gguf, key);
+    return value ? gguf_number(value, 0) : missing;
+}
+
+/* Positions turn the whole of each head, whose keys are as wide as its values. */
+static bool check_widths(const GgufImport *m)
+{
+    const double heads = own_number(m, "attention.head_count", 0);
+    const double usual = heads > 0 ? own_number(m, "embedding_length", 0) / heads : 0;
+    const double width = own_number(m, "attention.key_length", usual);
+    for (int i = 0; gguf_head_widths[i]; i++) {
+        const double is = own_number(m, gguf_head_widths[i], width);
+        if (is != width)
+            return gguf_wrong(
+                m, arena_printf(m->job->arena,
+                                "%s is %g, but heads are %g wide, which models/llama.tfg "
+                                "is written for",
+                                gguf_head_widths[i], is, width));
+    }
+    return true;
+}
+
 static bool write_config(const GgufImport *m)
 {
     const char *type = m->architecture->model_type;
@@ -99,9 +124,9 @@ static bool write_config(const GgufImport *m)
     put_token(m, &json, "bos_token_id", "bos_token_id");
     put_token(m, &json, "eos_token_id", "eos_token_id");
     json_put_bool(&json, "tie_word_embeddings", is_gpt2 || !has_tensor(m, "output.weight"));
-    if (!strcmp(type, "llama"))
+    if (!is_gpt2 && strcmp(type, "qwen2") != 0) /* which has them always */
         json_put_bool(&json, "attention_bias", has_tensor(m, "blk.0.attn_q.bias"));
-    const bool ok = is_gpt2 || put_scaling(m, &json);
+    const bool ok = is_gpt2 || (check_widths(m) && put_scaling(m, &json));
     json_close(&json, '}');
     const bool is_written = ok && write_text(m, "config.json", &text);
     text_free(&text);

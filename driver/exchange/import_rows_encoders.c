@@ -35,13 +35,15 @@
         ACTIVATION("activation", "\"gelu\""), MUST("tie_word_embeddings", "true", "true"),   \
         MUST("is_decoder", "false", "false"), TOKEN("pad", "pad_token_id", "0"),             \
         FRONT("distilbert.", "front"), IGNORE("vocab_projector.weight")
-#define ALBERT                                                                              \
-    FIXED("names", "\"albert\""), FIXED("one_layer", "true"),                               \
-        BERT_ROWS("30000", "4096", "16384", "12", "64", "512", "1e-12", "0", "0"),          \
-        CONST("embedding_size", "d_embedding", "128"), MUST("num_hidden_groups", "1", "1"), \
-        MUST("inner_group_num", "1", "1"), ACTIVATION("hidden_act", "\"gelu_new\""),        \
-        FRONT("albert.", "front"), IGNORE("**.embeddings.position_ids"),                    \
-        IGNORE("embeddings.position_ids"), IGNORE("albert.pooler.**"), IGNORE("pooler.**"), \
+#define ALBERT                                                                               \
+    FIXED("names", "\"albert\""), FIXED("one_layer", "true"),                                \
+        BERT_ROWS("30000", "4096", "16384", "12", "64", "512", "1e-12", "0", "0"),           \
+        CONST("embedding_size", "d_embedding", "128"), MUST("num_hidden_groups", "1", "1"),  \
+        MUST("inner_group_num", "1", "1"), ACTIVATION("hidden_act", "\"gelu_new\""),         \
+        KEY("net_structure_type", "0"), KEY("gap_size", "0"), KEY("num_memory_blocks", "0"), \
+        KEY("down_scale_factor", "1"), /* Google's, which nobody reads */                    \
+        FRONT("albert.", "front"), IGNORE("**.embeddings.position_ids"),                     \
+        IGNORE("embeddings.position_ids"), IGNORE("albert.pooler.**"), IGNORE("pooler.**"),  \
         IGNORE("predictions.decoder.**"), IGNORE("sop_classifier.**")
 
 #define MODERNBERT                                                                              \

@@ -107,13 +107,19 @@ static bool read_modules(Job *job, const char *folder, const JsonValue *modules,
                   job_error(job, "%s/%s: there is no module Pooling", folder, modules_file));
 }
 
-/* The longest text, in tokens. */
-static bool read_longest(Job *job, const char *folder, Text *out)
+/* The longest text, in tokens; and what is done to texts before the tokenizer. */
+static bool read_texts(Job *job, const char *folder, Text *out)
 {
     static const char file[] = "sentence_bert_config.json", key[] = "max_seq_length";
     const JsonValue *json;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
         return false;
+    const JsonValue *lower = json ? json_member(json, "do_lower_case") : NULL;
+    if (lower && lower->kind == JV_TRUE)
+        diag_warning(&job->diags, (Loc){0},
+                     "%s/%s: \"do_lower_case\" is true: capitals become small there before the "
+                     "tokenizer; if yours keeps them, write texts in small letters",
+                     folder, file);
     const JsonValue *length = json ? json_member(json, key) : NULL;
     if (!length || length->kind == JV_NULL)
         return true;
@@ -141,6 +147,6 @@ bool import_sentences_model(Job *job, const char *folder, Text *out)
 {
     const JsonValue *modules;
     return import_json_read(job, folder, modules_file, JV_LIST, &modules) && modules &&
-           read_modules(job, folder, modules, out) && read_longest(job, folder, out) &&
+           read_modules(job, folder, modules, out) && read_texts(job, folder, out) &&
            check_prompts(job, folder);
 }

@@ -91,8 +91,10 @@ bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, Te
     const TokenRules *rules = vocab_rules(vocab);
     if (!find_frame(job, folder, vocab, &frame))
         return false;
-    add_rule(job, "source-begin", vocab, frame.n_before ? *frame.before : rules->begin, tokens);
-    add_rule(job, "source-end", vocab, frame.n_after ? *frame.after : rules->end, tokens);
+    const bool has_template = vocab_kind(vocab) == VOCAB_JSON; /* which may put nothing there */
+    const int64_t begin = has_template ? -1 : rules->begin, end = has_template ? -1 : rules->end;
+    add_rule(job, "source-begin", vocab, frame.n_before ? *frame.before : begin, tokens);
+    add_rule(job, "source-end", vocab, frame.n_after ? *frame.after : end, tokens);
     return true;
 }
 

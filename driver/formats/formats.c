@@ -8,6 +8,7 @@
 #include "driver/formats/npz.h"
 #include "driver/formats/onnx_weights.h"
 #include "driver/formats/torch.h"
+#include "driver/formats/zip.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -42,6 +43,11 @@ BEGINS(is_elf, "\x7f"
                "ELF")
 /* The pickle of a number that torch.save puts first (torch/serialization.py, MAGIC_NUMBER). */
 BEGINS(is_legacy_magic, "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
+
+static bool is_damaged_zip(Bytes *bytes, uint64_t size)
+{
+    return is_zip(bytes, size) && !zip_is_whole(bytes, size);
+}
 
 static bool is_empty(Bytes *bytes, uint64_t size)
 {
@@ -142,6 +148,8 @@ static const Format formats[] = {
      torch_is_script, NULL},
     {"a PyTorch archive", torch_parse_zip, NULL, torch_is_zip, NULL},
     {"an archive of NumPy's arrays", npz_weights_parse, NULL, npz_is, ".npz"},
+    {"an archive, of PyTorch or zip, that is cut off or damaged", NULL, "download it again",
+     is_damaged_zip, NULL},
     {"a zip archive", NULL, UNPACK, is_zip, NULL},
     {"an empty zip archive", NULL, "download it again", is_empty_zip, NULL},
     {"a PyTorch archive of before PyTorch 1.6", torch_parse_legacy, NULL, is_legacy, NULL},

@@ -185,6 +185,22 @@ static bool push_text(Machine *m, int length_bytes)
     return push(m, value);
 }
 
+static bool push_real(Machine *m, double number)
+{
+    Pickled *value = pickle_value(&m->reader, PICKLED_NUMBER);
+    value->number = number;
+    return push(m, value);
+}
+
+/* An integer in two's complement, little-endian, of more than 64 bits: no size, but a number. */
+static bool push_large(Machine *m, const unsigned char *from, uint64_t length)
+{
+    double number = (signed char)from[length - 1];
+    for (uint64_t i = length - 1; i-- > 0;)
+        number = number * 256 + from[i];
+    return push_real(m, number);
+}
+
 /* An integer in two's complement, of a length that precedes it. */
 static bool push_long(Machine *m, int length_bytes)
 {
@@ -192,8 +208,10 @@ static bool push_long(Machine *m, int length_bytes)
     const unsigned char *from = take_number(m, length_bytes, &length) ? take(m, length) : NULL;
     if (!from)
         return false;
-    const int shift = length && length <= 8 ? 64 - 8 * (int)length : 0;
-    for (uint64_t i = 0; length <= 8 && i < length; i++)
+    if (length > 8)
+        return push_large(m, from, length);
+    const int shift = length ? 64 - 8 * (int)length : 0;
+    for (uint64_t i = 0; i < length; i++)
         number |= (uint64_t)from[i] << (8 * i);
     return push_integer(m, PICKLED_INTEGER, (int64_t)(number << shift) >> shift);
 }
@@ -206,9 +224,9 @@ static bool push_double(Machine *m)
     uint64_t bits = 0;
     for (int i = 0; i < 8; i++)
         bits = bits << 8 | from[i];
-    Pickled *value = pickle_value(&m->reader, PICKLED_NUMBER);
-    memcpy(&value->number, &bits, sizeof bits);
-    return push(m, value);
+    double number;
+    memcpy(&number, &bits, sizeof bits);
+    return push_real(m, number);
 }
 
 static bool push_fixed(Machine *m, int bytes, bool is_signed)

@@ -110,7 +110,9 @@ static bool read_64(const unsigned char *extra, uint64_t length, uint64_t *const
     return true;
 }
 
-static bool place_data(const ZipReader *r, ZipEntry *entry, uint64_t local)
+/* `header`: the entry's in the directory, with the name that stands before the data, too. */
+static bool place_data(const ZipReader *r, ZipEntry *entry, const unsigned char *header,
+                       uint64_t local)
 {
     if (local > r->size || r->size - local < LOCAL_BYTES || !has_mark(r->bytes + local, 3, 4))
         return zip_refuse(r->zip, entry->name, "its header lies outside the file");
@@ -118,6 +120,9 @@ static bool place_data(const ZipReader *r, ZipEntry *entry, uint64_t local)
     const uint64_t skip = LOCAL_BYTES + number(at + 26, 2) + number(at + 28, 2);
     if (skip > r->size - local || entry->packed > r->size - local - skip)
         return zip_refuse(r->zip, entry->name, "it is cut off");
+    const uint64_t name = number(header + 28, 2);
+    if (number(at + 26, 2) != name || memcmp(at + LOCAL_BYTES, header + FILE_BYTES, name))
+        return zip_refuse(r->zip, entry->name, "the directory gives the place of another file");
     entry->data = at + skip;
     return true;
 }
@@ -154,7 +159,7 @@ static bool read_file(const ZipReader *r, const unsigned char **at, const unsign
         return zip_refuse(r->zip, entry->name, "there are two of the name");
     map_set(&r->zip->index, entry->name, entry);
     vec_push(r->zip->arena, r->zip->entries, entry);
-    return place_data(r, entry, local);
+    return place_data(r, entry, h, local);
 }
 
 ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
@@ -174,6 +179,16 @@ ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const 
         if (!read_file(&r, &next, end))
             return NULL;
     return zip;
+}
+
+bool zip_is_whole(const unsigned char *bytes, uint64_t size)
+{
+    Arena *arena = arena_new();
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
+    const bool is = zip_parse(&unseen, arena, "", bytes, size) != NULL;
+    arena_free(arena);
+    return is;
 }
 
 const ZipEntry *zip_find(const ZipArchive *zip, const char *name)

@@ -1,7 +1,8 @@
 /* Zip archives in a mapping (PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3): the entries by
  * name, with those that are stored as they are in the mapping, and deflated ones unpacked when they
- * are asked for. Reading trusts nothing: what lies outside the file, a name that occurs twice, and
- * an archive that unpacks to far more than its size are errors. */
+ * are asked for. Reading trusts nothing: what lies outside the file, a name that occurs twice, an
+ * entry at the place of another, and an archive that unpacks to far more than its size are errors.
+ */
 #ifndef DRIVER_FORMATS_ZIP_H
 #define DRIVER_FORMATS_ZIP_H
 
@@ -30,6 +31,8 @@ typedef struct ZipArchive {
 
 /* Whether a file has the directory of an archive at its end. */
 bool zip_is(const unsigned char *bytes, uint64_t size);
+/* Whether zip_parse has no error. */
+bool zip_is_whole(const unsigned char *bytes, uint64_t size);
 /* The directory of an archive, in the arena; `bytes` must outlive it. NULL after an error. */
 ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                       uint64_t size);

@@ -38,6 +38,16 @@ mkdir again # general.name is that of the run
 "$tfc" import f32.gguf -o again/gguf
 "$tfc" export again/gguf -o again.gguf
 cmp f32.gguf again.gguf || fail "a GGUF that is imported and exported is another file"
+for width in rope.dimension_count attention.value_length; do # without the second llama.cpp takes another
+    grep -qa "llama.$width" f32.gguf || fail "the GGUF does not say $width"
+    python3 - f32.gguf "llama.$width" >other.gguf <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[data.index(sys.argv[2].encode()) + len(sys.argv[2]) + 4] ^= 6
+sys.stdout.buffer.write(data)
+END
+    refuses 1 "$width is 2, but heads are 4 wide" "$tfc" import other.gguf -o no
+done
 refuses 2 "type is for --format gguf" "$tfc" export gguf -o x.safetensors --type f16
 
 # A bare file: what model it is stands beside it, or in the folder of --config.
@@ -78,4 +88,30 @@ for file in arrays.npz packed.npz arrays.safetensors; do
     "$tfc" run model.tfg --weights "$formats/$file" --in x.safetensors --out "$file.out" || fail "$file"
     cmp "$file.out" arrays.npz.out || fail "$file computes otherwise"
 done
+
+# An archive that ends early, and one whose directory gives to an entry the place of another.
+head -c 900 "$formats/torch.pt" >cut.pt
+python3 - "$formats/torch.pt" >swapped.pt <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+places, at = [], 0
+while (at := data.find(b"PK\1\2", at)) >= 0:
+    places.append(at + 42)
+    at += 4
+data[places[2]:places[2] + 4] = data[places[1]:places[1] + 4]
+sys.stdout.buffer.write(data)
+END
+for file in cut swapped; do
+    refuses 1 "$file.pt is an archive, of PyTorch or zip, that is cut off or damaged: download it again" "$tfc" info $file.pt
+done
+
+# A window is not in a GGUF of LLaMA's kind.
+mkdir windows
+sed 's/"sliding_window": 3/"sliding_window": 5/' "$root/tests/fixtures/published/mistral.json" >windows/config.json
+cp "$root/tests/fixtures/mistral_published.safetensors" windows/model.safetensors
+cp folder/tokenizer* windows
+"$tfc" import windows -o windows.run 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export windows.run -o windows.gguf 2>err.txt || fail "$(cat err.txt)"
+grep -q '"sliding_window" is not in a GGUF of llama: its readers compute texts of more than 5 tokens without' err.txt ||
+    fail "nothing is said of the window: $(cat err.txt)"
 echo "formats: a model from any file"

@@ -33,14 +33,14 @@ grep -q '1 of 5 lines is longer than 12 tokens and cut (the first on line 4)' to
 [ "$(sed -n 1p numbers)" = "$(sed -n 5p numbers)" ] || fail "capitals count"
 awk 'NF { for (i = s = 0; i++ < NF;) s += $i * $i; if (NF != 32 || s < 0.9999 || s > 1.0001) exit 1 }' numbers ||
     fail "vectors are not of length 1"
-# [CLS] and [SEP] stand around a text: written out, where the template puts none, they give the same.
+# [CLS] and [SEP] stand around a text: written out, where there is a template that puts none, they give the same.
 mkdir bare
 cp minilm/config.json minilm/model.safetensors bare
 sed 's/"post_processor": {.*}, "decoder"/"post_processor": null, "decoder"/' minilm/tokenizer.json >bare/tokenizer.json
 "$tfc" import bare -o bare.run 2>err || fail "$(cat err)"
 sed -i '$ a const normalised = true' bare.run/model.tfg
 # shellcheck disable=SC2086
-echo '[CLS] ab cab [SEP]' | "$tfc" predict bare.run --token source-begin=none --token source-end=none $cpu >framed 2>err ||
+echo '[CLS] ab cab [SEP]' | "$tfc" predict bare.run $cpu >framed 2>err ||
     fail "$(cat err)"
 sed -n 1p numbers | cmp -s - framed || fail "a text stands between other tokens: $(cat framed)"
 
@@ -74,6 +74,10 @@ cannot '"pooling_mode_mean_tokens" is true and another way, too' 1_Pooling/confi
 cannot '"pooling_mode_lasttoken" is true: ' 1_Pooling/config.json 's/mean_tokens/lasttoken/'
 cannot '"max_seq_length": expected a number of tokens' sentence_bert_config.json 's/12/-1/'
 cannot '"is_decoder" is true' config.json 's/{/{"is_decoder": true, /'
+sed -i 's/false/true/' changed/sentence_bert_config.json
+cp minilm/config.json changed
+"$tfc" import changed -o lower 2>err || fail "$(cat err)"
+grep -q 'sentence_bert_config.json: "do_lower_case" is true: capitals become small there' err || fail "$(cat err)"
 cp -r minilm asks
 echo '{"prompts": {"query": "query: "}, "default_prompt_name": "query"}' >asks/config_sentence_transformers.json
 refuses 1 'a prompt stands before each text' "$tfc" import asks -o no

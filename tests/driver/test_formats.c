@@ -24,7 +24,8 @@ static const Case cases[] = {
     {"w", BYTES(""), "an empty file"},
     {"w", BYTES("\x02\0\0\0\0\0\0\0{}"), "a safetensors file"},
     {"w.safetensors", BYTES("\1\2"), "a safetensors file"},
-    {"w", BYTES("PK\3\4...."), "a zip archive"},
+    {"w", BYTES("PK\3\4...."), "an archive, of PyTorch or zip, that is cut off or damaged"},
+    {"w", BYTES("PK\3\4PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "a zip archive"},
     {"w", BYTES("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."),
      "a PyTorch archive of before PyTorch 1.6"},
     {"w", BYTES("\x80\4\x95...."), "a pickle of Python"},
@@ -171,6 +172,10 @@ static const Hostile hostile[] = {
     {BYTES("\x80\2)K\1a."), "the pickle adds to something that is no list or dict"},
     {BYTES("\x80\2ctorch._utils\n_rebuild_tensor_v2\n(K\1K\0))t\x52."),
      "a tensor has no storage, or no place in it"},
+    {BYTES("\x80\2ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nFloatStorage\n"
+           "X\1\0\0\0"
+           "0X\3\0\0\0cpuK\1tQK\0\x8a\x09\0\0\0\0\0\0\0\0\1\x85K\1\x85tR."),
+     "a tensor's sizes or strides are no numbers"},
     {BYTES("\x80\2}s."), "the pickle adds to something that is no list or dict"},
     {BYTES("\x80\2K\1Q."), "a persistent id is of no storage"},
     {BYTES("\x80\2\x96."), "the opcode BYTEARRAY8, which is not read"},
