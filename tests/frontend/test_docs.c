@@ -1,4 +1,4 @@
-/* Every model shown in docs/language.md and docs/data-columns.md (fenced as tfg) loads. */
+/* Every model shown in the pages of docs that `examples` lists (fenced as tfg) loads. */
 #include "base/file.h"
 #include "frontend/frontend.h"
 #include "ir/text.h"
@@ -52,6 +52,7 @@ static void examples(void **state)
 {
     (void)state;
     load_examples("docs/language.md", 9);
+    load_examples("docs/papers.md", 8);
     load_examples("docs/data-columns.md", 2);
 }
 
