@@ -10,20 +10,26 @@
 
 #define FAR_BELOW (-1e9)
 
+/* What is known to reach half as far, on either side, may be infinite: subtracted, it is so on the
+ * other. */
+static Known with_ends(Known k)
+{
+    const double far = -FAR_BELOW / 2;
+    k.minus |= (k.low <= -far && !isinf(k.low)) || k.high <= -far;
+    k.plus |= (k.high >= far && !isinf(k.high)) || k.low >= far;
+    return k;
+}
+
 Known known_exactly(double c)
 {
     if (isnan(c))
         return known_infinite(true, true);
-    return (Known){.low = c,
-                   .high = c,
-                   .far = c <= FAR_BELOW && c > -INFINITY,
-                   .minus = c <= FAR_BELOW,
-                   .plus = c == INFINITY};
+    return with_ends((Known){.low = c, .high = c, .far = c <= FAR_BELOW && c > -INFINITY});
 }
 
 Known known_between(double low, double high)
 {
-    return (Known){.low = low, .high = high, .minus = low <= FAR_BELOW && !isinf(low)};
+    return with_ends((Known){.low = low, .high = high});
 }
 Known known_nothing(void) { return known_between(-INFINITY, INFINITY); }
 
@@ -107,8 +113,8 @@ static Known sum(Known a, Known b)
     if (known_is_exact(&k))
         return known_exactly(k.low);
     k.far = stays_far(&a, &b) || stays_far(&b, &a);
-    k.minus |= k.far || (k.low <= FAR_BELOW && !isinf(k.low));
-    return k;
+    k.minus |= k.far;
+    return with_ends(k);
 }
 
 static Known scaled(Known a, double c)
@@ -119,14 +125,16 @@ static Known scaled(Known a, double c)
         return known_infinite(true, true);
     if (c < 0)
         return scaled(negated(a), -c);
+    bool large = c >= -FAR_BELOW / 2; /* of any number, what is scaled so may be far */
     Known k = a;
     k.query *= c;
     k.key *= c;
     k.low *= c;
     k.high *= c;
     k.far = a.far && c >= 1;
-    k.minus |= k.low <= FAR_BELOW && !isinf(k.low);
-    return k;
+    k.minus |= large && isinf(a.low) && !has_positions(&a);
+    k.plus |= large && isinf(a.high) && !has_positions(&a);
+    return with_ends(k);
 }
 
 static Known product(Known a, Known b)
@@ -273,7 +281,20 @@ static Known of_function(const Op *op, Known a, DType dtype)
     return k;
 }
 
-Known known_elementwise(const Op *op, const Known *args, Where where)
+/* Numbers of positions below 2^23 are told apart as long as integers do not wrap, and the floats
+ * beside them are not so large that a step is rounded away. */
+static Known told_apart(Known k, DType dtype)
+{
+    const double step = fmax(fabs(k.query), fabs(k.key));
+    double beside = isinf(k.low) ? 0 : fabs(k.low);
+    if (!isinf(k.high))
+        beside = fmax(beside, fabs(k.high));
+    bool apart = dtype_is_float(dtype) ? step > 1e-30 && step < 1e30 && beside <= step * 0x1p22
+                                       : step <= 0x1p7 && beside < 0x1p30;
+    return !has_positions(&k) || apart ? k : known_infinite(k.minus, k.plus);
+}
+
+static Known known_of_kind(const Op *op, const Known *args, Where where)
 {
     Known a = args[0], b = args[op->n_args > 1];
     DType from = op->args[0]->type.dtype, to = op->results[0].type.dtype;
@@ -313,4 +334,9 @@ Known known_elementwise(const Op *op, const Known *args, Where where)
     }
     default: return of_function(op, a, to);
     }
+}
+
+Known known_elementwise(const Op *op, const Known *args, Where where)
+{
+    return told_apart(known_of_kind(op, args, where), op->results[0].type.dtype);
 }

@@ -81,6 +81,16 @@ static bool is_batch_axis(const Dependence *d, const Type *type, int axis)
 
 static const char other_texts[] = "it combines the rows of the batch, which are other texts";
 
+/* A number that the row of the batch has, not its text. */
+static const char *later_count(Dependence *d, const Op *op)
+{
+    const Type *type = &op->results[0].type;
+    for (int axis = 0; axis < type->rank; axis++)
+        if (is_batch_axis(d, type, axis))
+            return "it counts the rows of the batch, which are other texts";
+    return NULL;
+}
+
 static const char *later_length(Dependence *d, const Op *op)
 {
     if (op->kind == OP_size && op_int(op, ATTR_dim) == batch_of(d))
@@ -185,9 +195,12 @@ static bool is_at_most(Dependence *d, const Value *v, int axis)
 
 static const char *later_lookup(Dependence *d, const Op *op)
 {
-    const Value *index = op->args[1];
+    const Value *x = op->args[0], *index = op->args[1];
+    int looked_up = (int)op_int(op, ATTR_axis);
     bool found = is_at_most(d, index, -1);
-    if (!is_time_axis(&op->args[0]->type, (int)op_int(op, ATTR_axis), d->time))
+    if (is_batch_axis(d, &x->type, looked_up))
+        return other_texts;
+    if (!is_time_axis(&x->type, looked_up, d->time))
         return NULL;
     for (int axis = 0; axis < op->results[0].type.rank; axis++)
         found |= is_time_axis(&op->results[0].type, axis, d->time) &&

@@ -38,11 +38,13 @@ leaks() { # EXPRESSION [MESSAGE]
 # Masks in other words.
 for mask in 'causal(T)' 'i >= j' 'i - j >= 0' 'not (j > i)' 'j < i + 1' 'j - i <= 0' '0.5 * (j - i) < 0.25' \
     'maximum(j - i, 0) == 0' 'i / 4 >= j / 4' 'abs(i - j) == i - j' 'causal(T) and window(3, T)' 'i == j' 'float(causal(T)) > 0.5' \
+    'i * 64 >= j * 64' 'float(i) + 1000 >= float(j) + 1000' \
     '(i >= j and i - j < 4) or i == j + 9' 'i - j > 3 or causal(T)' 'not (not causal(T) or j < 2)' 'relu(j - i) <= 0'; do
     accepts "select($mask, s, 0) @ v"
     accepts "softmax(mask(s, $mask)) @ v"
 done
 for mask in 'i >= j - 1' 'window(3, T)' 'causal(T) or j < 4' 'i <= j' 'not causal(T)' 'j < 8' 'i + j < 9' 'int(i / 4) >= int(j / 4)' \
+    'float(i) + 1e9 >= float(j) + 1e9' 'float(i) * 1e38 >= float(j) * 1e38' 'i * 1000000000 >= j * 1000000000' \
     'i != j' 's > 0' 'abs(i - j) == j - i' 'i == j or j == 0 or i == 0' '0.1 * (j - i) < 0.15'; do
     leaks "select($mask, s, 0) @ v" 'mixes positions'
     leaks "softmax(mask(s, $mask)) @ v" 'runs over the positions'
@@ -55,6 +57,7 @@ for weights in '-softmax(mask(s, causal(T)))' 'softmax(mask(s, i >= j)) - 0.5 * 
     'exp(float(i - j) * -0.1) * float(i >= j)' 'tanh(select(causal(T), s, 0)) * sigmoid(s)' \
     'select(i >= j, s, 0) / (1 + abs(sum(select(i >= j, s, 0), -1)))' 'exp(mask(s, i >= j) - logsumexp(mask(s, i >= j)))' \
     'exp(mask(s, i >= j) - max(mask(s, i >= j), -1))' 'softmax(s + (1 - float(causal(T))) * -1e9)' \
+    'softmax(s - float(j > i) * 1e9)' 'softmax(s - 1e9 * float(j > i) + 100)' \
     'softmax(select(causal(T), s, -1e9))' 'select(causal(T), s, 0) @ select(causal(T), s, 0)' \
     'expm1(select(j > i, 0, s))' 'stop_gradient(float(causal(T))) * s'; do
     accepts "($weights) @ v"
@@ -68,6 +71,13 @@ for weights in 'softmax(s)' 'softmax(select(j < i, s, -1e9))' 'softmax(select(ca
     leaks "($weights) @ v"
 done
 
+# Far below, but so may be the query's own position, by a number that is far above or made so.
+padding='reshape(float(tokens == 1), [B, 1, T])'
+for masked in "s - 1e9 * $padding" "s - $padding / 1e-9" "select($padding > 0, minimum(s, -1e9), s)" "s - select($padding > 0, 1e9, s)" \
+    's + 1e9 * log(sigmoid(s))' "s - 1e9 * $padding ^ 2"; do
+    leaks "softmax($masked + (1 - float(causal(T))) * -1e9) @ v"
+done
+
 # Sums, maxima and lookups of positions.
 accepts 'sum(select(causal(T), s, 0), -1) * v'
 accepts 'max(mask(s, causal(T)), -1) * v'
@@ -78,6 +88,9 @@ leaks 'sum(s, -1) * v' 'adds up positions'
 leaks 'max(select(causal(T), s, 0), -1) * v'
 leaks 'mean(v, 1) * v'
 leaks 'v / size(T)' 'the length of the whole text'
+leaks 'reshape(lookup(first(x, T), B, 0), [1, 1, d_model])' 'the rows of the batch, which are other texts'
+leaks 'reshape(slice(first(x, T), 0, 0, 1), [1, 1, d_model])' 'the rows of the batch, which are other texts'
+leaks '0.1 * reshape(position(B), [B, 1, 1])' 'it counts the rows of the batch, which are other texts'
 leaks 'transpose(transpose(w[position(T)])[position(T)]) @ v' 'mixes positions'
 
 # The way from there is told.
