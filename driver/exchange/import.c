@@ -268,8 +268,7 @@ static void check_head(Import *m, const Shards *shards)
 
 static bool look_at_head(Import *m)
 {
-    Shards *shards = shards_open(&m->job->diags, m->job->arena,
-                                 file_in(m->job->arena, m->options->run, RUN_WEIGHTS));
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
     if (shards)
         check_head(m, shards);
     shards_close(shards);
@@ -318,8 +317,7 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
     const WeightsLoad how = {.unused = unused};
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));
     bool ok = program && (store_add_program(store, program) || job_no_memory(m->job)) &&
-              weights_load(m->job, session->model, store,
-                           file_in(m->job->arena, m->options->run, RUN_WEIGHTS), &how);
+              weights_load(m->job, session->model, store, m->weights, &how);
     ok = ok && look_at_head(m);
     if (ok)
         tell_unused(m, unused);

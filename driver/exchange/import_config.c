@@ -52,7 +52,8 @@ const JsonValue *import_config_value(Job *job, const ImportConfig *config, const
     if ((!value && row && row->absent) || (other && value->kind == JV_NULL))
         value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1)
                                     : parse(job, row->absent);
-    return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
+    const bool is_first = row && row->kind == IMPORT_TOKEN; /* of a list of ends */
+    return is_first && value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
 }
 
 /* The key that the value stands under. */
@@ -73,6 +74,7 @@ static void put_value(const JsonValue *value, Text *text)
     case JV_NUMBER: text_number(text, value->number); break;
     case JV_STRING: text_quote(text, value->text); break;
     case JV_LIST:
+        text_string(text, value->n ? "" : "[]");
         for (size_t i = 0; i < value->n; i++) {
             text_string(text, i ? ", " : "");
             put_value(&value->items[i], text);
@@ -82,7 +84,7 @@ static void put_value(const JsonValue *value, Text *text)
     }
 }
 
-/* As JSON has it; a list without its brackets, and "…" of an object. */
+/* As JSON has it; a list of some without its brackets, and "…" of an object. */
 static const char *value_text(Job *job, const JsonValue *value)
 {
     Text text = {0};

@@ -21,8 +21,8 @@ bool import_config_read(Job *job, const char *folder, const TextList *tensors,
                         ImportConfig *config);
 /* Checks the values of a config that was read in another way. False after errors. */
 bool import_config_check(Job *job, const ImportConfig *config);
-/* The value of a key, or the value that its absence means (ImportRow.absent); of a list the first
- * element. NULL: the key is absent, and its absence means no value. */
+/* The value of a key, or the value that its absence means (ImportRow.absent); of a list of tokens
+ * the first. NULL: the key is absent, and its absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
 /* Appends the lines of model.tfg after `use`: consts and the activation. False after errors. */
 bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
