@@ -86,7 +86,7 @@ static void put_absent(const SurveyFinding *findings, int n, Text *out)
     text_string(out, column ? ".\n" : "");
 }
 
-static void put_advice(const SurveyFinding *findings, int n, Text *out)
+static void put_advice(const SurveyFinding *findings, int n, const char *further, Text *out)
 {
     bool any = false;
     for (int i = 0; i < n; i++) {
@@ -96,16 +96,19 @@ static void put_advice(const SurveyFinding *findings, int n, Text *out)
         text_add(out, "%s  %s: %s.\n", any ? "" : "\nWhat to do\n", f->title, f->advice);
         any = true;
     }
-    if (!any)
+    if (further)
+        text_add(out, "%s  %s\n", any ? "" : "\nWhat to do\n", further);
+    else if (!any)
         text_string(out, "\nNothing to mend.\n");
 }
 
-void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit, Text *out)
+void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit,
+                    const char *advice, Text *out)
 {
     put_findings(findings, n, all, unit, true, out);
     put_findings(findings, n, all, unit, false, out);
     put_absent(findings, n, out);
-    put_advice(findings, n, out);
+    put_advice(findings, n, advice, out);
 }
 
 static void json_finding(JsonWriter *json, const SurveyFinding *f, int64_t all, const char *first)

@@ -15,8 +15,9 @@ double print_share(int64_t part, int64_t all);
 void print_lengths(Text *out, const char *side, const char *what, const SurveyLengths *lengths);
 void print_lengths_json(JsonWriter *json, const char *key, const SurveyLengths *lengths);
 /* n findings of `all` lines or records (`unit`): faults, observations, what was not found,
- * advice. */
-void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit, Text *out);
+ * advice, to which `advice` is added, a line (NULL: nothing is). */
+void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit,
+                    const char *advice, Text *out);
 /* The member "findings"; `first`: the key of an example's first text. */
 void findings_print_json(const SurveyFinding *findings, int n, int64_t all, const char *first,
                          JsonWriter *json);

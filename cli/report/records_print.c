@@ -35,7 +35,7 @@ static void put_texts(const RecordSurvey *s, Text *out)
 
 static void put_labels(const SurveyColumn *column, Text *out)
 {
-    enum { MOST_SHOWN = 12 };
+    enum { MOST_SHOWN = 12, LABEL_WIDTH = 30 };
     char number[32];
     int64_t all = 0;
     for (size_t i = 0; i < column->n_labels; i++)
@@ -44,17 +44,24 @@ static void put_labels(const SurveyColumn *column, Text *out)
              print_grouped((int64_t)column->n_labels, number),
              text_plural((int64_t)column->n_labels, "", "s"));
     if (column->classes)
-        text_add(out, "; the model tells %" PRId64 " apart%s", column->classes,
-                 (int64_t)column->n_labels > column->classes ? " (--set gives it more)" : "");
+        text_add(out, "; the model tells %" PRId64 " apart", column->classes);
     text_string(out, "\n");
-    for (size_t i = 0; i < column->n_labels && i < MOST_SHOWN; i++)
-        text_add(out, "    %-30s %14s %6.2f %%\n", column->labels[i].label,
+    for (size_t i = 0; i < column->n_labels && i < MOST_SHOWN; i++) {
+        const size_t letters = text_letters(column->labels[i].label);
+        text_add(out, "    %s%*s %14s %6.2f %%\n", column->labels[i].label,
+                 letters < LABEL_WIDTH ? LABEL_WIDTH - (int)letters : 0, "",
                  print_grouped(column->labels[i].n, number), print_share(column->labels[i].n, all));
+    }
     if (column->n_labels > MOST_SHOWN)
         text_add(out, "    and %zu more, the rarest '%s', %" PRId64 " time%s\n",
                  column->n_labels - MOST_SHOWN, column->labels[column->n_labels - 1].label,
                  column->labels[column->n_labels - 1].n,
                  text_plural(column->labels[column->n_labels - 1].n, "", "s"));
+}
+
+static bool has_too_many_labels(const SurveyColumn *column)
+{
+    return column->has_labels && column->classes && (int64_t)column->n_labels > column->classes;
 }
 
 static void put_numbers(const SurveyColumn *column, Text *out)
@@ -82,16 +89,23 @@ static void put_valid(const RecordSurvey *s, Text *out)
 void records_print(const RecordSurvey *s, Text *out)
 {
     char records[32];
+    bool too_many = false;
     text_add(out, "%s: %s record%s\n", s->file, print_grouped(s->records, records),
              text_plural(s->records, "", "s"));
     put_texts(s, out);
-    for (int c = 0; c < s->n_columns; c++)
+    for (int c = 0; c < s->n_columns; c++) {
+        too_many = too_many || has_too_many_labels(&s->columns[c]);
         if (s->columns[c].has_labels)
             put_labels(&s->columns[c], out);
         else
             put_numbers(&s->columns[c], out);
+    }
     put_valid(s, out);
-    findings_print(s->findings, RECORD_KINDS, s->records, "records", out);
+    findings_print(s->findings, RECORD_KINDS, s->records, "records",
+                   too_many ? "labels: the model tells fewer apart, which is an error when it is "
+                              "trained: --set gives the constant that says how many another value."
+                            : NULL,
+                   out);
 }
 
 /* ---- JSON ---- */

@@ -75,7 +75,7 @@ void survey_print(const Survey *s, Text *out)
     put_table(s, out);
     put_coverage(s, out);
     put_valid(s, out);
-    findings_print(s->findings, SURVEY_KINDS, s->lines, "lines", out);
+    findings_print(s->findings, SURVEY_KINDS, s->lines, "lines", NULL, out);
     put_sides(s, out);
 }
 

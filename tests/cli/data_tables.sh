@@ -41,8 +41,11 @@ for line in '^t.tsv: 5 records$' '^label: 2 labels; the model tells 3 apart$' '^
     '^    line 4, as record 1: a  dog.$' '^    line 5, as record 1: A dog.$' '^    line 6: $' '^What to do$'; do
     grep -E -q "$(echo "$line" | sed 's/(50.00 %)/\\(50.00 %\\)/')" out.txt || fail "no '$line' in: $(cat out.txt)"
 done
-"$tfc" data m.tfg t.tsv --column label=kind --set classes=1 | grep -q 'tells 1 apart (--set gives it more)' ||
-    fail "more labels than the model has are not told"
+"$tfc" data m.tfg t.tsv --column label=kind --set classes=1 >out.txt || fail "no survey"
+grep -q 'tells 1 apart$' out.txt && grep -q '^  labels: the model tells fewer apart' out.txt && ! grep -q 'Nothing to mend' out.txt ||
+    fail "more labels than the model has are not told: $(cat out.txt)"
+printf 'text\tlabel\tscore\na\tö\t1\nb\to\t1\n' >umlaut.tsv
+[ "$("$tfc" data m.tfg umlaut.tsv | grep '^    [oö] ' | sed 's/ö/o/' | sort -u | wc -l)" = 1 ] || fail "counts of labels are not aligned"
 refuses 1 "t.tsv:1:1: error: the header has no field 'label'" "$tfc" data m.tfg t.tsv
 printf 'text\tlabel\tscore\na\tred\n' >bad.tsv
 refuses 1 'bad.tsv:2:1: error: the record has 2 fields, and the header has 3' "$tfc" data m.tfg bad.tsv
