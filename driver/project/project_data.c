@@ -253,7 +253,15 @@ static bool check_parts(const Cut *cut)
     const int64_t lines = cut->lines[TRAIN] + cut->lines[VALID] + cut->lines[TEST];
     if (lines >= LEAST_LINES && has_labels(cut) && !check_labels(cut, lines))
         return false;
-    if (lines < LEAST_LINES || !cut->lines[VALID] || !cut->lines[TEST])
+    if (lines >= LEAST_LINES && (!cut->lines[VALID] || !cut->lines[TEST]))
+        return job_error(cut->job,
+                         "%" PRId64 " %s have too few different %s to keep some of them for "
+                         "validation and a test",
+                         lines, is_text(cut) ? "lines" : "pairs",
+                         is_text(cut)      ? "ones"
+                         : has_labels(cut) ? "texts"
+                                           : "sources");
+    if (lines < LEAST_LINES)
         return job_error(cut->job,
                          "%" PRId64
                          " %s are too few to learn from: at least %d different ones are needed",

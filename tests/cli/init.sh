@@ -133,6 +133,8 @@ grep -q "; 3 left out" out || fail "$(tail -n 30 out)"
 ls -d */ >before
 sed 's/a/\xe4/' all.tsv >latin.tsv
 refuses 1 "lines are not UTF-8: convert the text" tfc init new --kind translator --data latin.tsv
+awk 'BEGIN { for (i = 0; i < 150; i++) print "one\tline " i }' >alike.tsv
+refuses 1 "150 pairs have too few different sources to keep some of them for validation and a test" tfc init new --kind translator --data alike.tsv
 refuses 1 "my-translator is not empty" tfc init my-translator --kind translator --data all.tsv
 refuses 1 "all.tsv: a file has that name" tfc init all.tsv --kind translator --data all.tsv
 refuses 2 "kind is needed: translator, pronouncer, language-model, classifier, tagger or embedder" tfc init new
