@@ -173,16 +173,27 @@ static void put_param(Bytes *out, const ParamInfo *info)
     put_number(out, info->decay);
 }
 
+static void put_symbol(Bytes *out, const Symbol *symbol)
+{
+    put_text(out, symbol->name);
+    put_number(out, symbol->batch);
+    put_number(out, symbol->formula.n);
+    for (int i = 0; i < symbol->formula.n; i++) {
+        put_number(out, symbol->formula.terms[i].symbol);
+        put_number(out, symbol->formula.terms[i].times);
+    }
+    put_number(out, symbol->formula.plus);
+    put_number(out, symbol->formula.divisor);
+}
+
 static void add_function(Sha256 *sha, const Function *function)
 {
     const Module *module = function->module;
     Bytes bytes = {.arena = arena_new()};
     function_number((Function *)function); /* ids are names, not what is meant */
     put_text(&bytes, function->name);
-    for (size_t i = 0; i < module->symbols.count; i++) {
-        put_text(&bytes, module->symbols.data[i].name);
-        put_number(&bytes, module->symbols.data[i].batch);
-    }
+    for (size_t i = 0; i < module->symbols.count; i++)
+        put_symbol(&bytes, &module->symbols.data[i]);
     put_number(&bytes, -1);
     for (size_t i = 0; i < module->params.count; i++)
         put_param(&bytes, module->params.data[i]);

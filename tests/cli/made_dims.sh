@@ -68,6 +68,12 @@ refuses 1 "row 1 of 'z' has the length 2, but along C = 1 + S it is 1" run
 python3 -c 'from tensors import *; inputs(6)'
 refuses 1 "'z' has 6 positions along dimension 1, but 7 are needed" run
 
+# What is kept of one formula is not taken for another: programs that differ in nothing else.
+for formula in '3 * S' '2 + S' '3 + S' '(S + 3) / 2' '(S + 3) / 3'; do
+    printf 'dim B, S, C = %s\ninput x : float[B, S~]\noutput l = lengths(C)\n' "$formula" >other.tfg
+    TFC_CACHE=kept "$tfc" check other.tfg >checked 2>&1 || fail "C = $formula: $(cat checked)"
+done
+
 # Texts of training are as long as the table allows.
 cat >lm.tfg <<'END'
 model summary
