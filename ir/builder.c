@@ -248,7 +248,8 @@ Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a
 
 /* A product with leading axes that are broadcast, as one dot: a side leaves out its axes of
  * length 1, which come back after the product. A leading axis that both sides have is a batch
- * axis; one of a single side is a free axis of it. */
+ * axis; one of a single side is a free axis of it. Behind a batch axis, one of length 1 on both
+ * sides is a batch axis, too: attention of one head has the form of several. */
 typedef struct Matmul {
     int n_lead;                                                   /* leading axes of the result */
     enum { LEAD_BATCH, LEAD_X, LEAD_Y, LEAD_ONE } lead[MAX_RANK]; /* which side has each */
@@ -259,14 +260,15 @@ typedef struct Matmul {
 
 static void pair_axes(Matmul *m, Dim x, Dim y)
 {
+    const bool ones = dim_is_one(x) && dim_is_one(y);
     int i = m->n_lead++;
     m->result[i] = x;
-    if (dim_is_one(x) && dim_is_one(y)) {
+    if (ones && !m->n_batch) {
         m->lead[i] = LEAD_ONE;
-    } else if (dim_is_one(y)) {
+    } else if (dim_is_one(y) && !ones) {
         m->lead[i] = LEAD_X;
         m->x[m->nx++] = x;
-    } else if (dim_is_one(x)) {
+    } else if (dim_is_one(x) && !ones) {
         m->lead[i] = LEAD_Y;
         m->result[i] = m->y[m->ny++] = y;
     } else { /* unequal: dot's rule reports it */

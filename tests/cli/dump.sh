@@ -41,6 +41,13 @@ wide="models/multi30k_tiny.tfg $small --set vocab=5000 --function train_step --s
 "$tfc" dump $wide | grep -q 'for each 1024 of ΣT' || fail "logits are stored for all rows"
 "$tfc" dump $wide --passes -chunk_rows | grep -q 'for each' && fail "--passes -chunk_rows changes nothing"
 
+# Attention of one head is fused as that of several is: no scores are stored.
+for heads in 1 2; do
+    "$tfc" dump models/multi30k_tiny.tfg --set layers=1 --set d_model=16 --set heads=$heads --function train_step --stage fused |
+        grep -o ' = attention(.*' | sed 's/%[0-9]*/%/g; s/ : .*//' >"$work/heads.$heads"
+done
+test -s "$work/heads.1" && diff "$work/heads.2" "$work/heads.1" || fail "attention of one head is not fused"
+
 # Kernels for a device are OpenCL C; what there is none for is named.
 cl="models/multi30k_tiny.tfg $small --stage opencl"
 "$tfc" dump $cl --function train_step >"$work/out" 2>"$work/errors" || fail "OpenCL: $(head -1 "$work/errors")"

@@ -148,6 +148,7 @@ static void graph(void **state)
     compare_graph("good_graph");
     compare_graph("good_columns");
     compare_graph("good_columns_replaced");
+    compare_graph("good_one_head");
     compare_graph("good_made_dims");
 }
 
