@@ -66,6 +66,14 @@ words_backwards() {
     done
 }
 
+# 600 lines of letters in steps of 1 to 3, train.src, and backwards, train.tgt: there is something to learn in few steps.
+letters_in_steps() {
+    awk 'BEGIN { srand(5); for (i = 0; i < 600; i++) { at = int(rand() * 8); step = 1 + int(rand() * 3); s = t = "";
+         for (n = 3 + int(rand() * 6); n > 0; n--) { w = substr("abcdefgh", 1 + at % 8, 1); at += step;
+         s = s (s ? " " : "") w; t = w (t ? " " : "") t }
+         print s >"train.src"; print t >"train.tgt" } }'
+}
+
 launch() { # launch MPI N COMMAND …: N ranks
     mpi=$1 n=$2
     shift 2
