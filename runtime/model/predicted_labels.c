@@ -48,7 +48,8 @@ static int read_words(const TfcPrediction *p, const char *text, size_t length, A
     return status;
 }
 
-static int build(const TfcPrediction *p, const TfcLabelSearch *search, Arena *arena, CtcBeam *out)
+static int build_search(const TfcPrediction *p, const TfcLabelSearch *search, Arena *arena,
+                        CtcBeam *out)
 {
     const size_t length = (size_t)search->lexicon_length;
     CtcLexicon *lexicon = ARENA_ARRAY(arena, CtcLexicon, 1);
@@ -126,7 +127,7 @@ int tfc_model_set_label_search(TfcSessionHandle *handle, const TfcLabelSearch *s
     if (!status && search && !(arena = arena_try_new()))
         status = tfc_model_no_memory();
     if (!status && search && search->lexicon)
-        status = build(labelled(model), search, arena, &labels);
+        status = build_search(labelled(model), search, arena, &labels);
     if (status) {
         arena_free(arena);
     } else {
