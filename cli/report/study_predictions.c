@@ -196,16 +196,18 @@ static const char *wrong_tags(Job *job, const JudgedTask *task, const Corpus *co
 {
     const Rows *labels = &corpus->columns[task->prediction->label];
     const int32_t *right = labels->ids.data + labels->start[row->row],
-                  *predicted = task->ids.data + row->predicted;
+                  *predicted = task->ids.data + row->predicted, *firsts;
+    const bool by_words = predicted_words(task->prediction, corpus, row->row, &firsts) >= 0;
     const char *list = "";
     int64_t wrong = 0;
     for (int64_t i = 0; i < row->n; i++) {
-        if (right[i] == predicted[i] || wrong++ >= MOST_WRONG)
+        const int32_t label = right[by_words ? firsts[i] : i];
+        if (label == predicted[i] || wrong++ >= MOST_WRONG)
             continue;
         const char *word = words ? word_at(job->arena, words, i) : NULL;
         list = arena_printf(job->arena, "%s%s%s: %s, not %s", list, *list ? "; " : "",
                             word ? word : arena_printf(job->arena, "position %" PRId64, i + 1),
-                            class_name(job, task->prediction, right[i]),
+                            class_name(job, task->prediction, label),
                             class_name(job, task->prediction, predicted[i]));
     }
     return wrong > MOST_WRONG

@@ -30,7 +30,7 @@ static bool read_labels(Artifact *a)
 static bool find_columns(Artifact *a)
 {
     return columns_of(a->job, a->session.model->module, &a->ports, &a->columns) && read_labels(a) &&
-           (!a->vocab || columns_check_vocabulary(a->job, &a->columns, a->vocab));
+           (!a->vocab || columns_take_vocabulary(a->job, &a->columns, a->vocab));
 }
 
 /* The one text that predictions of records read has its own vocabulary: nothing inside reads
@@ -85,7 +85,8 @@ static TfcTextInput column_input(const Artifact *a, const ColumnSpec *spec)
                           .end = spec->is_framed ? rules->source_end : -1,
                           .alone = -1,
                           .blank = hides ? vocab_blank(vocab) : -1,
-                          .mask = hides ? rules->mask : -1};
+                          .mask = hides ? rules->mask : -1,
+                          .by_words = spec->by_words};
 }
 
 /* As corpus_source_frame has it. */
@@ -181,7 +182,7 @@ static bool put_text_input(const Artifact *a, Text *out)
     text_string(out, ", ");
     put_name(input.next, out);
     const int64_t numbers[] = {input.of_source, input.is_target, input.begin, input.end,
-                               input.alone,     input.blank,     input.mask};
+                               input.alone,     input.blank,     input.mask,  input.by_words};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         text_add(out, ", %" PRId64, numbers[i]);
     text_string(out, "};\n");

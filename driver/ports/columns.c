@@ -197,6 +197,8 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
                                               op_int(input, ATTR_whole_words)};
     spec.is_ctc = token_is_ctc_label(model, op_result((Op *)input));
     spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
+    spec.by_words = spec.kind == COLUMN_LABELS && spec.side >= 0 && !spec.is_ctc && !table &&
+                    classes < INT64_MAX;
     if (spec.kind == COLUMN_LABELS)
         *words = strcmp(vocab, "auto") ? vocab : "words";
     return spec;
@@ -251,9 +253,42 @@ static bool check_mask(Job *job, const ColumnSpec *spec, const Vocabulary *vocab
                      spec->input);
 }
 
-bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab)
+/* The only text along a side, if nothing but labels of words can lie along it besides; else
+ * NULL. */
+static ColumnSpec *labelled_text(const DataColumns *columns, int side)
+{
+    ColumnSpec *text = NULL;
+    int n_texts = 0, n_labels = 0, n = 0;
+    for (int c = 0; c < columns->n; c++) {
+        ColumnSpec *spec = &columns->specs[c];
+        if (spec->side != side)
+            continue;
+        n++;
+        n_labels += column_none(spec);
+        if (spec->kind == COLUMN_TEXT && !n_texts++)
+            text = spec;
+    }
+    return n_texts == 1 && n_labels && n_labels + 1 == n && text->hide.rate <= 0 ? text : NULL;
+}
+
+static void settle_words(const DataColumns *columns, const Vocabulary *run)
+{
+    for (int c = 0; c < columns->n; c++) {
+        ColumnSpec *labels = &columns->specs[c],
+                   *text = column_none(labels) ? labelled_text(columns, labels->side) : NULL;
+        const Vocabulary *vocab = text ? column_vocab(text, run) : NULL;
+        labels->by_words = vocab && !vocab_is_words(vocab) && !vocab_is_characters(vocab);
+        if (labels->by_words) {
+            text->by_words = true;
+            text->is_framed = vocab_rules(vocab)->source_begin >= 0;
+        }
+    }
+}
+
+bool columns_take_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab)
 {
     bool ok = true;
+    settle_words(columns, vocab);
     for (int c = 0; c < columns->n; c++) {
         const ColumnSpec *spec = &columns->specs[c];
         ok = ok && check_mask(job, spec, column_vocab(spec, vocab));

@@ -24,9 +24,11 @@ typedef struct DataColumns {
 /* In the job's arena; without the lists of labels and the vocabularies. False after errors: a type
  * that no column can feed. */
 bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataColumns *out);
-/* Checks the sizes of labels' lists and of the vocabulary against what the model tells apart, and
+/* Settles what depends on the vocabulary: of a text that it cuts into pieces the words have the
+ * labels (ColumnSpec.by_words), and special tokens around them if it has one that begins a source.
+ * Checks the sizes of labels' lists and of the vocabulary against what the model tells apart, and
  * that there is a mask token where tokens are hidden. False after errors. */
-bool columns_check_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
+bool columns_take_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
 /* Whether column c is text that the run's vocabulary encodes. */
 bool column_is_shared_text(const DataColumns *columns, int c);
 /* Whether source, target or a column is such text. */

@@ -304,9 +304,23 @@ void predictor_tell(const Predictor *p, Job *job, const CorpusText *text, const 
 
 /* ---- computing ---- */
 
-static int64_t row_values(const Prediction *p, const Corpus *corpus, int64_t row)
+int64_t predicted_words(const Prediction *p, const Corpus *corpus, int64_t row,
+                        const int32_t **firsts)
+{
+    return p->is_ctc ? -1 : corpus_words(corpus, row, p->side, firsts);
+}
+
+/* Values that the program computes of a row, and those of them that are predicted. */
+static int64_t computed_values(const Prediction *p, const Corpus *corpus, int64_t row)
 {
     return p->width * (p->side < 0 ? 1 : corpus_side_length(corpus, row, p->side));
+}
+
+static int64_t row_values(const Prediction *p, const Corpus *corpus, int64_t row)
+{
+    const int32_t *firsts;
+    const int64_t words = predicted_words(p, corpus, row, &firsts);
+    return words >= 0 ? p->width * words : computed_values(p, corpus, row);
 }
 
 static void place_rows(const Predictor *p, const Corpus *corpus, Arena *arena, Predicted *results)
@@ -320,36 +334,57 @@ static void place_rows(const Predictor *p, const Corpus *corpus, Arena *arena, P
     }
 }
 
-/* A batch's values of one prediction, as floats. */
+/* Values of one prediction as floats: of a batch, and of a row's words. */
 typedef struct Taken {
     float *values;
     int64_t room;
 } Taken;
 
-static const float *as_floats(const TfcPort *port, const void *values, int64_t n, Taken *taken)
+static float *taken_room(Taken *taken, int64_t n)
 {
-    if (port->type == TFC_F32)
-        return values;
     if (taken->room < n) {
         taken->values = memory_resized(taken->values, (size_t)n * sizeof(float));
         taken->room = n;
     }
-    for (int64_t i = 0; i < n; i++)
-        taken->values[i] = (float)((const int32_t *)values)[i];
     return taken->values;
 }
 
+static const float *as_floats(const TfcPort *port, const void *values, int64_t n, Taken *taken)
+{
+    if (port->type == TFC_F32)
+        return values;
+    float *floats = taken_room(taken, n);
+    for (int64_t i = 0; i < n; i++)
+        floats[i] = (float)((const int32_t *)values)[i];
+    return floats;
+}
+
+/* A row's values, of positions, as those that are predicted. */
+static const float *values_of_words(const Prediction *p, const Corpus *corpus, int64_t row,
+                                    const float *values, Taken *taken)
+{
+    const int32_t *firsts;
+    const int64_t n = predicted_words(p, corpus, row, &firsts);
+    float *own = n > 0 ? taken_room(taken, n * p->width) : NULL;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(own + i * p->width, values + firsts[i] * p->width, (size_t)p->width * sizeof *own);
+    return own ? own : values;
+}
+
+/* taken: of the batch, and of a row. */
 static void take_batch(const Predictor *p, Exec *exec, const Corpus *corpus, const Batch *batch,
-                       Taken *taken, PredictedRow *act, void *context)
+                       Taken taken[2], PredictedRow *act, void *context)
 {
     for (int k = 0; k < p->n; k++) {
         const char *name = p->all[k].name;
         const float *values = as_floats(&p->program->outputs[k], exec_output(exec, name),
-                                        exec_output_count(exec, name), taken);
+                                        exec_output_count(exec, name), &taken[0]);
         for (int64_t b = 0; b < batch->shape.rows; b++) {
-            const int64_t n = row_values(&p->all[k], corpus, batch->row[b]);
-            act(context, corpus, batch->row[b], k, values, n);
-            values += n;
+            const int64_t row = batch->row[b];
+            act(context, corpus, row, k,
+                values_of_words(&p->all[k], corpus, row, values, &taken[1]),
+                row_values(&p->all[k], corpus, row));
+            values += computed_values(&p->all[k], corpus, row);
         }
     }
 }
@@ -361,16 +396,17 @@ bool predictor_each(const Predictor *p, Job *job, const Corpus *corpus, const Fe
         batches_new(corpus, &(BatchOptions){.tokens = EVALUATION_BATCH, .hides = p->hides}, 0);
     Exec *exec = exec_new(p->program, p->inference->store);
     Batch batch = {0};
-    Taken taken = {0};
+    Taken taken[2] = {{0}};
     bool ok = exec && feed_reserve(exec, p->program, feed, batches);
     for (int64_t i = 0; ok && i < batches_count(batches); i++) {
         batches_fill(batches, i, &batch);
         feed_batch(exec, feed, &batch);
         ok = exec_run(exec);
         if (ok)
-            take_batch(p, exec, corpus, &batch, &taken, act, context);
+            take_batch(p, exec, corpus, &batch, taken, act, context);
     }
-    free(taken.values);
+    free(taken[0].values);
+    free(taken[1].values);
     batch_free(&batch);
     exec_free(exec);
     batches_free(batches);

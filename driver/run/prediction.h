@@ -8,7 +8,8 @@
 
 /* Prediction: of one `predict NAME = …`.
  *   classes    whether the values are probabilities of classes; else they are numbers
- *   side       the side of whose positions each has values; -1: a row has `width` values
+ *   side       the side of whose positions (of a text by_words: words) each has values; -1: a row
+ *              has `width` values
  *   width      values of a row or a position
  *   n_classes  how many: the last dimension, of which `width` is a multiple
  *   names      the classes' names; NULL: they have none, and go by their numbers
@@ -66,6 +67,10 @@ Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText 
 void predictor_tell(const Predictor *predictor, Job *job, const CorpusText *text,
                     const CorpusTold *told);
 
+/* The words that a prediction gives values of row `row` for, and which positions are their first;
+ * -1: all positions have values, or the row has. */
+int64_t predicted_words(const Prediction *prediction, const Corpus *corpus, int64_t row,
+                        const int32_t **firsts);
 /* Called with the values of a row: n of prediction p, which are valid until it returns. */
 typedef void PredictedRow(void *context, const Corpus *corpus, int64_t row, int p,
                           const float *values, int64_t n);

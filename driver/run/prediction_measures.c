@@ -100,15 +100,6 @@ typedef struct Measuring {
     int64_t room;
 } Measuring;
 
-/* A row of the column that says what is right. */
-static const int32_t *labels_of(const Measuring *m, const Corpus *corpus, int64_t row, int p,
-                                int64_t *n)
-{
-    const Rows *rows = &corpus->columns[m->predictor->all[p].label];
-    *n = rows_length(rows, row);
-    return rows->ids.data + rows->start[row];
-}
-
 static int32_t *room_for(Measuring *m, int64_t n)
 {
     if (m->room < n || !m->ids) {
@@ -116,6 +107,22 @@ static int32_t *room_for(Measuring *m, int64_t n)
         m->room = n;
     }
     return m->ids;
+}
+
+/* A row of the column that says what is right, of what has values. */
+static const int32_t *labels_of(Measuring *m, const Corpus *corpus, int64_t row, int p, int64_t *n)
+{
+    const Prediction *prediction = &m->predictor->all[p];
+    const Rows *rows = &corpus->columns[prediction->label];
+    const int32_t *firsts, *labels = rows->ids.data + rows->start[row];
+    const int64_t words = predicted_words(prediction, corpus, row, &firsts);
+    *n = words < 0 ? rows_length(rows, row) : words;
+    if (words < 0)
+        return labels;
+    int32_t *of_words = room_for(m, 2 * words) + words;
+    for (int64_t i = 0; i < words; i++)
+        of_words[i] = labels[firsts[i]];
+    return of_words;
 }
 
 static void judge(JudgedTask *task, int64_t row, const int32_t *ids, int64_t n, double loss,
@@ -148,7 +155,7 @@ static void count_tags(Measuring *m, int64_t row, const int32_t *labels, const f
     for (int64_t i = 0; m->judged && i < n; i++)
         classes_add(&m->judged->tags.counts, labels[i], ids[i]);
     if (m->judged)
-        judge(&m->judged->tags, row, ids, n, loss / (double)n, NAN);
+        judge(&m->judged->tags, row, ids, n, n ? loss / (double)n : 0, NAN);
 }
 
 /* Of the tokens that the batch hid, since measuring uses a row for the first time. */

@@ -409,7 +409,7 @@ static bool open_model(Training *t)
     if (!columns_of(t->job, t->session.model->module, &t->ports, &t->columns))
         return false;
     column_words_pass(&begun, &t->columns);
-    return columns_check_vocabulary(t->job, &t->columns, t->vocab);
+    return columns_take_vocabulary(t->job, &t->columns, t->vocab);
 }
 
 /* Windows of a stream are no longer than a batch. */

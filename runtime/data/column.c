@@ -12,7 +12,7 @@ int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab)
 {
     switch (spec->kind) {
     case COLUMN_TEXT: return vocab_size(column_vocab(spec, vocab));
-    case COLUMN_LABELS: return (int64_t)spec->labels->words.count + spec->first;
+    case COLUMN_LABELS: return (int64_t)spec->labels->words.count + spec->first + column_none(spec);
     default: return spec->kind == COLUMN_INTEGERS ? spec->below : 0;
     }
 }
@@ -31,7 +31,7 @@ const char *column_holds(Arena *arena, const ColumnSpec *spec)
     case COLUMN_LABELS:
         return arena_printf(arena, "labels (%zu, %016" PRIx64 ") from %d on, 1 a %s",
                             spec->labels->words.count, labels_hash(spec->labels), (int)spec->first,
-                            each);
+                            spec->by_words ? "word, at its first token" : each);
     default:
         return arena_printf(arena, "%s, %" PRId64 " a %s",
                             spec->kind == COLUMN_FLOATS ? "floats" : "integers", spec->width, each);

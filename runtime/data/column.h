@@ -35,6 +35,8 @@ typedef struct HideRule {
  *   side           of its ragged dimension; -1: each row has `width` values
  *   width          values of a row or, with a side, of a position
  *   is_framed      a text gets the special tokens of a source
+ *   by_words       labels: those of a text's words, each at its word's first token, -1 at the
+ *                  others; a text: along it lie such labels
  *   is_source      a text of the sources' vocabulary
  *   hide           of a text
  *   vocab          of a text: its own; NULL: that of the corpus
@@ -46,7 +48,7 @@ typedef struct ColumnSpec {
     ColumnKind kind;
     int side;
     int64_t width, below;
-    bool is_framed, is_source, is_ctc;
+    bool is_framed, by_words, is_source, is_ctc;
     HideRule hide;
     Vocabulary *vocab;
     const Labels *labels;
@@ -58,9 +60,14 @@ static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocab
 {
     return spec->vocab ? spec->vocab : spec->is_source ? vocab_source(vocab) : vocab;
 }
-/* How many different values there are, all from 0 on: tokens of the vocabulary, labels, integers
- * below a number; 0: any value of 32 bits. */
+/* How many different values there are, all from -column_none on: tokens of the vocabulary, labels,
+ * integers below a number; 0: any value of 32 bits. */
 int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab);
+/* 1: a value may be -1, no label; else 0. */
+static inline int32_t column_none(const ColumnSpec *spec)
+{
+    return spec->kind == COLUMN_LABELS && spec->by_words;
+}
 /* What the values are, in the arena: "labels (3, 0123456789abcdef), 1 a row". Columns with the same
  * text have the same values of the same cells, by the same vocabulary. */
 const char *column_holds(Arena *arena, const ColumnSpec *spec);

@@ -112,6 +112,27 @@ const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side)
     return arena_printf(arena, "`%s`", first->input);
 }
 
+/* The text along a side that is by_words; -1: none. */
+static int text_by_words(const Corpus *corpus, int side)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const ColumnSpec *spec = &corpus->options.columns[c];
+        if (spec->side == side && spec->kind == COLUMN_TEXT && spec->by_words)
+            return c;
+    }
+    return -1;
+}
+
+int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **firsts)
+{
+    const int text = side < 0 ? -1 : text_by_words(corpus, side);
+    if (text < 0)
+        return -1;
+    const Rows *words = &corpus->words[text];
+    *firsts = words->ids.data ? words->ids.data + words->start[i] : NULL;
+    return rows_length(words, i);
+}
+
 /* As corpus_side_length, of a target were it whole in a batch. */
 static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
 {
@@ -167,7 +188,32 @@ static int64_t longest_column(const Corpus *corpus, int64_t i)
     return longest;
 }
 
-/* Cuts the last row of each column to so many positions; a text keeps its last special token. */
+/* The text whose words a column labels; -1: none. */
+static int labelled_text(const Corpus *corpus, int column)
+{
+    const ColumnSpec *spec = &corpus->options.columns[column];
+    return column_none(spec) ? text_by_words(corpus, spec->side) : -1;
+}
+
+/* The special token that a column's rows end with; -1: none. */
+static int32_t column_end(const Corpus *corpus, int column)
+{
+    const int text = labelled_text(corpus, column);
+    const ColumnSpec *of = &corpus->options.columns[text < 0 ? column : text];
+    return of->is_framed ? vocab_rules(column_vocab(of, corpus->vocab))->source_end : -1;
+}
+
+/* Cuts what is known of the last row's words to those that begin among so many tokens. */
+static void cut_words(Rows *words, int64_t keep)
+{
+    while (words->ids.count > (size_t)words->start[words->n - 1] &&
+           words->ids.data[words->ids.count - 1] >= keep)
+        words->ids.count--;
+    words->start[words->n] = (int64_t)words->ids.count;
+}
+
+/* Cuts the last row of each column to so many positions; a text keeps its last special token, which
+ * has no label. */
 static void cut_columns(Corpus *corpus, int64_t keep)
 {
     for (int c = 0; c < corpus->options.n_columns; c++) {
@@ -177,10 +223,11 @@ static void cut_columns(Corpus *corpus, int64_t keep)
             continue;
         rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep * spec->width);
         rows->start[rows->n] = (int64_t)rows->ids.count;
-        const int32_t end =
-            spec->is_framed ? vocab_rules(column_vocab(spec, corpus->vocab))->source_end : -1;
+        const int32_t end = column_end(corpus, c);
         if (end >= 0)
-            rows->ids.data[rows->ids.count - 1] = end;
+            rows->ids.data[rows->ids.count - 1] = column_none(spec) ? -1 : end;
+        if (spec->kind == COLUMN_TEXT && spec->by_words)
+            cut_words(&corpus->words[c], keep - (end >= 0));
     }
 }
 
@@ -210,7 +257,7 @@ static void make_room(Corpus *corpus)
     corpus->source.start = memory_resized(corpus->source.start, bytes);
     corpus->target.start = memory_resized(corpus->target.start, bytes);
     corpus->line = memory_resized(corpus->line, bytes);
-    for (int c = 0; c < corpus->options.n_columns; c++)
+    for (int c = 0; c < 2 * corpus->options.n_columns; c++)
         corpus->columns[c].start = memory_resized(corpus->columns[c].start, bytes);
 }
 
@@ -219,7 +266,8 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
     Corpus *corpus = memory_resized(NULL, sizeof *corpus);
     *corpus = (Corpus){.options = *options, .vocab = vocab};
     if (options->n_columns)
-        corpus->columns = memory_zeroed((size_t)options->n_columns, sizeof *corpus->columns);
+        corpus->columns = memory_zeroed(2 * (size_t)options->n_columns, sizeof *corpus->columns);
+    corpus->words = corpus->columns ? corpus->columns + options->n_columns : NULL;
     make_room(corpus);
     corpus_clear(corpus);
     return corpus;
@@ -232,7 +280,7 @@ void corpus_clear(Corpus *corpus)
     corpus->source.n = corpus->target.n = 0;
     corpus->source.ids.count = corpus->target.ids.count = 0;
     corpus->source.start[0] = corpus->target.start[0] = 0;
-    for (int c = 0; c < corpus->options.n_columns; c++) {
+    for (int c = 0; c < 2 * corpus->options.n_columns; c++) {
         Rows *rows = &corpus->columns[c];
         rows->n = 0;
         rows->ids.count = 0;
@@ -289,14 +337,14 @@ static bool encode_text(Corpus *corpus, const Vocabulary *vocab, const char *tex
     return false;
 }
 
-/* Calls `act` with the rows of each side and column that the corpus has. */
+/* Calls `act` with the rows of each side and column that the corpus has, and of words. */
 static void each_rows(Corpus *corpus, void (*act)(Rows *rows))
 {
     if (has_source(corpus->options.kind))
         act(&corpus->source);
     if (has_target(corpus->options.kind))
         act(&corpus->target);
-    for (int c = 0; c < corpus->options.n_columns; c++)
+    for (int c = 0; c < 2 * corpus->options.n_columns; c++)
         act(&corpus->columns[c]);
 }
 
@@ -349,12 +397,85 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
     return close_judged(corpus, line, false, -1);
 }
 
+/* The ids of a row that is not closed yet. */
+static int32_t *open_row(Rows *rows, int64_t *n)
+{
+    static int32_t none[1];
+    *n = (int64_t)rows->ids.count - rows->start[rows->n];
+    return rows->ids.data ? rows->ids.data + rows->start[rows->n] : none;
+}
+
+/* Finds the words of a text that was added. False: a word has no token. */
+static bool add_words(Corpus *corpus, int column, const Line *text)
+{
+    enum { MOST_SHOWN = 60 };
+    const ColumnSpec *spec = &corpus->options.columns[column];
+    const Vocabulary *vocab = column_vocab(spec, corpus->vocab);
+    const bool begins = spec->is_framed && vocab_rules(vocab)->source_begin >= 0,
+               ends = spec->is_framed && vocab_rules(vocab)->source_end >= 0;
+    Rows *words = &corpus->words[column];
+    int64_t n, n_words;
+    size_t odd;
+    const int32_t *ids = open_row(&corpus->columns[column], &n);
+    vocab_token_firsts(vocab, text, ids + begins, (size_t)(n - begins - ends), &words->ids, &odd);
+    int32_t *firsts = open_row(words, &n_words);
+    for (int64_t i = 0; begins && i < n_words; i++)
+        firsts[i]++;
+    if (odd == text->length)
+        return true;
+    const char *word = text->text + odd, *blank = memchr(word, ' ', text->length - odd);
+    const size_t length = blank ? (size_t)(blank - word) : text->length - odd;
+    corpus->fault.at = odd;
+    corpus->fault.text.length = 0;
+    text_add(&corpus->fault.text,
+             "the vocabulary gives '%.*s' no token of its own, at which its label could stand: "
+             "change the word, or take another vocabulary",
+             (int)(length < MOST_SHOWN ? length : MOST_SHOWN), word);
+    return false;
+}
+
+/* Puts the labels of a text's words to the words' first tokens. False: there are more or fewer. */
+static bool spread_labels(Corpus *corpus, int column)
+{
+    const ColumnSpec *spec = &corpus->options.columns[column];
+    const int text = labelled_text(corpus, column);
+    int64_t n_tokens, n_words, n;
+    open_row(&corpus->columns[text], &n_tokens);
+    const int32_t *firsts = open_row(&corpus->words[text], &n_words);
+    open_row(&corpus->columns[column], &n);
+    if (n != n_words) {
+        corpus->fault.at = corpus->fault.text.length = 0;
+        text_add(&corpus->fault.text,
+                 "`%s` has %lld label%s and `%s` %lld word%s: give each word one", spec->input,
+                 (long long)n, text_plural(n, "", "s"), corpus->options.columns[text].input,
+                 (long long)n_words, text_plural(n_words, "", "s"));
+        return false;
+    }
+    for (int64_t i = n; i < n_tokens; i++)
+        ids_push(&corpus->columns[column].ids, -1);
+    int32_t *labels = open_row(&corpus->columns[column], &n);
+    for (int64_t i = n_words; i-- > 0;) { /* firsts[i] >= i */
+        const int32_t label = labels[i];
+        labels[i] = -1;
+        labels[firsts[i]] = label;
+    }
+    return true;
+}
+
 /* The number of the first column whose cell is wrong; -1: none. */
 static int add_cells(Corpus *corpus, const Cell *cells)
 {
+    const ColumnSpec *specs = corpus->options.columns;
     for (int c = 0; c < corpus->options.n_columns; c++)
-        if (!column_read(&corpus->options.columns[c], corpus->vocab, &cells[c],
-                         &corpus->columns[c].ids, &corpus->fault))
+        if (!column_read(&specs[c], corpus->vocab, &cells[c], &corpus->columns[c].ids,
+                         &corpus->fault))
+            return c;
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (specs[c].kind == COLUMN_TEXT && specs[c].by_words &&
+            !add_words(corpus, c, &cells[c].text))
+            return c;
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (labelled_text(corpus, c) >= 0 && !spread_labels(corpus, c))
             return c;
     return -1;
 }
@@ -455,7 +576,7 @@ void corpus_free(Corpus *corpus)
     free(corpus->target.start);
     ids_free(&corpus->source.ids);
     ids_free(&corpus->target.ids);
-    for (int c = 0; c < corpus->options.n_columns; c++) {
+    for (int c = 0; c < 2 * corpus->options.n_columns; c++) {
         free(corpus->columns[c].start);
         ids_free(&corpus->columns[c].ids);
     }

@@ -76,10 +76,12 @@ typedef struct Corpus {
     int64_t own; /* rows of its own text; rows of parts follow them */
     CorpusPart *parts;
     int n_parts;
-    Rows source, target;  /* a side that the kind lacks has n = 0 */
-    Rows *columns;        /* the values of each column */
-    int64_t *line;        /* the line a row came from, from 0 */
-    int64_t lines;        /* in the text */
+    Rows source, target; /* a side that the kind lacks has n = 0 */
+    Rows *columns;       /* the values of each column */
+    Rows *words;   /* of each text that is by_words: which tokens of a row are its words' first;
+                  * prepared rows have none */
+    int64_t *line; /* the line a row came from, from 0 */
+    int64_t lines; /* in the text */
     int64_t empty, long_; /* of the text added last: lines with an empty side; too long ones */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
     int64_t room;                     /* private */
@@ -187,6 +189,9 @@ int64_t corpus_source_length(const Corpus *corpus, int64_t i);
 /* Tokens of row i along a side, as the two above: of a further side, the positions of its columns.
  * A corpus without any side counts a row as one token. */
 int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side);
+/* The words of the text along a side, if it is by_words: how many row i has, and which of its
+ * tokens are their first; -1: there is no such text. */
+int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **firsts);
 /* What gives a side its length, for messages: "the source", or the name of an input; in the
  * arena. */
 const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side);

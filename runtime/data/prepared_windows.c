@@ -73,6 +73,7 @@ typedef struct SideReader {
     const TokenSide *side; /* NULL: the shard has no such side */
     int64_t at;
     Ids *ids;
+    int32_t none; /* column_none */
 } SideReader;
 
 /* Appends row i; returns its length. */
@@ -81,6 +82,8 @@ static int64_t read_side(SideReader *reader, int64_t i)
     const int64_t length = reader->side ? token_shard_length(reader->side, i) : 0;
     if (reader->side)
         token_shard_ids(reader->side, reader->at, length, reader->ids);
+    for (int64_t k = 0; reader->none && k < length; k++)
+        reader->ids->data[reader->ids->count - (size_t)k - 1] -= reader->none;
     reader->at += length;
     return length;
 }
@@ -97,16 +100,17 @@ static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const T
 {
     const CorpusKind kind = shard->kind;
     bool swapped = rows->options.kind == CORPUS_SENTENCES; /* a text's lines are its sources */
-    SideReader source = {kind == CORPUS_PAIRS ? &shard->source : NULL, 0, &rows->source.ids};
+    SideReader source = {kind == CORPUS_PAIRS ? &shard->source : NULL, 0, &rows->source.ids, 0};
     SideReader target = {kind == CORPUS_RECORDS ? NULL : &shard->target, 0,
-                         swapped ? &rows->source.ids : &rows->target.ids};
+                         swapped ? &rows->source.ids : &rows->target.ids, 0};
     SideReader columns[MOST_COLUMNS];
     if (kind == CORPUS_STREAM) {
         read_side(&target, 0);
         return true;
     }
     for (int c = 0; c < shard->n_columns; c++)
-        columns[c] = (SideReader){&shard->columns[c], 0, &rows->columns[c].ids};
+        columns[c] = (SideReader){&shard->columns[c], 0, &rows->columns[c].ids,
+                                  column_none(&rows->options.columns[c])};
     for (int64_t i = 0; i < shard->rows; i++) {
         read_side(&source, i);
         read_side(&target, i);

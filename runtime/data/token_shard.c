@@ -80,10 +80,11 @@ static unsigned char *put_lengths(unsigned char *at, const Rows *rows)
     return at;
 }
 
-static unsigned char *put_ids(unsigned char *at, const Rows *rows, int bytes)
+/* none: what is added, so that none is below 0. */
+static unsigned char *put_ids(unsigned char *at, const Rows *rows, int bytes, int32_t none)
 {
     for (size_t i = 0; i < rows->ids.count; i++, at += bytes) {
-        uint32_t id = (uint32_t)rows->ids.data[i];
+        uint32_t id = (uint32_t)rows->ids.data[i] + (uint32_t)none;
         uint16_t narrow = (uint16_t)id;
         memcpy(at, bytes == 2 ? (void *)&narrow : (void *)&id, (size_t)bytes);
     }
@@ -107,7 +108,8 @@ static unsigned char *put_columns(unsigned char *at, const Corpus *rows, const T
                                              [COLUMN_LONGEST] = column->longest};
         for (int i = 0; i < COLUMN_WORDS; i++)
             at = put_word(at, words[i]);
-        at = put_ids(put_lengths(at, &rows->columns[c]), &rows->columns[c], column->bytes);
+        at = put_ids(put_lengths(at, &rows->columns[c]), &rows->columns[c], column->bytes,
+                     column_none(&rows->options.columns[c]));
     }
     return at;
 }
@@ -163,7 +165,8 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
         return false;
     }
     at = put_lengths(put_lengths(at, &rows->source), &rows->target);
-    at = put_ids(put_ids(at, &rows->source, shard->id_bytes), &rows->target, shard->id_bytes);
+    at = put_ids(at, &rows->source, shard->id_bytes, 0);
+    at = put_ids(at, &rows->target, shard->id_bytes, 0);
     put_columns(at, rows, shard);
     shard->checksum = xxh64(data, bytes, 0);
     uint64_t words[WORDS];

@@ -90,10 +90,11 @@ typedef struct TfcPrediction {
  *   is_target   1: the last token only follows another, and is not fed
  *   begin, end  around the tokens; -1: none
  *   alone       the token of a text without tokens, where nothing begins one; -1: none
- *   blank, mask   the token that is left out in front of a mask token; that one; -1: none */
+ *   blank, mask   the token that is left out in front of a mask token; that one; -1: none
+ *   by_words    1: predictions along it are of its words, by the first token of each */
 typedef struct TfcTextInput {
     const char *input, *next;
-    int64_t of_source, is_target, begin, end, alone, blank, mask;
+    int64_t of_source, is_target, begin, end, alone, blank, mask, by_words;
 } TfcTextInput;
 
 /* What the function predict gives, in the order of its outputs. */

@@ -1,6 +1,7 @@
 /* Predictions of texts: their tokens feed the function predict, as tfc predict feeds it with
  * lines. */
 #include "runtime/model/predicted_labels.h"
+#include "runtime/text/words/token_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +59,10 @@ int tfc_model_prediction(TfcModelHandle *handle, int64_t index, TfcPrediction *o
 /* TextRow: what is fed of a text.
  *   ids     its tokens and those around them; behind the last that is fed may be the one after it
  *   length  how many are fed
- *   cut     how many are not, since the model takes no more */
+ *   cut     how many are not, since the model takes no more
+ *   firsts  which of those that are fed are the first of a word, if predictions are of words */
 typedef struct TextRow {
-    TokenIds ids;
+    TokenIds ids, firsts;
     int32_t length;
     int64_t cut;
 } TextRow;
@@ -100,16 +102,48 @@ static void cut_text(const TfcModel *model, const TfcTextInput *input, TextRow *
         row->ids.data[row->length - 1] = (int32_t)input->end;
 }
 
+/* Finds the words of a row that is not cut yet, whose own tokens begin at `from`. */
+static int find_words(const TfcLoaded *loaded, const TfcTextInput *input, const char *utf8,
+                      size_t length, size_t from, TextRow *row)
+{
+    const Tokenizer *tokenizer = input->of_source ? loaded->source : loaded->target;
+    const size_t n = row->ids.count - from - (input->end >= 0);
+    size_t odd;
+    if (!token_firsts(tokenizer, utf8, length, n ? row->ids.data + from : NULL, n, &row->firsts,
+                      &odd))
+        return tfc_model_no_memory();
+    if (odd < length)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "the text: the word at its byte %lld has no token of its own",
+                              (long long)odd);
+    for (size_t i = 0; i < row->firsts.count; i++)
+        row->firsts.data[i] += (int32_t)from;
+    return TFC_OK;
+}
+
+/* Leaves the words that begin among the tokens that are fed. */
+static void cut_row_words(const TfcTextInput *input, TextRow *row)
+{
+    const int64_t end = row->length - (input->end >= 0);
+    while (row->firsts.count && row->firsts.data[row->firsts.count - 1] >= end)
+        row->firsts.count--;
+}
+
 static int encode_row(TfcSession *session, const TfcTextInput *input, const char *utf8,
                       size_t length, TextRow *row)
 {
     if (!texts_push_special(&row->ids, input->begin))
         return tfc_model_no_memory();
+    const size_t from = row->ids.count;
     int status = encode_tokens(session, input, utf8, length, &row->ids);
     if (!status && input->is_target && !end_target(row))
         status = tfc_model_no_memory();
+    if (!status && input->by_words)
+        status = find_words(session->loaded, input, utf8, length, from, row);
     if (!status && row->ids.count)
         cut_text(session->loaded->model, input, row);
+    if (!status)
+        cut_row_words(input, row);
     return status;
 }
 
@@ -128,10 +162,11 @@ enum { PREDICTED_TOKENS = 2048 };
 
 /* TextBatch: rows that are computed together, one behind the other; all in the arena of the
  * results.
- *   place     which of the texts each row is
+ *   place     which of the texts each row is; that is texts[place]
  *   lengths   tokens of each row, `total` together
  *   fed       their tokens; `next`: the token after each */
 typedef struct TextBatch {
+    const TextRow *texts;
     int32_t n;
     int64_t total;
     int64_t *place;
@@ -143,7 +178,7 @@ typedef struct TextBatch {
 static int fill_batch(const TextRow *rows, int64_t n, int64_t first, Arena *arena, TextBatch *batch,
                       int64_t *end)
 {
-    *batch = (TextBatch){0};
+    *batch = (TextBatch){.texts = rows};
     int64_t stop = first;
     for (; stop < n; stop++) {
         if (batch->total && batch->total + rows[stop].length > PREDICTED_TOKENS)
@@ -193,8 +228,8 @@ static int run_batch(TfcSession *session, const TfcTextInput *input, const TextB
 
 /* A copy of n values from `first` on as floats: the program's own may be gone with the next call of
  * any function. NULL: out of memory. */
-static const float *copy_floats(const TfcPort *port, const void *data, int64_t first, int64_t n,
-                                Arena *arena)
+static float *copy_floats(const TfcPort *port, const void *data, int64_t first, int64_t n,
+                          Arena *arena)
 {
     float *values = ARENA_ARRAY(arena, float, n + 1);
     for (int64_t i = 0; values && i < n; i++)
@@ -213,21 +248,42 @@ static bool any_is_nan(const float *values, int64_t n)
     return false;
 }
 
+/* Leaves the values and ids of the words' first tokens, in their order. False: out of memory. */
+static bool keep_words(const TokenIds *firsts, int64_t width, float *values, Arena *arena,
+                       TfcPredicted *out)
+{
+    int32_t *ids = ARENA_ARRAY(arena, int32_t, (int64_t)firsts->count + 1);
+    for (size_t i = 0; ids && i < firsts->count; i++) {
+        ids[i] = out->ids[firsts->data[i]];
+        memmove(values + (int64_t)i * width, values + firsts->data[i] * width,
+                (size_t)width * sizeof *values);
+    }
+    out->ids = ids;
+    out->positions = (int64_t)firsts->count;
+    return ids != NULL;
+}
+
 /* What a prediction gives of row `row` of a batch, whose tokens begin at `at`. */
 static int put_predicted(TfcSession *session, int64_t number, const TextBatch *batch, int64_t row,
                          int64_t at, const void *data, Arena *arena, TfcPredicted *out)
 {
     const TfcPrediction *prediction = &session->loaded->model->predictions->all[number];
     const TfcPort *port = &session_program(session, TFC_PREDICT)->outputs[number];
+    const bool by_words = session->loaded->model->predictions->text->by_words &&
+                          prediction->positions && !prediction->ctc;
     const int64_t positions = prediction->positions ? batch->lengths[row] : 1,
                   n = positions * prediction->width,
                   first = (prediction->positions ? at : row) * prediction->width;
-    *out = (TfcPredicted){.values = copy_floats(port, data, first, n, arena),
+    float *values = copy_floats(port, data, first, n, arena);
+    *out = (TfcPredicted){.values = values,
                           .positions = positions,
                           .ids = prediction->positions ? batch->fed + at : NULL};
-    if (!out->values)
+    if (!values)
         return tfc_model_no_memory();
-    if (any_is_nan(out->values, n))
+    if (by_words &&
+        !keep_words(&batch->texts[batch->place[row]].firsts, prediction->width, values, arena, out))
+        return tfc_model_no_memory();
+    if (any_is_nan(values, out->positions * prediction->width))
         return tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
                               prediction->name);
     return prediction->ctc ? predicted_labels(session, prediction, arena, out) : TFC_OK;
@@ -334,6 +390,7 @@ int tfc_model_predict_text(TfcSessionHandle *handle, const char *utf8, int64_t l
     if (!status && cut)
         *cut = row.cut;
     token_ids_free(&row.ids);
+    token_ids_free(&row.firsts);
     session_leave(session, USE_READ);
     return status;
 }
@@ -348,6 +405,7 @@ static int predict_many(TfcSession *session, int64_t n_texts, const char *const 
         if (cut)
             cut[i] = status ? 0 : rows[i].cut;
         token_ids_free(&rows[i].ids);
+        token_ids_free(&rows[i].firsts);
     }
     free(rows);
     return status;

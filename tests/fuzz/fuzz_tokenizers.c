@@ -109,6 +109,15 @@ static void find_words(const Tokenizer *t, const char *text, size_t length, cons
     for (size_t i = 0; ok && i < ids->count; i++)
         need(word[i] >= 0 && word[i] < (n ? n : 1));
     free(word);
+    TokenIds firsts = {0};
+    size_t odd;
+    if (token_firsts(t, text, length, ids->data, ids->count, &firsts, &odd)) {
+        need(firsts.count <= ids->count && odd <= length);
+        for (size_t i = 0; i < firsts.count; i++)
+            need(firsts.data[i] >= (i ? firsts.data[i - 1] + 1 : 0) &&
+                 (size_t)firsts.data[i] < ids->count);
+    }
+    token_ids_free(&firsts);
 }
 
 static void try_text(const Tokenizer *t, const char *text, size_t length)

@@ -1,6 +1,8 @@
 /* Tokens put beside the words of a text. */
 #include "runtime/text/words/token_words.h"
 
+#include <string.h>
+
 /* Count: of a text or its beginning.
  *   words        those begun
  *   characters   that are no blanks */
@@ -69,5 +71,52 @@ bool token_words(const Tokenizer *tokenizer, const char *text, size_t length, co
     }
     token_text_free(&decoded);
     *n_words = raw.words;
+    return ok;
+}
+
+/* ---- the first token of each word ---- */
+
+/* How many of the n ids the text, alone, is encoded to, if they begin with those; else 0. */
+static bool match_tokens(const Tokenizer *tokenizer, const char *text, size_t length,
+                         const int32_t *ids, size_t n, TokenIds *own, size_t *matched)
+{
+    own->count = 0;
+    *matched = 0;
+    if (!tokenizer_encode(tokenizer, text, length, own))
+        return false;
+    if (own->count && own->count <= n && !memcmp(own->data, ids, own->count * sizeof *ids))
+        *matched = own->count;
+    return true;
+}
+
+/* A word in a text is encoded as it is alone, with or without the blanks before it. */
+bool token_firsts(const Tokenizer *tokenizer, const char *text, size_t length, const int32_t *ids,
+                  size_t n, TokenIds *firsts, size_t *odd)
+{
+    TokenIds own = {0};
+    bool ok = true;
+    size_t at = 0, matched = 1;
+    *odd = length;
+    for (size_t end = 0; ok && matched;) {
+        size_t begin = end;
+        while (begin < length && text[begin] == ' ')
+            begin++;
+        if (begin == length)
+            break;
+        const char *blank = memchr(text + begin, ' ', length - begin);
+        const size_t before = end;
+        end = blank ? (size_t)(blank - text) : length;
+        ok = match_tokens(tokenizer, text + before, end - before, n ? ids + at : NULL, n - at, &own,
+                          &matched);
+        if (ok && !matched && before < begin)
+            ok = match_tokens(tokenizer, text + begin, end - begin, n ? ids + at : NULL, n - at,
+                              &own, &matched);
+        if (!matched)
+            *odd = begin;
+        else
+            ok = token_ids_push(firsts, (int32_t)at) && ok;
+        at += matched;
+    }
+    token_ids_free(&own);
     return ok;
 }

@@ -11,5 +11,12 @@
  * share of the characters. false: memory ran out, or the tokenizer failed (tokenizer_problem). */
 bool token_words(const Tokenizer *tokenizer, const char *text, size_t length, const int32_t *ids,
                  size_t n, int64_t *word, int64_t *n_words);
+/* Appends the number of the first token of each of the text's words; `ids` are the n tokens that
+ * the tokenizer gives the text. Here words stand between blanks (U+0020) alone. *odd: where in the
+ * text the first word begins that has no token of its own, since the tokenizer leaves it out or
+ * joins it with another; `length`: there is none. false: memory ran out, or the tokenizer
+ * failed. */
+bool token_firsts(const Tokenizer *tokenizer, const char *text, size_t length, const int32_t *ids,
+                  size_t n, TokenIds *firsts, size_t *odd);
 
 #endif
