@@ -76,6 +76,46 @@ static void print_model(Job *job, const Model *model, const StFile *weights)
            text_plural((int64_t)module->params.count, "", "s"), total, text_plural(total, "", "s"));
 }
 
+/* Numbers of a value from dimension `from` on, all of which are constant. */
+static int64_t numbers_of(const Type *type, int from)
+{
+    int64_t count = 1;
+    for (int i = from; i < type->rank; i++)
+        count *= dim_is_const(type->dims[i]) ? type->dims[i].size : 1;
+    return count;
+}
+
+/* What decoding keeps: of each position of the text (caches), and what `encode` hands over. */
+static void print_decoding(Job *job, Session *session)
+{
+    const ModelPorts ports = ports_of(session->model->module);
+    Diagnostics why;
+    if (!ports_predict(&ports))
+        return;
+    if (!session_decodes(session, &why)) {
+        printf("cannot go on with a text token by token: tfc check tells why\n");
+        return;
+    }
+    const Module *module = session->model->module;
+    int64_t numbers = 0, bytes = 0;
+    FOR_OPS (op, &module_function(module, "decode_step")->body) {
+        if (op->kind == OP_append) {
+            const Type *type = &op_result(op)->type;
+            const int64_t n = numbers_of(type, 2);
+            printf("  cached  %-40s %s, %" PRId64 " number%s a position\n",
+                   op->scope ? op->scope : "", ir_type_text(module, type, job->arena), n,
+                   text_plural(n, "", "s"));
+            numbers += n;
+            bytes += n * (int64_t)dtype_bytes(type->dtype);
+        } else if (op->kind == OP_input && !strncmp(op_string(op, ATTR_name), "memory.", 7)) {
+            printf("  kept    %-40s %s, once a text\n", op_string(op, ATTR_name),
+                   ir_type_text(module, &op_result(op)->type, job->arena));
+        }
+    }
+    printf("decoding caches %" PRId64 " number%s, %" PRId64 " bytes, a position\n", numbers,
+           text_plural(numbers, "", "s"), bytes);
+}
+
 static bool info_model(Job *job, const char *path, const Common *common)
 {
     ModelArgument model;
@@ -83,6 +123,7 @@ static bool info_model(Job *job, const char *path, const Common *common)
     if (!common_model(job, common, path, &model) || !session_open(&session, job, &model.options))
         return false;
     print_model(job, session.model, NULL);
+    print_decoding(job, &session);
     session_close(&session);
     return true;
 }
@@ -180,6 +221,7 @@ static bool info_run(Job *job, const char *path)
         ok = (weights = st_open(&job->diags, job->arena, integers)) != NULL;
     if (ok) {
         print_model(job, run.session.model, weights);
+        print_decoding(job, &run.session);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)

@@ -87,4 +87,12 @@ told() { # WORDS COMMAND…: the command succeeds, with the one note
 told 'no BLEU and no exact matches' eval run --source pairs.txt --target pairs.txt
 grep -q '^perplexity ' out.txt && ! grep -q BLEU out.txt || fail "eval prints: $(cat out.txt)"
 told 'the report shows no translations' report run -o report.html
+
+# What decoding keeps: keys and values of 16 numbers in each of 1 layer, of the source once a text.
+"$tfc" info sees.tfg | grep -qx 'cannot go on with a text token by token: tfc check tells why' || fail "info of a model that does not decode"
+sed '/^block/d' sees.tfg >steps.tfg
+"$tfc" info steps.tfg >out.txt
+grep -qx 'decoding caches 32 numbers, 128 bytes, a position' out.txt || fail "info: $(tail -n 1 out.txt)"
+test "$(grep -c '^  cached  .*16 numbers a position$' out.txt) $(grep -c '^  kept    memory.*S~.*, once a text$' out.txt)" = '2 2' ||
+    fail "info: $(tail -n 6 out.txt)"
 echo "what is not computed a position at a time is refused in the model's words"
