@@ -81,33 +81,48 @@ bool cover_is_position(const Value *v)
     return op->kind == OP_iota && type_long_dim(&v->type) >= 0;
 }
 
-static bool is_formula(const Value *v, int depth)
+/* Positions are below this, so that formulas within bounds never wrap or become infinite. */
+static const double most_position = 1 << 22;
+
+/* The greatest magnitude that the value may have; INFINITY: it is no formula, or may overflow. */
+static double magnitude(const Value *v, int depth)
 {
-    double n;
+    double n = 0, x = INFINITY;
     v = cover_operand(v);
     const Op *op = v->op;
     DType type = v->type.dtype;
     if (depth == 0 || (type != DT_I32 && type != DT_F32 && type != DT_F64))
-        return false;
+        return INFINITY;
     switch (op->kind) {
     case OP_iota:
-    case OP_reshape: return cover_is_position(v);
-    case OP_const: return isfinite(op_float(op, ATTR_value));
-    case OP_cast: return op->args[0]->type.dtype == DT_I32 && is_formula(op->args[0], depth - 1);
+    case OP_reshape: x = cover_is_position(v) ? most_position : INFINITY; break;
+    case OP_const: x = fabs(op_float(op, ATTR_value)); break;
+    case OP_cast:
+        x = op->args[0]->type.dtype == DT_I32 ? magnitude(op->args[0], depth - 1) : INFINITY;
+        break;
     case OP_neg:
     case OP_abs:
-    case OP_floor: return is_formula(op->args[0], depth - 1);
+    case OP_floor: x = magnitude(op->args[0], depth - 1); break;
     case OP_add:
-    case OP_sub:
+    case OP_sub: x = magnitude(op->args[0], depth - 1) + magnitude(op->args[1], depth - 1); break;
     case OP_max:
-    case OP_min: return is_formula(op->args[0], depth - 1) && is_formula(op->args[1], depth - 1);
-    case OP_mul: return cover_const(op->args[1], &n) && is_formula(op->args[0], depth - 1);
-    case OP_div: return cover_const(op->args[1], &n) && n > 0 && is_formula(op->args[0], depth - 1);
-    default: return false;
+    case OP_min:
+        x = fmax(magnitude(op->args[0], depth - 1), magnitude(op->args[1], depth - 1));
+        break;
+    case OP_mul:
+        if (cover_const(op->args[1], &n))
+            x = fabs(n) * magnitude(op->args[0], depth - 1);
+        break;
+    case OP_div:
+        if (cover_const(op->args[1], &n) && n > 0)
+            x = magnitude(op->args[0], depth - 1) / n;
+        break;
+    default: break;
     }
+    return x < (type == DT_I32 ? 0x1p31 : 1e30) ? x : INFINITY;
 }
 
-bool cover_is_formula(const Value *v) { return is_formula(v, 8); }
+bool cover_is_formula(const Value *v) { return magnitude(v, 8) < INFINITY; }
 
 static const Cover *compared(Covers *c, CoverKind kind, const Value *x, const Value *y)
 {

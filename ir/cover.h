@@ -50,7 +50,7 @@ const Cover *cover_not_zero(Covers *c, const Value *value);
 const Cover *cover_either(Covers *c, const Cover *a, const Cover *b);
 
 /* Whether a number, an integer or a float, is made of iota and constants alone by the ops that
- * is_formula lists. */
+ * magnitude (cover.c) lists, and never overflows. */
 bool cover_is_formula(const Value *value);
 /* Whether the value is the position along its one dimension that is not 1. */
 bool cover_is_position(const Value *value);

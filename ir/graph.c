@@ -119,6 +119,20 @@ ParamInfo *module_add_param(Module *module, ParamInfo info)
     return param;
 }
 
+ModuleExtent module_extent(const Module *module)
+{
+    return (ModuleExtent){module->symbols.count, module->params.count, module->functions.count};
+}
+
+void module_cut(Module *module, ModuleExtent extent)
+{
+    for (size_t i = extent.params; i < module->params.count; i++)
+        map_set(&module->param_by_name, module->params.data[i]->name, NULL);
+    module->symbols.count = extent.symbols;
+    module->params.count = extent.params;
+    module->functions.count = extent.functions;
+}
+
 bool attr_lists(const Attr *attr, int axis)
 {
     for (int i = 0; i < attr->n; i++)

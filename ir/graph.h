@@ -177,6 +177,12 @@ int module_add_made_symbol(Module *module, const char *name, const DimFormula *f
                            const char **problem);
 ParamInfo *module_param(const Module *module, const char *name);
 ParamInfo *module_add_param(Module *module, ParamInfo info);
+/* How much a module has; module_cut takes away what was added since, which nothing may read. */
+typedef struct ModuleExtent {
+    size_t symbols, params, functions;
+} ModuleExtent;
+ModuleExtent module_extent(const Module *module);
+void module_cut(Module *module, ModuleExtent extent);
 static inline bool symbol_is_ragged(const Module *m, int symbol)
 {
     return symbol != NO_SYMBOL && m->symbols.data[symbol].batch != NO_SYMBOL;

@@ -225,8 +225,10 @@ bool session_decodes(Session *session, Diagnostics *why)
     Diagnostics *diags = &session->job->diags, before = *diags;
     Incremental incremental;
     const char *target, *logits;
+    const ModuleExtent extent = module_extent(session->model->module);
     diag_init(diags, session->job->arena);
     bool ok = session_incremental(session, &incremental, &target, &logits);
+    module_cut(session->model->module, extent);
     *why = *diags;
     *diags = before;
     return ok;

@@ -133,12 +133,13 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
                         Diagnostics *diags)
 {
     *out = (Incremental){0};
+    const ModuleExtent extent = module_extent(module);
     Step s = {.module = module, .diags = diags, .origins = side_new(module->arena)};
     PassContext context = {.diags = diags};
     Op *output;
     s.forward = derive_forward(module);
     pass_simplify(s.forward, &context);
-    module->functions.count--; /* a working copy */
+    module_cut(module, extent); /* a working copy */
     if (!find_ends(&s, target, logits, &output) || !is_causal(&s, logits, output->args[0]))
         return false;
     s.encode = module_add_function(module, function_names()[FUNCTION_ENCODE]);
@@ -146,7 +147,7 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     s.b = builder_at_end(s.step);
     trace_origins(&s, target);
     if (!build_output_of(&s, logits, output->args[0])) {
-        module->functions.count -= 2;
+        module_cut(module, extent);
         return false;
     }
     if (s.n_memory)
