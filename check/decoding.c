@@ -155,7 +155,7 @@ bool check_decoding(Check *check)
         return true;
     }
     Diagnostics why;
-    if (ok && !session_decodes(&v.session, &why)) {
+    if (ok && !session_decodes(&v.session, NULL, NULL, &why)) {
         check_row(check, name, CHECK_SKIPPED, "the model cannot decode token by token");
         diag_add_warnings(&check->job->diags, &why);
         variant_close(&v);

@@ -59,7 +59,7 @@ bool compile_narrow(const Artifact *a, const Session *session, const Incremental
 static bool can_decode(Artifact *a)
 {
     Diagnostics why;
-    bool can = session_decodes(&a->session, &why);
+    bool can = session_decodes(&a->session, NULL, NULL, &why);
     if (!can)
         note_left_out(a, &why.list.data[0]);
     return can;

@@ -182,8 +182,9 @@ bool inference_prepare_score(Inference *inference, bool own)
 }
 
 /* Whether decoding reads no column: it answers lines of text. */
-static bool check_columns(const Inference *inference, const Incremental *incremental)
+static bool check_columns(const void *context, const Incremental *incremental)
 {
+    const Inference *inference = context;
     const Function *functions[] = {incremental->encode, incremental->decode_step};
     for (int i = 0; i < 2; i++) {
         const char *column =
@@ -255,7 +256,7 @@ bool inference_prepare_decode(Inference *inference)
 bool inference_prepare_decode_or_note(Inference *inference, const char *without, const char *more)
 {
     Diagnostics why;
-    if (session_decodes(inference->session, &why))
+    if (session_decodes(inference->session, check_columns, inference, &why))
         return inference_prepare_decode(inference);
     diag_note(&inference->job->diags, (Loc){0},
               "%s: the model cannot go on with a text token by token (tfc check tells why%s)",

@@ -220,14 +220,16 @@ bool session_incremental(Session *session, Incremental *out, const char **target
     return derive_incremental(module, ports.target, ports.logits, out, &session->job->diags);
 }
 
-bool session_decodes(Session *session, Diagnostics *why)
+bool session_decodes(Session *session, IncrementalCheck *check, const void *context,
+                     Diagnostics *why)
 {
     Diagnostics *diags = &session->job->diags, before = *diags;
     Incremental incremental;
     const char *target, *logits;
     const ModuleExtent extent = module_extent(session->model->module);
     diag_init(diags, session->job->arena);
-    bool ok = session_incremental(session, &incremental, &target, &logits);
+    bool ok = session_incremental(session, &incremental, &target, &logits) &&
+              (!check || check(context, &incremental));
     module_cut(session->model->module, extent);
     *why = *diags;
     *diags = before;

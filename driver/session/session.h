@@ -73,8 +73,11 @@ Function *session_alignment(Session *session);
  * False after errors, such as a model that predicts no next tokens. */
 bool session_incremental(Session *session, Incremental *out, const char **target,
                          const char **logits);
-/* Whether it succeeds. If not, *why has its messages, in the job's arena, and the job has none. */
-bool session_decodes(Session *session, Diagnostics *why);
+/* Whether it succeeds, and what `check` asks of its functions (NULL: nothing), which are dropped
+ * again. If not, *why has the messages, in the job's arena, and the job has none. */
+typedef bool IncrementalCheck(const void *context, const Incremental *incremental);
+bool session_decodes(Session *session, IncrementalCheck *check, const void *context,
+                     Diagnostics *why);
 
 /* The choice of --gemm. */
 GemmChoice session_gemm(const Job *job);

@@ -36,7 +36,7 @@ static SessionOptions session_options(const Training *t)
 static void warn_of_future(Training *t)
 {
     Diagnostics *diags = &t->job->diags, found;
-    const bool ok = !ports_predict(&t->ports) || session_decodes(&t->session, &found);
+    const bool ok = !ports_predict(&t->ports) || session_decodes(&t->session, NULL, NULL, &found);
     if (!ok)
         diag_add_warnings(diags, &found);
     if (!ok)
