@@ -86,19 +86,12 @@ static int64_t numbers_of(const Type *type, int from)
 }
 
 /* What decoding keeps: of each position of the text (caches), and what `encode` hands over. */
-static void print_decoding(Job *job, Session *session)
+static bool print_kept(const void *context, const Incremental *incremental)
 {
-    const ModelPorts ports = ports_of(session->model->module);
-    Diagnostics why;
-    if (!ports_predict(&ports))
-        return;
-    if (!session_decodes(session, &why)) {
-        printf("cannot go on with a text token by token: tfc check tells why\n");
-        return;
-    }
-    const Module *module = session->model->module;
+    Job *job = ((const Session *)context)->job;
+    const Module *module = ((const Session *)context)->model->module;
     int64_t numbers = 0, bytes = 0;
-    FOR_OPS (op, &module_function(module, "decode_step")->body) {
+    FOR_OPS (op, &incremental->decode_step->body) {
         if (op->kind == OP_append) {
             const Type *type = &op_result(op)->type;
             const int64_t n = numbers_of(type, 2);
@@ -114,6 +107,15 @@ static void print_decoding(Job *job, Session *session)
     }
     printf("decoding caches %" PRId64 " number%s, %" PRId64 " bytes, a position\n", numbers,
            text_plural(numbers, "", "s"), bytes);
+    return true;
+}
+
+static void print_decoding(Session *session)
+{
+    const ModelPorts ports = ports_of(session->model->module);
+    Diagnostics why;
+    if (ports_predict(&ports) && !session_decodes(session, print_kept, session, &why))
+        printf("cannot go on with a text token by token: tfc check tells why\n");
 }
 
 static bool info_model(Job *job, const char *path, const Common *common)
@@ -123,7 +125,7 @@ static bool info_model(Job *job, const char *path, const Common *common)
     if (!common_model(job, common, path, &model) || !session_open(&session, job, &model.options))
         return false;
     print_model(job, session.model, NULL);
-    print_decoding(job, &session);
+    print_decoding(&session);
     session_close(&session);
     return true;
 }
@@ -221,7 +223,7 @@ static bool info_run(Job *job, const char *path)
         ok = (weights = st_open(&job->diags, job->arena, integers)) != NULL;
     if (ok) {
         print_model(job, run.session.model, weights);
-        print_decoding(job, &run.session);
+        print_decoding(&run.session);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
