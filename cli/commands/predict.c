@@ -13,7 +13,7 @@
 typedef struct Predict {
     Common common;
     RecordFiles given;
-    const char *only, *npy, *lexicon, *separator;
+    const char *only, *npy, *tsv, *lexicon, *separator;
     int64_t top, beam;
     bool json;
 } Predict;
@@ -27,11 +27,30 @@ typedef struct Answers {
     const Predict *o;
     const Predictor *predictor;
     const Prediction *shown; /* if it is the only one; NULL: all, as JSON */
-    FileWriter *npy;
+    FileWriter *values;      /* of --npy or --tsv; NULL: neither */
     PredictedForm form;
     int64_t n_odd; /* rows with a value that is no number */
     CorpusTold told;
 } Answers;
+
+/* The option that writes all values into a file; NULL: none. */
+static const char *values_option(const Predict *o)
+{
+    return o->npy ? "--npy" : o->tsv ? "--tsv" : NULL;
+}
+
+/* Writes n values of a row. */
+static void put_values(const Answers *a, const float *values, int64_t n)
+{
+    Text line = {0};
+    if (a->o->npy)
+        file_write(a->values, values, (size_t)n * sizeof *values);
+    for (int64_t i = 0; a->o->tsv && i < n; i++)
+        text_add(&line, "%.9g%s", (double)values[i], i + 1 < n ? "\t" : "\n");
+    if (a->o->tsv)
+        file_write(a->values, line.data, line.length);
+    text_free(&line);
+}
 
 static bool has_odd(const float *values, int64_t n)
 {
@@ -54,8 +73,8 @@ static bool put_row(Job *job, Answers *a, int64_t line, const Predicted *results
         const Prediction *prediction = &a->predictor->all[p];
         const int64_t first = results[p].start[row], n = results[p].start[row + 1] - first;
         a->n_odd += has_odd(results[p].values + first, n);
-        if (a->npy)
-            file_write(a->npy, results[p].values + first, (size_t)n * sizeof(float));
+        if (a->values)
+            put_values(a, results[p].values + first, n);
         else if (a->o->json)
             ok = predicted_put_member(job, &a->form, prediction, results[p].values + first, n,
                                       &json);
@@ -72,9 +91,9 @@ static bool put_row(Job *job, Answers *a, int64_t line, const Predicted *results
 /* Of a record without positions. */
 static bool put_empty(Job *job, const Answers *a, const CorpusText *text, int64_t line, Text *out)
 {
-    if (a->npy) {
+    if (a->values) {
         diag_error(&job->diags, lines_place(corpus_lines(text), line),
-                   "--npy: nothing is predicted of an empty cell");
+                   "%s: nothing is predicted of an empty cell", values_option(a->o));
         return false;
     }
     if (a->o->json)
@@ -107,27 +126,27 @@ static bool predict_window(Job *job, Answers *a, const CorpusText *text, int64_t
 static bool find_shown(Job *job, const Predict *o, Answers *a)
 {
     const Predictor *p = a->predictor;
-    const char *list = "";
+    const char *list = "", *option = values_option(o);
     for (int i = 0; i < p->n; i++)
         list = arena_printf(job->arena, "%s%s%s", list, i ? ", " : "", p->all[i].name);
     if (p->n == 1)
         a->shown = &p->all[0];
-    if (!a->shown && (!o->json || o->npy))
+    if (!a->shown && (!o->json || option))
         return job_error(
             job, "the model predicts %s: --only NAME chooses one, and --json gives all", list);
-    if (o->npy && a->shown->side >= 0)
+    if (option && a->shown->side >= 0)
         return job_error(job,
-                         "--npy: rows of `%s` have different lengths, and an array has none: "
+                         "%s: rows of `%s` have different lengths, and an array has none: "
                          "use --json",
-                         a->shown->name);
-    if (o->top > 1 && !o->json && !o->npy && !a->shown->is_ctc &&
+                         option, a->shown->name);
+    if (o->top > 1 && !o->json && !option && !a->shown->is_ctc &&
         (!a->shown->classes || a->shown->side >= 0))
         return job_error(job,
                          a->shown->classes
                              ? "--top %lld: `%s` is one class for each position: use --json"
                              : "--top %lld: `%s` has numbers, and no classes",
                          (long long)o->top, a->shown->name);
-    if (!o->json && !o->npy && a->shown->side >= 0 && !a->shown->classes && a->shown->width > 1)
+    if (!o->json && !option && a->shown->side >= 0 && !a->shown->classes && a->shown->width > 1)
         return job_error(job, "`%s` has %lld numbers for each position: use --json", a->shown->name,
                          (long long)a->shown->width);
     return true;
@@ -151,29 +170,47 @@ static bool begin_form(Job *job, Answers *a)
     return !o->lexicon || a->form.search.lexicon;
 }
 
-/* Begins the array of --npy. */
-static bool open_npy(Job *job, Answers *a, int64_t rows)
+/* The columns of a table of values: the classes, or NAME, NAME.1, NAME.2, … */
+static void put_names(const Prediction *shown, Text *out)
 {
-    if (!a->o->npy)
+    for (int64_t i = 0; i < shown->width; i++) {
+        text_string(out, i ? "\t" : "");
+        if (shown->classes && shown->names && shown->width == shown->n_classes)
+            text_string(out, shown->names[i]);
+        else if (i)
+            text_add(out, "%s.%lld", shown->name, (long long)i);
+        else
+            text_string(out, shown->name);
+    }
+    text_string(out, "\n");
+}
+
+/* Begins the file of --npy or --tsv. */
+static bool open_values(Job *job, Answers *a, int64_t rows)
+{
+    if (!values_option(a->o))
         return true;
     const int64_t width = a->shown->width;
     const NpyArray array = {
         .type = ST_F32, .rank = width > 1 ? 2 : 1, .dims = {rows, width}, .count = rows * width};
     Text header = {0};
-    a->npy = file_create(&job->diags, a->o->npy);
-    if (!a->npy)
+    a->values = file_create(&job->diags, a->o->npy ? a->o->npy : a->o->tsv);
+    if (!a->values)
         return false;
-    npy_put_header(&array, &header);
-    file_write(a->npy, header.data, header.length);
+    if (a->o->npy)
+        npy_put_header(&array, &header);
+    else
+        put_names(a->shown, &header);
+    file_write(a->values, header.data, header.length);
     text_free(&header);
     return true;
 }
 
-static bool close_npy(Job *job, Answers *a, bool ok)
+static bool close_values(Job *job, Answers *a, bool ok)
 {
-    if (a->npy && !ok)
-        file_discard(a->npy);
-    return a->npy && ok ? file_commit(a->npy, &job->diags) : ok;
+    if (a->values && !ok)
+        file_discard(a->values);
+    return a->values && ok ? file_commit(a->values, &job->diags) : ok;
 }
 
 static bool predict(Job *job, const void *record, RunFolder *run)
@@ -188,7 +225,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     cli_flush(job);
     ok = ok && records_read(job, run, &predictor, &o->given, &text);
     const int64_t n = ok ? corpus_lines(&text)->n : 0;
-    ok = ok && begin_form(job, &answers) && open_npy(job, &answers, n);
+    ok = ok && begin_form(job, &answers) && open_values(job, &answers, n);
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
         ok = predict_window(job, &answers, &text, first,
                             n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
@@ -201,15 +238,15 @@ static bool predict(Job *job, const void *record, RunFolder *run)
             "--check-numerics names the operation that makes it",
             (long long)answers.n_odd, text_plural(answers.n_odd, "", "s"), (long long)n,
             text_plural(answers.n_odd, "has", "have"));
-    return close_npy(job, &answers, ok);
+    return close_values(job, &answers, ok);
 }
 
 static int run_predict(Job *job, void *record, const Arguments *arguments)
 {
     Predict *o = record;
     o->given.line_limit = o->common.line_limit;
-    if (o->npy && o->json)
-        return cli_usage_error("--npy and --json are two ways to give values: one of them");
+    if ((o->npy != NULL) + (o->tsv != NULL) + o->json > 1)
+        return cli_usage_error("--npy, --tsv and --json are ways to give values: one of them");
     if (o->separator && !o->lexicon)
         return cli_usage_error("--separator is between the words of --lexicon");
     return common_run(job, &o->common, arguments->words[0], predict, o);
@@ -235,6 +272,8 @@ static const Option options[] = {
      "[NAME, PROBABILITY] each, numbers, or a list of such for each position"},
     {"npy", "FILE", OUTPUT(Predict, npy), 0, NULL,
      "write the values of all records as one array of f32: [records, values]"},
+    {"tsv", "FILE", OUTPUT(Predict, tsv), 0, NULL,
+     "write the values of all records as a table: a header of classes or numbers, a record a line"},
     OPTION_CHECKPOINT(Predict),
     OPTION_WEIGHTS(Predict),
     OPTION_VOCAB(Predict),

@@ -96,6 +96,9 @@ head -n 3 text.jsonl | sed 's/.*"text": "\([^"]*\)".*/\1/' >lines
 awk 'NF != n[FNR] && FNR == NR { n[FNR] = NF; next } NF != n[FNR] { exit 1 }' lines said || fail "no tag a word: $(cat said)"
 "$tfc" predict run-two_towers --only a --npy a.npy <lines && [ "$(wc -c <a.npy)" = $((128 + 4 * 3 * 32)) ] ||
     fail "no array of vectors"
+"$tfc" predict run-two_towers --only a --tsv a.tsv <lines || fail "no table of vectors"
+[ "$(head -n 1 a.tsv | cut -f 1,2,32)" = "$(printf 'a\ta.1\ta.31')" ] || fail "no header of numbers: $(head -n 1 a.tsv)"
+"$tfc" predict run-two_towers --only a <lines | tr ' ' '\t' >said && tail -n 3 a.tsv | cmp - said || fail "other vectors"
 "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --top 2 >said || fail "no beam"
 awk -F '\t' 'NF != 4 { exit 1 }' said || fail "not two results of a beam: $(head -n 2 said)"
 echo ein >lexicon
@@ -103,6 +106,9 @@ echo ein >lexicon
 [ "$(cat said)" = ein ] || fail "a lexicon of one word gives others: $(cat said)"
 : >lexicon
 refuses 1 'error: --lexicon lexicon: the file has no words' "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --lexicon lexicon
+"$tfc" predict run-classifier --input text.jsonl --tsv said || fail "no table of classes"
+head -n 1 said | tr '\t' '\n' | cmp - run-classifier/labels-label.txt || fail "a header of other classes: $(head -n 1 said)"
+[ "$(wc -l <said)" = "$(($(wc -l <text.jsonl) + 1))" ] || fail "not a line for each record"
 "$tfc" predict run-classifier --dtype int8 --input text.jsonl >said || fail "no predictions in int8"
 
 # Tensors are a table, too: the same values give the same params.
