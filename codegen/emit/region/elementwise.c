@@ -88,8 +88,10 @@ static LoValue emit_dropout(Emit *e, const Op *op, LoValue *x)
     LoType type = lo_type(x[0]);
     if (rate >= 1)
         return lo_zero(lo, type);
-    LoValue limit = lo_int(lo, lo_type(x[1]), (int64_t)(uint32_t)(rate * 0x1p32));
-    LoValue keep = lo_uge(lo, x[1], limit);
+    const uint32_t limit = (uint32_t)(rate * 0x1p32);
+    if (!limit) /* C would warn of a comparison that is always true */
+        return x[0];
+    LoValue keep = lo_uge(lo, x[1], lo_int(lo, lo_type(x[1]), (int64_t)limit));
     return lo_select(&e->lo, keep, lo_mul(lo, x[0], lo_real(lo, type, 1 / (1 - rate))),
                      lo_zero(lo, type));
 }
