@@ -12,7 +12,7 @@ typedef struct PrepareReport {
 } PrepareReport;
 
 void prepare_report_begin(PrepareReport *report);
-void prepare_report_drop(PrepareReport *report); /* nothing is to be told: frees the arena */
+void prepare_report_drop(PrepareReport *report); /* frees the arena; no message is passed on */
 /* Passes on the messages of the first of n reports that has errors, and frees all of them.
  * `stride`: bytes from one report to the next. False: there was an error. */
 bool prepare_reports_tell(Job *job, PrepareReport *first, size_t n, size_t stride);

@@ -237,14 +237,5 @@ bool format_check(Diagnostics *diags, Arena *arena, const char *path)
 
 StFile *format_open(Diagnostics *diags, Arena *arena, const char *path)
 {
-    uint64_t size;
-    const void *map = file_map(diags, path, &size);
-    StFile *file = map ? format_parse(diags, arena, path, map, size) : NULL;
-    if (!file) {
-        file_unmap(map, size);
-        return NULL;
-    }
-    file->map = map;
-    file->map_bytes = size;
-    return file;
+    return st_open_by(diags, arena, path, format_parse);
 }

@@ -8,8 +8,7 @@
 
 /* FormatParse: the tensors of a file's bytes, which must outlive the StFile; NULL after an error,
  * which names the file and, if the error is about one, the tensor. */
-typedef StFile *FormatParse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
-                            uint64_t size);
+typedef StParse FormatParse;
 /* Format: a kind of file.
  *   name     in the user's words, after "is": "a PyTorch archive"
  *   parse    NULL: it is not read

@@ -53,7 +53,7 @@ static const unsigned char *take(Machine *m, uint64_t n)
     return m->at - n;
 }
 
-/* A number of so many bytes, at most 8, the least first. */
+/* A little-endian number of at most 8 bytes. */
 static bool take_number(Machine *m, int bytes, uint64_t *number)
 {
     const unsigned char *from = take(m, (uint64_t)bytes);

@@ -367,11 +367,11 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
     return read_file(&r, bytes, size) ? file : NULL;
 }
 
-StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
+StFile *st_open_by(Diagnostics *diags, Arena *arena, const char *path, StParse *parse)
 {
     uint64_t size;
     const void *map = file_map(diags, path, &size);
-    StFile *file = map ? st_parse(diags, arena, path, map, size) : NULL;
+    StFile *file = map ? parse(diags, arena, path, map, size) : NULL;
     if (!file) {
         file_unmap(map, size);
         return NULL;
@@ -379,6 +379,11 @@ StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
     file->map = map;
     file->map_bytes = size;
     return file;
+}
+
+StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
+{
+    return st_open_by(diags, arena, path, st_parse);
 }
 
 void st_close(StFile *file)

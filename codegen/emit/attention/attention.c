@@ -66,7 +66,7 @@ static void emit_online_strip(Attention *a, LoValue accumulate)
 }
 
 /* Every strip from `first` to `last`, of this sweep or of all; one without keys clears rows.
- * `before`, an i1: whether the block has met keys before; NULL: it has not. */
+ * `before`, an i1: whether strips of this block came earlier; NULL: none did. */
 static void each_strip_of(Attention *a, int sweep, LoValue first, LoValue last, LoValue before)
 {
     Lo *lo = &a->e->lo;
