@@ -47,7 +47,7 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     Vocabulary *vocab = NULL;
     if (trained) {
         vocab = vocab_of_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size),
-                           size, false);
+                               size, false);
         if (vocab && !exact)
             diag_warning(diags, (Loc){0}, "the text supports only %d pieces instead of %d",
                          vocab_size(vocab), pieces);
@@ -131,7 +131,8 @@ static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *
     if (pieces)
         return train_pieces(diags, arena, limit, texts, n_texts, how);
     const char *mask = how & VOCAB_MASK && !characters ? MASK_TOKEN : NULL;
-    return vocab_of_words(diags, arena, wordlist_count(arena, texts, n_texts, mask, characters, limit));
+    return vocab_of_words(diags, arena,
+                          wordlist_count(arena, texts, n_texts, mask, characters, limit));
 }
 
 Vocabulary *vocab_empty(Diagnostics *diags, Arena *arena)
@@ -176,7 +177,8 @@ static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
         return load_words(diags, arena, path);
     const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
     bool is_json = text_ends(path, ".json");
-    return source ? vocab_of_model(diags, arena, path, source->text, source->length, is_json) : NULL;
+    return source ? vocab_of_model(diags, arena, path, source->text, source->length, is_json)
+                  : NULL;
 }
 
 /* The file of each kind in a folder, of a source of its own and of a target or both; the last one
