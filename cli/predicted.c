@@ -1,6 +1,7 @@
 /* Writing predicted rows, by the writer of compiled models. */
 #include "cli/predicted.h"
 
+#include "runtime/model/predicted_search.h"
 #include "runtime/model/predicted_text.h"
 
 static TfcPrediction described(const Prediction *p)
@@ -14,23 +15,17 @@ static TfcPrediction described(const Prediction *p)
 }
 
 /* CTC's results, as many as are wanted. */
-static bool search(Job *job, const PredictedForm *form, const Prediction *p, Arena *arena,
+static bool search(Job *job, const PredictedForm *form, const TfcPrediction *p, Arena *arena,
                    TfcPredicted *out)
 {
-    const int32_t top = (int32_t)form->top, least = form->search.width;
-    LabelSearch search = form->search;
-    CtcResults found = {0};
-    search.n_best = top;
-    search.width = least > top ? least : top;
-    if (!ctc_search(job, p, &search, out->values, out->positions * p->width, arena, &found))
-        return false;
-    TfcLabels *results = ARENA_ARRAY(arena, TfcLabels, found.n + 1);
-    for (int32_t i = 0; i < found.n; i++)
-        results[i] =
-            (TfcLabels){found.best[i].labels, found.best[i].n, found.best[i].log_probability};
-    out->results = results;
-    out->n_results = found.n;
-    return true;
+    const int32_t top = (int32_t)form->top;
+    CtcBeam beam = form->beam;
+    beam.n_best = top;
+    beam.width = beam.width > top ? beam.width : top;
+    const CtcStatus status = predicted_search(p, &beam, arena, out);
+    return status == CTC_OK ||
+           (status == CTC_NO_MEMORY ? job_no_memory(job)
+                                    : job_error(job, "%s", ctc_message(status)));
 }
 
 /* `out` or `json` gets the row. */
@@ -40,7 +35,7 @@ static bool put(Job *job, const PredictedForm *form, const Prediction *p, const 
     Arena *arena = p->is_ctc ? arena_new() : NULL;
     const TfcPrediction prediction = described(p);
     TfcPredicted found = {.values = values, .positions = n / p->width};
-    const bool ok = !p->is_ctc || search(job, form, p, arena, &found);
+    const bool ok = !p->is_ctc || search(job, form, &prediction, arena, &found);
     if (ok && json)
         predicted_put_json(&prediction, &found, form->top, json);
     else if (ok)

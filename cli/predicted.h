@@ -3,14 +3,15 @@
 #define CLI_PREDICTED_H
 
 #include "base/json_write.h"
-#include "driver/run/ctc_search.h"
+#include "driver/run/prediction.h"
+#include "runtime/decode/ctc.h"
 
 /* PredictedForm: how rows are written.
  *   top      how many classes, or results of CTC's search
- *   search   of predictions that CTC makes labels of */
+ *   beam     of predictions that CTC makes labels of; its n_best is `top` */
 typedef struct PredictedForm {
     int64_t top;
-    LabelSearch search;
+    CtcBeam beam;
 } PredictedForm;
 
 /* Appends n values of a row: as a line, or as a member of the open object. False after an error of

@@ -3,6 +3,7 @@
 #include "cli/predicted.h"
 #include "cli/records.h"
 #include "driver/formats/npz.h"
+#include "driver/run/ctc_lexicon.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
 
@@ -161,13 +162,13 @@ static bool begin_form(Job *job, Answers *a)
         if (a->predictor->all[p].is_ctc)
             ctc = &a->predictor->all[p];
     a->form.top = o->top;
-    a->form.search.width = (int32_t)o->beam;
+    a->form.beam.width = (int32_t)o->beam;
     if (!ctc && (o->beam > 1 || o->lexicon))
         return job_error(job, "%s: the model predicts no labels of a CTC loss",
                          o->lexicon ? "--lexicon" : "--beam");
     if (o->lexicon)
-        a->form.search.lexicon = ctc_lexicon_read(job, ctc, o->lexicon, o->separator);
-    return !o->lexicon || a->form.search.lexicon;
+        a->form.beam.lexicon = ctc_lexicon_read(job, ctc, o->lexicon, o->separator);
+    return !o->lexicon || a->form.beam.lexicon;
 }
 
 /* The columns of a table of values: the classes, or NAME, NAME.1, NAME.2, … */

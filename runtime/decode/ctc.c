@@ -329,3 +329,30 @@ CtcStatus ctc_beam(const CtcFrames *frames, const CtcBeam *beam, Arena *arena, C
     arena_free(own);
     return status;
 }
+
+static CtcStatus best_path(const CtcFrames *frames, Arena *arena, CtcResults *results)
+{
+    int32_t *labels = ARENA_ARRAY(arena, int32_t, frames->frames + 1);
+    CtcResult *best = ARENA_ARRAY(arena, CtcResult, 1);
+    if (!labels || !best)
+        return CTC_NO_MEMORY;
+    const CtcStatus status = ctc_best_path(frames, labels, &best->n, &best->log_probability);
+    best->labels = labels;
+    if (status == CTC_OK)
+        *results = (CtcResults){best, 1};
+    return status;
+}
+
+CtcStatus ctc_search(const float *probabilities, int64_t n, int64_t symbols, const CtcBeam *beam,
+                     Arena *arena, CtcResults *results)
+{
+    *results = (CtcResults){0};
+    float *logs = ARENA_ARRAY(arena, float, n + 1);
+    if (!logs)
+        return CTC_NO_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        logs[i] = logf(probabilities[i]);
+    const CtcFrames frames = {logs, (int32_t)(n / symbols), (int32_t)symbols, CTC_LOSS_BLANK};
+    return beam->width > 1 || beam->lexicon ? ctc_beam(&frames, beam, arena, results)
+                                            : best_path(&frames, arena, results);
+}

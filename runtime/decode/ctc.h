@@ -91,5 +91,9 @@ typedef struct CtcResults {
  *
  * The arena may be one that fails. After an error there are no results. */
 CtcStatus ctc_beam(const CtcFrames *frames, const CtcBeam *beam, Arena *arena, CtcResults *results);
+/* The same of a model's n probabilities, `symbols` a frame, with the blank CTC_LOSS_BLANK; a beam
+ * of one prefix, without a lexicon, is the best path. */
+CtcStatus ctc_search(const float *probabilities, int64_t n, int64_t symbols, const CtcBeam *beam,
+                     Arena *arena, CtcResults *results);
 
 #endif

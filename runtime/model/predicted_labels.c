@@ -2,7 +2,8 @@
  * the words of a lexicon, as the session's last tfc_model_set_label_search says. */
 #include "runtime/model/predicted_labels.h"
 
-#include <math.h>
+#include "runtime/model/predicted_search.h"
+
 #include <string.h>
 
 /* ---- the lexicon ---- */
@@ -141,46 +142,14 @@ int tfc_model_set_label_search(TfcSessionHandle *handle, const TfcLabelSearch *s
 
 /* ---- searching ---- */
 
-static CtcStatus best_path(const CtcFrames *frames, Arena *arena, CtcResults *out)
-{
-    int32_t *labels = ARENA_ARRAY(arena, int32_t, frames->frames + 1);
-    CtcResult *best = ARENA_ARRAY(arena, CtcResult, 1);
-    if (!labels || !best)
-        return CTC_NO_MEMORY;
-    const CtcStatus status = ctc_best_path(frames, labels, &best->n, &best->log_probability);
-    best->labels = labels;
-    *out = (CtcResults){best, 1};
-    return status;
-}
-
 int predicted_labels(const TfcSession *session, const TfcPrediction *prediction, Arena *arena,
                      TfcPredicted *out)
 {
-    const int64_t n = out->positions * prediction->width;
-    float *logs = ARENA_ARRAY(arena, float, n + 1);
-    const CtcFrames frames = {logs, (int32_t)out->positions, (int32_t)prediction->width,
-                              CTC_LOSS_BLANK};
-    const CtcBeam *beam = &session->labels;
-    CtcResults found = {0};
-    if (!logs)
-        return tfc_model_no_memory();
-    for (int64_t i = 0; i < n; i++)
-        logs[i] = logf(out->values[i]);
-    const CtcStatus status = beam->width > 1 || beam->lexicon
-                                 ? ctc_beam(&frames, beam, arena, &found)
-                                 : best_path(&frames, arena, &found);
+    const CtcStatus status = predicted_search(prediction, &session->labels, arena, out);
+    if (status == CTC_OK)
+        return TFC_OK;
     if (status == CTC_NO_MEMORY)
         return tfc_model_no_memory();
-    if (status != CTC_OK)
-        return tfc_model_fail(status == CTC_BAD_NUMBERS ? TFC_ERROR_NUMBER : TFC_ERROR_ARGUMENT,
-                              "the prediction %s: %s", prediction->name, ctc_message(status));
-    TfcLabels *results = ARENA_ARRAY(arena, TfcLabels, found.n + 1);
-    if (!results)
-        return tfc_model_no_memory();
-    for (int32_t i = 0; i < found.n; i++)
-        results[i] =
-            (TfcLabels){found.best[i].labels, found.best[i].n, found.best[i].log_probability};
-    out->results = results;
-    out->n_results = found.n;
-    return TFC_OK;
+    return tfc_model_fail(status == CTC_BAD_NUMBERS ? TFC_ERROR_NUMBER : TFC_ERROR_ARGUMENT,
+                          "the prediction %s: %s", prediction->name, ctc_message(status));
 }

@@ -1,10 +1,7 @@
-/* Searching labels in predicted frames, and reading lexicons for it. */
-#include "driver/run/ctc_search.h"
+/* Reading the words of a lexicon. */
+#include "driver/run/ctc_lexicon.h"
 
-#include <math.h>
 #include <string.h>
-
-/* ---- lexicons ---- */
 
 /* The labels of a line; false after an error. */
 static bool read_word(Job *job, const Prediction *p, const Lines *lines, int64_t line, Tokens *word)
@@ -58,33 +55,4 @@ const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *p, const char *pa
                             .blank = CTC_LOSS_BLANK,
                             .separator = between.n ? between.ids[0] : LEXICON_WHOLE};
     return build(job, p, lines, lexicon) ? lexicon : NULL;
-}
-
-/* ---- searching ---- */
-
-static CtcStatus best_path(const CtcFrames *frames, Arena *arena, CtcResults *out)
-{
-    int32_t *labels = ARENA_ARRAY(arena, int32_t, frames->frames + 1);
-    CtcResult *best = ARENA_ARRAY(arena, CtcResult, 1);
-    const CtcStatus status = ctc_best_path(frames, labels, &best->n, &best->log_probability);
-    best->labels = labels;
-    *out = (CtcResults){best, 1};
-    return status;
-}
-
-bool ctc_search(Job *job, const Prediction *p, const LabelSearch *search,
-                const float *probabilities, int64_t n, Arena *arena, CtcResults *out)
-{
-    float *logs = ARENA_ARRAY(arena, float, n + 1);
-    for (int64_t i = 0; i < n; i++)
-        logs[i] = logf(probabilities[i]);
-    const CtcFrames frames = {logs, (int32_t)(n / p->width), (int32_t)p->width, CTC_LOSS_BLANK};
-    const CtcStatus status =
-        search->width > 1 || search->lexicon
-            ? ctc_beam(&frames, &(CtcBeam){search->width, search->n_best, search->lexicon}, arena,
-                       out)
-            : best_path(&frames, arena, out);
-    return status == CTC_OK ||
-           (status == CTC_NO_MEMORY ? job_no_memory(job)
-                                    : job_error(job, "%s", ctc_message(status)));
 }
