@@ -3,6 +3,8 @@
 #include "cli/commands/commands.h"
 #include "cli/report/records_print.h"
 #include "cli/report/survey_print.h"
+#include "driver/run/record.h"
+#include "runtime/data/prepared.h"
 #include "runtime/data/tmx.h"
 
 #include <stdio.h>
@@ -43,7 +45,10 @@ static int take_files(Job *job, Data *command, const Arguments *arguments)
     if (text_files_given(train))
         return cli_usage_error("FILES are in place of --source and --target, --data and --text");
     for (int i = 0; i < arguments->count; i++)
-        if (file_is_folder(arguments->words[i]))
+        if (is_run_folder(arguments->words[i]) || is_prepared(arguments->words[i]))
+            return cli_usage_error("%s is no text: tfc info %s shows what it holds",
+                                   arguments->words[i], arguments->words[i]);
+        else if (file_is_folder(arguments->words[i]))
             return cli_usage_error(
                 "%s is a folder: give the file of a text, as tfc data FILE, or of two, as tfc data SOURCE "
                 "TARGET",
