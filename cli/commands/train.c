@@ -189,7 +189,8 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
     int status = training_options(job, arguments, command);
     if (!status)
         status = check_usage(job, &command->o);
-    if (!status && command->o.prepared && !training_open_prepared(job, &command->o))
+    if (!status && !(command->o.prepared ? training_open_prepared(job, &command->o)
+                                         : vocabulary_take_rules(job, &command->o.vocab)))
         status = EXIT_INPUT;
     if (!status)
         status = cli_ranks_open(job, &command->common, arguments);

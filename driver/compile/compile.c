@@ -263,7 +263,7 @@ static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
         return NULL;
     a->kind = record.kind;
     if (o->vocab.spec)
-        return vocabulary_make(a->job, &o->vocab, NULL);
+        return vocabulary_load(a->job, &o->vocab);
     return o->run ? vocabulary_of_run(a->job, o->run, &record) : NULL;
 }
 

@@ -164,28 +164,13 @@ static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o,
     return vocab;
 }
 
-/* A run's vocabulary has the run's rules, and those given beside them. */
-static bool add_rules(Job *job, VocabularyChoice *choice)
-{
-    RunRecord record;
-    if (!is_run_folder(choice->spec))
-        return true;
-    if (!run_record_read(job, choice->spec, &record))
-        return false;
-    TextList tokens = record.tokens;
-    for (size_t i = 0; i < choice->tokens.count; i++)
-        vec_push(job->arena, tokens, choice->tokens.data[i]);
-    choice->tokens = tokens;
-    return true;
-}
-
 Vocabulary *prepare_vocabulary(Job *job, const PrepareOptions *o, const TextParts *parts,
                                TextList *tokens)
 {
     VocabularyChoice choice = o->vocab;
     if (!choice.spec) /* no column is text */
         return vocab_empty(&job->diags, job->arena);
-    if (!add_rules(job, &choice))
+    if (!vocabulary_take_rules(job, &choice))
         return NULL;
     *tokens = choice.tokens;
     return vocabulary_needs_text(&choice) ? make_from_sample(job, o, &choice, parts)

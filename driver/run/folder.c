@@ -112,7 +112,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     const char *path = source->path;
     if (!source->weights || !source->vocab.spec)
         return job_error(job, "%s: --weights FILE and --vocab FILE go together", path);
-    run->vocab = vocabulary_make(job, &source->vocab, NULL);
+    run->vocab = vocabulary_load(job, &source->vocab);
     if (!run->vocab)
         return false;
     SessionOptions options = session_defaults(path);

@@ -24,6 +24,20 @@ const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
     return !makes ? NULL : choice->normalize ? choice->normalize : pairs ? "nfkc" : "none";
 }
 
+bool vocabulary_take_rules(Job *job, VocabularyChoice *choice)
+{
+    RunRecord record;
+    if (!choice->spec || !is_run_folder(choice->spec))
+        return true;
+    if (!run_record_read(job, choice->spec, &record))
+        return false;
+    TextList tokens = record.tokens;
+    for (size_t i = 0; i < choice->tokens.count; i++)
+        vec_push(job->arena, tokens, choice->tokens.data[i]);
+    choice->tokens = tokens;
+    return true;
+}
+
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from)
 {
     const char *how = vocabulary_normalization(choice, pairs);
@@ -137,6 +151,12 @@ Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Voca
     const VocabularyTexts none = {0};
     return with_rules(job, choice->spec, make_sides(job, choice, texts ? texts : &none),
                       &choice->tokens);
+}
+
+Vocabulary *vocabulary_load(Job *job, const VocabularyChoice *choice)
+{
+    VocabularyChoice rules = *choice;
+    return vocabulary_take_rules(job, &rules) ? vocabulary_make(job, &rules, NULL) : NULL;
 }
 
 /* Another vocabulary of the same size would give other words without a word about it. */

@@ -22,6 +22,9 @@ bool vocabulary_needs_text(const VocabularyChoice *choice);
 /* How texts are normalized for an auto:N, "nfkc" or "none"; by default nfkc for pairs and none for
  * other texts. NULL: the choice makes no auto:N. */
 const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs);
+/* Of a run's vocabulary: puts the rules of the run before those that were given, which may change
+ * them. False after an error: the run's record cannot be read. */
+bool vocabulary_take_rules(Job *job, VocabularyChoice *choice);
 /* Adds a note that the vocabulary is being made, with the normalization. `from`: " from …", put
  * behind its name; or "". */
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
@@ -37,6 +40,8 @@ typedef struct VocabularyTexts {
 /* Loads the vocabulary of a choice whose spec is not NULL, or makes it from texts if its kind needs
  * them (NULL: there are none). NULL after an error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const VocabularyTexts *texts);
+/* The same without texts; a run's vocabulary has the rules of the run, too. */
+Vocabulary *vocabulary_load(Job *job, const VocabularyChoice *choice);
 /* The vocabulary in a run's folder, with the rules of the run's record. NULL after an error: it
  * cannot be read, it is not the one that the run was made with, or a file of the record is
  * missing. */

@@ -70,6 +70,11 @@ cmp -s plain.txt marian.txt && fail "the rules change nothing"
     --source valid.src --target valid.tgt | cmp -s - marian.txt || fail "the same rules score otherwise"
 "$tfc" score one.tfg --set vocab=12 --weights marian --vocab marian/vocab.txt \
     --source valid.src --target valid.tgt | cmp -s - marian.txt && fail "other rules score the same"
+"$tfc" score one.tfg --set vocab=12 --weights marian --vocab marian \
+    --source valid.src --target valid.tgt | cmp -s - marian.txt || fail "a run's folder as --vocab has not its rules"
+"$tfc" train one.tfg --source train.src --target train.tgt --vocab marian --seed 1 --steps 40 --out taken 2>err.txt ||
+    fail "$(cat err.txt)"
+same_tensors marian/last.safetensors taken/last.safetensors "the vocabulary of a run, with its rules"
 begin --steps 20 --out half --token 'begin=<pad>' --token source-end=none
 "$tfc" train half --resume --steps 40 2>err.txt || fail "$(cat err.txt)"
 same_tensors marian/last.safetensors half/last.safetensors "gone on with, other rules"

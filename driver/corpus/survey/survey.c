@@ -412,16 +412,7 @@ bool survey_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary **vo
             "--vocab %s would be made from the texts: give one that is there, of a run "
             "or a file",
             choice->spec);
-    VocabularyChoice rules = *choice;
-    RunRecord record;
-    if (is_run_folder(choice->spec)) {
-        if (!run_record_read(job, choice->spec, &record))
-            return false;
-        rules.tokens = record.tokens;
-        for (size_t i = 0; i < choice->tokens.count; i++)
-            vec_push(job->arena, rules.tokens, choice->tokens.data[i]);
-    }
-    *vocab = vocabulary_make(job, &rules, NULL);
+    *vocab = vocabulary_load(job, choice);
     return *vocab != NULL;
 }
 
