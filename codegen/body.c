@@ -6,6 +6,7 @@ bool op_is_own_kernel(const Op *op)
     switch (op->kind) {
     case OP_scatter_add:
     case OP_lookup_add:
+    case OP_top_k:
     case OP_ctc:
     case OP_ctc_grad:
     case OP_append:

@@ -25,7 +25,7 @@ typedef struct Body {
 } Body;
 
 /* Whether the op has a kernel of its own, and is never part of a region: scatter_add,
- * lookup_add, ctc, ctc_grad, append, concat. */
+ * lookup_add, top_k, ctc, ctc_grad, append, concat. */
 bool op_is_own_kernel(const Op *op);
 Body body_of(Arena *arena, const Op *op);
 /* The number of a value: inputs from 0 on, then the results of ops. -1: not in the body. */

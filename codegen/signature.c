@@ -216,6 +216,10 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
     switch (op->kind) {
     case OP_concat: s->space = op->results[0].type; break;
     case OP_append: s->space = op->args[1]->type; break;
+    case OP_top_k: /* a unit a row */
+        s->space = op->args[0]->type;
+        s->space.dims[s->space.rank - 1] = dim_const(1);
+        break;
     case OP_ctc:
     case OP_ctc_grad: /* a unit a sentence */
         s->space =

@@ -10,11 +10,12 @@
  *            kernel-local numbers; equal hashes mean the same kernel. Ops and attributes
  *            count by their names, so a new row of ops.def changes no other kernel's hash
  *
- * Fused ops, and those that pass `regions` wrapped, are regions. scatter_add, lookup_add, ctc,
- * ctc_grad, append and concat are kernels of their own with the same order of buffers. Any other
- * bare op that a kernel computes (a leaf, a cast, a copy) counts as a row region around itself.
- * Operands and results of an attention region's products must be FORM_CONTIGUOUS or FORM_ROWS. The
- * result of append is the same memory as its operand a. */
+ * Fused ops, and those that pass `regions` wrapped, are regions. scatter_add, lookup_add, top_k,
+ * ctc, ctc_grad, append and concat are kernels of their own with the same order of buffers. Any
+ * other bare op that a kernel computes (a leaf, a cast, a copy) counts as a row region around
+ * itself. Operands and results of an attention region's products must be FORM_CONTIGUOUS or
+ * FORM_ROWS. The result of append is the same memory as its operand a.
+ */
 #ifndef CODEGEN_SIGNATURE_H
 #define CODEGEN_SIGNATURE_H
 

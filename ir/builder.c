@@ -352,6 +352,17 @@ Value *build_lookup_add(Builder *b, Value *rows, Value *index, int axis, int ran
     return build(b, OP_lookup_add, 2, (Value *[]){rows, index}, 2, attrs);
 }
 
+Value *build_top_k(Builder *b, Value *x, Dim k)
+{
+    if (!x)
+        return NULL;
+    Type type = x->type;
+    if (type.rank)
+        type.dims[type.rank - 1] = k;
+    Attr attr = attr_dims(ATTR_shape, type.rank, type.dims);
+    return build(b, OP_top_k, 1, &x, 1, &attr);
+}
+
 Value *build_iota_along(Builder *b, Dim dim, int axis, int rank)
 {
     Dim dims[MAX_RANK];

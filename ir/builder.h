@@ -65,6 +65,8 @@ Value *build_matmul(Builder *b, Value *x, Value *y);
 Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
 Value *build_lookup(Builder *b, Value *x, Value *index, int axis);
+/* Of the greatest elements along the last axis the first k, as top_k says. */
+Value *build_top_k(Builder *b, Value *x, Dim k);
 Value *build_lookup_add(Builder *b, Value *rows, Value *index, int axis, int rank, const Dim *dims);
 /* 0, 1, 2, … along an axis of a type of `rank` dimensions to which it broadcasts. */
 Value *build_iota_along(Builder *b, Dim dim, int axis, int rank);

@@ -1,4 +1,4 @@
-/* Rows found through integers: gather, its adjoint, and caches. */
+/* Rows found through integers: gather, its adjoint, and caches; and where the greatest stand. */
 #include "oracle/interpreter.h"
 
 /* Elements of a row: what follows the first n dimensions. */
@@ -160,5 +160,49 @@ void interpret_lookup_add(Interpreter *in, const Op *op, Dense *out)
         out->x[i] = sum_end(&sums[i], 0, &to, &to);
         if (undecided)
             out->x[i].e = INFINITY;
+    }
+}
+
+/* ---- where the greatest stand ---- */
+
+/* How an element compares: NaN as inf. */
+static double rank_of(Num x) { return isnan(x.v) ? INFINITY : x.v; }
+
+/* Whether element i of the row stands before element j. */
+static bool stands_before(const Num *row, int64_t i, int64_t j)
+{
+    double a = rank_of(row[i]), b = rank_of(row[j]);
+    return a > b || (a == b && i < j);
+}
+
+/* Whether errors may exchange the two. */
+static bool may_swap(Num a, Num b)
+{
+    return a.e + b.e > 0 && !(fabs(rank_of(a) - rank_of(b)) > a.e + b.e);
+}
+
+/* An element's place is how many stand before it. It is undecided if another one's error may move
+ * that over it. */
+void interpret_top_k(Interpreter *in, const Op *op, Dense *out)
+{
+    const Dense *x = operand(in, op, 0);
+    const int last = x->shape->rank - 1;
+    const int64_t n = x->shape->extent[last], k = out->shape->extent[last];
+    for (int64_t i = 0; i < out->shape->count; i++)
+        out->x[i] = num_exact(-1);
+    for (int64_t i = 0; i < x->shape->count; i++) {
+        const int64_t first = i - i % n;
+        const Num *row = x->x + first;
+        int64_t before = 0;
+        bool decided = true;
+        for (int64_t j = 0; j < n && dense_has(x, i); j++) {
+            if (first + j == i || !dense_has(x, first + j))
+                continue;
+            before += stands_before(row, j, i - first);
+            decided &= !may_swap(row[j], x->x[i]);
+        }
+        if (dense_has(x, i) && before < k)
+            out->x[first / n * k + before] =
+                decided ? num_exact((double)(i - first)) : num_undecided((double)(i - first));
     }
 }

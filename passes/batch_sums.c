@@ -225,6 +225,12 @@ static Kind rows_kind(const Finder *f, const Op *op, Kind all)
                 return WHOLE;
             break;
         }
+        if (op->kind == OP_top_k) {
+            const Type *x = &op->args[0]->type;
+            if (is_mixed_axis(f, x->dims[x->rank - 1], all))
+                return WHOLE;
+            break;
+        }
         if (op->kind != OP_gather || both)
             return WHOLE;
         break;

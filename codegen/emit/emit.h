@@ -217,6 +217,7 @@ void kernel_column(Emit *e);
 void kernel_attention(Emit *e);
 void kernel_scatter_add(Emit *e);
 void kernel_lookup_add(Emit *e);
+void kernel_top_k(Emit *e);
 void kernel_append(Emit *e);
 void kernel_concat(Emit *e);
 void kernel_ctc(Emit *e);

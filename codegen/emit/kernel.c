@@ -66,6 +66,7 @@ static void write_body(Emit *e)
     case OP_attention: kernel_attention(e); return;
     case OP_scatter_add: kernel_scatter_add(e); return;
     case OP_lookup_add: kernel_lookup_add(e); return;
+    case OP_top_k: kernel_top_k(e); return;
     case OP_append: kernel_append(e); return;
     case OP_concat: kernel_concat(e); return;
     case OP_ctc: kernel_ctc(e); return;

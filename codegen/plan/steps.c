@@ -65,6 +65,9 @@ static TfcSize unit_work(const Plan *plan, const Op *op, const Signature *s)
         return type_size(plan, &op->args[0]->type);
     if (op->kind == OP_scatter_add) /* goes through all indices */
         return size_scaled(type_size(plan, &op->args[1]->type), COLUMN_CHUNK);
+    if (op->kind == OP_top_k) /* goes through a row k times */
+        return size_product(stored_dim(plan, &op->args[0]->type, s->space.rank - 1),
+                            stored_dim(plan, &op->results[0].type, s->space.rank - 1));
     Layout layout = layout_of(plan->module, &s->space);
     if (s->range == RANGE_ELEMENTS || layout.n == 0)
         return size_const(1);

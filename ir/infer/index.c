@@ -1,4 +1,4 @@
-/* Type rules of gather, its adjoint and caches. */
+/* Type rules of gather, lookup, their adjoints, top_k and caches. */
 #include "ir/infer/rules.h"
 
 /* Rows in panels, as a product has its columns. */
@@ -112,6 +112,25 @@ bool infer_lookup_add(const Infer *in, Type *type)
                           infer_text(in, infer_arg(in, 1)), infer_text(in, &to));
     *type = to;
     return true;
+}
+
+/* The shape is that of the operand but for its last axis. */
+bool infer_top_k(const Infer *in, Type *type)
+{
+    const Type *x = infer_arg(in, 0);
+    const Attr *shape = infer_shape(in);
+    if (!shape)
+        return false;
+    bool fits = x->rank >= 1 && x->dtype != DT_BOOL && shape->rank == x->rank;
+    for (int i = 0; fits && i + 1 < x->rank; i++)
+        fits = dim_equal(x->dims[i], shape->dims[i]);
+    *type = type_of(DT_I32, shape->rank, shape->dims);
+    if (!fits)
+        return infer_fail(in, "of %s there is no %s", infer_text(in, x), infer_text(in, type));
+    Dim n = x->dims[x->rank - 1], k = shape->dims[shape->rank - 1];
+    return !dim_is_const(k) || !dim_is_const(n) || k.size <= n.size ||
+           infer_fail(in, "the last axis of %s has fewer than %lld elements", infer_text(in, x),
+                      (long long)k.size);
 }
 
 /* cache [R, P~, …], rows [R, Q~, …] */

@@ -166,6 +166,15 @@ Known known_row(Dependence *d, const Op *op, Band band)
     return known_either(table, known_exactly(0));
 }
 
+/* An index, or -1. */
+Known known_index(Dependence *d, const Op *op, Band band)
+{
+    const Type *x = &op->args[0]->type;
+    Dim n = x->dims[x->rank - 1];
+    (void)d, (void)band;
+    return known_between(-1, dim_is_const(n) ? (double)n.size - 1 : INFINITY);
+}
+
 /* Elements of x, or zeros. */
 Known known_found(Dependence *d, const Op *op, Band band)
 {

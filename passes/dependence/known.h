@@ -54,6 +54,7 @@ Known known_reduced(Dependence *d, const Op *op, Band band);
 Known known_share(Dependence *d, const Op *op, Band band); /* softmax */
 Known known_product(Dependence *d, const Op *op, Band band);
 Known known_row(Dependence *d, const Op *op, Band band);   /* gather */
+Known known_index(Dependence *d, const Op *op, Band band); /* top_k */
 Known known_found(Dependence *d, const Op *op, Band band); /* lookup */
 
 static inline bool known_is_exact(const Known *k)

@@ -211,6 +211,18 @@ static const char *later_lookup(Dependence *d, const Op *op)
                  "`position(T) - 1` are not";
 }
 
+static const char *later_chosen(Dependence *d, const Op *op)
+{
+    const Type *x = &op->args[0]->type;
+    if (is_batch_axis(d, x, x->rank - 1))
+        return other_texts;
+    return is_time_axis(x, x->rank - 1, d->time)
+               ? "it chooses among the positions of the whole text, later ones, too"
+           : is_time_axis(&op->results[0].type, x->rank - 1, d->time)
+               ? "it chooses as many as the whole text has positions"
+               : NULL;
+}
+
 /* An op without a rule, where values have positions. */
 static const char *later_without_rule(Dependence *d, const Op *op)
 {

@@ -77,6 +77,7 @@ Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions, softmax, l
 Value *build_shape(Step *s, Op *op, Roles roles);
 Value *build_contraction(Step *s, Op *op, Roles roles);
 Value *build_table_rows(Step *s, Op *op, Roles roles); /* gather */
+Value *build_chosen(Step *s, Op *op, Roles roles);     /* top_k */
 Value *build_looked_up(Step *s, Op *op, Roles roles);  /* lookup: positions.c */
 
 #endif

@@ -111,6 +111,15 @@ Value *build_along_rows(Step *s, Op *op, Roles roles)
     return built ? build_moved(s, op, built) : NULL;
 }
 
+/* The greatest of a row that does not go along positions. */
+Value *build_chosen(Step *s, Op *op, Roles roles)
+{
+    const Type *result = &op->results[0].type;
+    Value *x = build_step(s, op->args[0], roles);
+    int last = result->rank - 1;
+    return x ? build_top_k(&s->b, x, as_step_dim(s, result->dims[last], roles.of[last])) : NULL;
+}
+
 /* ---- shapes ---- */
 
 static Roles transpose_roles(const Op *op, Roles roles)

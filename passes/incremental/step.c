@@ -137,6 +137,8 @@ static Value *build_op(Step *s, Op *op, Roles roles)
         return build_table_rows(s, op, roles);
     if (op->kind == OP_lookup)
         return build_looked_up(s, op, roles);
+    if (op->kind == OP_top_k)
+        return build_chosen(s, op, roles);
     return refuse(s, op, "it is not position-wise");
 }
 

@@ -49,6 +49,8 @@ three_rows     lookup(x, S, position(3)) * v
 by_token       lookup(x, S, tokens) * v
 joined         concat([reshape(v, [1, 1, 6]), x], 1)
 every_second   lookup(x, S, 2 * position(P))
+places         float(top_k(x * v, 4))
+first_place    float(argmax(x * v))
 inner_part     slice(concat([x, reshape(v, [1, 1, 6])], 1), 1, 1, S)
 outer          reshape(x, [B, S, 1, 6]) * reshape(x, [B, 1, S, 6])
 END

@@ -53,14 +53,18 @@ fi
 # Nobody decodes: other data, other places.
 cat >both.tfg <<'END'
 model both
-dim B, S, T
+dim B, S, T, K = S / 2
 input src : token[B, S~]
 input at : int[B, T~]
 param e : [9, 8] = normal(0, 1)
 x = flip(e[src], 1)
 y = lookup(x, S, at) + lookup(x, S, reshape(int(lengths(S)), [B, 1]) - position(T)) * 2
 h = lookup(permute(heads_of(x, 2), [0, 2, 1, 3]), S, position(4))  # [B, 4, 2, 4]
-loss = mean(y * y) + sum(last(x, S) * first(x, S)) + sum(tanh(h) ^ 2)
+scores = x @ transpose(e)
+chosen = top_k(pick(scores, argmax(x)), K)     # half of each text's positions
+half = lookup(x, S, chosen) * 0.1              # [B, K~, 8]
+three = pick(transpose(x), top_k(transpose(x), 3))
+loss = mean(y * y) + mean(half * half) + mean(three * three) + sum(last(x, S) * first(x, S)) + sum(tanh(h) ^ 2)
 output y
 END
 passes both.tfg
@@ -81,3 +85,18 @@ x = x + reshape(last(x, T), [B, 1, 8])
 END
 refuses 1 "^last_one.tfg:6:17: error: lengths.*it is the length of the whole text" \
     "$tfc" dump last_one.tfg --function decode_step --stage graph
+
+# Positions chosen from a whole text; features chosen at each position decode.
+text best_positions <<'END'
+x = x + reshape(lookup(x, T, top_k(reshape(sum(x, -1), [B, T]), 1)), [B, 1, 8])
+END
+refuses 1 "^best_positions.tfg:6:30: error: top_k.* depends on later positions.*it chooses among the positions of the whole text" \
+    "$tfc" dump best_positions.tfg --function decode_step --stage graph
+text best_features <<'END'
+x = x * reshape(e[argmax(x)], [B, T, 8]) + sum(pick(x, top_k(x, 3)), -1)
+END
+"$tfc" dump best_features.tfg --function decode_step --stage graph | grep -q ' = top_k ' || fail "best_features: no top_k"
+if [ -z "${TFC_SHORT:-}" ]; then
+    passes best_features.tfg
+    decoded best_features
+fi

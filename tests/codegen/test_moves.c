@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- other coordinates ---- */
@@ -215,6 +216,37 @@ static void lookup_adds(Case *c, int64_t n)
                ->op);
 }
 
+/* Every third element is 1, the first three of the last column NaN, inf, -inf. */
+static Value *unsorted(Case *c, DType dtype, int rank, const Dim *dims)
+{
+    Value *x = dtype == DT_I32 ? case_index(c, rank, dims, 9) : case_input(c, dtype, rank, dims);
+    BatchShape shape = case_batch(c);
+    Elements *own = elements_of(&shape, x);
+    const int64_t columns = own->dims[rank - 1];
+    const double special[] = {NAN, INFINITY, -INFINITY};
+    for (int64_t i = 0; i < own->count; i++) {
+        if (i % 3 == 0)
+            own->data[i] = 1;
+        if (dtype != DT_I32 && columns && i % columns == columns - 1 && i / columns < 3)
+            own->data[i] = special[i / columns];
+    }
+    return x;
+}
+
+static void top_ks(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    const Dim B = case_dim(c->B), S = case_dim(c->S), T = case_dim(c->T);
+    const Dim few = n_of(n < 3 ? n : 3);
+    case_check(c, build_top_k(b, unsorted(c, c->real, DIMS(B, S, n_of(n))), few)->op);
+    case_check(c, build_top_k(b, unsorted(c, c->real, DIMS(n_of(5), n_of(n))), n_of(1))->op);
+    case_check(c, build_top_k(b, unsorted(c, DT_I32, DIMS(B, n_of(n))), few)->op);
+    /* along positions: fewer in some rows, as many as another dimension has, of heads */
+    case_check(c, build_top_k(b, unsorted(c, c->real, DIMS(B, S)), n_of(4))->op);
+    case_check(c, build_top_k(b, unsorted(c, c->real, DIMS(B, n_of(2), T)), S)->op);
+    case_check(c, build_top_k(b, unsorted(c, c->real, DIMS(B, S, T)), n_of(2))->op);
+}
+
 static void appends(Case *c, int64_t n)
 {
     Value *cache = case_input(c, c->real, DIMS(case_dim(c->R), case_dim(c->P), n_of(2), n_of(n)));
@@ -252,15 +284,16 @@ static void ctc_loss(Case *c, int64_t n)
 static void strided_rows(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {gathers, concats,     column_sums, scatters,
-                         lookups, lookup_adds, appends,     moves};
+    CaseBody bodies[] = {gathers,     concats, column_sums, scatters, lookups,
+                         lookup_adds, top_ks,  appends,     moves};
     in_strides(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
 static void edge_batches(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {column_sums, scatters, lookups, lookup_adds, gathers, transpose_ragged};
+    CaseBody bodies[] = {column_sums, scatters, lookups,         lookup_adds,
+                         top_ks,      gathers,  transpose_ragged};
     in_edge_batches(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
@@ -280,6 +313,7 @@ IN_WIDTHS(column_to_scalar)
 IN_WIDTHS(scatters)
 IN_WIDTHS(lookups)
 IN_WIDTHS(lookup_adds)
+IN_WIDTHS(top_ks)
 IN_WIDTHS(appends)
 ONCE(ctc_loss)
 
@@ -302,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_scatters),
         cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_lookup_adds),
+        cmocka_unit_test(test_top_ks),
         cmocka_unit_test(test_appends),
         cmocka_unit_test(test_ctc_loss),
         cmocka_unit_test(strided_rows),

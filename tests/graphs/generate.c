@@ -32,6 +32,7 @@ static const struct {
     {grow_gather,        3},
     {grow_scatter,       3},
     {grow_lookup,        4},
+    {grow_top_k,         3},
     {grow_source,        4},
     {block_norm,         1},
     {block_feed_forward, 1},

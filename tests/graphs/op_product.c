@@ -344,6 +344,34 @@ Item *grow_lookup(Grow *g)
                     -most, most);
 }
 
+Item *grow_top_k(Grow *g)
+{
+    Item *x = pick(g, is_number);
+    const int last = x ? x->value->type.rank - 1 : -1;
+    if (last < 0)
+        return NULL;
+    Value *value = x->value;
+    const Dim n = value->type.dims[last];
+    const int batch = dim_is_const(n) ? NO_SYMBOL : g->module->symbols.data[n.symbol].batch;
+    if (batch != NO_SYMBOL && type_find_dim(&value->type, batch) < 0)
+        return NULL;
+    Dim k = some_positions(g, &value->type, n);
+    if (dim_is_const(n) && dim_is_const(k) && k.size > n.size)
+        k = n;
+    if (symbol_is_ragged(g->module, k.symbol) &&
+        type_find_dim(&value->type, g->module->symbols.data[k.symbol].batch) < 0)
+        return NULL;
+    Type type = value->type;
+    type.dims[last] = k;
+    Item *index = type_fits(g, &type)
+                      ? add_item(g, build_top_k(&g->b, value, k), -1, (double)dim_extent(g, n) - 1)
+                      : NULL;
+    if (!index || rng_chance(&g->rng, 50))
+        return index;
+    return add_item(g, build_lookup(&g->b, value, index->value, last), fmin(x->lo, 0),
+                    fmax(x->hi, 0));
+}
+
 /* Σ x[position - k] w[k], causal or not. */
 Item *block_convolution(Grow *g)
 {

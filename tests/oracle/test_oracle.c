@@ -109,6 +109,11 @@ static const OracleCase cases[] = {
     {{"f32[2, 3]", "i32[2, 2]"}, {NUMBERS(1, 2, 3, 4, 5, 6), NUMBERS(0, 3, 2, 1)}, "%9 = lookup %0, %1 {axis = 1} : f32[2, 2]", .expected = NUMBERS(1, 0, 6, 5)},
     {{"f32[B, T~, 1]", "i32[B, T~, 1]"}, {NUMBERS(1, 2, 3, 4, 5), NUMBERS(2, 2, 0, 1, 0)}, "%9 = lookup_add %0, %1 {axis = 1, shape = [B, S~, 1]} : f32[B, S~, 1]", .expected = NUMBERS(0, 0, 3, 8)},
     {{"f32[2, 2]", "i32[2]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, 1)}, "%9 = lookup_add %0, %1 {axis = 1, shape = [2, 3]} : f32[2, 3]", .expected = NUMBERS(0, 3, 0, 0, 7, 0)},
+    /* NaN is as inf, equal ones in their order, -1 past a row's elements */
+    {{"f32[2, 4]"}, {NUMBERS(1, 5, NAN, 5, -I, 2, I, NAN)}, "%9 = top_k %0 {shape = [2, 3]} : i32[2, 3]", .expected = NUMBERS(2, 1, 3, 2, 3, 1)},
+    {{"i32[5]"}, {NUMBERS(-3, INT32_MIN, 7, -3, 7)}, "%9 = top_k %0 {shape = [5]} : i32[5]", .expected = NUMBERS(2, 4, 0, 3, 1)},
+    {{"f32[B, S~]"}, {NUMBERS(1, 2, 3, -I)}, "%9 = top_k %0 {shape = [B, 2]} : i32[B, 2]", .expected = NUMBERS(2, 1, 0, -1)},
+    {{"f32[B, T~]"}, {NUMBERS(1, 2, 4, 3, 5)}, "%9 = top_k %0 {shape = [B, S~]} : i32[B, S~]", .expected = NUMBERS(1, 0, -1, 2)},
     {{"f32[B, Q~, 2]"}, {NUMBERS(-1, -2, -3, -4, -5, -6)}, "%1 = param {name = \"cache\"} : f32[B, P~, 2] %9 = append %1, %0 : f32[B, P~, 2]", .expected = NUMBERS(1, 2, 3, 4, -1, -2, -3, -4, -5, -6)},
     /* CTC: row 0 has two frames and the label 1, read by three paths; row 1 has no label, and three
      * blanks */

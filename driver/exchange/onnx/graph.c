@@ -48,12 +48,15 @@ static void write_attribute(Text *node, const OnnxAttr *attr)
     wire_message(node, NODE_attribute, &message);
 }
 
-static void write_node(OnnxGraph *g, const char *output, const char *type, int n_args,
-                       const char *const *args, int n_attrs, const OnnxAttr *attrs)
+/* The output is the last of two if the name of the first, which nothing reads, is given. */
+static void write_node(OnnxGraph *g, const char *first, const char *output, const char *type,
+                       int n_args, const char *const *args, int n_attrs, const OnnxAttr *attrs)
 {
     Text node = {0};
     for (int i = 0; i < n_args; i++)
         wire_string(&node, NODE_input, args[i]);
+    if (first)
+        wire_string(&node, NODE_output, first);
     wire_string(&node, NODE_output, output);
     wire_string(&node, NODE_name,
                 arena_printf(g->job->arena, "%s/%s_%d", g->scope, type, g->n_nodes++));
@@ -63,8 +66,8 @@ static void write_node(OnnxGraph *g, const char *output, const char *type, int n
     wire_message(&g->bytes, GRAPH_node, &node);
 }
 
-const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *const *args,
-                      int n_attrs, const OnnxAttr *attrs)
+static const char *node_output(OnnxGraph *g, bool second, const char *type, int n_args,
+                               const char *const *args, int n_attrs, const OnnxAttr *attrs)
 {
     for (int i = 0; i < n_args; i++)
         if (!args[i])
@@ -73,10 +76,23 @@ const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *co
     const char *output = map_get(&g->nodes, key);
     if (!output) {
         output = arena_printf(g->job->arena, "%%%d", g->n_nodes);
-        write_node(g, output, type, n_args, args, n_attrs, attrs);
+        const char *first = second ? arena_printf(g->job->arena, "%s.first", output) : NULL;
+        write_node(g, first, output, type, n_args, args, n_attrs, attrs);
         map_set(&g->nodes, key, (void *)output);
     }
     return output;
+}
+
+const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *const *args,
+                      int n_attrs, const OnnxAttr *attrs)
+{
+    return node_output(g, false, type, n_args, args, n_attrs, attrs);
+}
+
+const char *onnx_second(OnnxGraph *g, const char *type, int n_args, const char *const *args,
+                        int n_attrs, const OnnxAttr *attrs)
+{
+    return node_output(g, true, type, n_args, args, n_attrs, attrs);
 }
 
 const char *onnx_where(OnnxGraph *g, const char *condition, const char *a, const char *b)
@@ -276,7 +292,7 @@ bool onnx_output(OnnxGraph *g, const char *name, const char *value, const Type *
 {
     if (!value || !take_name(g, name))
         return false;
-    write_node(g, name, "Identity", 1, &value, 0, NULL);
+    write_node(g, NULL, name, "Identity", 1, &value, 0, NULL);
     write_info(g, GRAPH_output, name, onnx_type(type->dtype), type);
     return true;
 }

@@ -48,6 +48,9 @@ OnnxType onnx_type(DType dtype);
  * error. All functions below that take operands do the same. */
 const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *const *args,
                       int n_attrs, const OnnxAttr *attrs);
+/* The second of its two outputs; of a type of nodes that onnx_node does not write. */
+const char *onnx_second(OnnxGraph *g, const char *type, int n_args, const char *const *args,
+                        int n_attrs, const OnnxAttr *attrs);
 static inline const char *onnx_unary(OnnxGraph *g, const char *type, const char *a)
 {
     return onnx_node(g, type, 1, &a, 0, NULL);

@@ -191,6 +191,21 @@ const char *say_lookup(OnnxGraph *g, const Op *op, const char *onnx)
     return onnx_where(g, there, found, onnx_scalar(g, onnx_type(result->dtype), 0));
 }
 
+/* TopK gives the lower index first among equals, too; of NaN it says nothing. */
+const char *say_top_k(OnnxGraph *g, const Op *op, const char *onnx)
+{
+    const Type *x = &op->args[0]->type, *result = &op->results[0].type;
+    Dim n = x->dims[x->rank - 1], k = result->dims[x->rank - 1];
+    if (!dim_is_const(n) || !dim_is_const(k)) {
+        diag_error(
+            &g->job->diags, op->loc,
+            "ONNX has nothing for 'top_k' along a dimension known only when a batch arrives");
+        return NULL;
+    }
+    const char *args[] = {onnx_arg(g, op, 0), onnx_ints(g, 1, &k.size)};
+    return onnx_cast(g, onnx_second(g, onnx, 2, args, 0, NULL), ONNX_INT32);
+}
+
 /* Position p of a row of the cache is position p - length(P) + length(Q) of the new rows, where
  * there is such a one. In the IR it happens in place; here the cache is also an output. */
 const char *say_append(OnnxGraph *g, const Op *op, const char *onnx)

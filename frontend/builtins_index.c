@@ -1,0 +1,184 @@
+/* Functions of positions in a tensor: what stands there, and where the greatest stand. */
+#include "frontend/elab.h"
+
+/* ---- lookup ---- */
+
+/* The axis of x that has the dimension; -1 after a message. */
+static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim)
+{
+    int found = -1;
+    if (dim->kind != VAL_DIM) {
+        elab_error(e, call,
+                   "`lookup` goes along a dimension that a `dim` declares, as in "
+                   "`lookup(x, S, position(S) - 1)`, not %s",
+                   val_text(e, dim));
+        return -1;
+    }
+    for (int i = 0; i < x->type.rank; i++) {
+        if (x->type.dims[i].symbol != dim->symbol)
+            continue;
+        if (found >= 0) {
+            elab_error(e, call, "`lookup`: %s has %s twice", type_text(e, &x->type),
+                       dim_text(e, x->type.dims[i], NULL));
+            return -1;
+        }
+        found = i;
+    }
+    if (found < 0)
+        elab_error(e, call, "`lookup`: %s does not have the dimension %s", type_text(e, &x->type),
+                   dim_text(e, dim_symbol(dim->symbol), NULL));
+    return found;
+}
+
+/* The positions, as an array. */
+static Value *positions_of(Elab *e, const Node *call, Val val)
+{
+    int64_t whole;
+    if (val.kind == VAL_NUMBER && whole_number(&val, &whole) && whole == (int32_t)whole)
+        return build_const(&e->b, DT_I32, val.number);
+    if (val.kind == VAL_TENSOR && val.tensor->type.dtype == DT_I32)
+        return val.tensor;
+    if (val.kind != VAL_ERROR)
+        elab_error(e, call, "`%s`: positions are whole numbers, not %s; `int(…)` makes them",
+                   call->name, val_text(e, &val));
+    return NULL;
+}
+
+/* Where the dimensions of the index come in the result of a lookup along `axis` of x: those that x
+ * has, the axis aside, where x has them; the others, *n_new, in place of the axis. False after a
+ * message. */
+static bool place_positions(Elab *e, const Node *call, const Type *x, int axis, const Type *index,
+                            int *n_new, int place[MAX_RANK])
+{
+    *n_new = 0;
+    for (int i = 0; i < index->rank; i++) {
+        place[i] = -1;
+        for (int a = 0; a < x->rank && !dim_is_const(index->dims[i]); a++)
+            if (a != axis && dim_equal(x->dims[a], index->dims[i]))
+                place[i] = a;
+        if (place[i] < 0)
+            place[i] = axis + (*n_new)++;
+        else if (place[i] > axis)
+            place[i] += MAX_RANK; /* behind all new ones */
+        if (i && place[i] <= place[i - 1]) {
+            elab_error(e, call,
+                       "`lookup`: the dimensions of the positions %s are not in the order "
+                       "of %s",
+                       type_text(e, index), type_text(e, x));
+            return false;
+        }
+    }
+    if (x->rank - 1 + *n_new > MAX_RANK) {
+        elab_error(e, call, "`lookup`: a tensor has at most %d dimensions", MAX_RANK);
+        return false;
+    }
+    for (int i = 0; i < index->rank; i++)
+        if (place[i] >= MAX_RANK)
+            place[i] += (*n_new ? *n_new : 1) - 1 - MAX_RANK;
+    return true;
+}
+
+/* lookup(x, S, index): op lookup has one axis for the positions, the others broadcast. */
+Val builtin_lookup(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_tensor(e, call, args[0]), *index = x ? positions_of(e, call, args[2]) : NULL;
+    int axis = index ? axis_of_dim(e, call, x, &args[1]) : -1, n_new, place[MAX_RANK];
+    if (axis < 0)
+        return val_error();
+    x = with_batch(e, x, &axis);
+    if (!x || !place_positions(e, call, &x->type, axis, &index->type, &n_new, place))
+        return val_error();
+    Dim table[MAX_RANK], positions[MAX_RANK], result[MAX_RANK];
+    int rank = 0, n = 0;
+    for (int a = 0; a < x->type.rank; a++)
+        for (int k = 0; k < (a == axis && n_new > 1 ? n_new : 1); k++, rank++) {
+            table[rank] = k ? dim_const(1) : x->type.dims[a];
+            positions[rank] = dim_const(1);
+        }
+    for (int i = 0; i < index->type.rank; i++)
+        positions[place[i]] = index->type.dims[i];
+    Value *y = build_lookup(&e->b, build_reshape(&e->b, x, rank, table),
+                            build_reshape(&e->b, index, rank, positions), axis);
+    if (y && n_new == 0) {
+        for (int a = 0; a < rank; a++)
+            if (a != axis)
+                result[n++] = y->type.dims[a];
+        y = build_reshape(&e->b, y, n, result);
+    }
+    Val val = val_tensor(e, call, y);
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, val.tensor, x);
+    return val;
+}
+
+/* ---- along the last axis ---- */
+
+/* A tensor of numbers with a last axis; NULL after a message. */
+static Value *numbers_in_rows(Elab *e, const Node *call, Val val)
+{
+    Value *x = as_tensor(e, call, val);
+    if (x && x->type.rank && x->type.dtype != DT_BOOL)
+        return x;
+    if (x)
+        elab_error(e, call, "`%s` takes numbers along a last axis, not %s", call->name,
+                   type_text(e, &x->type));
+    return NULL;
+}
+
+/* The value without its last axis, which has one element. */
+static Value *without_last(Elab *e, Value *x)
+{
+    return x ? build_reshape(&e->b, x, x->type.rank - 1, x->type.dims) : NULL;
+}
+
+/* pick(x, index): of x [.., n] the elements at [.., k] or, one of each row, at [..]. */
+Val builtin_pick(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_tensor(e, call, args[0]), *index = x ? positions_of(e, call, args[1]) : NULL;
+    if (!index)
+        return val_error();
+    int rank = x->type.rank, missing = rank - index->type.rank;
+    if (rank < 1 || missing < 0 || missing > 1)
+        return elab_error(e, call,
+                          "`pick`: positions in the rows of %s have as many axes as it, or all but "
+                          "the last, not %s",
+                          type_text(e, &x->type), type_text(e, &index->type));
+    Type at = index->type;
+    at.dims[rank - 1] = missing ? dim_const(1) : at.dims[rank - 1];
+    Value *y = build_lookup(&e->b, x, build_reshape(&e->b, index, rank, at.dims), rank - 1);
+    y = missing ? without_last(e, y) : y;
+    Val val = val_tensor(e, call, y);
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, y, missing ? index : x);
+    return val;
+}
+
+/* top_k(x, k): where the k greatest of each row stand. k is a dimension along positions that have
+ * one. */
+Val builtin_top_k(Elab *e, const Node *call, Val *args)
+{
+    Value *x = numbers_in_rows(e, call, args[0]);
+    Dim k;
+    if (!x || !dim_of(e, call, &args[1], &k))
+        return val_error();
+    Dim n = x->type.dims[x->type.rank - 1];
+    if (dim_is_const(k) && (k.size < 1 || (dim_is_const(n) && k.size > n.size)))
+        return elab_error_of(e, call, &args[1],
+                             "`top_k`: of the %s elements of %s there are no %lld",
+                             dim_text(e, n, NULL), type_text(e, &x->type), (long long)k.size);
+    Val val = val_tensor(e, call, build_top_k(&e->b, x, k));
+    if (val.kind == VAL_TENSOR) {
+        copy_dim_names(e, val.tensor, x);
+        if (args[1].kind == VAL_NUMBER)
+            dim_names(e, val.tensor)[x->type.rank - 1] = (DimName){args[1].text, args[1].origin};
+    }
+    return val;
+}
+
+/* argmax(x): where the greatest of each row stands, the first of them. */
+Val builtin_argmax(Elab *e, const Node *call, Val *args)
+{
+    Value *x = numbers_in_rows(e, call, args[0]);
+    Value *y = x ? without_last(e, build_top_k(&e->b, x, dim_const(1))) : NULL;
+    return x ? val_tensor(e, call, y) : val_error();
+}
