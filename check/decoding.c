@@ -81,7 +81,7 @@ typedef struct Way {
 } Way;
 
 /* The stepped logits beside forward's, relative to the greatest logit; negative after an error. */
-static double compare_steps(Stepper *stepper, const Tokens *sources, const Tokens *targets,
+static double compare_steps(Stepper *stepper, const Sources *sources, const Tokens *targets,
                             int32_t n, Way way, const float *logits)
 {
     int32_t first[ROWS], longest = 0, at = 0;
@@ -90,7 +90,7 @@ static double compare_steps(Stepper *stepper, const Tokens *sources, const Token
         at += targets[b].n;
         longest = targets[b].n > longest ? targets[b].n : longest;
     }
-    if (n > ROWS || at > TOKENS || !stepper->begin(stepper->self, sources, n, n))
+    if (n > ROWS || at > TOKENS || !stepper->begin(stepper->self, sources, n))
         return -1;
     Distance distance = {0, 1e-30};
     LogitChunk c;
@@ -120,13 +120,17 @@ static bool reads(const TfcProgram *program, const char *input)
     return false;
 }
 
-/* An input of the program beside the sentences and the tokens so far, or NULL. */
-static const char *other_input(const TfcProgram *program, const ModelPorts *ports)
+/* An input of the program beside what is decoded from and the tokens so far, or NULL. */
+static const char *other_input(const TfcProgram *program, const Feed *feed)
 {
-    for (int i = 0; i < program->n_inputs; i++)
-        if (strcmp(program->inputs[i].name, ports->target) &&
-            (!ports->source || strcmp(program->inputs[i].name, ports->source)))
-            return program->inputs[i].name;
+    for (int i = 0; i < program->n_inputs; i++) {
+        const char *name = program->inputs[i].name;
+        bool is_fed = !strcmp(name, feed->target) || (feed->source && !strcmp(name, feed->source));
+        for (int c = 0; c < feed->n_columns; c++)
+            is_fed = is_fed || !strcmp(name, feed->columns[c]);
+        if (!is_fed)
+            return name;
+    }
     return NULL;
 }
 
@@ -146,7 +150,7 @@ bool check_decoding(Check *check)
         variant_close(&v);
         return true;
     }
-    const char *other = ok ? other_input(v.program, &inference.ports) : NULL;
+    const char *other = ok ? other_input(v.program, &inference.feed) : NULL;
     if (other) {
         check_row(
             check, name, CHECK_SKIPPED,
@@ -164,15 +168,17 @@ bool check_decoding(Check *check)
     ok = ok && inference_prepare_decode(&inference) &&
          weights_initialise(check->job, v.session.model, v.store, check->seed) &&
          variant_feed(check, &v, &shape) && variant_run(check, &v);
+    const TfcProgram *encode = inference.programs.encode;
+    Sources sources;
+    ok = ok && (!encode || tensors_sources(&v.binding, &inference.feed, encode, &sources));
     if (ok) {
-        const char *source = inference.ports.source;
         const Tokens *targets = rows_of(check, &v, inference.ports.target);
         int32_t n = (int32_t)find_made(&v, inference.ports.target)->dims[0];
-        const Tokens *sources = source ? rows_of(check, &v, source) : NULL;
         const float *logits = exec_output(v.exec, inference.ports.logits);
         double error = 0;
         for (size_t i = 0; i < sizeof ways / sizeof *ways && error >= 0; i++) {
-            double apart = compare_steps(&inference.stepper, sources, targets, n, ways[i], logits);
+            double apart = compare_steps(&inference.stepper, encode ? &sources : NULL, targets, n,
+                                         ways[i], logits);
             error = apart < 0 ? apart : fmax(error, apart);
         }
         check_row(check, name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,

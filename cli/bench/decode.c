@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "driver/run/inference.h"
 #include "driver/run/weights.h"
+#include "driver/values/synthetic.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,17 +23,29 @@ static Tokens *make_texts(Arena *arena, int64_t n, int64_t length, int64_t vocab
     return texts;
 }
 
-/* A batch of a step; every worker has one of the same sizes. */
+/* A batch of a step, which every worker decodes.
+ *   sources   NULL: the model encodes nothing */
 typedef struct DecodeStep {
-    const Inference *inference;
     const Bench *options;
     Lengths lengths;
+    const Sources *sources;
 } DecodeStep;
+
+/* Made-up sources of those lengths. False after an error. */
+static bool make_sources(const Inference *inference, const Lengths *lengths, Sources *out)
+{
+    Binding binding = {.job = inference->job};
+    const SyntheticOptions shape = {.batch = lengths->batch,
+                                    .source_length = lengths->source,
+                                    .target_length = lengths->target,
+                                    .seed = 1};
+    synthetic_inputs(&binding, inference->session->model->module, &shape);
+    return tensors_sources(&binding, &inference->feed, inference->programs.encode, out);
+}
 
 static int64_t decode_task(void *context, Stepper *stepper, int64_t batch)
 {
     const DecodeStep *step = context;
-    const Inference *inference = step->inference;
     const Bench *o = step->options;
     const Lengths *lengths = &step->lengths;
     (void)batch;
@@ -46,12 +59,10 @@ static int64_t decode_task(void *context, Stepper *stepper, int64_t batch)
     settings.until_eos = false;
     Arena *arena = arena_new();
     const int64_t vocab = stepper->vocab;
-    Tokens *sources =
-        inference->ports.source ? make_texts(arena, lengths->batch, lengths->source, vocab) : NULL;
     Tokens *prompts = prefill ? make_texts(arena, lengths->batch, lengths->target, vocab) : NULL;
     Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
-    bool ok = decode_batch(stepper, &settings, sources, prompts, NULL, (int32_t)lengths->batch,
-                           arena, results);
+    bool ok = decode_batch(stepper, &settings, step->sources, prompts, NULL,
+                           (int32_t)lengths->batch, arena, results);
     arena_free(arena);
     return ok ? lengths->batch * lengths->target : -1;
 }
@@ -68,10 +79,13 @@ bool bench_decode(Session *session, const Bench *o, Store *store, BenchMeasured 
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         Lengths lengths = bench_lengths(o, &inference.ports, i);
         const double tokens = (double)(workers * lengths.batch * lengths.target);
-        DecodeStep step = {&inference, o, lengths};
+        Sources sources;
+        DecodeStep step = {o, lengths, inference.programs.encode ? &sources : NULL};
+        ok = !step.sources || make_sources(&inference, &lengths, &sources);
         trace_use(i >= 0 ? m->trace : NULL);
         double start = clock_seconds();
-        ok = inference_run_workers(&inference, workers, decode_task, &step) || job_no_memory(job);
+        ok = ok &&
+             (inference_run_workers(&inference, workers, decode_task, &step) || job_no_memory(job));
         double seconds = clock_seconds() - start;
         bench_end_step(session, o, m, i, seconds);
         if (i == -o->warm_up)

@@ -179,6 +179,8 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                          "%s: the model does not translate; tfc generate is for language models, "
                          "tfc predict for those that read tables",
                          run->path);
+    if (!run_reads_lines(job, run))
+        return false;
     int ranks = ranks_count(o->common.ranks);
     TextList input = o->input;
     if (!input.count)

@@ -215,15 +215,6 @@ static bool is_fed(const ModelPorts *ports, const char *name)
     return false;
 }
 
-const char *ports_column_read(const ModelPorts *ports, const Function *function)
-{
-    FOR_OPS (op, &function->body)
-        for (int c = 0; op->kind == OP_input && c < ports->n_columns && c < MOST_COLUMNS; c++)
-            if (!strcmp(op_string(ports->columns[c], ATTR_name), op_string(op, ATTR_name)))
-                return op_string(op, ATTR_name);
-    return NULL;
-}
-
 /* A dimension of the input that is made of others, so that data cannot say how long it is;
  * NO_SYMBOL: there is none. */
 static int made_symbol(const Module *module, const Op *input)

@@ -38,8 +38,6 @@ bool ports_predict(const ModelPorts *ports);
 const char *ports_field(const Op *input);
 /* The input of this name, as the model declares it; NULL: there is none. */
 const Op *ports_input(const Module *module, const char *name);
-/* The first input of the function that a column feeds; NULL: it reads none. */
-const char *ports_column_read(const ModelPorts *ports, const Function *function);
 /* The kind of corpus that batches are made of. `lines`: for a language model, each line is a text
  * of its own; otherwise all lines are one stream. */
 CorpusKind ports_kind(const ModelPorts *ports, bool lines);

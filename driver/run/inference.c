@@ -181,29 +181,12 @@ bool inference_prepare_score(Inference *inference, bool own)
     return ok;
 }
 
-/* Whether decoding reads no column: it answers lines of text. */
-static bool check_columns(const void *context, const Incremental *incremental)
-{
-    const Inference *inference = context;
-    const Function *functions[] = {incremental->encode, incremental->decode_step};
-    for (int i = 0; i < 2; i++) {
-        const char *column =
-            functions[i] ? ports_column_read(&inference->ports, functions[i]) : NULL;
-        if (column)
-            return job_error(inference->job,
-                             "%s reads the column `%s`: texts are decoded from their source alone",
-                             inference->session->model->path, column);
-    }
-    return true;
-}
-
 static bool prepare_programs(Inference *inference)
 {
     Incremental incremental;
     StepperPrograms *programs = &inference->programs;
     if (!session_incremental(inference->session, &incremental, &programs->target,
-                             &programs->logits) ||
-        !check_columns(inference, &incremental))
+                             &programs->logits))
         return false;
     if (inference->shortlist) {
         programs->shortlist = inference->shortlist;
@@ -212,6 +195,7 @@ static bool prepare_programs(Inference *inference)
                               &inference->job->diags))
             return false;
     }
+    programs->feed = &inference->feed;
     programs->decode_step = inference_add_program(inference, incremental.decode_step);
     programs->encode = incremental.encode && programs->decode_step
                            ? inference_add_program(inference, incremental.encode)
@@ -256,7 +240,7 @@ bool inference_prepare_decode(Inference *inference)
 bool inference_prepare_decode_or_note(Inference *inference, const char *without, const char *more)
 {
     Diagnostics why;
-    if (session_decodes(inference->session, check_columns, inference, &why))
+    if (session_decodes(inference->session, NULL, NULL, &why))
         return inference_prepare_decode(inference);
     diag_note(&inference->job->diags, (Loc){0},
               "%s: the model cannot go on with a text token by token (tfc check tells why%s)",

@@ -14,6 +14,36 @@ typedef struct DecodedCorpus {
     Decoded *results;
 } DecodedCorpus;
 
+/* Of a row with a source; its answer is empty. */
+static bool has_no_source(const Corpus *corpus, int64_t row)
+{
+    return corpus->source.n && !rows_length(&corpus->source, row);
+}
+
+/* Whether the model or a member encodes along the side. */
+static bool encodes_side(const Inference *inference, int side)
+{
+    bool found = false;
+    for (int m = 0; m <= inference->n_members && !found; m++) {
+        const Inference *member = m ? inference->members[m - 1] : inference;
+        const TfcProgram *encode = member->programs.encode;
+        const char *dim = member->feed.dims[side];
+        for (int i = 0; encode && dim && i < encode->n_dims; i++)
+            found = found || !strcmp(encode->dims[i].name, dim);
+    }
+    return found;
+}
+
+/* Results do not depend on what else lies in a row, such as the length of its reference. */
+static Sources sources_of(const Inference *inference, const Batch *batch)
+{
+    Sources sources = feed_sources_of(batch);
+    for (int side = SIDE_TARGET; side < MOST_SIDES; side++)
+        if (!encodes_side(inference, side))
+            sources.lengths[side] = NULL;
+    return sources;
+}
+
 /* Returns the tokens of the batch's results and sources; -1: memory ran out. */
 static int64_t decode_rows(const DecodedCorpus *d, Stepper *stepper, const Batch *batch,
                            Arena *arena)
@@ -21,26 +51,23 @@ static int64_t decode_rows(const DecodedCorpus *d, Stepper *stepper, const Batch
     const Tokens *given = d->inference->prefixes;
     int64_t n = batch->shape.rows, tokens = 0;
     Arena *scratch = arena_new();
-    Tokens *sources = ARENA_ARRAY(scratch, Tokens, n + 1);
+    const Sources sources = sources_of(d->inference, batch);
     int64_t *numbers = ARENA_ARRAY(scratch, int64_t, n + 1);
     Decoded *decoded = ARENA_ARRAY(scratch, Decoded, n + 1);
     Tokens *prefixes = ARENA_ARRAY(scratch, Tokens, n + 1);
     DecodeSettings settings = *d->settings;
     if (given)
         settings.prefixes = prefixes;
-    int32_t offset = 0;
     for (int64_t i = 0; i < n; i++) {
-        sources[i] = (Tokens){batch->source + offset, batch->lengths[SIDE_SOURCE][i]};
         numbers[i] = d->corpus->line[batch->row[i]];
         if (given)
             prefixes[i] = given[numbers[i]];
-        offset += batch->lengths[SIDE_SOURCE][i];
     }
-    bool ok = decode_batch(stepper, &settings, sources, NULL, numbers, (int32_t)n, arena, decoded);
+    bool ok = decode_batch(stepper, &settings, &sources, NULL, numbers, (int32_t)n, arena, decoded);
     for (int64_t i = 0; ok && i < n; i++) {
-        bool is_empty = !rows_length(&d->corpus->source, batch->row[i]);
+        bool is_empty = has_no_source(d->corpus, batch->row[i]);
         d->results[batch->row[i]] = is_empty ? (Decoded){0} : decoded[i];
-        tokens += sources[i].n + (decoded[i].n ? decoded[i].best->n : 0);
+        tokens += sources_longest(&sources, (int32_t)i) + (decoded[i].n ? decoded[i].best->n : 0);
     }
     arena_free(scratch);
     return ok ? tokens : -1;
@@ -100,7 +127,7 @@ bool inference_check_numbers(const Inference *inference, const Corpus *corpus,
                              const Decoded *results)
 {
     for (int64_t i = 0; i < corpus->n; i++)
-        if (rows_length(&corpus->source, i) && !decoded_has_numbers(&results[i]))
+        if (!has_no_source(corpus, i) && !decoded_has_numbers(&results[i]))
             return inference_no_numbers(inference, arena_printf(inference->job->arena, "line %lld",
                                                                 (long long)corpus->line[i] + 1));
     return true;

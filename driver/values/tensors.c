@@ -312,3 +312,27 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec)
     }
     return true;
 }
+
+bool tensors_sources(Binding *binding, const Feed *feed, const TfcProgram *encode, Sources *out)
+{
+    const BoundDim *batch = feed->batch ? binding_dim(binding, feed->batch) : NULL;
+    const int32_t **columns = ARENA_ARRAY(binding->job->arena, const int32_t *, MOST_COLUMNS);
+    *out = (Sources){.n = batch ? (int32_t)batch->extent : 0, .columns = columns};
+    for (int side = 0; side < MOST_SIDES; side++) {
+        const BoundDim *dim =
+            feed->dims[side] && side != SIDE_TARGET ? binding_dim(binding, feed->dims[side]) : NULL;
+        out->lengths[side] = dim ? dim->length : NULL;
+    }
+    for (int i = 0; i < encode->n_inputs; i++) {
+        const TfcPort *port = &encode->inputs[i];
+        const void *data = pack_input(binding, encode, port, tensors_find(binding, port->name));
+        if (!data)
+            return false;
+        if (feed->source && !strcmp(port->name, feed->source))
+            out->tokens = data;
+        for (int c = 0; c < feed->n_columns; c++)
+            if (!strcmp(port->name, feed->columns[c]))
+                columns[c] = data;
+    }
+    return true;
+}

@@ -4,7 +4,7 @@
 #define DRIVER_VALUES_TENSORS_H
 
 #include "driver/values/packing.h"
-#include "runtime/exec/exec.h"
+#include "runtime/decode/sources.h"
 
 /* The tensor of an input: from the file, from `made`, or made now ("tgt.next" from "tgt") and added
  * to `made`. NULL: there is none. */
@@ -18,5 +18,8 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec);
 /* Gives the executor the program's dimensions as they are bound. False after an error: a dimension
  * is not bound, or is longer than its table of positions (Binding.module). */
 bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec);
+/* The bound inputs of a program `encode` as what sentences are decoded from, in the job's arena.
+ * False after an error. */
+bool tensors_sources(Binding *binding, const Feed *feed, const TfcProgram *encode, Sources *out);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "runtime/data/labels.h"
 #include "runtime/data/safetensors.h"
+#include "runtime/data/sides.h"
 #include "runtime/data/vocabulary.h"
 
 typedef enum ColumnKind {
@@ -16,9 +17,6 @@ typedef enum ColumnKind {
     COLUMN_INTEGERS, /* numbers between blanks, commas or brackets, as the next */
     COLUMN_FLOATS
 } ColumnKind;
-
-/* The sides of a row: its source, its target and the further ragged dimensions of columns. */
-enum { SIDE_SOURCE, SIDE_TARGET, MOST_SIDES = 8, MOST_COLUMNS = 16 };
 
 /* HideRule: how tokens of a text are hidden (hiding.h).
  *   rate          the share that is chosen; 0: none is

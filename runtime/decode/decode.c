@@ -39,9 +39,11 @@ int32_t decode_width(const DecodeSettings *settings)
     return settings->sample ? draws : settings->beam;
 }
 
-static int32_t longest_result(const DecodeSettings *settings, const Tokens *source)
+static int32_t longest_result(const DecodeSettings *settings, const Sources *sources,
+                              int32_t sentence)
 {
-    double longest = settings->length_factor * (source ? source->n : 0) + settings->length_extra;
+    const int32_t length = sources ? sources_longest(sources, sentence) : 0;
+    double longest = settings->length_factor * length + settings->length_extra;
     if (settings->length_limit > 0 && longest > settings->length_limit)
         longest = settings->length_limit;
     return longest < INT32_MAX ? (int32_t)longest : INT32_MAX;
@@ -294,7 +296,7 @@ static Tokens forced_tokens(const DecodeSettings *settings, int32_t sentence, Ar
     return (Tokens){ids, prefix.n + 1};
 }
 
-static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *prompts,
+static bool start_searches(Driver *driver, const Sources *sources, const Tokens *prompts,
                            const int64_t *numbers, Arena *arena)
 {
     driver->searches = ARENA_ARRAY(arena, Search, driver->n);
@@ -304,10 +306,9 @@ static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *
         search->rank = driver->settings->alternatives > 0 ? i % driver->each : -1;
         search->width = driver->width;
         search->first_slot = i * driver->width;
-        search->longest =
-            driver->settings->limits
-                ? driver->settings->limits[sentence]
-                : longest_result(driver->settings, sources ? &sources[sentence] : NULL);
+        search->longest = driver->settings->limits
+                              ? driver->settings->limits[sentence]
+                              : longest_result(driver->settings, sources, sentence);
         search->number = numbers ? numbers[sentence] : sentence;
         if (prompts)
             search->prompt = prompts[sentence];
@@ -358,7 +359,7 @@ static bool take_results(const Driver *driver, Search *searches, Arena *arena, D
 }
 
 bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t *may,
-                 const Tokens *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
+                 const Sources *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
                  Arena *arena, Decoded *results)
 {
     int32_t width = decode_width(settings);
@@ -377,7 +378,7 @@ bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t
                      .stride = search_candidates(settings)};
     bool ok = start_searches(&driver, sources, prompts, numbers, scratch) &&
               make_driver(&driver, scratch) &&
-              stepper->begin(stepper->self, sources, n, n * each * width) && feed_unread(&driver) &&
+              stepper->begin(stepper->self, sources, n * each * width) && feed_unread(&driver) &&
               search_all(&driver, scratch);
     for (int32_t i = 0; ok && i < n; i++)
         ok = take_results(&driver, &driver.searches[i * each], arena, &results[i]);
@@ -385,7 +386,7 @@ bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t
     return ok;
 }
 
-bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Sources *sources,
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results)
 {

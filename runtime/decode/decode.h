@@ -66,17 +66,17 @@ bool decoded_has_numbers(const Decoded *decoded);
 
 /* Decodes a batch of n sentences; with a stepper that has `choose` each over the tokens that it may
  * use. numbers[i] is the number of sentence i in the whole input (NULL: i), the key of its random
- * numbers. `sources` is NULL for a model without an encoder. `prompts` (may be NULL) are fed after
- * bos and are no part of results. results[i] gets the results of sentence i, in the arena, which
- * may be one that fails. false: memory ran out, or the batch has more rows or candidates than 32
- * bits count. */
-bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+ * numbers. `sources` has n sentences; NULL: the model has no encoder. `prompts` (may be NULL) are
+ * fed after bos and are no part of results. results[i] gets the results of sentence i, in the
+ * arena, which may be one that fails. false: memory ran out, or the batch has more rows or
+ * candidates than 32 bits count. */
+bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Sources *sources,
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results);
 /* The same over the stepper's `vocab` tokens as they are, without `choose`. may [n, vocab]: whether
  * a sentence may use a token; NULL: each may use all. */
 bool decode_over(Stepper *stepper, const DecodeSettings *settings, const uint8_t *may,
-                 const Tokens *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
+                 const Sources *sources, const Tokens *prompts, const int64_t *numbers, int32_t n,
                  Arena *arena, Decoded *results);
 
 /* ShortlistCalls: what works on a shortlist (shortlist.h). Code that may have none calls these by
@@ -88,7 +88,7 @@ struct ShortlistBatch;
 typedef struct ShortlistCalls {
     bool (*choose)(const struct Shortlist *shortlist, const TokenNeeds *needs,
                    struct ShortlistBatch *batch);
-    bool (*decode)(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+    bool (*decode)(Stepper *stepper, const DecodeSettings *settings, const Sources *sources,
                    const int64_t *numbers, int32_t n, Arena *arena, Decoded *results);
 } ShortlistCalls;
 

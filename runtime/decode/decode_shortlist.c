@@ -54,18 +54,29 @@ static void narrow_settings(Narrowed *narrowed, int32_t n, Arena *arena)
     s->prefixes = prefixes;
 }
 
-/* Chooses the tokens for n sentences: candidates of their sources, and what the settings name: the
- * tokens that begin or end results, and prefixes. False: memory ran out. */
-static bool narrow_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
-                         int32_t n, Arena *arena, Narrowed *out)
+/* Of each sentence; NULL: memory ran out. */
+static const Tokens *source_tokens(const Sources *sources, Arena *arena)
 {
-    TokenNeeds needs = {.n = n, .sources = sources, .prefixes = settings->prefixes};
+    Tokens *tokens = ARENA_ARRAY(arena, Tokens, (int64_t)sources->n + 1);
+    const int32_t *ids = sources->tokens;
+    for (int32_t i = 0; tokens && i < sources->n; ids += tokens[i++].n)
+        tokens[i] = (Tokens){ids, sources->lengths[SIDE_SOURCE][i]};
+    return tokens;
+}
+
+/* Chooses the tokens for all sentences: candidates of their sources, and what the settings name,
+ * which are the tokens that begin or end results, and prefixes. False: memory ran out. */
+static bool narrow_batch(Stepper *stepper, const DecodeSettings *settings, const Sources *sources,
+                         Arena *arena, Narrowed *out)
+{
+    TokenNeeds needs = {
+        .n = sources->n, .sources = source_tokens(sources, arena), .prefixes = settings->prefixes};
     needs.common = common_ids(settings, arena, &needs.n_common);
     *out = (Narrowed){.settings = *settings};
     assert(!settings->go_on); /* of language models alone */
-    if (!needs.common || !stepper->choose(stepper->self, &needs, &out->tokens))
+    if (!needs.sources || !needs.common || !stepper->choose(stepper->self, &needs, &out->tokens))
         return false;
-    narrow_settings(out, n, arena);
+    narrow_settings(out, needs.n, arena);
     return !arena_failed(arena);
 }
 
@@ -81,13 +92,13 @@ static void widen_results(const Narrowed *narrowed, Decoded *results, int32_t n)
 }
 
 static bool decode_shortlisted(Stepper *stepper, const DecodeSettings *settings,
-                               const Tokens *sources, const int64_t *numbers, int32_t n,
+                               const Sources *sources, const int64_t *numbers, int32_t n,
                                Arena *arena, Decoded *results)
 {
     Stepper over = *stepper;
     Narrowed narrowed;
     Arena *scratch = arena_try_new();
-    bool ok = scratch && narrow_batch(stepper, settings, sources, n, scratch, &narrowed);
+    bool ok = scratch && narrow_batch(stepper, settings, sources, scratch, &narrowed);
     if (ok) {
         over.vocab = narrowed.tokens.n;
         ok = decode_over(&over, &narrowed.settings, narrowed.tokens.may, sources, NULL, numbers, n,

@@ -5,43 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_rows(Exec *exec, const char *name, int64_t rows, const int32_t *lengths)
-{
-    int dim = name ? exec_dim(exec, name) : -1;
-    if (dim >= 0)
-        exec_set_ragged(exec, dim, rows, lengths, NULL);
-}
-
 bool feed_shares_lengths(const Feed *feed)
 {
     const char *source = feed->dims[SIDE_SOURCE], *target = feed->dims[SIDE_TARGET];
     return source && target && !strcmp(source, target);
 }
 
+Sources feed_sources_of(const Batch *batch)
+{
+    Sources sources = {.n = (int32_t)batch->shape.rows,
+                       .tokens = batch->source,
+                       .columns = (const int32_t *const *)batch->columns};
+    for (int side = 0; side < MOST_SIDES; side++)
+        sources.lengths[side] = side == SIDE_TARGET ? NULL : batch->lengths[side];
+    return sources;
+}
+
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
 {
-    const int64_t rows = batch->shape.rows;
-    int dim = feed->batch ? exec_dim(exec, feed->batch) : -1;
+    Sources rows = feed_sources_of(batch);
     assert(!feed_shares_lengths(feed) ||
            !memcmp(batch->lengths[SIDE_SOURCE], batch->lengths[SIDE_TARGET],
-                   sizeof(int32_t) * (size_t)rows));
-    if (dim >= 0)
-        exec_set_dim(exec, dim, rows);
-    for (int side = 0; side < MOST_SIDES; side++)
-        set_rows(exec, feed->dims[side], rows, batch->lengths[side]);
-    if (feed->source)
-        exec_input(exec, feed->source, batch->source);
+                   sizeof(int32_t) * (size_t)rows.n));
+    rows.lengths[SIDE_TARGET] = batch->lengths[SIDE_TARGET];
+    feed_sources(exec, feed, &rows);
     if (feed->target)
         exec_input(exec, feed->target, batch->target);
     if (feed->next)
         exec_input(exec, feed->next, batch->target_next);
     if (feed->further)
         exec_input(exec, feed->further, batch->target_further);
-    for (int c = 0; c < feed->n_columns; c++) {
-        exec_input(exec, feed->columns[c], batch->columns[c]);
+    for (int c = 0; c < feed->n_columns; c++)
         if (feed->hidden[c])
             exec_input(exec, feed->hidden[c], batch->hidden[c]);
-    }
 }
 
 int feed_side(const Feed *feed, const char *dim)

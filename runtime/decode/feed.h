@@ -3,25 +3,16 @@
 #define RUNTIME_DECODE_FEED_H
 
 #include "runtime/data/batch.h"
-#include "runtime/exec/exec.h"
-
-/* Feed: the names of a model's inputs and dimensions; NULL: the model has no such one. An input or
- * dimension that a program lacks is skipped.
- *   columns   the inputs that the corpus's columns feed, in their order
- *   hidden    the inputs that get what was hidden of them (hiding.h)
- *   dims      the ragged dimension of each side */
-typedef struct Feed {
-    const char *source, *target, *next, *further;
-    const char *columns[MOST_COLUMNS], *hidden[MOST_COLUMNS];
-    int n_columns;
-    const char *batch, *dims[MOST_SIDES];
-} Feed;
+#include "runtime/decode/sources.h"
 
 /* Whether source and target share a ragged dimension: every row then has the same number of tokens
  * on either side (CorpusOptions.same_lengths). */
 bool feed_shares_lengths(const Feed *feed);
 /* The side whose ragged dimension has this name; -1: none. */
 int feed_side(const Feed *feed, const char *dim);
+/* What the rows of a batch can be decoded from: all but the target and what comes of it. Valid
+ * while the batch does not change. */
+Sources feed_sources_of(const Batch *batch);
 /* Gives a batch to the executor. It is not copied: it must not change until the program has run. */
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch);
 /* The shape of a batch as exec_reserve takes it: program->n_dims entries. */

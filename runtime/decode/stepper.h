@@ -6,6 +6,8 @@
 #ifndef RUNTIME_DECODE_STEPPER_H
 #define RUNTIME_DECODE_STEPPER_H
 
+#include "runtime/decode/sources.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,9 +51,10 @@ typedef struct ChosenTokens {
 typedef struct Stepper {
     void *self;
     int32_t vocab; /* tokens of the whole vocabulary */
-    /* Begins n sentences with slots 0 … n_slots-1, all empty. Sources are read only by models
-     * that have an encoder. false: memory ran out; only `begin` or `free` may follow. */
-    bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
+    /* Begins sentences with slots 0 … n_slots-1, all empty. Sources are read only by models that
+     * have an encoder; NULL: there are none. false: memory ran out; only `begin` or `free` may
+     * follow. */
+    bool (*begin)(void *self, const Sources *sources, int32_t n_slots);
     /* For each r < n, feeds the next counts[r] >= 1 tokens to slot[r], which belongs to
      * sentence[r]. No slot twice. counts NULL: one token each. Returns logits [tokens fed, vocab],
      * valid until the next call. NULL: memory ran out, and nothing was fed; with an ensemble

@@ -38,10 +38,9 @@ typedef struct Memory {
 typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
-    int dim_rows, dim_new, dim_past, dim_encode_source;
+    int dim_rows, dim_new, dim_past;
     int dim_chosen, dim_encode_chosen; /* of a shortlist's ids; -1: there is none */
     ExecDim *room;                     /* the shape that the step's slab is planned for */
-    const char *source;
     Memory *memories;
     int n_memories;
     SourceDim *sources;
@@ -212,43 +211,30 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
     return ok;
 }
 
-static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
+static bool encode_sources(ExecStepper *s, const Sources *sources)
 {
-    int64_t total = 0;
-    for (int32_t i = 0; i < n; i++)
-        total += sources[i].n;
-    int32_t *ids = malloc(sizeof(int32_t) * (size_t)(total + 1)),
-            *lengths = malloc(sizeof(int32_t) * ((size_t)n + 1));
-    bool ok = ids && lengths;
-    for (int32_t i = 0, at = 0; ok && i < n; at += lengths[i++]) {
-        lengths[i] = sources[i].n;
-        if (sources[i].n)
-            memcpy(ids + at, sources[i].ids, sizeof(int32_t) * (size_t)sources[i].n);
-    }
-    if (ok)
-        exec_set_ragged(s->encode, s->dim_encode_source, n, lengths, NULL);
-    if (ok && s->programs.shortlist) {
+    feed_sources(s->encode, s->programs.feed, sources);
+    if (s->programs.shortlist) {
         exec_set_dim(s->encode, s->dim_encode_chosen, s->batch.chosen.n);
         exec_input(s->encode, s->programs.shortlist->input, s->batch.list);
     }
-    ok = ok && exec_input(s->encode, s->source, ids) && exec_run(s->encode);
-    free(lengths);
-    free(ids);
-    for (int i = 0; ok && i < s->n_memories; i++)
+    if (!exec_run(s->encode))
+        return false;
+    for (int i = 0; i < s->n_memories; i++)
         s->memories[i].encoded = exec_output(s->encode, s->memories[i].name);
-    for (int i = 0; ok && i < s->n_sources; i++)
+    for (int i = 0; i < s->n_sources; i++)
         s->sources[i].sentences = &exec_dims(s->encode)[s->sources[i].encode];
-    return ok;
+    return true;
 }
 
-static bool stepper_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+static bool stepper_begin(void *self, const Sources *sources, int32_t n_slots)
 {
     ExecStepper *s = self;
     for (int32_t i = 0; i < s->n_slots; i++)
         s->slot_length[i] = 0;
     if (!reserve_caches(s, n_slots, FIRST_CAPACITY) || !reserve_rows(s, n_slots))
         return false;
-    return (!s->encode || n == 0 || encode_sources(s, sources, n)) && reserve_step(s);
+    return (!s->encode || !sources->n || encode_sources(s, sources)) && reserve_step(s);
 }
 
 static bool stepper_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
@@ -424,18 +410,6 @@ static bool find_caches(ExecStepper *s)
     return true;
 }
 
-/* The one input of encode: tokens [B, S~]. */
-static bool find_source(ExecStepper *s)
-{
-    const TfcProgram *encode = s->programs.encode;
-    for (int i = 0; i < encode->n_inputs; i++)
-        if (encode->inputs[i].type == TFC_I32 && encode->inputs[i].shape.rank == 2) {
-            s->source = encode->inputs[i].name;
-            s->dim_encode_source = ragged_dim(encode, &encode->inputs[i].shape);
-        }
-    return s->source != NULL;
-}
-
 /* The dimension of a shortlist's ids in both programs. */
 static void find_shortlist(ExecStepper *s, const TfcPort *logits)
 {
@@ -473,7 +447,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     if (!s)
         return false;
     s->programs = *programs;
-    s->dim_rows = s->dim_new = s->dim_past = s->dim_encode_source = -1;
+    s->dim_rows = s->dim_new = s->dim_past = -1;
     s->dim_chosen = s->dim_encode_chosen = -1;
     const TfcPort *target = stepper_port(programs->decode_step->inputs,
                                          programs->decode_step->n_inputs, programs->target);
@@ -486,7 +460,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
-              find_caches(s) && (!programs->encode || find_source(s)) && find_sources(s);
+              find_caches(s) && find_sources(s);
     find_shortlist(s, logits);
     const Shortlist *shortlist = programs->shortlist;
     *out = (Stepper){.self = s,

@@ -9,6 +9,7 @@
 typedef struct StepperPrograms {
     const TfcProgram *encode; /* NULL for a decoder-only model */
     const TfcProgram *decode_step;
+    const Feed *feed;   /* of encode, which outlives the stepper; without encode NULL */
     const char *target; /* input of decode_step: the new tokens of each row, i32[B, Q~] */
     const char *logits; /* output of decode_step: [B, Q~, V], or, with a shortlist, [B, Q~, K] */
 

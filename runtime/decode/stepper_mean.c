@@ -29,12 +29,12 @@ static bool mean_reserve_rows(MeanStepper *s, int32_t rows)
     return s->rows > 0;
 }
 
-static bool mean_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+static bool mean_begin(void *self, const Sources *sources, int32_t n_slots)
 {
     MeanStepper *s = self;
     bool ok = mean_reserve_rows(s, n_slots);
     for (int32_t i = 0; ok && i < s->n; i++)
-        ok = s->members[i].begin(s->members[i].self, sources, n, n_slots);
+        ok = s->members[i].begin(s->members[i].self, sources, n_slots);
     return ok;
 }
 

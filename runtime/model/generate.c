@@ -39,7 +39,9 @@ int session_prepare_decode(TfcSession *session)
     const TfcModel *model = session->loaded->model;
     if (!session_program(session, TFC_DECODE_STEP))
         return TFC_ERROR_FUNCTION;
-    StepperPrograms programs = {.encode = session->loaded->variant->programs[TFC_ENCODE],
+    const TfcProgram *encode = session->loaded->variant->programs[TFC_ENCODE];
+    StepperPrograms programs = {.encode = encode,
+                                .feed = encode ? &session->feed : NULL,
                                 .decode_step = session->loaded->variant->programs[TFC_DECODE_STEP],
                                 .target = model->target,
                                 .logits = model->logits,
@@ -48,6 +50,8 @@ int session_prepare_decode(TfcSession *session)
         return tfc_model_no_memory();
     if (session->has_stepper)
         return TFC_OK;
+    if (encode)
+        session->feed = feed_of_source(encode);
     bool ok = session->loaded->n_others ? make_mean(session, &programs, &session->stepper)
                                         : make_stepper(session, &programs, session->store,
                                                        session->loaded->store, &session->stepper);
@@ -93,6 +97,11 @@ static int check_sentences(const TfcSession *session, int32_t n, const int32_t *
     return check_lists(model, n, &lists);
 }
 
+static Sources sources_of(int32_t n, const int32_t *lengths, const int32_t *ids)
+{
+    return (Sources){.n = n, .lengths = {[SIDE_SOURCE] = lengths}, .tokens = ids};
+}
+
 /* NULL: out of memory. */
 static Tokens *cut_sentences(Arena *arena, int32_t n, const int32_t *lengths, const int32_t *ids)
 {
@@ -104,12 +113,12 @@ static Tokens *cut_sentences(Arena *arena, int32_t n, const int32_t *lengths, co
     return tokens;
 }
 
-static int begin_decoding(TfcSession *session, const Tokens *sources, int32_t n, int32_t slots)
+static int begin_decoding(TfcSession *session, const Sources *sources, int32_t n, int32_t slots)
 {
     session->n_slots = -1;
     free(session->is_fed);
     session->is_fed = calloc((size_t)slots + 1, 1);
-    if (!session->is_fed || !session->stepper.begin(session->stepper.self, sources, n, slots))
+    if (!session->is_fed || !session->stepper.begin(session->stepper.self, sources, slots))
         return tfc_model_no_memory();
     session->n_sentences = n;
     session->n_slots = slots;
@@ -131,11 +140,8 @@ static int encode_all(TfcSession *session, int32_t n, const int32_t *lengths, co
         status = session_prepare_decode(session);
     if (status)
         return status;
-    Arena *arena = arena_try_new();
-    const Tokens *sources = arena ? cut_sentences(arena, n, lengths, ids) : NULL;
-    status = sources ? begin_decoding(session, sources, n, slots) : tfc_model_no_memory();
-    arena_free(arena);
-    return status;
+    const Sources sources = sources_of(n, lengths, ids);
+    return begin_decoding(session, &sources, n, slots);
 }
 
 int tfc_model_encode(TfcSessionHandle *handle, int32_t n, const int32_t *lengths,
@@ -304,15 +310,16 @@ static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists
     Arena *arena = arena_try_new();
     if (!arena)
         return tfc_model_no_memory();
-    Tokens *given = cut_sentences(arena, n, lengths, ids);
+    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    const Sources sources = sources_of(n, lengths, ids);
+    const Tokens *prompts = encodes ? NULL : cut_sentences(arena, n, lengths, ids);
     Decoded *decoded = ARENA_ARRAY(arena, Decoded, (int64_t)n + 1);
     if (prefixes->lengths)
         settings->prefixes = cut_sentences(arena, n, prefixes->lengths, prefixes->ids);
-    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
     if (!encodes && session->loaded->model->n_lengths)
         settings->limits = limit_results(session->loaded->model, settings, n, lengths, arena);
-    if (arena_failed(arena) || !decode_batch(&session->stepper, settings, encodes ? given : NULL,
-                                             encodes ? NULL : given, NULL, n, arena, decoded)) {
+    if (arena_failed(arena) || !decode_batch(&session->stepper, settings, encodes ? &sources : NULL,
+                                             prompts, NULL, n, arena, decoded)) {
         arena_free(arena);
         return tfc_model_no_memory();
     }

@@ -47,6 +47,7 @@ typedef struct TfcSession {
     Exec *execs[TFC_N_FUNCTIONS];
     int32_t *next; /* for each target token the one after it */
     int64_t next_room;
+    Feed feed; /* of encode */
     Stepper stepper;
     bool has_stepper;
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */

@@ -188,7 +188,7 @@ static bool list_line(Translation *t, int64_t line, const Decoded *decoded)
 /* The results of a window live in the arena. */
 static int translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
 {
-    Tokens *sources = ARENA_ARRAY(arena, Tokens, to - from);
+    int32_t *lengths = ARENA_ARRAY(arena, int32_t, to - from);
     Tokens *prefixes = ARENA_ARRAY(arena, Tokens, to - from);
     int64_t *numbers = ARENA_ARRAY(arena, int64_t, to - from);
     Decoded *decoded = ARENA_ARRAY(arena, Decoded, to - from);
@@ -199,13 +199,16 @@ static int translate_window(Translation *t, int64_t from, int64_t to, Arena *are
         const TextLine *line = &t->lines[i];
         if (!line->n)
             continue;
-        sources[n] = (Tokens){t->ids.data + line->start, line->n};
+        lengths[n] = line->n;
         prefixes[n] =
             (Tokens){line->n_prefix ? t->prefixes.data + line->prefix : NULL, line->n_prefix};
         numbers[n++] = t->first + i;
     }
     t->settings.prefixes = t->prefixes.count ? prefixes : NULL;
-    bool ok = !n || decode_batch(&t->session->stepper, &t->settings, sources, NULL, numbers, n,
+    const Sources sources = {.n = n,
+                             .lengths = {[SIDE_SOURCE] = lengths},
+                             .tokens = n ? t->ids.data + t->lines[from].start : NULL};
+    bool ok = !n || decode_batch(&t->session->stepper, &t->settings, &sources, NULL, numbers, n,
                                  arena, decoded);
     for (int32_t i = 0; ok && i < n; i++)
         if (!decoded_has_numbers(&decoded[i]))

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "runtime/decode/decode.h"
 #include "runtime/decode/pick.h"
+#include "tests/decode/sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { VOCAB = 5, EOS = 0, BOS = 4, MAX_SLOTS = 4096 };
 typedef struct Fake {
     uint64_t history[MAX_SLOTS]; /* hash of the source and all tokens fed */
     bool fresh[MAX_SLOTS];
-    const Tokens *sources;
+    const Sources *sources;
     float *logits;
     int steps, tokens;
 } Fake;
@@ -38,7 +39,7 @@ static uint64_t start_history(const Tokens *source)
     return hash_bytes(HASH_SEED, source->ids, (size_t)source->n * sizeof(int32_t));
 }
 
-static bool fake_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+static bool fake_begin(void *self, const Sources *sources, int32_t n_slots)
 {
     Fake *fake = self;
     assert_true(n_slots <= MAX_SLOTS);
@@ -56,9 +57,9 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
     for (int32_t r = 0; r < n; r++)
         for (int32_t k = counts ? counts[r] : 1; k > 0; k--, fed++) {
             fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (fed + 1));
+            const Tokens source = fake->sources ? text_of(fake->sources, sentence[r]) : (Tokens){0};
             if (fake->fresh[slot[r]])
-                fake->history[slot[r]] =
-                    start_history(fake->sources ? &fake->sources[sentence[r]] : &(Tokens){0});
+                fake->history[slot[r]] = start_history(&source);
             fake->fresh[slot[r]] = false;
             fake->history[slot[r]] = hash_u64(fake->history[slot[r]], (uint64_t)tokens[fed]);
             logits_of(fake->history[slot[r]], fake->logits + fed * VOCAB);
@@ -142,7 +143,8 @@ static void beam_finds_the_best(void **state)
         /* 1 + 3 + 9 + 27 + 81 sequences: a beam of 128 sees them all */
         DecodeSettings settings = settings_for(128, longest, alpha);
         Decoded decoded;
-        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &decoded));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &source, 1), NULL, NULL,
+                                 1, arena, &decoded));
         Best best = {.score = -INFINITY};
         int32_t path[8];
         brute_force(start_history(&source), BOS, 0, path, 0, longest, alpha, &best);
@@ -189,11 +191,12 @@ static void batches_do_not_matter(void **state)
         settings.sample = sample;
         settings.seed = 5;
         Decoded together[N];
-        assert_true(decode_batch(&stepper, &settings, sources, NULL, numbers, N, arena, together));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, sources, N), NULL,
+                                 numbers, N, arena, together));
         for (int i = 0; i < N; i++) {
             Decoded alone;
-            assert_true(decode_batch(&stepper, &settings, &sources[i], NULL, &numbers[i], 1, arena,
-                                     &alone));
+            assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &sources[i], 1), NULL,
+                                     &numbers[i], 1, arena, &alone));
             assert_int_equal(alone.n, together[i].n);
             assert_true(alone.n >= 1 && alone.n <= 3);
             for (int k = 0; k < alone.n; k++) {
@@ -230,7 +233,8 @@ static void rules_hold(void **state)
         settings.prefixes = &prefix;
         settings.no_repeat_ngram = 2;
         Decoded decoded;
-        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &decoded));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &source, 1), NULL, NULL,
+                                 1, arena, &decoded));
         assert_true(decoded.n >= 1);
         for (int k = 0; k < decoded.n; k++) {
             const Hypothesis *h = &decoded.best[k];
@@ -264,7 +268,8 @@ static void an_answer_without_a_token_left_ends(void **state)
         settings.no_repeat_ngram = 1;
         settings.n_stuck = &n_stuck;
         Decoded decoded[2];
-        assert_true(decode_batch(&stepper, &settings, sources, NULL, NULL, 2, arena, decoded));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, sources, 2), NULL, NULL,
+                                 2, arena, decoded));
         for (int s = 0; s < 2; s++) {
             const Hypothesis *h = decoded[s].best;
             double sum = 0;
@@ -326,7 +331,8 @@ static void alternatives_go_on_from_each_token(void **state)
         settings.prefixes = prefixes;
         settings.alternatives = K;
         Decoded decoded[2];
-        assert_true(decode_batch(&stepper, &settings, sources, NULL, NULL, 2, arena, decoded));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, sources, 2), NULL, NULL,
+                                 2, arena, decoded));
         settings.alternatives = 0;
         for (int s = 0; s < 2; s++) {
             int32_t n = prefixes[s].n, forced[4];
@@ -347,8 +353,8 @@ static void alternatives_go_on_from_each_token(void **state)
                 forced[n] = h->ids[n];
                 settings.prefixes = &longer;
                 Decoded alone;
-                assert_true(
-                    decode_batch(&stepper, &settings, &sources[s], NULL, NULL, 1, arena, &alone));
+                assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &sources[s], 1),
+                                         NULL, NULL, 1, arena, &alone));
                 assert_int_equal(alone.best[0].n, h->n);
                 assert_memory_equal(alone.best[0].ids, h->ids, sizeof(int32_t) * (size_t)h->n);
                 assert_true(alone.best[0].score == h->score);
@@ -370,7 +376,8 @@ static void penalty_is_that_of_the_paper(void **state)
         settings.prefixes = &prefix;
         settings.repetition_penalty = 1.5;
         Decoded decoded;
-        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &decoded));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &source, 1), NULL, NULL,
+                                 1, arena, &decoded));
         uint64_t history = hash_u64(start_history(&source), BOS);
         double expected = 0;
         for (int i = 0; i < 3; i++) {
@@ -397,7 +404,8 @@ static void greedy_takes_the_most_probable(void **state)
         Tokens source = {&id, 1};
         DecodeSettings settings = settings_for(1, 6, 0);
         Decoded decoded, sampled;
-        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &decoded));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &source, 1), NULL, NULL,
+                                 1, arena, &decoded));
         uint64_t history = hash_u64(start_history(&source), BOS);
         for (int32_t i = 0; i < decoded.best[0].n; i++) {
             float logits[VOCAB];
@@ -408,7 +416,8 @@ static void greedy_takes_the_most_probable(void **state)
         }
         settings.sample = true; /* temperature 0 is greedy too */
         settings.temperature = 0;
-        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &sampled));
+        assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &source, 1), NULL, NULL,
+                                 1, arena, &sampled));
         assert_int_equal(sampled.best[0].n, decoded.best[0].n);
         assert_memory_equal(sampled.best[0].ids, decoded.best[0].ids,
                             sizeof(int32_t) * (size_t)decoded.best[0].n);
@@ -432,7 +441,8 @@ static void prompts_are_fed_first(void **state)
     settings.nbest = 4;
     Decoded decoded;
     fake.steps = 0;
-    assert_true(decode_batch(&stepper, &settings, &source, &prompt, NULL, 1, arena, &decoded));
+    assert_true(decode_batch(&stepper, &settings, pack_sources(arena, &source, 1), &prompt, NULL, 1,
+                             arena, &decoded));
     assert_int_equal(fake.steps, N / STEPPER_MOST_FED + 3); /* the last feeds what was drawn */
     assert_int_equal(decoded.n, 4);
     uint64_t history = hash_u64(start_history(&source), BOS);

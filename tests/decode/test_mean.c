@@ -10,6 +10,7 @@
 #include "runtime/decode/decode.h"
 #include "runtime/decode/pick.h"
 #include "runtime/decode/stepper_mean.h"
+#include "tests/decode/sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { VOCAB = 1100, EOS = 0, BOS = 1, SLOTS = 16, MEMBERS = 3 };
 
 typedef struct Fake {
     uint64_t salt, history[SLOTS];
-    const Tokens *sources;
+    const Sources *sources;
     bool fresh[SLOTS], is_broken;
     float *logits;
     int freed;
@@ -46,9 +47,8 @@ static uint64_t start_history(const Fake *fake, const Tokens *source)
     return hash_u64(hash_u64(HASH_SEED, fake->salt), (uint64_t)source->ids[0]);
 }
 
-static bool fake_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+static bool fake_begin(void *self, const Sources *sources, int32_t n_slots)
 {
-    (void)n;
     Fake *fake = self;
     assert_true(n_slots <= SLOTS);
     fake->sources = sources;
@@ -66,8 +66,9 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
         for (int32_t k = counts ? counts[r] : 1; k > 0; k--, fed++) {
             uint64_t *history = &fake->history[slot[r]];
             fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (fed + 1));
+            const Tokens source = text_of(fake->sources, sentence[r]);
             if (fake->fresh[slot[r]])
-                *history = start_history(fake, &fake->sources[sentence[r]]);
+                *history = start_history(fake, &source);
             fake->fresh[slot[r]] = false;
             *history = hash_u64(*history, (uint64_t)tokens[fed]);
             logits_of(*history, fake->logits + fed * VOCAB);
@@ -155,10 +156,11 @@ static void probabilities_are_means(void **state)
     static double expected[VOCAB];
     const int32_t ids[2] = {11, 12};
     const Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}};
+    Arena *arena = arena_new();
     for (int n = 1; n <= MEMBERS; n++) {
         Stepper mean = ensemble(n, false);
         assert_int_equal(mean.vocab, VOCAB);
-        assert_true(mean.begin(mean.self, sources, 2, 4));
+        assert_true(mean.begin(mean.self, pack_sources(arena, sources, 2), 4));
         const float *rows = mean.step(mean.self, 2, (int32_t[]){0, 1}, (int32_t[]){0, 2}, NULL,
                                       (int32_t[]){BOS, BOS});
         for (int r = 0; r < 2; r++) {
@@ -175,6 +177,7 @@ static void probabilities_are_means(void **state)
         }
         end(&mean, n);
     }
+    arena_free(arena);
 }
 
 static DecodeSettings settings_for(bool sample)
@@ -201,7 +204,8 @@ static void searches_see_the_mean(void **state)
         DecodeSettings settings = settings_for(sample);
         Stepper mean = ensemble(MEMBERS, false);
         Decoded decoded[2];
-        assert_true(decode_batch(&mean, &settings, sources, NULL, NULL, 2, arena, decoded));
+        assert_true(decode_batch(&mean, &settings, pack_sources(arena, sources, 2), NULL, NULL, 2,
+                                 arena, decoded));
         for (int r = 0; r < 2; r++)
             for (int k = 0; k < decoded[r].n; k++) {
                 const Hypothesis *h = &decoded[r].best[k];
@@ -229,8 +233,8 @@ static void equal_members_are_one(void **state)
     Decoded one, two;
     for (int n = 1; n <= 2; n++) {
         Stepper mean = ensemble(n, true);
-        assert_true(
-            decode_batch(&mean, &settings, &source, NULL, NULL, 1, arena, n == 1 ? &one : &two));
+        assert_true(decode_batch(&mean, &settings, pack_sources(arena, &source, 1), NULL, NULL, 1,
+                                 arena, n == 1 ? &one : &two));
         end(&mean, n);
     }
     assert_int_equal(one.n, two.n);
@@ -254,7 +258,8 @@ static void no_numbers_no_results(void **state)
     Stepper mean = ensemble(2, false);
     fakes[1].is_broken = true;
     Decoded decoded;
-    assert_true(decode_batch(&mean, &settings, &source, NULL, NULL, 1, arena, &decoded));
+    assert_true(decode_batch(&mean, &settings, pack_sources(arena, &source, 1), NULL, NULL, 1,
+                             arena, &decoded));
     assert_int_equal(decoded.n, 0);
     end(&mean, 2);
     arena_free(arena);

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "runtime/decode/decode.h"
 #include "runtime/decode/decode_shortlist.h"
+#include "tests/decode/sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,10 +108,10 @@ typedef struct Fake {
     float *logits;
 } Fake;
 
-static bool fake_begin(void *self, const Tokens *given, int32_t n, int32_t n_slots)
+static bool fake_begin(void *self, const Sources *given, int32_t n_slots)
 {
     Fake *fake = self;
-    (void)given, (void)n;
+    (void)given;
     assert_true(n_slots <= SLOTS);
     for (int i = 0; i < n_slots; i++)
         fake->history[i] = HASH_SEED;
@@ -171,8 +172,8 @@ static void compare_decoding(const DecodeSettings *settings)
     Decoded results[2][SENTENCES];
     Arena *arena = arena_new();
     for (int k = 0; k < 2; k++)
-        assert_true(decode_batch(&steppers[k], settings, sources, NULL, NULL, SENTENCES, arena,
-                                 results[k]));
+        assert_true(decode_batch(&steppers[k], settings, pack_sources(arena, sources, SENTENCES),
+                                 NULL, NULL, SENTENCES, arena, results[k]));
     for (int i = 0; i < SENTENCES; i++) {
         assert_int_equal(results[0][i].n, results[1][i].n);
         for (int k = 0; k < results[0][i].n; k++) {

@@ -167,10 +167,10 @@ static void test_a_growing_text(void **state)
     Fixture *f = *state;
     static const int grows[LENGTH] = {[FIRST_ROOM] = 1, [2 * FIRST_ROOM] = 1};
     packs = 0;
-    assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, SLOTS));
     decode(f, 2, LENGTH, 1, grows);
     assert_int_equal(packs, 1);
-    assert_true(f->stepper.begin(f->stepper.self, NULL, SLOTS, SLOTS));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, SLOTS));
     decode(f, SLOTS, LENGTH, 1, NULL); /* the next text has room for all its slots */
     assert_int_equal(packs, 1);
 }
@@ -181,12 +181,12 @@ static void test_params_change(void **state)
     Fixture *f = *state;
     float *weight = store_find(f->store, "weight")->data;
     packs = 0;
-    assert_true(f->stepper.begin(f->stepper.self, NULL, 1, 1));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, 1));
     decode(f, 1, FIRST_ROOM / 2, 1, NULL);
     for (int v = 0; v < VOCAB; v++)
         weight[v] = 5;
     store_changed(f->store);
-    assert_true(f->stepper.begin(f->stepper.self, NULL, 1, 1));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, 1));
     decode(f, 1, FIRST_ROOM / 2, 5, NULL);
     assert_int_equal(packs, 2);
 }
@@ -198,14 +198,14 @@ static void test_two_steppers(void **state)
     Fixture other = {.store = f->store};
     assert_true(stepper_exec_new(&step_alone, f->store, &other.stepper));
     packs = 0;
-    assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, SLOTS));
     decode(f, 2, FIRST_ROOM / 4, 1, NULL);
-    assert_true(other.stepper.begin(other.stepper.self, NULL, 3, SLOTS));
+    assert_true(other.stepper.begin(other.stepper.self, NULL, SLOTS));
     decode(&other, 3, FIRST_ROOM / 2, 1, NULL);
     assert_int_equal(packs, 1);
     f->stepper.free(f->stepper.self);
     f->stepper = other.stepper; /* which outlives the one that prepared */
-    assert_true(f->stepper.begin(f->stepper.self, NULL, 1, 1));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, 1));
     decode(f, 1, FIRST_ROOM / 2, 1, NULL);
     assert_int_equal(packs, 1);
 }
@@ -217,7 +217,7 @@ static void test_fed(void **state)
     Fixture *f = *state;
     static const int32_t place[2] = {0, 1};
     packs = sum_calls = 0;
-    assert_true(f->stepper.begin(f->stepper.self, NULL, 2, SLOTS));
+    assert_true(f->stepper.begin(f->stepper.self, NULL, SLOTS));
     for (int32_t t = 0; t < LENGTH; t++)
         assert_true(f->stepper.feed(f->stepper.self, 2, place, place, NULL, (int32_t[]){3, 1}));
     assert_int_equal(sum_calls, 0);

@@ -87,12 +87,10 @@ static void put_beams(Driver *d, int32_t beam, FILE *out)
     settings.bos = TEST_BOS;
     settings.eos = TEST_EOS;
     settings.length_limit = (int32_t)inference_max_length(&d->inference) - 1;
-    Tokens sources[MOST_ROWS];
     Decoded decoded[MOST_ROWS];
-    const int32_t *ids = batch.source;
-    for (int32_t b = 0; b < batch.rows; ids += batch.source_lengths[b++])
-        sources[b] = (Tokens){ids, batch.source_lengths[b]};
-    if (!decode_batch(&d->inference.stepper, &settings, sources, NULL, NULL, batch.rows, arena,
+    const Sources sources = {
+        .n = batch.rows, .lengths = {[SIDE_SOURCE] = batch.source_lengths}, .tokens = batch.source};
+    if (!decode_batch(&d->inference.stepper, &settings, &sources, NULL, NULL, batch.rows, arena,
                       decoded))
         fail(d, "decode");
     for (int32_t b = 0; b < batch.rows; b++)
