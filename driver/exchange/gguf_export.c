@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/gguf_keys.h"
+#include "driver/exchange/gguf_sentences.h"
 #include "driver/exchange/gguf_tokenizer.h"
 #include "driver/exchange/import_config.h"
 #include "driver/run/published.h"
@@ -19,7 +20,9 @@ typedef struct GgufExport {
     GgufWriter writer;
     WeightTensors weights;
     StTensor *tensors; /* under llama.cpp's names */
+    int64_t n;         /* of them */
     const GgufType **types;
+    StTensor factors; /* of positions; without a name: there are none */
 } GgufExport;
 
 /* ---- metadata ---- */
@@ -39,78 +42,196 @@ static const char *own_key(GgufExport *x, const char *key)
     return arena_printf(x->job->arena, "%s.%s", x->architecture->name, key);
 }
 
-static bool put_scaling(GgufExport *x)
+static float number_of(GgufExport *x, const char *key, double usual)
 {
-    const JsonValue *type = config_value(x, "rope_type"), *factor = config_value(x, "factor");
-    if (!type || type->kind != JV_STRING || !strcmp(type->text, "default"))
+    const JsonValue *value = config_value(x, key);
+    return (float)(value ? value->number : usual);
+}
+
+/* A tensor that published weights lack: by what each pair of a head turns more slowly. */
+static void add_factors(GgufExport *x, int64_t width)
+{
+    GgufFactors how = {.base = number_of(x, "rope_theta", 10000),
+                       .factor = number_of(x, "factor", 1),
+                       .low = number_of(x, "low_freq_factor", 1),
+                       .high = number_of(x, "high_freq_factor", 4),
+                       .context = number_of(x, "original_max_position_embeddings", 8192),
+                       .n = width / 2};
+    float *factors = ARENA_ARRAY(x->job->arena, float, how.n + 1);
+    for (int64_t i = 0; i < how.n; i++)
+        factors[i] = (float)gguf_factor(&how, i);
+    x->factors = (StTensor){.name = GGUF_FACTORS, .type = ST_F32, .rank = 1, .dims = {how.n}};
+    x->factors.data = factors;
+    st_count(&x->factors);
+    gguf_put_number(&x->writer, own_key(x, "rope.scaling.low_freq_factor"), (float)how.low);
+    gguf_put_number(&x->writer, own_key(x, "rope.scaling.high_freq_factor"), (float)how.high);
+}
+
+/* Of "yarn", llama.cpp multiplies its own scale of cosines and sines by attn_factor. */
+static void put_yarn(GgufExport *x, double factor)
+{
+    const double scale = number_of(x, "attention_factor", 0);
+    if (scale > 0)
+        gguf_put_number(&x->writer, own_key(x, "rope.scaling.attn_factor"),
+                        (float)(scale / gguf_yarn_scale(factor)));
+    gguf_put_number(&x->writer, own_key(x, "rope.scaling.yarn_beta_fast"),
+                    number_of(x, "beta_fast", 32));
+    gguf_put_number(&x->writer, own_key(x, "rope.scaling.yarn_beta_slow"),
+                    number_of(x, "beta_slow", 1));
+}
+
+/* "dynamic" changes nothing up to the longest text. */
+static bool put_scaling(GgufExport *x, int64_t width)
+{
+    const JsonValue *type = config_value(x, "rope_type");
+    const char *name = type && type->kind == JV_STRING ? type->text : "default";
+    if (!strcmp(name, "default") || !strcmp(name, "dynamic"))
         return true;
-    if (strcmp(type->text, "linear"))
+    const double factor = (double)number_of(x, "factor", 1);
+    const bool is_linear = !strcmp(name, "linear"), is_yarn = !strcmp(name, "yarn");
+    if (is_linear || is_yarn) {
+        gguf_put_text(&x->writer, own_key(x, "rope.scaling.type"), name);
+        gguf_put_number(&x->writer, own_key(x, "rope.scaling.factor"), (float)factor);
+    } else if (strcmp(name, "llama3")) {
         return job_error(x->job,
-                         "%s: positions are scaled by '%s'; a GGUF is written with none or linear",
-                         x->config.source->path, type->text);
-    gguf_put_text(&x->writer, own_key(x, "rope.scaling.type"), type->text);
-    gguf_put_number(&x->writer, own_key(x, "rope.scaling.factor"),
-                    factor ? (float)factor->number : 1);
+                         "%s: positions are scaled by '%s'; a GGUF is written with none, linear, "
+                         "yarn or llama3",
+                         x->config.source->path, name);
+    }
+    if (!is_linear)
+        gguf_put_size(&x->writer, own_key(x, "rope.scaling.original_context_length"),
+                      (uint32_t)number_of(x, "original_max_position_embeddings", 0));
+    if (is_yarn)
+        put_yarn(x, factor);
+    else if (!is_linear)
+        add_factors(x, width);
     return true;
 }
 
-/* Sizes that config.json leaves to the model. */
-static void put_derived(GgufExport *x, bool is_gpt2)
+/* Sizes that config.json leaves to the model; the width of a head. */
+static int64_t put_widths(GgufExport *x)
 {
-    const int64_t d = import_config_size(x->job, &x->config, is_gpt2 ? "n_embd" : "hidden_size");
+    const int64_t d = import_config_size(x->job, &x->config, "hidden_size");
     const int64_t heads = import_config_size(x->job, &x->config, "num_attention_heads");
-    const int64_t width = import_config_size(x->job, &x->config, "head_dim");
-    if (is_gpt2 && !config_value(x, "n_inner"))
-        gguf_put_size(&x->writer, own_key(x, "feed_forward_length"), (uint32_t)(4 * d));
-    for (int i = 0; !is_gpt2 && gguf_head_widths[i]; i++)
-        gguf_put_size(&x->writer, own_key(x, gguf_head_widths[i]),
-                      (uint32_t)(width > 0   ? width
-                                 : heads > 0 ? d / heads
-                                             : 0));
-    gguf_put_size(&x->writer, own_key(x, "vocab_size"),
-                  (uint32_t)import_config_size(x->job, &x->config, "vocab_size"));
+    const int64_t own = import_config_size(x->job, &x->config, "head_dim");
+    const int64_t width = own > 0 ? own : heads > 0 ? d / heads : 0;
+    const int64_t turned =
+        (int64_t)((double)width * (double)number_of(x, "partial_rotary_factor", 1) + 0.5);
+    gguf_put_size(&x->writer, own_key(x, gguf_head_widths[0]), (uint32_t)turned);
+    gguf_put_size(&x->writer, own_key(x, gguf_head_widths[1]), (uint32_t)width);
+    return turned;
 }
 
-/* In these architectures llama.cpp computes none. */
-static void tell_of_window(GgufExport *x)
+/* llama.cpp reads no window for some architectures, and does not compute that of phi3. */
+static void tell_of_window(GgufExport *x, const GgufKey *keys)
 {
     const JsonValue *window = config_value(x, "sliding_window");
     const int64_t longest = import_config_size(x->job, &x->config, "max_position_embeddings");
-    for (const ImportRow *row = x->config.model->rows; row->key; row++)
-        if (row->kind == IMPORT_CONST && !strcmp(row->key, "sliding_window") && window &&
-            window->integer < longest)
-            diag_warning(&x->job->diags, (Loc){.source = x->config.source},
-                         "\"sliding_window\" is not in a GGUF of %s: its readers compute texts of "
-                         "more than %lld tokens without",
-                         x->architecture->name, (long long)window->integer);
+    const char *name = x->architecture->name;
+    const GgufKey *key = gguf_key(keys, "attention.sliding_window");
+    if (key && window && window->integer < longest &&
+        (!strcmp(name, "llama") || !strcmp(name, "phi3")))
+        diag_warning(
+            &x->job->diags, (Loc){.source = x->config.source},
+            "\"sliding_window\": llama.cpp computes texts of more than %lld tokens without "
+            "it, in models of %s",
+            (long long)window->integer, name);
+}
+
+/* Values that config.json has and a GGUF has not. */
+static bool check_musts(GgufExport *x)
+{
+    for (const GgufMust *must = gguf_musts; must->key; must++) {
+        if (strcmp(must->model_type, x->config.model->type))
+            continue;
+        const JsonValue *value = import_config_value(x->job, &x->config, must->key);
+        const char *is =
+            must->is_layers
+                ? arena_printf(x->job->arena, "%lld",
+                               (long long)import_config_layers(x->job, &x->config, must->key))
+            : !value ? "absent"
+            : value->kind == JV_INTEGER
+                ? arena_printf(x->job->arena, "%lld", (long long)value->integer)
+            : value->kind == JV_STRING ? value->text
+                                       : "…";
+        if (strcmp(is, must->value))
+            return job_error(
+                x->job,
+                "%s: \"%s\" is %s, which a GGUF of %s does not say: its readers compute "
+                "%s",
+                x->config.source->path, must->key, is, x->architecture->name, must->value);
+    }
+    return true;
+}
+
+/* Gemma's scale of scores, which llama.cpp knows by the number of layers. */
+static bool check_scale(GgufExport *x)
+{
+    const JsonValue *is = config_value(x, "query_pre_attn_scalar");
+    const int64_t must = gguf_query_scalar(
+        x->architecture->name, import_config_size(x->job, &x->config, "num_hidden_layers"),
+        import_config_size(x->job, &x->config, "hidden_size"),
+        import_config_size(x->job, &x->config, "num_attention_heads"),
+        import_config_size(x->job, &x->config, "head_dim"));
+    return !is || is->number == (double)must ||
+           job_error(x->job,
+                     "%s: \"query_pre_attn_scalar\" is %g, which a GGUF of %s does not say: its "
+                     "readers compute %lld",
+                     x->config.source->path, is->number, x->architecture->name, (long long)must);
+}
+
+/* The whole number of a key that is published in another way, or left to the model; -1: there is
+ * none. */
+static int64_t derived_size(GgufExport *x, const char *published)
+{
+    if (!strcmp(published, "sliding_window_pattern"))
+        return import_config_layers(x->job, &x->config, "layer_types");
+    if (!strcmp(published, "n_inner") && !config_value(x, published))
+        return 4 * import_config_size(x->job, &x->config, "n_embd");
+    return -1;
+}
+
+static void put_key(GgufExport *x, const GgufKey *key)
+{
+    const JsonValue *value = config_value(x, key->published);
+    const char *own = own_key(x, key->theirs);
+    const int64_t derived = derived_size(x, key->published);
+    if (derived >= 0)
+        gguf_put_size(&x->writer, own, (uint32_t)derived);
+    else if (key->is_real && (value || key->missing != 0))
+        gguf_put_number(&x->writer, own, (float)(value ? value->number : key->missing));
+    else if (value && value->kind == JV_INTEGER && value->integer >= 0)
+        gguf_put_size(&x->writer, own, (uint32_t)value->integer);
+    else if (!value && key->missing != 0)
+        gguf_put_size(&x->writer, own, (uint32_t)key->missing);
 }
 
 static bool put_config(GgufExport *x)
 {
-    const bool is_gpt2 = !strcmp(x->architecture->model_type, "gpt2");
+    const GgufKey *keys = gguf_keys(x->config.model->type);
+    const bool is_rotary = gguf_key(keys, "rope.freq_base") != NULL;
     gguf_put_text(&x->writer, "general.architecture", x->architecture->name);
     gguf_put_text(&x->writer, "general.name", file_name(x->run));
     if (x->type->blocks)
         gguf_put_size(&x->writer, "general.quantization_version", 2);
-    for (const GgufKey *key = gguf_keys; key->theirs; key++) {
-        const JsonValue *value = config_value(x, key->published);
-        if ((*key->model_type != 0) != is_gpt2 || !value)
-            continue;
-        if (strstr(key->theirs, "epsilon") || strstr(key->theirs, "freq_base"))
-            gguf_put_number(&x->writer, own_key(x, key->theirs), (float)value->number);
-        else if (value->kind == JV_INTEGER && value->integer >= 0)
-            gguf_put_size(&x->writer, own_key(x, key->theirs), (uint32_t)value->integer);
-    }
-    if (is_gpt2 && !config_value(x, "layer_norm_epsilon"))
-        gguf_put_number(&x->writer, own_key(x, "attention.layer_norm_epsilon"), 1e-5f);
-    put_derived(x, is_gpt2);
-    tell_of_window(x);
-    return is_gpt2 || put_scaling(x);
+    for (const GgufKey *key = keys; key->theirs; key++)
+        put_key(x, key);
+    gguf_put_size(&x->writer, own_key(x, "vocab_size"),
+                  (uint32_t)import_config_size(x->job, &x->config, "vocab_size"));
+    tell_of_window(x, keys);
+    return check_musts(x) && check_scale(x) && (!is_rotary || put_scaling(x, put_widths(x))) &&
+           (!x->config.model->vectors ||
+            gguf_put_pooling(x->job, x->folder, x->architecture->name, &x->writer));
 }
 
 /* Special tokens, and which of them stand around a text: by the run's rules. */
 static bool put_tokens(GgufExport *x)
 {
+    if (!strcmp(x->architecture->name, "bert")) { /* whose tokenizer says them */
+        gguf_put_size(&x->writer, "tokenizer.ggml.token_type_count",
+                      (uint32_t)import_config_size(x->job, &x->config, "type_vocab_size"));
+        return true;
+    }
     static const char *const rules[][2] = {{"text-begin=", "tokenizer.ggml.add_bos_token"},
                                            {"text-end=", "tokenizer.ggml.add_eos_token"}};
     RunRecord record;
@@ -163,6 +284,18 @@ static bool set_turned(GgufExport *x, StTensor *tensor)
     return true;
 }
 
+static bool raise_gains(GgufExport *x, StTensor *tensor)
+{
+    float *gains = ARENA_ARRAY(x->job->arena, float, tensor->count);
+    if (!st_floats(tensor, 0, tensor->count, gains))
+        return false;
+    for (int64_t i = 0; i < tensor->count; i++)
+        gains[i] += 1;
+    tensor->data = gains;
+    tensor->view = NULL;
+    return true;
+}
+
 static bool lay_out(GgufExport *x, const GgufName *row, StTensor *tensor)
 {
     int64_t heads = import_config_size(x->job, &x->config, "num_attention_heads");
@@ -174,6 +307,7 @@ static bool lay_out(GgufExport *x, const GgufName *row, StTensor *tensor)
     case GGUF_ROWS:
     case GGUF_KEY_ROWS: return set_rows(x, tensor, heads);
     case GGUF_TRANSPOSED: return set_turned(x, tensor);
+    case GGUF_GAIN: return raise_gains(x, tensor);
     default: return true;
     }
 }
@@ -190,7 +324,7 @@ static bool name_tensor(GgufExport *x, const StTensor *from, StTensor *tensor,
     tensor->name = gguf_name_text(x->job->arena, row->theirs, block);
     if (from->type != ST_F32 || !st_count(tensor) || !lay_out(x, row, tensor))
         return job_error(x->job, "the tensor '%s' has another shape than llama.cpp's", from->name);
-    *type = from->rank > 1 ? x->type : gguf_type_named("f32");
+    *type = from->rank > 1 && row->how != GGUF_UNROUNDED ? x->type : gguf_type_named("f32");
     const int64_t beside = tensor->dims[tensor->rank - 1];
     if ((*type)->blocks && beside % (*type)->blocks->elements) {
         diag_note(&x->job->diags, (Loc){0},
@@ -203,10 +337,14 @@ static bool name_tensor(GgufExport *x, const StTensor *from, StTensor *tensor,
 
 static bool name_tensors(GgufExport *x)
 {
-    x->tensors = ARENA_ARRAY(x->job->arena, StTensor, x->weights.n + 1);
-    x->types = ARENA_ARRAY(x->job->arena, const GgufType *, x->weights.n + 1);
+    const int64_t n = x->weights.n;
+    x->tensors = ARENA_ARRAY(x->job->arena, StTensor, n + 1);
+    x->types = ARENA_ARRAY(x->job->arena, const GgufType *, n + 1);
+    x->tensors[n] = x->factors;
+    x->types[n] = gguf_type_named("f32");
+    x->n = n + (x->factors.name != NULL);
     bool ok = true;
-    for (int64_t i = 0; ok && i < x->weights.n; i++)
+    for (int64_t i = 0; ok && i < n; i++)
         ok = name_tensor(x, &x->weights.tensors[i], &x->tensors[i], &x->types[i]);
     return ok;
 }
@@ -222,11 +360,14 @@ static bool begin_export(GgufExport *x, const WeightsExport *what)
     if (!import_config_read(x->job, x->folder, NULL, &x->config))
         return false;
     x->architecture = gguf_architecture_of(x->config.model->type);
+    if (x->architecture && !strcmp(x->architecture->name, "bert") && !x->config.model->vectors)
+        return job_error(x->job,
+                         "%s finds hidden tokens; a GGUF is written of a model of bert that makes "
+                         "vectors of texts",
+                         x->run);
     return x->architecture ||
-           job_error(x->job,
-                     "%s is a model of type %s; a GGUF is written of llama, mistral, qwen2, "
-                     "qwen3 and gpt2",
-                     x->run, x->config.model->type);
+           job_error(x->job, "%s is a model of type %s; a GGUF is written of %s", x->run,
+                     x->config.model->type, gguf_architectures(x->job->arena, true));
 }
 
 bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
@@ -238,11 +379,11 @@ bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
                     .type = gguf_type_named(type)};
     const int64_t vocab =
         begin_export(&x, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
-    bool ok = x.architecture && put_config(&x) &&
-              gguf_put_tokenizer(job, x.folder, vocab, &x.writer) && put_tokens(&x) &&
-              weights_collect(job, model, store, what, &x.weights) && name_tensors(&x);
+    bool ok = vocab >= 0 && put_config(&x) && gguf_put_tokenizer(job, x.folder, vocab, &x.writer) &&
+              put_tokens(&x) && weights_collect(job, model, store, what, &x.weights) &&
+              name_tensors(&x);
     if (ok)
-        ok = gguf_write(&job->diags, path, &x.writer, x.tensors, x.types, x.weights.n);
+        ok = gguf_write(&job->diags, path, &x.writer, x.tensors, x.types, x.n);
     else
         text_free(&x.writer.values);
     weights_collected_free(&x.weights);

@@ -1,38 +1,143 @@
-/* The tables of GGUF's metadata (docs/gguf.md of ggml; llama.cpp's llama-vocab.cpp and the
- * tokenizer.json of each model). */
+/* The tables of GGUF's metadata (docs/gguf.md of ggml; gguf-py's constants.py; llama.cpp's
+ * llama-model.cpp and llama-vocab.cpp; the config.json and tokenizer.json of each model). */
+#define _GNU_SOURCE
 #include "driver/exchange/gguf_keys.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
-const GgufKey gguf_keys[] = {
-    {"", "embedding_length", "hidden_size", 0},
-    {"", "block_count", "num_hidden_layers", 0},
-    {"", "feed_forward_length", "intermediate_size", 0},
-    {"", "attention.head_count", "num_attention_heads", 0},
-    {"", "attention.head_count_kv", "num_key_value_heads", 0},
-    {"", "attention.key_length", "head_dim", 0},
-    {"", "context_length", "max_position_embeddings", 0},
-    {"", "attention.layer_norm_rms_epsilon", "rms_norm_eps", 0},
-    {"", "rope.freq_base", "rope_theta", 10000},
-    {"gpt2", "embedding_length", "n_embd", 0},
-    {"gpt2", "block_count", "n_layer", 0},
-    {"gpt2", "attention.head_count", "n_head", 0},
-    {"gpt2", "context_length", "n_positions", 0},
-    {"gpt2", "feed_forward_length", "n_inner", 0},
-    {"gpt2", "attention.layer_norm_epsilon", "layer_norm_epsilon", 0},
-    {"", NULL, NULL, 0},
+#define SIZE(theirs, published) {theirs, published, false, false, 0}
+#define REAL(theirs, published) {theirs, published, true, false, 0}
+#define AGAIN(theirs, published, is_real) {theirs, published, is_real, true, 0}
+#define END {NULL, NULL, false, false, 0}
+
+#define ROTARY_KEYS                                                                    \
+    SIZE("embedding_length", "hidden_size"), SIZE("block_count", "num_hidden_layers"), \
+        SIZE("feed_forward_length", "intermediate_size"),                              \
+        SIZE("attention.head_count", "num_attention_heads"),                           \
+        SIZE("attention.head_count_kv", "num_key_value_heads"),                        \
+        SIZE("attention.key_length", "head_dim"),                                      \
+        SIZE("context_length", "max_position_embeddings"),                             \
+        REAL("attention.layer_norm_rms_epsilon", "rms_norm_eps"),                      \
+        {"rope.freq_base", "rope_theta", true, false, 10000}
+static const GgufKey rotary[] = {ROTARY_KEYS, END};
+static const GgufKey windows[] = {ROTARY_KEYS, SIZE("attention.sliding_window", "sliding_window"),
+                                  END};
+static const GgufKey gemma2[] = {
+    ROTARY_KEYS,
+    {"attention.sliding_window", "sliding_window", false, false, 4096},
+    {"attn_logit_softcapping", "attn_logit_softcapping", true, false, 50},
+    {"final_logit_softcapping", "final_logit_softcapping", true, false, 30},
+    END};
+static const GgufKey gemma3[] = {
+    ROTARY_KEYS,
+    SIZE("attention.sliding_window", "sliding_window"),
+    {"attention.sliding_window_pattern", "sliding_window_pattern", false, false, 6},
+    {"rope.freq_base_swa", "rope_local_base_freq", true, false, 10000},
+    REAL("final_logit_softcapping", "final_logit_softcapping"),
+    END};
+static const GgufKey gpt2[] = {
+    SIZE("embedding_length", "n_embd"),
+    SIZE("block_count", "n_layer"),
+    SIZE("attention.head_count", "n_head"),
+    SIZE("context_length", "n_positions"),
+    SIZE("feed_forward_length", "n_inner"),
+    {"attention.layer_norm_epsilon", "layer_norm_epsilon", true, false, 1e-5},
+    END};
+static const GgufKey t5[] = {
+    {"context_length", "n_positions", false, false, 512},
+    SIZE("embedding_length", "d_model"),
+    SIZE("feed_forward_length", "d_ff"),
+    SIZE("block_count", "num_layers"),
+    SIZE("decoder_block_count", "num_decoder_layers"),
+    SIZE("attention.head_count", "num_heads"),
+    SIZE("attention.key_length", "d_kv"),
+    AGAIN("attention.value_length", "d_kv", false),
+    REAL("attention.layer_norm_rms_epsilon", "layer_norm_epsilon"),
+    AGAIN("attention.layer_norm_epsilon", "layer_norm_epsilon", true),
+    SIZE("attention.relative_buckets_count", "relative_attention_num_buckets"),
+    SIZE("decoder_start_token_id", "decoder_start_token_id"),
+    END};
+static const GgufKey bert[] = {SIZE("context_length", "max_position_embeddings"),
+                               SIZE("embedding_length", "hidden_size"),
+                               SIZE("feed_forward_length", "intermediate_size"),
+                               SIZE("block_count", "num_hidden_layers"),
+                               SIZE("attention.head_count", "num_attention_heads"),
+                               REAL("attention.layer_norm_epsilon", "layer_norm_eps"),
+                               END};
+
+static const struct {
+    const char *model_type;
+    const GgufKey *keys;
+} tables[] = {{"llama", rotary},       {"mistral", windows}, {"qwen2", rotary}, {"qwen3", rotary},
+              {"phi3", windows},       {"olmo2", rotary},    {"gemma", rotary}, {"gemma2", gemma2},
+              {"gemma3_text", gemma3}, {"gpt2", gpt2},       {"t5", t5},        {"mt5", t5},
+              {"bert", bert}};
+
+const GgufKey *gguf_keys(const char *model_type)
+{
+    static const GgufKey none = END;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (!strcmp(tables[i].model_type, model_type))
+            return tables[i].keys;
+    return &none;
+}
+
+const GgufKey *gguf_key(const GgufKey *keys, const char *theirs)
+{
+    while (keys->theirs && strcmp(keys->theirs, theirs) != 0)
+        keys++;
+    return keys->theirs ? keys : NULL;
+}
+
+const GgufMust gguf_musts[] = {
+    {"gemma", "hidden_activation", "gelu_pytorch_tanh", false},
+    {"gemma2", "hidden_activation", "gelu_pytorch_tanh", false},
+    {"gemma2", "layer_types", "2", true},
+    {"gemma3_text", "hidden_activation", "gelu_pytorch_tanh", false},
+    {"gpt2", "activation_function", "gelu_new", false},
+    {"t5", "relative_attention_max_distance", "128", false},
+    {"mt5", "relative_attention_max_distance", "128", false},
+    {"bert", "hidden_act", "gelu", false},
+    {NULL, NULL, NULL, false},
 };
+
+int64_t gguf_query_scalar(const char *architecture, int64_t layers, int64_t d_model, int64_t heads,
+                          int64_t head_dim)
+{
+    const int64_t largest = !strcmp(architecture, "gemma2") ? 46 : 62;
+    return layers == largest && heads > 0 ? d_model / heads : head_dim;
+}
+
+double gguf_factor(const GgufFactors *how, int64_t i)
+{
+    const double turn = pow(how->base, -(double)i / (double)how->n);
+    const double times = how->context * turn / (2 * M_PI);
+    const double kept = fmin(fmax((times - how->low) / (how->high - how->low), 0), 1);
+    return 1 / (kept + (1 - kept) / how->factor);
+}
+
+double gguf_yarn_scale(double factor) { return 0.1 * log(factor) + 1; }
 
 const char *const gguf_head_widths[] = {"rope.dimension_count", "attention.value_length", NULL};
 
+#define CASELESS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define REST "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define BY_THREES CASELESS "\\p{N}{1,3}" REST
+#define BY_DIGITS CASELESS "\\p{N}" REST
 const GgufCut gguf_cuts[] = {
-    {"gpt-2", NULL},
-    {"default", NULL},
-    {"llama-bpe", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
-                  "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
-    {"qwen2", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
-              "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
-    {NULL, NULL},
+    {"gpt-2", NULL, false, false},
+    {"default", NULL, false, false},
+    {"olmo", NULL, false, false},
+    {"smollm", NULL, true, false},
+    {"llama-bpe", BY_THREES, false, true},
+    {"llama3", BY_THREES, false, true},
+    {"llama-v3", BY_THREES, false, true},
+    {"dbrx", BY_THREES, false, false},
+    {"smaug-bpe", BY_THREES, false, false},
+    {"qwen2", BY_DIGITS, false, false},
+    {NULL, NULL, false, false},
 };
 
 /* Fields by sentencepiece_model.proto. */

@@ -87,23 +87,42 @@ static uint64_t number_in(Proto message, uint32_t number, uint64_t usual)
     return usual;
 }
 
+/* What a NormalizerSpec says. */
+typedef struct PieceRules {
+    const char *characters; /* precompiled_charsmap */
+    size_t n_characters;
+    bool has_prefix, removes_extra;
+} PieceRules;
+
+static PieceRules piece_rules(Proto message)
+{
+    enum { CHARACTERS = 2, DUMMY_PREFIX = 3, REMOVE_EXTRA = 4 };
+    PieceRules rules = {.has_prefix = true, .removes_extra = true};
+    ProtoField field;
+    while (proto_next(&message, &field)) {
+        if (field.number == CHARACTERS && field.kind == PROTO_BYTES) {
+            rules.characters = field.bytes;
+            rules.n_characters = field.size;
+        } else if (field.number == DUMMY_PREFIX) {
+            rules.has_prefix = field.value != 0;
+        } else if (field.number == REMOVE_EXTRA) {
+            rules.removes_extra = field.value != 0;
+        }
+    }
+    return rules;
+}
+
 static bool put_pieces(TokenTable *t)
 {
-    enum {
-        PIECES = 1,
-        TRAINER = 2,
-        NORMALIZER = 3,
-        MODEL_TYPE = 3,
-        OF_MERGES = 2,
-        DUMMY_PREFIX = 3
-    };
+    enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, MODEL_TYPE = 3, UNIGRAM = 1, OF_MERGES = 2 };
     const Source *file = file_read(&t->job->diags, t->job->arena, t->path, LARGEST_FILE);
-    uint64_t type = 1, prefix = 1;
+    uint64_t type = UNIGRAM;
     int64_t n = 0;
     ProtoField field;
     if (!file)
         return false;
     Proto model = proto_message(file->text, file->length);
+    PieceRules rules = piece_rules(proto_message("", 0));
     while (proto_next(&model, &field)) {
         const Proto part = proto_message(field.bytes, field.size);
         if (field.kind != PROTO_BYTES)
@@ -113,44 +132,80 @@ static bool put_pieces(TokenTable *t)
         if (field.number == TRAINER)
             type = number_in(part, MODEL_TYPE, type);
         if (field.number == NORMALIZER)
-            prefix = number_in(part, DUMMY_PREFIX, prefix);
+            rules = piece_rules(part);
     }
-    if (type != OF_MERGES)
-        return job_error(
-            t->job, "%s is no model of merges: llama.cpp reads no other for these models", t->path);
-    put_table(t, "llama", true);
-    gguf_put_bool(t->writer, "tokenizer.ggml.add_space_prefix", prefix != 0);
+    if (type != UNIGRAM && type != OF_MERGES)
+        return job_error(t->job, "%s is a model of words or characters, which a GGUF has not",
+                         t->path);
+    put_table(t, type == UNIGRAM ? "t5" : "llama", true);
+    gguf_put_bool(t->writer, "tokenizer.ggml.add_space_prefix", rules.has_prefix);
+    gguf_put_bool(t->writer, "tokenizer.ggml.remove_extra_whitespaces", rules.removes_extra);
+    if (rules.n_characters)
+        gguf_put_bytes(t->writer, "tokenizer.ggml.precompiled_charsmap", rules.characters,
+                       rules.n_characters);
     return true;
 }
 
 /* ---- tokenizer.json ---- */
 
-/* The pattern of the first Split, at any depth; NULL: there is none. */
-static const char *find_pattern(const JsonValue *step)
+static bool is_of_type(const JsonValue *step, const char *type)
 {
-    const JsonValue *list = json_member(step, "pretokenizers");
-    const char *pattern = NULL;
-    for (size_t i = 0; list && list->kind == JV_LIST && i < list->n && !pattern; i++)
-        if (list->items[i].kind == JV_OBJECT)
-            pattern = find_pattern(&list->items[i]);
-    const JsonValue *own = json_member(step, "pattern");
-    return pattern                         ? pattern
-           : own && own->kind == JV_OBJECT ? json_member_text(own, "Regex")
-                                           : NULL;
+    const char *is = step && step->kind == JV_OBJECT ? json_member_text(step, "type") : NULL;
+    return is && !strcmp(is, type);
 }
 
-static bool put_cut(TokenTable *t, const JsonValue *json)
+static bool is_on(const JsonValue *object, const char *key, bool usual)
 {
-    const JsonValue *step = json_member(json, "pre_tokenizer");
-    const char *pattern = step && step->kind == JV_OBJECT ? find_pattern(step) : NULL;
-    for (const GgufCut *cut = gguf_cuts; cut->name; cut++)
-        if (pattern && cut->pattern ? !strcmp(pattern, cut->pattern) : pattern == cut->pattern) {
-            gguf_put_text(t->writer, "tokenizer.ggml.pre", cut->name);
-            return true;
-        }
+    const JsonValue *value = json_member(object, key);
+    return value ? value->kind == JV_TRUE : usual;
+}
+
+/* How texts are cut: by ByteLevel alone, or by a Split or Digits before it. False: in another way.
+ */
+static bool find_cut(const JsonValue *step, bool whole, GgufCut *cut)
+{
+    *cut = (GgufCut){.whole = whole};
+    const bool is_list = is_of_type(step, "Sequence");
+    const JsonValue *list = is_list ? json_member(step, "pretokenizers") : step;
+    const size_t n = !is_list ? 1 : list && list->kind == JV_LIST ? list->n : 0;
+    const JsonValue *steps = is_list && n ? list->items : list;
+    if (!steps || n < 1 || n > 2 || !is_of_type(&steps[n - 1], "ByteLevel") ||
+        is_on(&steps[n - 1], "add_prefix_space", false))
+        return false;
+    const bool cuts = is_on(&steps[n - 1], "use_regex", true);
+    if (n == 1)
+        return cuts;
+    if (is_of_type(&steps[0], "Digits")) {
+        cut->digits = is_on(&steps[0], "individual_digits", false);
+        return cut->digits && cuts;
+    }
+    const JsonValue *pattern =
+        is_of_type(&steps[0], "Split") ? json_member(&steps[0], "pattern") : NULL;
+    cut->pattern =
+        pattern && pattern->kind == JV_OBJECT ? json_member_text(pattern, "Regex") : NULL;
+    return cut->pattern && !cuts;
+}
+
+static bool is_same_cut(const GgufCut *a, const GgufCut *b)
+{
+    return a->digits == b->digits &&
+           (a->pattern && b->pattern ? !strcmp(a->pattern, b->pattern) && a->whole == b->whole
+                                     : a->pattern == b->pattern);
+}
+
+static bool put_cut(TokenTable *t, const JsonValue *json, bool whole)
+{
+    GgufCut is;
+    if (find_cut(json_member(json, "pre_tokenizer"), whole, &is))
+        for (const GgufCut *cut = gguf_cuts; cut->name; cut++)
+            if (is_same_cut(&is, cut)) {
+                gguf_put_text(t->writer, "tokenizer.ggml.pre", cut->name);
+                return true;
+            }
     return job_error(t->job,
-                     "%s: llama.cpp has no name that is known here for how it cuts texts: %s",
-                     t->path, pattern);
+                     "%s: llama.cpp has no name that is known here for how its pre_tokenizer cuts "
+                     "texts%s%s",
+                     t->path, is.pattern ? ": " : "", is.pattern ? is.pattern : "");
 }
 
 static bool put_merges(TokenTable *t, const JsonValue *merges)
@@ -184,6 +239,58 @@ static bool set_added(TokenTable *t, const JsonValue *added)
     return true;
 }
 
+static bool put_bytes_and_merges(TokenTable *t, const JsonValue *json, const JsonValue *model)
+{
+    const JsonValue *merges = json_member(model, "merges");
+    if (!merges || merges->kind != JV_LIST || is_on(model, "byte_fallback", false))
+        return job_error(t->job,
+                         "%s: its model is not one of merges of bytes: a GGUF is written of these, "
+                         "of WordPiece, and of SentencePiece's tokenizer.model",
+                         t->path);
+    put_table(t, "gpt2", false);
+    return put_cut(t, json, is_on(model, "ignore_merges", false)) && put_merges(t, merges);
+}
+
+/* llama.cpp has "\u2581" before a piece that begins a word, and nothing before one that goes on
+ * with one; it makes letters small, and knows special tokens by their brackets. */
+static bool put_words(TokenTable *t, const JsonValue *json, const JsonValue *model)
+{
+    const char *more = json_member_text(model, "continuing_subword_prefix");
+    const JsonValue *normalizer = json_member(json, "normalizer");
+    if (!is_of_type(normalizer, "BertNormalizer") || !is_on(normalizer, "lowercase", true))
+        return job_error(t->job,
+                         "%s keeps capital letters: llama.cpp makes them small, so a GGUF would "
+                         "find other tokens",
+                         t->path);
+    const size_t n = more ? strlen(more) : 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        const char *text = t->texts[i];
+        if (!text || t->kinds[i] != NORMAL)
+            continue;
+        if (n && !strncmp(text, more, n) && text[n])
+            t->texts[i] = text + n;
+        else
+            t->texts[i] = arena_printf(t->job->arena, "\xe2\x96\x81%s", text);
+    }
+    put_table(t, "bert", false);
+    return true;
+}
+
+/* A special token of WordPiece, by the names that BERT's vocabularies have. */
+static void put_word_tokens(TokenTable *t)
+{
+    static const char *const names[][2] = {
+        {"[UNK]", "unknown_token_id"}, {"[SEP]", "seperator_token_id"},
+        {"[PAD]", "padding_token_id"}, {"[CLS]", "cls_token_id"},
+        {"[CLS]", "bos_token_id"},     {"[MASK]", "mask_token_id"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (int64_t i = 0; i < t->n; i++)
+            if (!strcmp(t->texts[i], names[k][0]))
+                gguf_put_size(t->writer,
+                              arena_printf(t->job->arena, "tokenizer.ggml.%s", names[k][1]),
+                              (uint32_t)i);
+}
+
 static bool put_json(TokenTable *t)
 {
     const Source *file = file_read(&t->job->diags, t->job->arena, t->path, LARGEST_FILE);
@@ -195,18 +302,24 @@ static bool put_json(TokenTable *t)
                     : false;
     const JsonValue *model = json->kind == JV_OBJECT ? json_member(json, "model") : NULL;
     const JsonValue *vocab = model && model->kind == JV_OBJECT ? json_member(model, "vocab") : NULL;
-    const JsonValue *merges = vocab ? json_member(model, "merges") : NULL;
-    if (!merges || merges->kind != JV_LIST || vocab->kind != JV_OBJECT)
-        return job_error(t->job, "%s has no merges: a GGUF is written of tokenizers that have",
-                         t->path);
+    if (!vocab || vocab->kind != JV_OBJECT)
+        return job_error(
+            t->job,
+            "%s has no tokens by their names: a GGUF is written of merges of bytes, of "
+            "WordPiece, and of SentencePiece's tokenizer.model",
+            t->path);
     for (size_t i = 0; i < vocab->n; i++)
         if (vocab->items[i].kind == JV_INTEGER &&
             !set_token(t, vocab->items[i].integer, vocab->keys[i], 0, NORMAL))
             return false;
     if (!set_added(t, json_member(json, "added_tokens")))
         return false;
-    put_table(t, "gpt2", false);
-    return put_cut(t, json) && put_merges(t, merges);
+    if (!is_of_type(model, "WordPiece"))
+        return put_bytes_and_merges(t, json, model);
+    if (!put_words(t, json, model))
+        return false;
+    put_word_tokens(t);
+    return true;
 }
 
 /* ---- the folder ---- */

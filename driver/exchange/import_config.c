@@ -141,17 +141,15 @@ static int64_t full_every(const JsonValue *list)
     return every;
 }
 
-/* What IMPORT_LAYERS takes; -1: the model has no such layers. */
-static int64_t layers_of(Job *job, const ImportConfig *config, const ImportRow *row)
+int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key)
 {
-    const JsonValue *list = member(job, config->json, row->key);
-    return list && list->kind == JV_LIST ? full_every(list)
-                                         : import_config_size(job, config, row->key);
+    const JsonValue *list = member(job, config->json, key);
+    return list && list->kind == JV_LIST ? full_every(list) : import_config_size(job, config, key);
 }
 
 static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *row)
 {
-    return layers_of(job, config, row) >= 0 ||
+    return import_config_layers(job, config, row->key) >= 0 ||
            refuse(job, config,
                   arena_printf(job->arena,
                                "\"%s\": models/%s has layers of \"sliding_attention\" alone, or "
@@ -294,7 +292,8 @@ static bool put_row(Job *job, const ImportConfig *config, const Vocabulary *voca
     case IMPORT_PIECE: return put_piece(job, config, vocab, row, out);
     case IMPORT_FIXED: text_add(out, "const %s = %s\n", row->to, row->key); return true;
     case IMPORT_LAYERS:
-        text_add(out, "const %s = %" PRId64 "\n", row->to, layers_of(job, config, row));
+        text_add(out, "const %s = %" PRId64 "\n", row->to,
+                 import_config_layers(job, config, row->key));
         return true;
     case IMPORT_FRONT: put_front(config, row, out); return true;
     default: return true;

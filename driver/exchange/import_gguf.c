@@ -1,40 +1,34 @@
-/* The metadata of a GGUF (docs/gguf.md of ggml) in the words of config.json and tokenizer.json. */
+/* The metadata of a GGUF (docs/gguf.md of ggml) in the words of config.json. */
 #include "driver/exchange/import_gguf.h"
 
 #include "base/file.h"
 #include "base/json_write.h"
 #include "driver/exchange/gguf_keys.h"
-#include "driver/exchange/onnx/wire.h"
-#include "driver/formats/gguf.h"
+#include "driver/exchange/gguf_sentences.h"
+#include "driver/exchange/import_gguf_tokenizer.h"
 
+#include <math.h>
 #include <string.h>
 
-typedef struct GgufImport {
-    Job *job;
-    const char *path, *to;
-    const Gguf *gguf;
-    const GgufArchitecture *architecture;
-} GgufImport;
-
-static bool write_text(const GgufImport *m, const char *name, const Text *text)
+bool gguf_write_text(const GgufImport *m, const char *name, const Text *text)
 {
     return file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), text->data,
                           text->length);
 }
 
-static bool gguf_wrong(const GgufImport *m, const char *problem)
+bool gguf_wrong(const GgufImport *m, const char *problem)
 {
     return job_error(m->job, "%s: %s", m->path, problem);
 }
 
 /* ---- config.json ---- */
 
-static bool has_tensor(const GgufImport *m, const char *name)
+static const StTensor *find_tensor(const GgufImport *m, const char *name)
 {
     for (size_t i = 0; i < m->gguf->list.tensors.count; i++)
         if (!strcmp(m->gguf->list.tensors.data[i].name, name))
-            return true;
-    return false;
+            return &m->gguf->list.tensors.data[i];
+    return NULL;
 }
 
 enum { DIGITS = 7 }; /* of an f32 */
@@ -56,27 +50,6 @@ static void put_token(const GgufImport *m, JsonWriter *json, const char *theirs,
         json_put_integer(json, published, (int64_t)gguf_number(value, 0));
 }
 
-static bool put_scaling(const GgufImport *m, JsonWriter *json)
-{
-    const char *type = gguf_text(m->gguf, gguf_own(m->gguf, "rope.scaling.type"));
-    if (has_tensor(m, "rope_freqs.weight"))
-        return gguf_wrong(m, "it has rope_freqs.weight, a table of scaled positions, which is not "
-                             "read: import the published folder of the model");
-    if (!type || !strcmp(type, "none"))
-        return true;
-    if (strcmp(type, "linear"))
-        return gguf_wrong(m, arena_printf(m->job->arena,
-                                          "its positions are scaled by '%s'; linear is read",
-                                          text_visible_name(m->job->arena, type)));
-    json_open(json, "rope_scaling", '{');
-    json_put_text(json, "type", type);
-    const GgufValue *factor = gguf_own(m->gguf, "rope.scaling.factor");
-    if (factor)
-        put_number(json, "factor", factor);
-    json_close(json, '}');
-    return true;
-}
-
 /* The value of a key of the architecture; `missing`: it has none. */
 static double own_number(const GgufImport *m, const char *key, double missing)
 {
@@ -84,15 +57,102 @@ static double own_number(const GgufImport *m, const char *key, double missing)
     return value ? gguf_number(value, 0) : missing;
 }
 
-/* Positions turn the whole of each head, whose keys are as wide as its values. */
-static bool check_widths(const GgufImport *m)
+/* 0 where it is no size. */
+static int64_t as_size(double number)
+{
+    return number >= 0 && number <= 1e15 ? (int64_t)number : 0;
+}
+
+static void put_own(const GgufImport *m, JsonWriter *json, const char *published, const char *key)
+{
+    const GgufValue *value = gguf_own(m->gguf, key);
+    if (value && !value->is_array && value->kind != GGUF_STRING)
+        put_number(json, published, value);
+}
+
+/* The width of a head; 0: there are no heads. */
+static double head_width(const GgufImport *m)
 {
     const double heads = own_number(m, "attention.head_count", 0);
-    const double usual = heads > 0 ? own_number(m, "embedding_length", 0) / heads : 0;
-    const double width = own_number(m, "attention.key_length", usual);
+    return own_number(m, "attention.key_length",
+                      heads > 0 ? own_number(m, "embedding_length", 0) / heads : 0);
+}
+
+/* LLaMA 3.1's scaling: where the file does not say by what the table was made, by the numbers that
+ * all published models have. */
+static bool put_factors(const GgufImport *m, const StTensor *table, JsonWriter *json)
+{
+    enum { MOST = 1 << 12 };
+    GgufFactors how = {.base = own_number(m, "rope.freq_base", 10000),
+                       .low = own_number(m, "rope.scaling.low_freq_factor", 1),
+                       .high = own_number(m, "rope.scaling.high_freq_factor", 4),
+                       .context = own_number(m, "rope.scaling.original_context_length", 8192),
+                       .n = table->count};
+    float factors[MOST];
+    bool same = table->rank == 1 && table->count <= MOST && how.high > how.low &&
+                st_floats(table, 0, table->count, factors);
+    for (int64_t i = 0; same && i < table->count; i++)
+        how.factor = fmax(how.factor, (double)factors[i]);
+    for (int64_t i = 0; same && i < table->count; i++) {
+        const double must = gguf_factor(&how, i);
+        same = fabs((double)factors[i] - must) <= 1e-4 * must;
+    }
+    if (!same)
+        return gguf_wrong(m, "its rope_freqs.weight is a table of scaled positions that is not "
+                             "LLaMA 3.1's: import the published folder of the model");
+    json_open(json, "rope_scaling", '{');
+    json_put_text(json, "rope_type", "llama3");
+    json_put_number(json, "factor", how.factor, DIGITS);
+    json_put_number(json, "low_freq_factor", how.low, DIGITS);
+    json_put_number(json, "high_freq_factor", how.high, DIGITS);
+    json_put_integer(json, "original_max_position_embeddings", as_size(how.context));
+    json_close(json, '}');
+    return true;
+}
+
+static bool put_scaling(const GgufImport *m, JsonWriter *json)
+{
+    const char *type = gguf_text(m->gguf, gguf_own(m->gguf, "rope.scaling.type"));
+    const StTensor *table = find_tensor(m, GGUF_FACTORS);
+    if (find_tensor(m, "rope_factors_long.weight"))
+        type = "longrope";
+    else if (table)
+        return put_factors(m, table, json);
+    if (!type || !strcmp(type, "none"))
+        return true;
+    const bool is_yarn = !strcmp(type, "yarn");
+    if (!is_yarn && strcmp(type, "linear"))
+        return gguf_wrong(m, arena_printf(m->job->arena,
+                                          "its positions are scaled by '%s'; linear, yarn and "
+                                          "LLaMA 3.1's table are read",
+                                          text_visible_name(m->job->arena, type)));
+    const double factor = own_number(m, "rope.scaling.factor", 1);
+    const double scale = own_number(m, "rope.scaling.attn_factor", 0);
+    json_open(json, "rope_scaling", '{');
+    json_put_text(json, "rope_type", type);
+    put_own(m, json, "factor", "rope.scaling.factor");
+    if (is_yarn) {
+        put_own(m, json, "original_max_position_embeddings",
+                "rope.scaling.original_context_length");
+        put_own(m, json, "beta_fast", "rope.scaling.yarn_beta_fast");
+        put_own(m, json, "beta_slow", "rope.scaling.yarn_beta_slow");
+        if (scale > 0)
+            json_put_number(json, "attention_factor", scale * gguf_yarn_scale(factor), DIGITS);
+    }
+    json_close(json, '}');
+    return true;
+}
+
+/* Keys are as wide as values, and positions turn the whole of each head, or of phi3 a part. */
+static bool put_widths(const GgufImport *m, JsonWriter *json)
+{
+    const double width = head_width(m);
+    const bool has_part = !strcmp(m->architecture->name, "phi3");
     for (int i = 0; gguf_head_widths[i]; i++) {
         const double is = own_number(m, gguf_head_widths[i], width);
-        if (is != width)
+        if (!i && has_part && is > 0 && is <= width)
+            json_put_number(json, "partial_rotary_factor", is / width, 2 * DIGITS);
+        else if (is != width)
             return gguf_wrong(
                 m, arena_printf(m->job->arena,
                                 "%s is %g, but heads are %g wide, which models/llama.tfg "
@@ -102,254 +162,61 @@ static bool check_widths(const GgufImport *m)
     return true;
 }
 
-static bool write_config(const GgufImport *m)
+static void put_keys(const GgufImport *m, JsonWriter *json)
+{
+    for (const GgufKey *key = gguf_keys(m->architecture->model_type); key->theirs; key++) {
+        const GgufValue *value = gguf_own(m->gguf, key->theirs);
+        if (key->is_again)
+            continue;
+        if (value && !value->is_array && value->kind != GGUF_STRING)
+            put_number(json, key->published, value);
+        else if (key->missing != 0)
+            json_put_number(json, key->published, key->missing, DIGITS);
+    }
+}
+
+/* What models with rotary positions have more. */
+static bool put_rotary(const GgufImport *m, JsonWriter *json)
 {
     const char *type = m->architecture->model_type;
-    const bool is_gpt2 = !strcmp(type, "gpt2");
+    if (!strncmp(type, "gemma", 5) && strcmp(type, "gemma"))
+        json_put_integer(json, "query_pre_attn_scalar",
+                         gguf_query_scalar(m->architecture->name,
+                                           as_size(own_number(m, "block_count", 0)),
+                                           as_size(own_number(m, "embedding_length", 0)),
+                                           as_size(own_number(m, "attention.head_count", 0)),
+                                           as_size(head_width(m))));
+    if (strcmp(type, "qwen2")) /* which has them always */
+        json_put_bool(json, "attention_bias", find_tensor(m, "blk.0.attn_q.bias"));
+    return put_widths(m, json) && put_scaling(m, json);
+}
+
+static bool write_config(const GgufImport *m)
+{
+    const char *type = m->architecture->model_type, *name = m->architecture->name;
+    const bool is_rotary = gguf_key(gguf_keys(type), "rope.freq_base") != NULL;
     const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
     json_put_text(&json, "model_type", type);
     json_put_integer(&json, "vocab_size", tokens ? (int64_t)tokens->n : 0);
-    for (const GgufKey *key = gguf_keys; key->theirs; key++) {
-        const GgufValue *value = gguf_own(m->gguf, key->theirs);
-        if ((*key->model_type != 0) != is_gpt2)
-            continue;
-        if (value && !value->is_array && value->kind != GGUF_STRING)
-            put_number(&json, key->published, value);
-        else if (key->missing != 0)
-            json_put_number(&json, key->published, key->missing, DIGITS);
-    }
+    put_keys(m, &json);
     put_token(m, &json, "bos_token_id", "bos_token_id");
     put_token(m, &json, "eos_token_id", "eos_token_id");
-    json_put_bool(&json, "tie_word_embeddings", is_gpt2 || !has_tensor(m, "output.weight"));
-    if (!is_gpt2 && strcmp(type, "qwen2") != 0) /* which has them always */
-        json_put_bool(&json, "attention_bias", has_tensor(m, "blk.0.attn_q.bias"));
-    const bool ok = is_gpt2 || (check_widths(m) && put_scaling(m, &json));
+    put_token(m, &json, "padding_token_id", "pad_token_id");
+    if (!strcmp(name, "t5"))
+        json_put_text(&json, "feed_forward_proj",
+                      find_tensor(m, "enc.blk.0.ffn_gate.weight") ? "gated-gelu" : "relu");
+    if (!strcmp(name, "bert"))
+        put_token(m, &json, "token_type_count", "type_vocab_size");
+    json_put_bool(&json, "tie_word_embeddings",
+                  !strcmp(name, "gpt2") || !find_tensor(m, "output.weight"));
+    const bool ok = !is_rotary || put_rotary(m, &json);
     json_close(&json, '}');
-    const bool is_written = ok && write_text(m, "config.json", &text);
+    const bool is_written = ok && gguf_write_text(m, "config.json", &text);
     text_free(&text);
     return is_written;
-}
-
-/* ---- tokenizers ---- */
-
-enum { TOKEN_CONTROL = 3, TOKEN_USER = 4, TOKEN_BYTE = 6 }; /* as SentencePiece's types */
-
-static void put_byte_level(JsonWriter *json, const char *key, bool cuts_too)
-{
-    json_open(json, key, '{');
-    json_put_text(json, "type", "ByteLevel");
-    json_put_bool(json, "add_prefix_space", false);
-    json_put_bool(json, "trim_offsets", true);
-    json_put_bool(json, "use_regex", cuts_too);
-    json_close(json, '}');
-}
-
-static void put_cuts(JsonWriter *json, const char *pattern)
-{
-    if (!pattern) {
-        put_byte_level(json, "pre_tokenizer", true);
-        return;
-    }
-    json_open(json, "pre_tokenizer", '{');
-    json_put_text(json, "type", "Sequence");
-    json_open(json, "pretokenizers", '[');
-    json_open(json, NULL, '{');
-    json_put_text(json, "type", "Split");
-    json_open(json, "pattern", '{');
-    json_put_text(json, "Regex", pattern);
-    json_close(json, '}');
-    json_put_text(json, "behavior", "Isolated");
-    json_put_bool(json, "invert", false);
-    json_close(json, '}');
-    put_byte_level(json, NULL, false);
-    json_close(json, ']');
-    json_close(json, '}');
-}
-
-static int64_t kind_of(const GgufImport *m, uint64_t i)
-{
-    const GgufValue *kinds = gguf_find(m->gguf, "tokenizer.ggml.token_type");
-    return kinds && i < kinds->n ? (int64_t)gguf_number(kinds, i) : 1;
-}
-
-static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *json)
-{
-    const unsigned char *at = tokens->data;
-    json_open(json, "added_tokens", '[');
-    for (uint64_t i = 0; i < tokens->n; i++) {
-        const char *token = gguf_next(m->gguf, &at);
-        const int64_t kind = kind_of(m, i);
-        if (kind != TOKEN_CONTROL && kind != TOKEN_USER)
-            continue;
-        json_open(json, NULL, '{');
-        json_put_integer(json, "id", (int64_t)i);
-        json_put_text(json, "content", token);
-        json_put_bool(json, "single_word", false);
-        json_put_bool(json, "lstrip", false);
-        json_put_bool(json, "rstrip", false);
-        json_put_bool(json, "normalized", false);
-        json_put_bool(json, "special", kind == TOKEN_CONTROL);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-}
-
-static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
-{
-    const GgufValue *merges = gguf_find(m->gguf, "tokenizer.ggml.merges");
-    const char *cut = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.pre"));
-    const GgufCut *rule = gguf_cuts;
-    while (cut && rule->name && strcmp(rule->name, cut))
-        rule++;
-    if (!rule->name)
-        return gguf_wrong(m,
-                          arena_printf(m->job->arena,
-                                       "its texts are cut as '%s' (tokenizer.ggml.pre), which "
-                                       "is not known here: --config FOLDER takes config.json and "
-                                       "tokenizer.json of the published folder",
-                                       text_visible_name(m->job->arena, cut)));
-    if (!merges || merges->kind != GGUF_STRING || !merges->is_array)
-        return gguf_wrong(m, "its tokenizer has no merges");
-    Text text = {0};
-    JsonWriter json = {.out = &text};
-    json_open(&json, NULL, '{');
-    json_put_text(&json, "version", "1.0");
-    put_added(m, tokens, &json);
-    put_cuts(&json, rule->pattern);
-    put_byte_level(&json, "decoder", true);
-    json_open(&json, "model", '{');
-    json_put_text(&json, "type", "BPE");
-    json_put_bool(&json, "ignore_merges", !strcmp(rule->name, "llama-bpe"));
-    json_open(&json, "vocab", '{');
-    const unsigned char *at = tokens->data;
-    for (uint64_t i = 0; i < tokens->n; i++)
-        json_put_integer(&json, gguf_next(m->gguf, &at), (int64_t)i);
-    json_close(&json, '}');
-    json_open(&json, "merges", '[');
-    at = merges->data;
-    for (uint64_t i = 0; i < merges->n; i++)
-        json_put_text(&json, NULL, gguf_next(m->gguf, &at));
-    json_close(&json, ']');
-    json_close(&json, '}');
-    json_close(&json, '}');
-    const bool ok = write_text(m, "tokenizer.json", &text);
-    text_free(&text);
-    return ok;
-}
-
-/* SentencePiece's model of merges with scores (sentencepiece_model.proto). */
-static bool write_pieces(const GgufImport *m, const GgufValue *tokens)
-{
-    enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, PIECE = 1, SCORE = 2, TYPE = 3 };
-    enum {
-        MODEL_TYPE = 3,
-        OF_MERGES = 2,
-        BYTE_FALLBACK = 35,
-        UNKNOWN = 40,
-        BEGIN = 41,
-        END = 42,
-        PAD = 43
-    };
-    enum { DUMMY_PREFIX = 3, REMOVE_EXTRA = 4, ESCAPE = 5 };
-    const GgufValue *scores = gguf_find(m->gguf, "tokenizer.ggml.scores");
-    const GgufValue *prefix = gguf_find(m->gguf, "tokenizer.ggml.add_space_prefix");
-    const unsigned char *at = tokens->data;
-    Text model = {0};
-    bool has_bytes = false;
-    for (uint64_t i = 0; i < tokens->n; i++) {
-        Text piece = {0};
-        has_bytes = has_bytes || kind_of(m, i) == TOKEN_BYTE;
-        wire_string(&piece, PIECE, gguf_next(m->gguf, &at));
-        wire_float(&piece, SCORE, (float)gguf_number(scores, i));
-        wire_int(&piece, TYPE, kind_of(m, i));
-        wire_message(&model, PIECES, &piece);
-    }
-    Text trainer = {0}, normalizer = {0};
-    wire_int(&trainer, MODEL_TYPE, OF_MERGES);
-    wire_int(&trainer, BYTE_FALLBACK, has_bytes);
-    for (const GgufToken *token = gguf_tokens; token->theirs; token++) {
-        const GgufValue *id =
-            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", token->theirs));
-        wire_int(&trainer, token->piece_field, id ? (int64_t)gguf_number(id, 0) : -1);
-    }
-    wire_message(&model, TRAINER, &trainer);
-    wire_int(&normalizer, DUMMY_PREFIX, prefix ? gguf_number(prefix, 0) != 0 : 1);
-    wire_int(&normalizer, REMOVE_EXTRA, 0);
-    wire_int(&normalizer, ESCAPE, 1);
-    wire_message(&model, NORMALIZER, &normalizer);
-    const bool ok = write_text(m, "tokenizer.model", &model);
-    text_free(&model);
-    return ok;
-}
-
-static bool write_tokenizer(const GgufImport *m)
-{
-    const char *model = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.model"));
-    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
-    if (!model || !tokens || !tokens->is_array || tokens->kind != GGUF_STRING)
-        return gguf_wrong(
-            m, "it has no tokenizer: --config FOLDER takes config.json and the tokenizer "
-               "beside it");
-    if (!strcmp(model, "gpt2"))
-        return write_bpe(m, tokens);
-    if (!strcmp(model, "llama"))
-        return write_pieces(m, tokens);
-    return gguf_wrong(
-        m, arena_printf(m->job->arena,
-                        "its tokenizer is '%s'; gpt2 and llama are read: --config FOLDER "
-                        "takes config.json and the tokenizer beside it",
-                        text_visible_name(m->job->arena, model)));
-}
-
-/* The text of a token; NULL: there is none. */
-static const char *token_text(const GgufImport *m, const char *key)
-{
-    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
-    const GgufValue *id = gguf_find(m->gguf, key);
-    const double wanted = id ? gguf_number(id, 0) : -1;
-    const unsigned char *at = tokens->data;
-    for (uint64_t i = 0; i < tokens->n; i++) {
-        const char *token = gguf_next(m->gguf, &at);
-        if ((double)i == wanted)
-            return token;
-    }
-    return NULL;
-}
-
-/* What stands around a text, and the chat template. llama.cpp begins a text of pieces with the
- * first token where the file does not say. */
-static bool write_tokenizer_config(const GgufImport *m)
-{
-    static const struct {
-        const char *key, *published, *token, *text;
-    } frames[] = {
-        {"tokenizer.ggml.add_bos_token", "add_bos_token", "tokenizer.ggml.bos_token_id",
-         "bos_token"},
-        {"tokenizer.ggml.add_eos_token", "add_eos_token", "tokenizer.ggml.eos_token_id",
-         "eos_token"},
-    };
-    const char *model = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.model"));
-    const char *chat = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.chat_template"));
-    Text text = {0};
-    JsonWriter json = {.out = &text, .indent = 2};
-    json_open(&json, NULL, '{');
-    for (int i = 0; i < 2; i++) {
-        const GgufValue *value = gguf_find(m->gguf, frames[i].key);
-        const bool usual = i == 0 && !strcmp(model, "llama");
-        json_put_bool(&json, frames[i].published, value ? gguf_number(value, 0) != 0 : usual);
-        const char *token = token_text(m, frames[i].token);
-        if (token)
-            json_put_text(&json, frames[i].text, token);
-    }
-    if (chat)
-        json_put_text(&json, "chat_template", chat);
-    json_close(&json, '}');
-    const bool ok = write_text(m, "tokenizer_config.json", &text);
-    text_free(&text);
-    return ok;
 }
 
 /* ---- weights ---- */
@@ -380,13 +247,14 @@ static const char *find_quant(const GgufImport *m)
 
 static bool convert(GgufImport *m, const char **quant)
 {
-    m->architecture = gguf_architecture(m->gguf->architecture);
+    m->architecture = gguf_architecture(m->gguf);
     if (!m->architecture)
-        return gguf_wrong(m, arena_printf(m->job->arena,
-                                          "its architecture is '%s'; llama, qwen2, qwen3 and gpt2 "
-                                          "are read",
-                                          text_visible_name(m->job->arena, m->gguf->architecture)));
-    const bool ok = write_tokenizer(m) && write_tokenizer_config(m) && write_config(m);
+        return gguf_wrong(m, arena_printf(m->job->arena, "its architecture is '%s'; %s are read",
+                                          text_visible_name(m->job->arena, m->gguf->architecture),
+                                          gguf_architectures(m->job->arena, false)));
+    const bool ok =
+        import_gguf_tokenizer(m) && write_config(m) &&
+        (strcmp(m->architecture->name, "bert") || gguf_write_sentences(m->job, m->gguf, m->to));
     *quant = ok ? find_quant(m) : NULL;
     return ok;
 }

@@ -47,7 +47,8 @@ const ImportRow import_rows_gpt2[] = {
         SCALING("original_max_position_embeddings", "rope_context", "=max_position_embeddings"),  \
         KEY("rope_scaling.truncate", "true"),                                                     \
         MUST("rope_parameters.truncate", "true", "=rope_scaling.truncate"),                       \
-        IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight")
+        IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight"),                               \
+        IGNORE("rope_freqs.weight") /* a GGUF's: import_gguf.c reads it */
 #define SCALING(key, to, absent) \
     KEY("rope_scaling." key, absent), CONST("rope_parameters." key, to, "=rope_scaling." key)
 #define TOKENS(begin, end) TOKEN("begin", "bos_token_id", begin), TOKEN("end", "eos_token_id", end)

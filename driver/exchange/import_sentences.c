@@ -32,8 +32,9 @@ static const char *pooling_of(const char *key)
     return NULL;
 }
 
-/* Of several ways the vectors stand one after the other, which the model does not do. */
-static bool put_pooling(Job *job, const char *path, const JsonValue *json, Text *out)
+/* The model's word for how tokens are pooled. NULL after an error: of several ways the vectors
+ * stand one after the other, which the model does not do. */
+static const char *find_pooling(Job *job, const char *path, const JsonValue *json)
 {
     const char *chosen = NULL, *first = NULL;
     for (size_t i = 0; i < json->n; i++) {
@@ -41,13 +42,30 @@ static bool put_pooling(Job *job, const char *path, const JsonValue *json, Text 
         const bool is_way = !strncmp(key, "pooling_mode_", strlen("pooling_mode_"));
         if (!is_way || json->items[i].kind != JV_TRUE)
             continue;
-        if (first || !pooling_of(key))
-            return job_error(job,
-                             "%s/config.json: \"%s\" is true%s: models/sentences.tfg pools in one "
-                             "of the ways mean, cls, max and mean_sqrt_len",
-                             path, key, first ? " and another way, too" : "");
+        if (first || !pooling_of(key)) {
+            job_error(job,
+                      "%s/config.json: \"%s\" is true%s: models/sentences.tfg pools in one of the "
+                      "ways mean, cls, max and mean_sqrt_len",
+                      path, key, first ? " and another way, too" : "");
+            return NULL;
+        }
         first = key;
         chosen = pooling_of(key);
+    }
+    if (!chosen)
+        job_error(job, "%s/config.json: no \"pooling_mode_…\" is true", path);
+    return chosen;
+}
+
+static const char *read_pooling(Job *job, const char *folder, const char *module)
+{
+    const char *path = file_in(job->arena, folder, module);
+    const JsonValue *json;
+    if (!import_json_read(job, path, "config.json", JV_OBJECT, &json))
+        return NULL;
+    if (!json) {
+        job_error(job, "%s has no config.json, which says how tokens are pooled", path);
+        return NULL;
     }
     const JsonValue *prompt = json_member(json, "include_prompt");
     if (prompt && prompt->kind == JV_FALSE)
@@ -55,20 +73,7 @@ static bool put_pooling(Job *job, const char *path, const JsonValue *json, Text 
                      "%s/config.json: a prompt is not pooled there; what stands before a text is "
                      "pooled here",
                      path);
-    if (!chosen)
-        return job_error(job, "%s/config.json: no \"pooling_mode_…\" is true", path);
-    text_add(out, "const pooling = \"%s\"\n", chosen);
-    return true;
-}
-
-static bool read_pooling(Job *job, const char *folder, const char *module, Text *out)
-{
-    const char *path = file_in(job->arena, folder, module);
-    const JsonValue *json;
-    if (!import_json_read(job, path, "config.json", JV_OBJECT, &json))
-        return false;
-    return json ? put_pooling(job, path, json, out)
-                : job_error(job, "%s has no config.json, which says how tokens are pooled", path);
+    return find_pooling(job, path, json);
 }
 
 /* ---- modules ---- */
@@ -81,7 +86,8 @@ static const char *kind_of(const JsonValue *module)
 }
 
 /* The encoder, pooling, and perhaps normalisation, in this order. */
-static bool read_modules(Job *job, const char *folder, const JsonValue *modules, Text *out)
+static bool read_modules(Job *job, const char *folder, const JsonValue *modules,
+                         ImportSentences *sentences)
 {
     static const char *const order[] = {"Transformer", "Pooling", "Normalize"};
     bool ok = modules->n >= 2;
@@ -99,10 +105,9 @@ static bool read_modules(Job *job, const char *folder, const JsonValue *modules,
                              "pooling and normalised in the run's model.tfg",
                              folder, modules_file, path);
         if (i == 1)
-            ok = read_pooling(job, folder, path, out);
+            ok = (sentences->pooling = read_pooling(job, folder, path)) != NULL;
     }
-    if (ok)
-        text_add(out, "const normalised = %s\n", modules->n > 2 ? "true" : "false");
+    sentences->is_normalised = modules->n > 2;
     return ok || (modules->n < 2 &&
                   job_error(job, "%s/%s: there is no module Pooling", folder, modules_file));
 }
@@ -143,10 +148,20 @@ static bool check_prompts(Job *job, const char *folder)
                               folder, file, key, name);
 }
 
-bool import_sentences_model(Job *job, const char *folder, Text *out)
+bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences)
 {
     const JsonValue *modules;
+    *sentences = (ImportSentences){0};
     return import_json_read(job, folder, modules_file, JV_LIST, &modules) && modules &&
-           read_modules(job, folder, modules, out) && read_texts(job, folder, out) &&
-           check_prompts(job, folder);
+           read_modules(job, folder, modules, sentences);
+}
+
+bool import_sentences_model(Job *job, const char *folder, Text *out)
+{
+    ImportSentences sentences;
+    if (!import_sentences_read(job, folder, &sentences))
+        return false;
+    text_add(out, "const pooling = \"%s\"\nconst normalised = %s\n", sentences.pooling,
+             sentences.is_normalised ? "true" : "false");
+    return read_texts(job, folder, out) && check_prompts(job, folder);
 }

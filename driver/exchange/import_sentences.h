@@ -9,6 +9,14 @@
 
 /* Whether the folder is of this kind. */
 bool import_sentences_is(Job *job, const char *folder);
+/* ImportSentences: how a vector is made of what the encoder gives.
+ *   pooling   the word of models/sentences.tfg: "mean", "cls", "max" or "mean_sqrt_len" */
+typedef struct ImportSentences {
+    const char *pooling;
+    bool is_normalised; /* to length 1 */
+} ImportSentences;
+/* Reads modules.json and what it names. False after errors. */
+bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences);
 /* Appends the consts of models/sentences.tfg that the folder's files decide. False after errors: a
  * file that cannot be read, a module or a way of pooling that the model does not have, a prompt
  * that stands before each text. */

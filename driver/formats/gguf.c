@@ -1,6 +1,8 @@
 /* From a file's bytes to its metadata and tensors. */
 #include "driver/formats/gguf.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAGIC_BYTES = 4, ALIGNMENT = 32, MOST_ALIGNMENT = 1 << 20, MAX_DIMS = 4 };
@@ -183,6 +185,35 @@ static bool read_tensor(GgufReader *r, StTensor *tensor, uint64_t *offset)
     return true;
 }
 
+static int by_data(const void *a, const void *b)
+{
+    const StTensor *const *one = a, *const *other = b;
+    const unsigned char *first = (*one)->data, *second = (*other)->data;
+    return (first > second) - (first < second);
+}
+
+static bool check_overlaps(GgufReader *r)
+{
+    const size_t n = r->gguf->list.tensors.count;
+    const StTensor **tensors = ARENA_ARRAY(r->gguf->list.arena, const StTensor *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        tensors[i] = &r->gguf->list.tensors.data[i];
+    qsort(tensors, n, sizeof *tensors, by_data);
+    const StTensor *last = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!tensors[i]->bytes)
+            continue;
+        const unsigned char *begin = tensors[i]->data;
+        if (last && last->bytes > (uint64_t)(begin - (const unsigned char *)last->data))
+            return tensor_list_refuse(
+                &r->gguf->list, tensors[i]->stored,
+                arena_printf(r->gguf->list.arena, "its data overlaps that of '%s'",
+                             text_visible_name(r->gguf->list.arena, last->stored)));
+        last = tensors[i];
+    }
+    return true;
+}
+
 static bool read_tensors(GgufReader *r, uint64_t n, uint64_t alignment)
 {
     VEC(uint64_t) offsets = {0};
@@ -201,11 +232,18 @@ static bool read_tensors(GgufReader *r, uint64_t n, uint64_t alignment)
     for (uint64_t i = 0; i < n; i++) {
         if (data > size || offsets.data[i] > size - data)
             return tensor_list_refuse(&r->gguf->list, tensors.data[i].name, "its data is cut off");
+        if (offsets.data[i] % alignment)
+            return tensor_list_refuse(&r->gguf->list, tensors.data[i].name,
+                                      arena_printf(r->gguf->list.arena,
+                                                   "its data begins at byte %" PRIu64
+                                                   ", which is no multiple of the "
+                                                   "alignment, %" PRIu64,
+                                                   offsets.data[i], alignment));
         const uint64_t at = data + offsets.data[i];
         if (!tensor_list_add(&r->gguf->list, tensors.data[i], r->bytes + at, size - at))
             return false;
     }
-    return true;
+    return check_overlaps(r);
 }
 
 static bool read_all(GgufReader *r)
@@ -281,6 +319,24 @@ static bool view_turned(const Gguf *gguf, StTensor *tensor)
     return true;
 }
 
+/* The gains less by 1, as f32. */
+static bool lower_gains(const Gguf *gguf, StTensor *tensor)
+{
+    enum { LARGEST = 1 << 20 };
+    const int64_t n = tensor->count;
+    float *gains =
+        tensor->rank == 1 && n <= LARGEST ? ARENA_ARRAY(gguf->list.arena, float, n) : NULL;
+    if (!gains || !st_floats(tensor, 0, n, gains))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        gains[i] -= 1;
+    tensor->type = ST_F32;
+    tensor->blocks = NULL;
+    tensor->data = gains;
+    tensor->bytes = (uint64_t)n * sizeof *gains;
+    return true;
+}
+
 static bool publish(const Gguf *gguf, const GgufName *row, StTensor *tensor)
 {
     const GgufValue *heads = gguf_own(gguf, "attention.head_count");
@@ -291,6 +347,7 @@ static bool publish(const Gguf *gguf, const GgufName *row, StTensor *tensor)
     case GGUF_ROWS: return view_rows(gguf, tensor, gguf_number(heads, 0));
     case GGUF_KEY_ROWS: return view_rows(gguf, tensor, gguf_number(keys ? keys : heads, 0));
     case GGUF_TRANSPOSED: return view_turned(gguf, tensor);
+    case GGUF_GAIN: return lower_gains(gguf, tensor);
     default: return true;
     }
 }
@@ -301,7 +358,7 @@ StFile *gguf_parse(Diagnostics *diags, Arena *arena, const char *path, const voi
     Gguf *gguf = gguf_read(diags, arena, path, bytes, size);
     if (!gguf)
         return NULL;
-    const GgufArchitecture *architecture = gguf_architecture(gguf->architecture);
+    const GgufArchitecture *architecture = gguf_architecture(gguf);
     for (size_t i = 0; architecture && i < gguf->list.tensors.count; i++) {
         StTensor *tensor = &gguf->list.tensors.data[i];
         int64_t block;
@@ -310,7 +367,7 @@ StFile *gguf_parse(Diagnostics *diags, Arena *arena, const char *path, const voi
             continue;
         if (!publish(gguf, row, tensor)) {
             tensor_list_refuse(&gguf->list, tensor->name,
-                               "its shape does not fit the heads that the metadata say");
+                               "its shape is not that of the heads or gains that the metadata say");
             return NULL;
         }
         tensor->name = gguf_name_text(arena, row->published, block);

@@ -86,21 +86,33 @@ uint64_t gguf_bytes(const GgufType *type, int64_t n); /* of n elements */
 /* ---- names (gguf_names.c) ---- */
 
 /* GgufName: a tensor of an architecture; "*" is the number of a block.
- *   how   what a published tensor is of llama.cpp's: the same, transposed, or with the rows of each
- *         head in another order (of a head's rows 0, 1, 2 … the published one has 0, 2, 4 …, then
- *         1, 3, 5 …) */
-typedef enum GgufHow { GGUF_SAME, GGUF_TRANSPOSED, GGUF_ROWS, GGUF_KEY_ROWS } GgufHow;
+ *   how   what a published tensor is of llama.cpp's: the same; the same, which is never rounded;
+ *         transposed; with the rows of each head in another order (of a head's rows 0, 1, 2 … the
+ *         published one has 0, 2, 4 …, then 1, 3, 5 …); or, of gains, less by 1 */
+typedef enum GgufHow {
+    GGUF_SAME,
+    GGUF_UNROUNDED,
+    GGUF_TRANSPOSED,
+    GGUF_ROWS,
+    GGUF_KEY_ROWS,
+    GGUF_GAIN
+} GgufHow;
 typedef struct GgufName {
     const char *theirs, *published;
     GgufHow how;
 } GgufName;
-/* GgufArchitecture: a model_type of config.json, and llama.cpp's name of it. */
+/* GgufArchitecture: a model_type of config.json, and llama.cpp's name of it.
+ *   key     a key behind the architecture that files of the model_type have; NULL: any file
+ *   front   how published names may begin, before `published` of the rows; NULL: with them */
 typedef struct GgufArchitecture {
     const char *name, *model_type;
     const GgufName *names; /* up to one whose `theirs` is NULL */
+    const char *key, *front;
 } GgufArchitecture;
-const GgufArchitecture *gguf_architecture(const char *name);          /* NULL: it is not known */
+const GgufArchitecture *gguf_architecture(const Gguf *gguf);          /* NULL: it is not known */
 const GgufArchitecture *gguf_architecture_of(const char *model_type); /* NULL: it has none */
+/* The architectures, or the model_types: "llama, qwen2 and gpt2". In the arena. */
+const char *gguf_architectures(Arena *arena, bool published);
 /* The row of a tensor's name, by `published` or else by `theirs`; *block is the number that stands
  * for "*", -1 of none. NULL: there is none. */
 const GgufName *gguf_name(const GgufArchitecture *architecture, const char *name, bool published,

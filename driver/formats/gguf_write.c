@@ -75,6 +75,12 @@ void gguf_put_texts(GgufWriter *writer, const char *key, const char *const *text
         put_string(&writer->values, texts[i]);
 }
 
+void gguf_put_bytes(GgufWriter *writer, const char *key, const void *bytes, size_t n)
+{
+    put_list(writer, key, GGUF_U8, n);
+    text_put(&writer->values, bytes, n);
+}
+
 void gguf_put_numbers(GgufWriter *writer, const char *key, const float *numbers, uint64_t n)
 {
     put_list(writer, key, GGUF_F32, n);

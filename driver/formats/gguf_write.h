@@ -15,6 +15,7 @@ void gguf_put_size(GgufWriter *writer, const char *key, uint32_t size);
 void gguf_put_number(GgufWriter *writer, const char *key, float number);
 void gguf_put_bool(GgufWriter *writer, const char *key, bool value);
 void gguf_put_texts(GgufWriter *writer, const char *key, const char *const *texts, uint64_t n);
+void gguf_put_bytes(GgufWriter *writer, const char *key, const void *bytes, size_t n);
 void gguf_put_numbers(GgufWriter *writer, const char *key, const float *numbers, uint64_t n);
 void gguf_put_integers(GgufWriter *writer, const char *key, const int32_t *integers, uint64_t n);
 /* Writes the file and frees the writer. Tensor i has the elements of tensors[i], whose type is

@@ -1,0 +1,61 @@
+/* llama.h's enum llama_pooling_type beside modules.json. */
+#include "driver/exchange/gguf_sentences.h"
+
+#include "base/file.h"
+#include "driver/exchange/import_sentences.h"
+
+#include <string.h>
+
+static const struct {
+    uint32_t number;
+    const char *ours, *key;
+} poolings[] = {{1, "mean", "pooling_mode_mean_tokens"}, {2, "cls", "pooling_mode_cls_token"}};
+enum { N_POOLINGS = sizeof poolings / sizeof *poolings };
+
+bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, GgufWriter *writer)
+{
+    ImportSentences sentences;
+    if (!import_sentences_read(job, folder, &sentences))
+        return false;
+    gguf_put_bool(writer, arena_printf(job->arena, "%s.attention.causal", architecture), false);
+    if (sentences.is_normalised)
+        diag_note(&job->diags, (Loc){0},
+                  "a GGUF does not say that vectors have length 1: its readers choose");
+    for (int i = 0; i < N_POOLINGS; i++)
+        if (!strcmp(poolings[i].ours, sentences.pooling)) {
+            gguf_put_size(writer, arena_printf(job->arena, "%s.pooling_type", architecture),
+                          poolings[i].number);
+            return true;
+        }
+    return job_error(job, "%s pools tokens by '%s'; a GGUF is written of mean and cls", folder,
+                     sentences.pooling);
+}
+
+static const char *key_of(Job *job, const Gguf *gguf)
+{
+    const GgufValue *value = gguf_own(gguf, "pooling_type");
+    const double number = value ? gguf_number(value, 0) : 0;
+    for (int i = 0; i < N_POOLINGS; i++)
+        if (number == (double)poolings[i].number)
+            return poolings[i].key;
+    job_error(job, "%s: its %s.pooling_type is %s%g; 1, the mean, and 2, the first token, are read",
+              gguf->list.path, gguf->architecture, value ? "" : "absent, or ", number);
+    return NULL;
+}
+
+bool gguf_write_sentences(Job *job, const Gguf *gguf, const char *to)
+{
+    static const char modules[] =
+        "[\n  {\"idx\": 0, \"name\": \"0\", \"path\": \"\", \"type\": "
+        "\"sentence_transformers.models.Transformer\"},\n"
+        "  {\"idx\": 1, \"name\": \"1\", \"path\": \"1_Pooling\", \"type\": "
+        "\"sentence_transformers.models.Pooling\"}\n]\n";
+    const char *key = key_of(job, gguf), *folder = file_in(job->arena, to, "1_Pooling");
+    if (!key || !file_make_folder(&job->diags, folder))
+        return false;
+    const char *pooling = arena_printf(job->arena, "{\"%s\": true}\n", key);
+    return file_write_all(&job->diags, file_in(job->arena, to, "modules.json"), modules,
+                          strlen(modules)) &&
+           file_write_all(&job->diags, file_in(job->arena, folder, "config.json"), pooling,
+                          strlen(pooling));
+}

@@ -1,0 +1,363 @@
+/* The tokens of a GGUF (tokenizer.ggml.*) as tokenizer.json, or as a SentencePiece model. */
+#include "driver/exchange/import_gguf_tokenizer.h"
+
+#include "base/json_write.h"
+#include "driver/exchange/gguf_keys.h"
+#include "driver/exchange/onnx/wire.h"
+
+#include <string.h>
+
+enum {
+    TOKEN_NORMAL = 1,
+    TOKEN_CONTROL = 3,
+    TOKEN_USER = 4,
+    TOKEN_BYTE = 6
+}; /* as SentencePiece's types */
+
+static void put_byte_level(JsonWriter *json, const char *key, bool cuts_too)
+{
+    json_open(json, key, '{');
+    json_put_text(json, "type", "ByteLevel");
+    json_put_bool(json, "add_prefix_space", false);
+    json_put_bool(json, "trim_offsets", true);
+    json_put_bool(json, "use_regex", cuts_too);
+    json_close(json, '}');
+}
+
+static void put_cuts(JsonWriter *json, const GgufCut *cut)
+{
+    if (!cut->pattern && !cut->digits) {
+        put_byte_level(json, "pre_tokenizer", true);
+        return;
+    }
+    json_open(json, "pre_tokenizer", '{');
+    json_put_text(json, "type", "Sequence");
+    json_open(json, "pretokenizers", '[');
+    json_open(json, NULL, '{');
+    if (cut->pattern) {
+        json_put_text(json, "type", "Split");
+        json_open(json, "pattern", '{');
+        json_put_text(json, "Regex", cut->pattern);
+        json_close(json, '}');
+        json_put_text(json, "behavior", "Isolated");
+        json_put_bool(json, "invert", false);
+    } else {
+        json_put_text(json, "type", "Digits");
+        json_put_bool(json, "individual_digits", true);
+    }
+    json_close(json, '}');
+    put_byte_level(json, NULL, !cut->pattern);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static int64_t kind_of(const GgufImport *m, uint64_t i)
+{
+    const GgufValue *kinds = gguf_find(m->gguf, "tokenizer.ggml.token_type");
+    return kinds && i < kinds->n ? (int64_t)gguf_number(kinds, i) : 1;
+}
+
+/* Those whose text is never cut. */
+static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *json)
+{
+    const unsigned char *at = tokens->data;
+    json_open(json, "added_tokens", '[');
+    for (uint64_t i = 0; i < tokens->n; i++) {
+        const char *token = gguf_next(m->gguf, &at);
+        const int64_t kind = kind_of(m, i);
+        if (kind != TOKEN_CONTROL && kind != TOKEN_USER)
+            continue;
+        json_open(json, NULL, '{');
+        json_put_integer(json, "id", (int64_t)i);
+        json_put_text(json, "content", token);
+        json_put_bool(json, "single_word", false);
+        json_put_bool(json, "lstrip", false);
+        json_put_bool(json, "rstrip", false);
+        json_put_bool(json, "normalized", false);
+        json_put_bool(json, "special", kind == TOKEN_CONTROL);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
+{
+    const GgufValue *merges = gguf_find(m->gguf, "tokenizer.ggml.merges");
+    const char *cut = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.pre"));
+    const GgufCut *rule = gguf_cuts;
+    while (cut && rule->name && strcmp(rule->name, cut))
+        rule++;
+    if (!rule->name)
+        return gguf_wrong(m,
+                          arena_printf(m->job->arena,
+                                       "its texts are cut as '%s' (tokenizer.ggml.pre), which "
+                                       "is not known here: --config FOLDER takes config.json and "
+                                       "tokenizer.json of the published folder",
+                                       text_visible_name(m->job->arena, cut)));
+    if (!merges || merges->kind != GGUF_STRING || !merges->is_array)
+        return gguf_wrong(m, "its tokenizer has no merges");
+    Text text = {0};
+    JsonWriter json = {.out = &text};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "version", "1.0");
+    put_added(m, tokens, &json);
+    put_cuts(&json, rule);
+    put_byte_level(&json, "decoder", true);
+    json_open(&json, "model", '{');
+    json_put_text(&json, "type", "BPE");
+    json_put_bool(&json, "ignore_merges", rule->whole);
+    json_open(&json, "vocab", '{');
+    const unsigned char *at = tokens->data;
+    for (uint64_t i = 0; i < tokens->n; i++)
+        json_put_integer(&json, gguf_next(m->gguf, &at), (int64_t)i);
+    json_close(&json, '}');
+    json_open(&json, "merges", '[');
+    at = merges->data;
+    for (uint64_t i = 0; i < merges->n; i++)
+        json_put_text(&json, NULL, gguf_next(m->gguf, &at));
+    json_close(&json, ']');
+    json_close(&json, '}');
+    json_close(&json, '}');
+    const bool ok = gguf_write_text(m, "tokenizer.json", &text);
+    text_free(&text);
+    return ok;
+}
+
+static bool says(const GgufImport *m, const char *key, bool usual)
+{
+    const GgufValue *value = gguf_find(m->gguf, key);
+    return value ? gguf_number(value, 0) != 0 : usual;
+}
+
+/* SentencePiece's model (sentencepiece_model.proto): of merges with scores, or of words as likely
+ * pieces (unigram). */
+static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_unigram)
+{
+    enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, PIECE = 1, SCORE = 2, TYPE = 3 };
+    enum {
+        MODEL_TYPE = 3,
+        UNIGRAM = 1,
+        OF_MERGES = 2,
+        BYTE_FALLBACK = 35,
+        UNKNOWN = 40,
+        BEGIN = 41,
+        END = 42,
+        PAD = 43
+    };
+    enum { CHARACTERS = 2, DUMMY_PREFIX = 3, REMOVE_EXTRA = 4, ESCAPE = 5 };
+    const GgufValue *scores = gguf_find(m->gguf, "tokenizer.ggml.scores");
+    const GgufValue *characters = gguf_find(m->gguf, "tokenizer.ggml.precompiled_charsmap");
+    const unsigned char *at = tokens->data;
+    Text model = {0};
+    bool has_bytes = false;
+    for (uint64_t i = 0; i < tokens->n; i++) {
+        Text piece = {0};
+        has_bytes = has_bytes || kind_of(m, i) == TOKEN_BYTE;
+        wire_string(&piece, PIECE, gguf_next(m->gguf, &at));
+        wire_float(&piece, SCORE, (float)gguf_number(scores, i));
+        wire_int(&piece, TYPE, kind_of(m, i));
+        wire_message(&model, PIECES, &piece);
+    }
+    Text trainer = {0}, normalizer = {0};
+    wire_int(&trainer, MODEL_TYPE, is_unigram ? UNIGRAM : OF_MERGES);
+    wire_int(&trainer, BYTE_FALLBACK, has_bytes);
+    for (const GgufToken *token = gguf_tokens; token->theirs; token++) {
+        const GgufValue *id =
+            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", token->theirs));
+        wire_int(&trainer, token->piece_field, id ? (int64_t)gguf_number(id, 0) : -1);
+    }
+    wire_message(&model, TRAINER, &trainer);
+    if (characters && characters->is_array &&
+        (characters->kind == GGUF_U8 || characters->kind == GGUF_I8))
+        wire_bytes(&normalizer, CHARACTERS, characters->data, (size_t)characters->n);
+    wire_int(&normalizer, DUMMY_PREFIX, says(m, "tokenizer.ggml.add_space_prefix", true));
+    wire_int(&normalizer, REMOVE_EXTRA, says(m, "tokenizer.ggml.remove_extra_whitespaces", false));
+    wire_int(&normalizer, ESCAPE, 1);
+    wire_message(&model, NORMALIZER, &normalizer);
+    const bool ok = gguf_write_text(m, "tokenizer.model", &model);
+    text_free(&model);
+    return ok;
+}
+
+/* ---- words of pieces, as BERT's ---- */
+
+/* llama.cpp has "\u2581" before pieces that begin a word, and nothing before those that go on with
+ * one, where tokenizer.json has "##". */
+static const char *word_piece(const GgufImport *m, const char *token, int64_t kind)
+{
+    static const char blank[] = "\xe2\x96\x81";
+    const size_t n = strlen(blank);
+    if (!strncmp(token, blank, n) && token[n])
+        return token + n;
+    return kind == TOKEN_NORMAL ? arena_printf(m->job->arena, "##%s", token) : token;
+}
+
+static void put_special(JsonWriter *json, const char *token)
+{
+    json_open(json, NULL, '{');
+    json_open(json, "SpecialToken", '{');
+    json_put_text(json, "id", token);
+    json_put_integer(json, "type_id", 0);
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+/* [CLS] text [SEP] */
+static void put_template(JsonWriter *json, const char *const *tokens, const int64_t *ids)
+{
+    json_open(json, "post_processor", '{');
+    json_put_text(json, "type", "TemplateProcessing");
+    json_open(json, "single", '[');
+    put_special(json, tokens[0]);
+    json_open(json, NULL, '{');
+    json_open(json, "Sequence", '{');
+    json_put_text(json, "id", "A");
+    json_put_integer(json, "type_id", 0);
+    json_close(json, '}');
+    json_close(json, '}');
+    put_special(json, tokens[1]);
+    json_close(json, ']');
+    json_open(json, "pair", '[');
+    json_close(json, ']');
+    json_open(json, "special_tokens", '{');
+    for (int i = 0; i < 2; i++) {
+        json_open(json, tokens[i], '{');
+        json_put_text(json, "id", tokens[i]);
+        json_open(json, "ids", '[');
+        json_put_integer(json, NULL, ids[i]);
+        json_close(json, ']');
+        json_open(json, "tokens", '[');
+        json_put_text(json, NULL, tokens[i]);
+        json_close(json, ']');
+        json_close(json, '}');
+    }
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+static bool write_words(const GgufImport *m, const GgufValue *tokens)
+{
+    static const char *const names[] = {"[CLS]", "[SEP]", "[UNK]"};
+    int64_t ids[3] = {-1, -1, -1};
+    Text text = {0};
+    JsonWriter json = {.out = &text};
+    const unsigned char *at = tokens->data;
+    for (uint64_t i = 0; i < tokens->n; i++) {
+        const char *token = gguf_next(m->gguf, &at);
+        for (int k = 0; k < 3; k++)
+            ids[k] = strcmp(token, names[k]) ? ids[k] : (int64_t)i;
+    }
+    for (int k = 0; k < 3; k++)
+        if (ids[k] < 0)
+            return gguf_wrong(m, arena_printf(m->job->arena, "its tokens have no %s", names[k]));
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "version", "1.0");
+    put_added(m, tokens, &json);
+    json_open(&json, "normalizer", '{');
+    json_put_text(&json, "type", "BertNormalizer");
+    json_put_bool(&json, "clean_text", true);
+    json_put_bool(&json, "handle_chinese_chars", true);
+    json_put_bool(&json, "strip_accents", true);
+    json_put_bool(&json, "lowercase", true);
+    json_close(&json, '}');
+    json_open(&json, "pre_tokenizer", '{');
+    json_put_text(&json, "type", "BertPreTokenizer");
+    json_close(&json, '}');
+    put_template(&json, names, ids);
+    json_open(&json, "decoder", '{');
+    json_put_text(&json, "type", "WordPiece");
+    json_put_text(&json, "prefix", "##");
+    json_put_bool(&json, "cleanup", true);
+    json_close(&json, '}');
+    json_open(&json, "model", '{');
+    json_put_text(&json, "type", "WordPiece");
+    json_put_text(&json, "unk_token", names[2]);
+    json_put_text(&json, "continuing_subword_prefix", "##");
+    json_put_integer(&json, "max_input_chars_per_word", 100);
+    json_open(&json, "vocab", '{');
+    at = tokens->data;
+    for (uint64_t i = 0; i < tokens->n; i++)
+        json_put_integer(&json, word_piece(m, gguf_next(m->gguf, &at), kind_of(m, i)), (int64_t)i);
+    json_close(&json, '}');
+    json_close(&json, '}');
+    json_close(&json, '}');
+    const bool ok = gguf_write_text(m, "tokenizer.json", &text);
+    text_free(&text);
+    return ok;
+}
+
+/* ---- any ---- */
+
+static bool write_tokenizer(const GgufImport *m)
+{
+    const char *model = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.model"));
+    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
+    if (!model || !tokens || !tokens->is_array || tokens->kind != GGUF_STRING)
+        return gguf_wrong(
+            m, "it has no tokenizer: --config FOLDER takes config.json and the tokenizer "
+               "beside it");
+    if (!strcmp(model, "gpt2"))
+        return write_bpe(m, tokens);
+    if (!strcmp(model, "llama") || !strcmp(model, "t5"))
+        return write_pieces(m, tokens, !strcmp(model, "t5"));
+    if (!strcmp(model, "bert"))
+        return write_words(m, tokens);
+    return gguf_wrong(
+        m, arena_printf(m->job->arena,
+                        "its tokenizer is '%s'; gpt2, llama, t5 and bert are read: --config FOLDER "
+                        "takes config.json and the tokenizer beside it",
+                        text_visible_name(m->job->arena, model)));
+}
+
+/* The text of a token; NULL: there is none. */
+static const char *token_text(const GgufImport *m, const char *key)
+{
+    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
+    const GgufValue *id = gguf_find(m->gguf, key);
+    const double wanted = id ? gguf_number(id, 0) : -1;
+    const unsigned char *at = tokens->data;
+    for (uint64_t i = 0; i < tokens->n; i++) {
+        const char *token = gguf_next(m->gguf, &at);
+        if ((double)i == wanted)
+            return token;
+    }
+    return NULL;
+}
+
+/* What stands around a text, and the chat template. llama.cpp begins a text of pieces with the
+ * first token where the file does not say. */
+static bool write_tokenizer_config(const GgufImport *m)
+{
+    static const struct {
+        const char *key, *published, *token, *text;
+    } frames[] = {
+        {"tokenizer.ggml.add_bos_token", "add_bos_token", "tokenizer.ggml.bos_token_id",
+         "bos_token"},
+        {"tokenizer.ggml.add_eos_token", "add_eos_token", "tokenizer.ggml.eos_token_id",
+         "eos_token"},
+    };
+    const char *model = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.model"));
+    const char *chat = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.chat_template"));
+    Text text = {0};
+    JsonWriter json = {.out = &text, .indent = 2};
+    json_open(&json, NULL, '{');
+    for (int i = 0; i < 2; i++) {
+        const GgufValue *value = gguf_find(m->gguf, frames[i].key);
+        const bool usual = i == 0 && !strcmp(model, "llama");
+        json_put_bool(&json, frames[i].published, value ? gguf_number(value, 0) != 0 : usual);
+        const char *token = token_text(m, frames[i].token);
+        if (token)
+            json_put_text(&json, frames[i].text, token);
+    }
+    if (chat)
+        json_put_text(&json, "chat_template", chat);
+    json_close(&json, '}');
+    const bool ok = gguf_write_text(m, "tokenizer_config.json", &text);
+    text_free(&text);
+    return ok;
+}
+
+bool import_gguf_tokenizer(const GgufImport *m)
+{
+    return write_tokenizer(m) && write_tokenizer_config(m);
+}
