@@ -173,6 +173,19 @@ static Val run_ctc(Elab *e, const Node *call, Val *args)
     return labels ? val_tensor(e, call, build_binary(&e->b, OP_ctc, x, labels)) : val_error();
 }
 
+/* add_loss(x): another term of the model's loss, from wherever it is computed. */
+static Val run_add_loss(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_float(e, call, args[0]);
+    if (!x)
+        return val_error();
+    if (x->type.rank)
+        return elab_error(e, call, "`add_loss` adds one number, not %s; `mean(x)` makes one",
+                          type_text(e, &x->type));
+    vec_push(e->arena, e->losses, ((LossTerm){x, call}));
+    return (Val){0};
+}
+
 /* require(condition, message, a, b): the last two are shown where they come from. */
 static Val run_require(Elab *e, const Node *call, Val *args)
 {
@@ -283,6 +296,7 @@ static const Builtin builtins[] = {
     {.name = "next", .params = "input", .run = run_next},
     {.name = "hidden", .params = "input", .run = run_hidden},
     {.name = "ctc", .params = "log_probabilities labels", .run = run_ctc},
+    {.name = "add_loss", .params = "x", .run = run_add_loss},
     {.name = "one_of", .params = "word words", .run = run_one_of},
     {.name = "require", .params = "condition message? about? about_too?", .run = run_require},
 };

@@ -245,7 +245,11 @@ static void expose_all(Elab *e)
 static void finish_loss(Elab *e)
 {
     const Val *loss = map_get(&e->top->vars, "loss");
-    if (!loss || loss->kind == VAL_ERROR)
+    if (loss && loss->kind == VAL_ERROR)
+        return;
+    if (!loss && e->losses.count)
+        elab_error(e, e->losses.data[0].call, "`add_loss`: the model has no `loss` to add to");
+    if (!loss)
         return;
     const Node *node = NULL;
     for (size_t i = 0; i < e->loaded.items.count; i++)
@@ -263,7 +267,10 @@ static void finish_loss(Elab *e)
     e->b.loc = node->loc;
     if (gives_merges(e))
         return;
-    build_output(&e->b, "loss", loss->tensor);
+    Value *sum = loss->tensor;
+    for (size_t i = 0; i < e->losses.count; i++)
+        sum = build_binary(&e->b, OP_add, sum, e->losses.data[i].value);
+    build_output(&e->b, "loss", sum);
     e->model->has_loss = true;
 }
 

@@ -74,6 +74,12 @@ typedef struct Decl {
     Val value;
 } Decl;
 
+/* LossTerm: a scalar that the call of `add_loss` adds to the loss. */
+typedef struct LossTerm {
+    Value *value;
+    const Node *call;
+} LossTerm;
+
 typedef struct Elab {
     Arena *arena;
     Diagnostics *diags;
@@ -94,6 +100,7 @@ typedef struct Elab {
     Map updates;     /* a state's name → Node that updates it */
     Map reported;    /* places for which an error was reported */
     VEC(const Node *) exposures;
+    VEC(LossTerm) losses; /* of `add_loss` */
     DType float_type;
     int sites, call_depth, eval_depth;
     const Node *constant; /* the const whose value is being computed, or NULL */

@@ -52,7 +52,7 @@ static void examples(void **state)
 {
     (void)state;
     load_examples("docs/language.md", 9);
-    load_examples("docs/papers.md", 8);
+    load_examples("docs/papers.md", 9);
     load_examples("docs/data-columns.md", 2);
 }
 

@@ -146,6 +146,7 @@ static void graph(void **state)
 {
     (void)state;
     compare_graph("good_graph");
+    compare_graph("good_losses");
     compare_graph("good_columns");
     compare_graph("good_columns_replaced");
     compare_graph("good_one_head");

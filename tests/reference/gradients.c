@@ -21,6 +21,8 @@ static const struct Fixture {
     {"tests/fixtures/conformer_small.safetensors", "tests/models/conformer.tfg", false},
     {"tests/fixtures/canon_small.safetensors", "tests/models/canon.tfg", false},
     {"tests/fixtures/convs2s_small.safetensors", "tests/models/convs2s.tfg", false},
+    {"tests/fixtures/experts_small.safetensors", "tests/models/experts.tfg", false},
+    {"tests/fixtures/mixtral_small.safetensors", "models/mixtral.tfg", false},
     {"tests/fixtures/ctc.safetensors", "tests/fixtures/ctc.tfg", false},
 };
 
