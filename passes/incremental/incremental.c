@@ -146,6 +146,7 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     s.step = module_add_function(module, function_names()[FUNCTION_DECODE_STEP]);
     s.b = builder_at_end(s.step);
     trace_origins(&s, target);
+    absorb_find(&s);
     if (!build_output_of(&s, logits, output->args[0])) {
         module_cut(module, extent);
         return false;

@@ -3,6 +3,7 @@
  *   incremental.c  the pass; which inputs values come from; cutting out the encoder
  *   step.c         a value for given roles: a leaf, memory, from a cache, or built by its op
  *   ops.c          an op's result from operands, each built for the roles that the op needs
+ *   absorb.c       products in another order, so that less is kept
  *   positions.c    lookups by position
  *   shortlist.c    derive_shortlist
  *
@@ -28,6 +29,8 @@ typedef struct Origin {
         Value *value;
     } built[8];
     Value *memory; /* the input of decode_step for the value, an output of encode; NULL: none */
+    struct Split *split; /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
+    double saved; /* bytes a position that are not read if this is kept in place of splits */
 } Origin;
 
 typedef struct Step {
@@ -53,6 +56,7 @@ Value *build_step(Step *s, Value *v, Roles roles);
  * Returns NULL. */
 Value *refuse(Step *s, const Op *op, const char *why);
 Dim as_step_dim(const Step *s, Dim dim, char role);
+int count_times(const Step *s, const Value *v); /* how many axes T it has */
 /* Whether `built`, the value v in decode_step, has a batch dimension in front that v lacks. */
 static inline bool is_lifted(const Value *v, const Value *built)
 {
@@ -63,6 +67,15 @@ static inline bool is_lifted(const Value *v, const Value *built)
 /* The symbol of that name and batch, which is added if there is none; if another symbol has the
  * name, its name ends with '. */
 int named_symbol(Module *module, const char *name, int batch);
+
+/* ---- absorb.c ---- */
+/* Finds values that are a latent times a weight, and what keeping the latent would save. */
+void absorb_find(Step *s);
+/* Whether the product is to multiply with the latent and the weight of its operand, which has these
+ * roles, one after the other. */
+bool absorbs(const Step *s, const Op *dot, int side, Roles of_value);
+/* That; `other`: the other operand in decode_step, not lifted. NULL after a message. */
+Value *build_absorbed(Step *s, const Op *dot, int side, Value *other);
 
 /* ---- ops.c ---- */
 /* Roles of an operand that is aligned with a result of `rank` dimensions at its last one. */

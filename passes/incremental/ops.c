@@ -278,8 +278,16 @@ static Value *build_lifted_dot(Step *s, const Op *op, Value *a, Value *b)
 
 Value *build_contraction(Step *s, Op *op, Roles roles)
 {
-    Value *a = build_step(s, op->args[0], dot_roles(s, op, 0, roles));
-    Value *b = a ? build_step(s, op->args[1], dot_roles(s, op, 1, roles)) : NULL;
+    const Roles of_operand[2] = {dot_roles(s, op, 0, roles), dot_roles(s, op, 1, roles)};
+    for (int side = 0; side < 2; side++) {
+        if (!absorbs(s, op, side, of_operand[side]))
+            continue;
+        Value *other = build_step(s, op->args[1 - side], of_operand[1 - side]);
+        if (!other || !is_lifted(op->args[1 - side], other))
+            return other ? build_absorbed(s, op, side, other) : NULL;
+    }
+    Value *a = build_step(s, op->args[0], of_operand[0]);
+    Value *b = a ? build_step(s, op->args[1], of_operand[1]) : NULL;
     if (!a || !b)
         return NULL;
     if (is_lifted(op->args[0], a) || is_lifted(op->args[1], b))

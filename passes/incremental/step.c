@@ -142,7 +142,7 @@ static Value *build_op(Step *s, Op *op, Roles roles)
     return refuse(s, op, "it is not position-wise");
 }
 
-static int count_times(const Step *s, const Value *v)
+int count_times(const Step *s, const Value *v)
 {
     int n = 0;
     for (int i = 0; i < v->type.rank; i++)
