@@ -94,9 +94,9 @@ static StepCost kernel_cost(const Sizing *s, const Op *op, Arena *arena)
 
 static double extent_value(const Sizing *s, const TfcExtent *extent)
 {
-    return extent->kind == TFC_EXTENT_LENGTH
-               ? (double)s->dims[extent->dim].extent
-               : (double)program_size(s->program, extent->size, s->dims);
+    const double length =
+        extent->kind == TFC_EXTENT_LENGTH ? (double)s->dims[extent->dim].extent : 1;
+    return length * (double)program_size(s->program, extent->size, s->dims);
 }
 
 /* Of an element of b. */

@@ -14,7 +14,8 @@ static TfcExtent extent_of(Plan *plan, const DotForm *form, int label)
             .kind = TFC_EXTENT_SIZE, .size = size_ref(plan, size_const(1)), .dim = -1};
     const Label *l = &form->labels[label];
     if (l->length_dim >= 0)
-        return (TfcExtent){.kind = TFC_EXTENT_LENGTH, .dim = l->length_dim};
+        return (TfcExtent){
+            .kind = TFC_EXTENT_LENGTH, .size = size_ref(plan, l->times), .dim = l->length_dim};
     return (TfcExtent){.kind = TFC_EXTENT_SIZE, .size = size_ref(plan, l->extent), .dim = -1};
 }
 

@@ -7,7 +7,11 @@ static Label *add_label(DotForm *form, Role role, Dim dim, int a, int b, int c)
 {
     assert(form->n < MAX_LABELS);
     Label *label = &form->labels[form->n++];
-    *label = (Label){.role = role, .dim = dim, .dims = {a, b, c}, .length_dim = -1};
+    *label = (Label){.role = role,
+                     .dim = dim,
+                     .dims = {a, b, c},
+                     .length_dim = -1,
+                     .times = size_const(1)};
     return label;
 }
 
@@ -173,7 +177,7 @@ static void drop_ones(DotForm *form)
 static bool lie_as_one(const Label *outer, const Label *inner)
 {
     if (outer->role != inner->role || outer->sentences || inner->sentences ||
-        outer->length_dim >= 0 || inner->length_dim >= 0)
+        inner->length_dim >= 0)
         return false;
     for (int t = 0; t < DOT_TENSORS; t++) {
         if (label_is(outer, t) != label_is(inner, t))
@@ -185,18 +189,25 @@ static bool lie_as_one(const Label *outer, const Label *inner)
     return true;
 }
 
+static void join_labels(DotForm *form, int i, int j)
+{
+    Label *outer = &form->labels[i], *inner = &form->labels[j];
+    outer->extent = size_product(outer->extent, inner->extent);
+    outer->times = size_product(outer->times, inner->extent);
+    outer->dim = dim_const(0);
+    for (int t = 0; t < DOT_TENSORS; t++)
+        outer->strides[t] = inner->strides[t];
+    remove_label(form, j);
+}
+
 static bool join_neighbours(DotForm *form)
 {
     for (int i = 0; i < form->n; i++)
         for (int j = 0; j < form->n; j++) {
-            Label *outer = &form->labels[i], *inner = &form->labels[j];
-            if (i == j || !lie_as_one(outer, inner))
+            const Label *outer = &form->labels[i];
+            if (i == j || outer->length_dim >= 0 || !lie_as_one(outer, &form->labels[j]))
                 continue;
-            outer->extent = size_product(outer->extent, inner->extent);
-            outer->dim = dim_const(0);
-            for (int t = 0; t < DOT_TENSORS; t++)
-                outer->strides[t] = inner->strides[t];
-            remove_label(form, j);
+            join_labels(form, i, j);
             return true;
         }
     return false;
@@ -252,7 +263,30 @@ static int side_candidates(const DotForm *form, Role role, int out[MAX_LABELS])
     return n;
 }
 
-bool choose_sides(DotForm *form)
+/* A sentence's positions and what each of them has as one side, where one of them is a side: queries
+ * of several heads that share their keys are the rows of one matrix. */
+static bool join_positions(DotForm *form)
+{
+    int *sides[] = {&form->m, &form->n_side, &form->k};
+    for (int i = 0; i < form->n; i++)
+        for (int j = 0; j < form->n; j++) {
+            const Label *outer = &form->labels[i];
+            if (outer->length_dim < 0 || i == j || !lie_as_one(outer, &form->labels[j]))
+                continue;
+            for (int s = 0; s < 3; s++) {
+                if (*sides[s] != i && *sides[s] != j)
+                    continue;
+                join_labels(form, i, j);
+                *sides[s] = i;
+                for (int other = 0; other < 3; other++)
+                    *sides[other] -= *sides[other] > j;
+                return true;
+            }
+        }
+    return false;
+}
+
+static bool find_sides(DotForm *form)
 {
     int m[MAX_LABELS], n[MAX_LABELS], k[MAX_LABELS];
     int n_m = side_candidates(form, ROLE_FREE_A, m), n_n = side_candidates(form, ROLE_FREE_B, n);
@@ -270,4 +304,13 @@ bool choose_sides(DotForm *form)
         form->k = l;
     }
     return best >= 0;
+}
+
+bool choose_sides(DotForm *form)
+{
+    if (!find_sides(form))
+        return false;
+    while (join_positions(form))
+        continue;
+    return true;
 }

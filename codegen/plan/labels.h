@@ -15,6 +15,7 @@ typedef struct Label {
     int dims[DOT_TENSORS]; /* its logical dimension in each tensor, or -1 */
     TfcSize extent;
     int length_dim; /* the ragged program dimension whose length in a sentence it has; or -1 */
+    TfcSize times;  /* so many times that length: what each position has is joined to it */
     bool sentences; /* its dimension is the sentences of packed tensors, which become a loop */
     TfcSize strides[DOT_TENSORS]; /* 0 where absent, and of sentences in packed tensors */
 } Label;

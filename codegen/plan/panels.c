@@ -8,16 +8,29 @@ static bool is_constant(const Plan *plan, TfcSizeRef size)
     return size_is_const(&plan->sizes.data[size]);
 }
 
-/* One product of a matrix that is there throughout: its panels can be made once. */
+/* How many matrices b there are, one for each iteration of the loops along which b moves; 0: not a
+ * constant number. */
+static int64_t count_matrices(const Plan *plan, const TfcGemmStep *gemm)
+{
+    int64_t n = 1;
+    for (int l = 0; l < gemm->n_loops; l++)
+        if (gemm->b.loop_strides[l] != TFC_SIZE_ZERO)
+            n *= gemm->loop_lengths[l] < 0 && is_constant(plan, gemm->loops[l])
+                     ? plan->sizes.data[gemm->loops[l]].coefficient
+                     : 0;
+    return n;
+}
+
+/* Products of matrices that are there throughout: their panels can be made once. */
 static bool may_have_panels(const Plan *plan, const TfcGemmStep *gemm)
 {
-    return gemm->n_loops == 0 && gemm->n.kind == TFC_EXTENT_SIZE &&
+    return count_matrices(plan, gemm) && !gemm->accumulate && gemm->n.kind == TFC_EXTENT_SIZE &&
            gemm->k.kind == TFC_EXTENT_SIZE && is_constant(plan, gemm->n.size) &&
            is_constant(plan, gemm->k.size) && gemm->b.ragged_dim < 0 &&
            size_is(&plan->sizes.data[gemm->c.column_stride], 1);
 }
 
-/* A kept buffer with room for the panels of b. */
+/* A kept buffer with room for the panels of all matrices b. */
 static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
 {
     int64_t n = plan->sizes.data[gemm->n.size].coefficient;
@@ -27,7 +40,9 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
     if (product_quant(gemm->product)) /* elements are as large as a float */
         k = quant_column_elements(product_quant(gemm->product), k, INTEGERS_TRAILER);
-    Type type = {.dtype = (DType)gemm->type, .rank = 2, .dims = {dim_const(k), dim_const(n)}};
+    Type type = {.dtype = (DType)gemm->type,
+                 .rank = 3,
+                 .dims = {dim_const(count_matrices(plan, gemm)), dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
 
@@ -97,7 +112,32 @@ static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
     return is_whole ? 1 + buffer->index : 0;
 }
 
-/* Products of the same matrix share its panels. As TfcGemmStep.panels. */
+/* The loops that a pack step has: those along which b moves. */
+static void keep_loops_of_b(Plan *plan, TfcGemmStep *gemm)
+{
+    int n = 0;
+    for (int l = 0; l < gemm->n_loops; l++) {
+        if (gemm->b.loop_strides[l] == TFC_SIZE_ZERO)
+            continue;
+        gemm->loops[n] = gemm->loops[l];
+        gemm->loop_lengths[n] = -1;
+        gemm->b.loop_strides[n++] = gemm->b.loop_strides[l];
+    }
+    if (gemm->m.kind == TFC_EXTENT_LENGTH)
+        gemm->m = (TfcExtent){.size = size_ref(plan, size_const(1)), .dim = -1};
+    gemm->n_loops = n;
+    gemm->batch_loop = -1;
+}
+
+static bool same_loops(const TfcGemmStep *a, const TfcGemmStep *b)
+{
+    for (int l = 0; l < a->n_loops; l++)
+        if (a->loops[l] != b->loops[l] || a->b.loop_strides[l] != b->b.loop_strides[l])
+            return false;
+    return a->n_loops == b->n_loops;
+}
+
+/* Products of the same matrices share their panels. As TfcGemmStep.panels. */
 static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
 {
     for (size_t s = 0; s < plan->steps.count; s++) {
@@ -105,7 +145,8 @@ static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
         if (plan->steps.data[s].kind == TFC_STEP_PACK && other->b.buffer == gemm->b.buffer &&
             other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
             other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
-            other->b.column_stride == gemm->b.column_stride && other->product == gemm->product)
+            other->b.column_stride == gemm->b.column_stride && other->product == gemm->product &&
+            same_loops(other, gemm))
             return other->panels;
     }
     return 0;
@@ -123,8 +164,9 @@ void widen_long_products(Plan *plan)
 }
 
 /* The buffer of the step's panels; a step that packs them comes to the end, unless there is one. */
-static int32_t panels_of(Plan *plan, const TfcGemmStep *gemm, size_t s)
+static int32_t panels_of(Plan *plan, TfcGemmStep *gemm, size_t s)
 {
+    keep_loops_of_b(plan, gemm);
     const int32_t found = find_panels(plan, gemm);
     if (found)
         return found;
@@ -182,7 +224,7 @@ static void pack_tables(Plan *plan, size_t s)
         const Op *lookup = lookup_of(op, op->args[i]);
         if (!lookup)
             continue;
-        const TfcGemmStep gemm =
+        TfcGemmStep gemm =
             product_of_table(plan, op->args[i], op_quant(lookup), kernel->views[i].buffer);
         if (!views)
             views = arena_copy(plan->arena, kernel->views, sizeof *views * (size_t)kernel->n_views);

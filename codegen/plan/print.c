@@ -69,10 +69,14 @@ static void print_matrix(const TfcProgram *program, const TfcGemmStep *gemm,
 
 static void print_extent(const TfcProgram *program, const TfcExtent *extent, Text *out)
 {
-    if (extent->kind == TFC_EXTENT_LENGTH)
+    const TfcSize *times = &program->sizes[extent->size];
+    const bool length = extent->kind == TFC_EXTENT_LENGTH;
+    if (length)
         text_add(out, "length(%s)", program->dims[extent->dim].name);
-    else
-        print_size(program, extent->size, out);
+    if (length && times->n_factors == 0 && times->coefficient == 1)
+        return;
+    text_add(out, length ? "·" : "");
+    print_size(program, extent->size, out);
 }
 
 static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text *out)

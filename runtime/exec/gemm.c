@@ -88,9 +88,9 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
     bind_matrix(&bound->a, &step->a, step->n_loops, sizes);
     bind_matrix(&bound->b, &step->b, step->n_loops, sizes);
     bind_matrix(&bound->c, &step->c, step->n_loops, sizes);
-    bound->m = step->m.kind == TFC_EXTENT_SIZE ? sizes[step->m.size] : 0;
-    bound->n = step->n.kind == TFC_EXTENT_SIZE ? sizes[step->n.size] : 0;
-    bound->k = step->k.kind == TFC_EXTENT_SIZE ? sizes[step->k.size] : 0;
+    bound->m = sizes[step->m.size];
+    bound->n = sizes[step->n.size];
+    bound->k = sizes[step->k.size];
     gemm_move(bound, 0, rows);
     bind_loops(bound, sizes);
     return gemm_cut(bound);
@@ -132,15 +132,28 @@ static const TfcForm *form_for(const BoundGemm *bound, GemmShape p)
                : native;
 }
 
-/* b as it was packed, if that is there; or NULL. */
-static const void *packed_operand(const BoundGemm *bound, GemmShape p, int64_t begin,
-                                  void *const *buffers)
+/* Where the panels of the matrix b of these indices begin: those of each iteration of the loops
+ * along which b moves lie one after another. */
+static void *panels_at(const BoundGemm *bound, const TfcForm *form,
+                       const int64_t index[TFC_MAX_LOOPS], void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
+    int64_t matrix = 0, blocks = (bound->n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS;
+    for (int32_t l = 0; l < step->n_loops; l++)
+        if (step->b.loop_strides[l] != TFC_SIZE_ZERO)
+            matrix = matrix * bound->loops[l] + index[l];
+    return (char *)buffers[step->panels - 1] +
+           matrix * blocks * TFC_PANEL_COLUMNS * pack_kept_bytes(&form->sizes, bound->k);
+}
+
+/* b as it was packed, if that is there; or NULL. */
+static const void *packed_operand(const BoundGemm *bound, GemmShape p, int64_t begin,
+                                  const int64_t index[TFC_MAX_LOOPS], void *const *buffers)
+{
     const TfcForm *form = form_for(bound, p);
-    if (!step->panels || !form || begin % TFC_PANEL_COLUMNS)
+    if (!bound->step->panels || !form || begin % TFC_PANEL_COLUMNS)
         return NULL;
-    return buffers[step->panels - 1];
+    return panels_at(bound, form, index, buffers);
 }
 
 static void multiply(const BoundGemm *bound, TfcProduct p)
@@ -192,7 +205,8 @@ static void run_product(const GemmRun *run, const GemmTask *task,
     if (m <= 0 || n <= 0)
         return;
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
-    const void *panels = packed_operand(bound, (GemmShape){m, n, p.k}, task->n_begin, run->buffers);
+    const void *panels =
+        packed_operand(bound, (GemmShape){m, n, p.k}, task->n_begin, index, run->buffers);
     Operand b = {NULL, bound->b.row_stride,
                  bound->b.column_stride}; /* not read beside its panels */
     if (!panels)
@@ -238,22 +252,30 @@ void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *
 
 enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
 
+/* Of one matrix. */
+static int64_t pack_tasks(const BoundGemm *bound)
+{
+    return (bound->n + PACK_COLUMNS - 1) / PACK_COLUMNS;
+}
+
 static void pack_some_columns(const void *context, int64_t task)
 {
     const GemmRun *run = context;
     const BoundGemm *bound = run->bound;
-    const int64_t index[TFC_MAX_LOOPS] = {0};
-    int64_t begin = task * PACK_COLUMNS, end = begin + PACK_COLUMNS;
+    const TfcForm *form = bound->products->native[bound->step->product];
+    const int64_t tasks = pack_tasks(bound), begin = task % tasks * PACK_COLUMNS;
+    const int64_t end = begin + PACK_COLUMNS;
+    int64_t index[TFC_MAX_LOOPS] = {0};
+    gemm_indices(bound, bound->free, bound->n_free, task / tasks, index);
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, 0);
-    product_pack(bound->products->native[bound->step->product], bound->k, begin,
-                 end < bound->n ? end : bound->n, b.data, b.row_stride, b.column_stride,
-                 run->buffers[bound->step->panels - 1]);
+    product_pack(form, bound->k, begin, end < bound->n ? end : bound->n, b.data, b.row_stride,
+                 b.column_stride, panels_at(bound, form, index, run->buffers));
 }
 
 int64_t gemm_pack_tasks(const BoundGemm *bound)
 {
     bool native = bound->products->native[bound->step->product];
-    return native ? (bound->n + PACK_COLUMNS - 1) / PACK_COLUMNS : 0;
+    return native ? bound->iterations * pack_tasks(bound) : 0;
 }
 
 void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Team *team)

@@ -26,7 +26,7 @@ typedef struct BoundGemm {
     GemmMatrix a, b, c;
     TfcRows rows; /* in a loop over rows: which side the rows are */
     bool accumulate;
-    int64_t m, n, k; /* where the extents are sizes */
+    int64_t m, n, k; /* the extents; of a length what it is multiplied by */
     int64_t loops[TFC_MAX_LOOPS];
     int32_t n_free, free[TFC_MAX_LOOPS]; /* loops whose iterations are independent */
     int32_t n_sums, sums[TFC_MAX_LOOPS]; /* loops that add up into the same c */
@@ -51,11 +51,11 @@ static inline void gemm_indices(const BoundGemm *bound, const int32_t *loops, in
     }
 }
 
-/* A side of a product: a size, or the sentence's length. */
+/* A side of a product: a size, or so many times the sentence's length. */
 static inline int64_t gemm_extent(const TfcExtent *extent, int64_t size, const TfcDim *dims,
                                   int64_t sentence)
 {
-    return extent->kind == TFC_EXTENT_LENGTH ? dims[extent->dim].length[sentence] : size;
+    return extent->kind == TFC_EXTENT_LENGTH ? size * dims[extent->dim].length[sentence] : size;
 }
 
 /* The product at these indices; an empty one (m = 0) past the end of the sentence. */

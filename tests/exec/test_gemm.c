@@ -57,7 +57,7 @@ static int64_t value_of(TfcSizeRef size, const TfcDim *dims)
 }
 
 static TfcExtent side(int64_t n) { return (TfcExtent){TFC_EXTENT_SIZE, constant(n), -1}; }
-static TfcExtent length(int dim) { return (TfcExtent){TFC_EXTENT_LENGTH, dim_size(1, dim), dim}; }
+static TfcExtent length(int dim) { return (TfcExtent){TFC_EXTENT_LENGTH, constant(1), dim}; }
 
 static TfcMatrix matrix(int buffer, TfcSizeRef row, TfcSizeRef column)
 {
@@ -88,8 +88,8 @@ static int64_t element(const TfcMatrix *x, const TfcGemmStep *step, const TfcDim
 static int64_t extent(const TfcExtent *e, const TfcGemmStep *step, const TfcDim *dims,
                       const int64_t *index)
 {
-    return e->kind == TFC_EXTENT_LENGTH ? dims[e->dim].length[index[step->batch_loop]]
-                                        : value_of(e->size, dims);
+    return value_of(e->size, dims) *
+           (e->kind == TFC_EXTENT_LENGTH ? dims[e->dim].length[index[step->batch_loop]] : 1);
 }
 
 static void multiply(const TfcGemmStep *step, const TfcDim *dims, const int64_t *index,
