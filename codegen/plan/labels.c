@@ -7,11 +7,8 @@ static Label *add_label(DotForm *form, Role role, Dim dim, int a, int b, int c)
 {
     assert(form->n < MAX_LABELS);
     Label *label = &form->labels[form->n++];
-    *label = (Label){.role = role,
-                     .dim = dim,
-                     .dims = {a, b, c},
-                     .length_dim = -1,
-                     .times = size_const(1)};
+    *label = (Label){
+        .role = role, .dim = dim, .dims = {a, b, c}, .length_dim = -1, .times = size_const(1)};
     return label;
 }
 
@@ -263,8 +260,8 @@ static int side_candidates(const DotForm *form, Role role, int out[MAX_LABELS])
     return n;
 }
 
-/* A sentence's positions and what each of them has as one side, where one of them is a side: queries
- * of several heads that share their keys are the rows of one matrix. */
+/* Joins a sentence's positions and what each of them has, where one of both is a side: queries of
+ * several heads that share their keys are the rows of one matrix. */
 static bool join_positions(DotForm *form)
 {
     int *sides[] = {&form->m, &form->n_side, &form->k};

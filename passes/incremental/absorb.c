@@ -6,9 +6,9 @@
  *   scores = (q · Wᵀ) · cᵀ    c is kept; W is multiplied with the newest positions alone
  *   mixed  = (p · c) · W      the same for values
  *
- * Between the two products there may be what moves elements: heads, transposes, slices, which move
- * the weight's instead. Whether it is cheaper follows from sizes: a step reads what is kept of every
- * position so far, and multiplies it with the newest (absorb_find). */
+ * Between the two products there may be what moves elements: heads, transposes, slices. They move
+ * the weight's instead. Whether it is cheaper follows from sizes: a step reads what is kept of
+ * every position so far, and multiplies it with the newest (absorb_find). */
 #include "passes/incremental/incremental.h"
 
 #include <string.h>
@@ -21,17 +21,17 @@ typedef struct SplitAxis {
 
 /* A value as c · W. The weight's axes: those that are summed over, then its own in the order of the
  * value's. */
-typedef struct Split {
+typedef struct LatentSplit {
     Op *product;
     int side; /* which operand c is */
     int n_moves;
     Op *moves[8]; /* from the value to the product */
     int n_axes, n_summed;
     SplitAxis axes[MAX_RANK];
-} Split;
+} LatentSplit;
 
-static Value *latent_of(const Split *x) { return x->product->args[x->side]; }
-static Value *weight_of(const Split *x) { return x->product->args[1 - x->side]; }
+static Value *latent_of(const LatentSplit *x) { return x->product->args[x->side]; }
+static Value *weight_of(const LatentSplit *x) { return x->product->args[1 - x->side]; }
 
 static const Attr *contracted(const Op *dot, int side)
 {
@@ -46,7 +46,7 @@ static const Attr *batched(const Op *dot, int side)
 /* ---- moves ---- */
 
 /* How many of the axes before this one are the weight's: its own axis of this number. */
-static int own_axis(const Split *x, int axis)
+static int own_axis(const LatentSplit *x, int axis)
 {
     int n = 0;
     for (int i = 0; i < axis; i++)
@@ -54,10 +54,10 @@ static int own_axis(const Split *x, int axis)
     return n;
 }
 
-static bool move_transposed(Split *x, const Op *move, Builder *b, Value **weight)
+static bool move_transposed(LatentSplit *x, const Op *move, Builder *b, Value **weight)
 {
     const Attr *perm = op_attr(move, ATTR_perm);
-    const Split old = *x;
+    const LatentSplit old = *x;
     int mine[MAX_RANK], n = 0;
     for (; n < x->n_summed; n++)
         mine[n] = n;
@@ -71,22 +71,22 @@ static bool move_transposed(Split *x, const Op *move, Builder *b, Value **weight
     return true;
 }
 
-static bool move_sliced(Split *x, const Op *move, Builder *b, Value **weight)
+static bool move_sliced(LatentSplit *x, const Op *move, Builder *b, Value **weight)
 {
     int axis = (int)op_int(move, ATTR_axis);
     if (x->axes[axis].latent >= 0)
         return false;
     x->axes[axis].dim = move->results[0].type.dims[axis];
     if (b)
-        *weight = build_slice(b, *weight, x->n_summed + own_axis(x, axis),
-                              op_int(move, ATTR_start), op_int(move, ATTR_size));
+        *weight = build_slice(b, *weight, x->n_summed + own_axis(x, axis), op_int(move, ATTR_start),
+                              op_int(move, ATTR_size));
     return true;
 }
 
 /* Axes of the latent stay as they are; the weight's between two of them are split or joined. */
-static bool split_reshape(Split *x, const Type *to)
+static bool split_reshape(LatentSplit *x, const Type *to)
 {
-    const Split old = *x;
+    const LatentSplit old = *x;
     int from = 0, n = 0;
     while (n < to->rank) {
         if (from < old.n_axes && old.axes[from].latent >= 0) {
@@ -109,7 +109,7 @@ static bool split_reshape(Split *x, const Type *to)
     return from == old.n_axes;
 }
 
-static bool move_reshaped(Split *x, const Op *move, Builder *b, Value **weight)
+static bool move_reshaped(LatentSplit *x, const Op *move, Builder *b, Value **weight)
 {
     Dim dims[2 * MAX_RANK];
     int n = 0;
@@ -125,9 +125,9 @@ static bool move_reshaped(Split *x, const Op *move, Builder *b, Value **weight)
     return true;
 }
 
-/* The axes of the value behind a move, and the weight's; without a builder the axes alone. False: it
- * moves axes of both together. */
-static bool follow_move(Split *x, const Op *move, Builder *b, Value **weight)
+/* The axes of the value behind a move, and the weight's; without a builder the axes alone. False:
+ * it moves axes of both together. */
+static bool follow_move(LatentSplit *x, const Op *move, Builder *b, Value **weight)
 {
     bool ok = false;
     switch (move->kind) {
@@ -141,7 +141,7 @@ static bool follow_move(Split *x, const Op *move, Builder *b, Value **weight)
 
 /* The axes of the product itself. Returns the weight with the axes that are summed over in
  * front. */
-static Value *start_moves(Split *x, Builder *b, Value *weight)
+static Value *start_moves(LatentSplit *x, Builder *b, Value *weight)
 {
     const Op *dot = x->product;
     const Attr *summed = contracted(dot, 1 - x->side);
@@ -163,7 +163,7 @@ static Value *start_moves(Split *x, Builder *b, Value *weight)
 }
 
 /* The weight, which in the function of the builder is `weight`, moved as the value is. */
-static Value *move_weight(Split *x, Builder *b, Value *weight)
+static Value *move_weight(LatentSplit *x, Builder *b, Value *weight)
 {
     weight = start_moves(x, b, weight);
     for (int i = x->n_moves - 1; i >= 0; i--)
@@ -183,13 +183,12 @@ static bool is_fixed(const Step *s, const Value *v)
 /* Whether there is one for each position of the text. */
 static bool is_of_positions(const Step *s, const Value *v)
 {
-    return origin(s, v)->target && type_find_dim(&v->type, s->batch) >= 0 &&
-           count_times(s, v) == 1;
+    return origin(s, v)->target && type_find_dim(&v->type, s->batch) >= 0 && count_times(s, v) == 1;
 }
 
-static bool split_value(const Step *s, Value *v, Split *x)
+static bool split_value(const Step *s, Value *v, LatentSplit *x)
 {
-    *x = (Split){0};
+    *x = (LatentSplit){0};
     for (; op_is_view(v->op) && x->n_moves < 8; v = v->op->args[0])
         x->moves[x->n_moves++] = v->op;
     x->product = v->op;
@@ -238,7 +237,7 @@ static double multiplied(const Op *dot)
 
 /* The same with the latent in the value's place: the weight's axes that both operands do not have
  * as batch are gone, and the latent's that the weight was summed over are there. */
-static double multiplied_latent(const Op *dot, int side, const Split *x)
+static double multiplied_latent(const Op *dot, int side, const LatentSplit *x)
 {
     double n = multiplied(dot);
     const Attr *summed = contracted(x->product, x->side);
@@ -261,7 +260,7 @@ static bool feeds_products(const Value *v)
 
 /* How many bytes of each position need not be read if the operand's latent is kept in its place,
  * but for those of the latent. */
-static double saving(const Step *s, const Op *dot, int side, const Split *x)
+static double saving(const Step *s, const Op *dot, int side, const LatentSplit *x)
 {
     const Value *v = dot->args[side];
     double more = multiplied_latent(dot, side, x) - multiplied(dot);
@@ -274,7 +273,7 @@ void absorb_find(Step *s)
 {
     FOR_OPS (dot, &s->forward->body)
         for (int side = 0; dot->kind == OP_dot && side < 2; side++) {
-            Split *x = ARENA_NEW(s->module->arena, Split);
+            LatentSplit *x = ARENA_NEW(s->module->arena, LatentSplit);
             Value *v = dot->args[side];
             if (!is_of_positions(s, v) || !split_value(s, v, x))
                 continue;
@@ -287,7 +286,7 @@ void absorb_find(Step *s)
 }
 
 /* Whether the products that read the latent, together, save more than it takes. */
-static bool is_cheaper(const Step *s, const Split *x)
+static bool is_cheaper(const Step *s, const LatentSplit *x)
 {
     return origin(s, latent_of(x))->saved > bytes_of(&latent_of(x)->type);
 }
@@ -295,12 +294,12 @@ static bool is_cheaper(const Step *s, const Split *x)
 /* ---- building ---- */
 
 /* A value whose axes have labels: the same one where two values have the same axis. */
-typedef struct Term {
+typedef struct AxisTerm {
     Value *value;
     int labels[MAX_RANK];
-} Term;
+} AxisTerm;
 
-static int label_axis(const Term *t, int label)
+static int label_axis(const AxisTerm *t, int label)
 {
     for (int i = 0; t->value && i < t->value->type.rank; i++)
         if (t->labels[i] == label)
@@ -309,10 +308,10 @@ static int label_axis(const Term *t, int label)
 }
 
 /* The product of two terms, summed over the labels that both have and nobody wants. */
-static Term term_product(Builder *b, Term x, Term y, uint32_t wanted)
+static AxisTerm term_product(Builder *b, AxisTerm x, AxisTerm y, uint32_t wanted)
 {
     int batch[2][MAX_RANK], sum[2][MAX_RANK], n_batch = 0, n_sum = 0, n = 0;
-    Term result = {0};
+    AxisTerm result = {0};
     for (int i = 0; i < x.value->type.rank; i++) {
         int at = label_axis(&y, x.labels[i]);
         bool keep = wanted >> x.labels[i] & 1;
@@ -334,7 +333,7 @@ static Term term_product(Builder *b, Term x, Term y, uint32_t wanted)
     return result;
 }
 
-static uint32_t labels_of(const Term *t)
+static uint32_t labels_of(const AxisTerm *t)
 {
     uint32_t set = 0;
     for (int i = 0; i < t->value->type.rank; i++)
@@ -358,8 +357,7 @@ static void label_value(const Op *dot, int side, int labels[MAX_RANK])
 }
 
 /* The labels of the product's result, in order; returns how many. */
-static int label_result(const Op *dot, int side, const int of_value[MAX_RANK],
-                        int labels[MAX_RANK])
+static int label_result(const Op *dot, int side, const int of_value[MAX_RANK], int labels[MAX_RANK])
 {
     const Attr *batch = batched(dot, 0);
     int n = 0;
@@ -372,7 +370,7 @@ static int label_result(const Op *dot, int side, const int of_value[MAX_RANK],
     return n;
 }
 
-static Value *in_order(Builder *b, const Term *t, int n, const int labels[MAX_RANK])
+static Value *in_order(Builder *b, const AxisTerm *t, int n, const int labels[MAX_RANK])
 {
     int perm[MAX_RANK];
     for (int i = 0; i < n; i++)
@@ -381,7 +379,8 @@ static Value *in_order(Builder *b, const Term *t, int n, const int labels[MAX_RA
 }
 
 /* The terms of the value: its latent and its weight. */
-static void terms_of(const Split *x, const int of_value[MAX_RANK], Term *latent, Term *weight)
+static void terms_of(const LatentSplit *x, const int of_value[MAX_RANK], AxisTerm *latent,
+                     AxisTerm *weight)
 {
     const Attr *summed = contracted(x->product, x->side);
     int n = 0;
@@ -397,7 +396,7 @@ static void terms_of(const Split *x, const int of_value[MAX_RANK], Term *latent,
 }
 
 /* Whether the weight has an axis that the product sums over. */
-static bool sums_weight(const Op *dot, int side, const Split *x)
+static bool sums_weight(const Op *dot, int side, const LatentSplit *x)
 {
     for (int i = 0; i < x->n_axes; i++)
         if (x->axes[i].latent < 0 && attr_lists(contracted(dot, side), i))
@@ -408,18 +407,18 @@ static bool sums_weight(const Op *dot, int side, const Split *x)
 bool absorbs(const Step *s, const Op *dot, int side, Roles of_value)
 {
     const Value *v = dot->args[side];
-    const Split *x = origin(s, v)->split;
+    const LatentSplit *x = origin(s, v)->split;
     return x && is_cheaper(s, x) && of_value.of[type_find_dim(&v->type, s->time)] == ROLE_P;
 }
 
 Value *build_absorbed(Step *s, const Op *dot, int side, Value *other)
 {
-    Split *x = origin(s, dot->args[side])->split;
+    LatentSplit *x = origin(s, dot->args[side])->split;
     Roles newest = {{0}}, all = {{0}};
     Value *c = latent_of(x);
     all.of[type_find_dim(&c->type, s->time)] = ROLE_P;
-    Term latent = {build_step(s, c, all), {0}};
-    Term weight = {latent.value ? build_step(s, weight_of(x), newest) : NULL, {0}};
+    AxisTerm latent = {build_step(s, c, all), {0}};
+    AxisTerm weight = {latent.value ? build_step(s, weight_of(x), newest) : NULL, {0}};
     if (!weight.value)
         return NULL;
     s->b.loc = dot->loc;
@@ -429,7 +428,7 @@ Value *build_absorbed(Step *s, const Op *dot, int side, Value *other)
     label_value(dot, side, of_value);
     int n = label_result(dot, side, of_value, of_result);
     terms_of(x, of_value, &latent, &weight);
-    Term term = {other, {0, 1, 2, 3, 4, 5, 6, 7}};
+    AxisTerm term = {other, {0, 1, 2, 3, 4, 5, 6, 7}};
     bool first = sums_weight(dot, side, x);
     uint32_t wanted = 0;
     for (int i = 0; i < n; i++)

@@ -29,7 +29,8 @@ typedef struct Origin {
         Value *value;
     } built[8];
     Value *memory; /* the input of decode_step for the value, an output of encode; NULL: none */
-    struct Split *split; /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
+    struct LatentSplit
+        *split;   /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
     double saved; /* bytes a position that are not read if this is kept in place of splits */
 } Origin;
 

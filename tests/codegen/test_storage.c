@@ -179,6 +179,27 @@ static void test_panels(void **state)
     close_case(&c);
 }
 
+/* A matrix for each head, along and across: panels of all of them, one after another. */
+static void test_panels_of_heads(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"w\"} : f64[70, 6]\n"
+        "%2 = reshape %1 {shape = [70, 2, 3]} : f64[70, 2, 3]\n"
+        "%3 = reshape %0 {shape = [B, S~, 2, 3]} : f64[B, S~, 2, 3]\n"
+        "%4 = dot %3, %2 {panels = 1, batch_a = [2], batch_b = [1], contract_a = [3], contract_b = [2]} : f64[2, B, S~, 70]\n"
+        "%5 = dot %4, %2 {panels = 1, batch_a = [0], batch_b = [1], contract_a = [3], contract_b = [0]} : f64[2, B, S~, 3]\n"
+        OUT("4") OUT("5");
+    check(body, 2, 0);
+    Case c;
+    open_native_case(&c, body);
+    assert_int_equal(count_steps(c.program, TFC_STEP_PACK), 2);
+    assert_int_equal(c.program->n_prepared, 2);
+    for (size_t s = 0; s < SHAPES; s++)
+        run_shape(&c, shapes[s]);
+    close_case(&c);
+}
+
 enum { MANY_ROWS = 200, FEW_ROWS = 3 };
 
 static const double *product_of_rows(Case *c, const double *x, int32_t rows)
@@ -443,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_params_from_a_source),
         cmocka_unit_test(test_nan_ends_a_run),
         cmocka_unit_test(test_panels),
+        cmocka_unit_test(test_panels_of_heads),
         cmocka_unit_test(test_packed_from),
         cmocka_unit_test(test_dying_operands_are_reused),
         cmocka_unit_test(test_caches_with_gaps),

@@ -364,6 +364,41 @@ static void test_attention(void **state)
         }
 }
 
+/* Queries of all heads as rows of one matrix: heads that share their keys. */
+static void test_shared_keys(void **state)
+{
+    (void)state;
+    Ragged s, t;
+    TfcDim dims[] = {{SENTENCES, SENTENCES, NULL, NULL, NULL, NULL},
+                     ragged_dim(&s, 0, 9),
+                     ragged_dim(&t, 2, 50)};
+    int64_t n_s = dims[DIM_S].total, n_t = dims[DIM_T].total + 2 * SENTENCES;
+    int64_t counts[] = {n_s * HEADS * D, n_t * D, n_s * HEADS * dims[DIM_T].extent};
+    const TfcExtent rows = {TFC_EXTENT_LENGTH, constant(HEADS), DIM_S};
+    const TfcSizeRef none = constant(0);
+    /* clang-format off */
+    TfcGemmStep scores = {
+        .type = TFC_F32,
+        .a = tokens(A, DIM_S, constant(HEADS * D), none, constant(D), constant(1)),
+        .b = tokens(B, DIM_T, constant(D), none, constant(1), constant(D)),
+        .c = tokens(C, DIM_S, dim_size(HEADS, DIM_T), none, dim_size(1, DIM_T), constant(1)),
+        .m = rows, .n = length(DIM_T), .k = side(D),
+        .n_loops = 1, .batch_loop = 0, .loops = {dim_size(1, DIM_B)}, .loop_lengths = {-1},
+    };
+    /* clang-format on */
+    check(&scores, dims, counts);
+    TfcGemmStep sums = scores; /* over all rows: c: d × d = Σ a: rows × d, b: rows × d */
+    sums.b = scores.a;
+    sums.b.buffer = B;
+    sums.a.row_stride = constant(1);
+    sums.a.column_stride = constant(D);
+    sums.c = tokens(C, -1, none, none, constant(D), constant(1));
+    sums.c.loop_strides[0] = constant(D * D);
+    sums.m = sums.n = side(D);
+    sums.k = rows;
+    check(&sums, dims, (int64_t[]){counts[A], counts[A], SENTENCES * D * D});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_loops_and_sums),
         cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_shared_keys),
     };
     return cmocka_run_group_tests(tests, load_openblas, NULL);
 }
