@@ -283,6 +283,7 @@ static const Builtin builtins[] = {
     {.name = "split", .params = "x parts axis?", .run = builtin_split},
     {.name = "flip", .params = "x axis", .run = builtin_flip},
     {.name = "lookup", .params = "x dim index", .run = builtin_lookup},
+    {.name = "scatter", .params = "rows dim index", .run = builtin_scatter},
     {.name = "pick", .params = "x index", .run = builtin_pick},
     {.name = "top_k", .params = "x k", .run = builtin_top_k},
     {.name = "argmax", .params = "x", .run = builtin_argmax},

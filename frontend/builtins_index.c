@@ -3,17 +3,22 @@
 
 /* ---- lookup ---- */
 
+/* Whether it is a dimension; if not, after a message. */
+static bool is_dim(Elab *e, const Node *call, const Val *dim, const char *example)
+{
+    if (dim->kind == VAL_DIM)
+        return true;
+    elab_error(e, call, "`%s` goes along a dimension that a `dim` declares, as in `%s`, not %s",
+               call->name, example, val_text(e, dim));
+    return false;
+}
+
 /* The axis of x that has the dimension; -1 after a message. */
 static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim)
 {
     int found = -1;
-    if (dim->kind != VAL_DIM) {
-        elab_error(e, call,
-                   "`lookup` goes along a dimension that a `dim` declares, as in "
-                   "`lookup(x, S, position(S) - 1)`, not %s",
-                   val_text(e, dim));
+    if (!is_dim(e, call, dim, "lookup(x, S, position(S) - 1)"))
         return -1;
-    }
     for (int i = 0; i < x->type.rank; i++) {
         if (x->type.dims[i].symbol != dim->symbol)
             continue;
@@ -108,6 +113,35 @@ Val builtin_lookup(Elab *e, const Node *call, Val *args)
     Val val = val_tensor(e, call, y);
     if (val.kind == VAL_TENSOR)
         copy_dim_names(e, val.tensor, x);
+    return val;
+}
+
+/* scatter(rows, S, index): of rows [X.., k, ..] at the positions [X.., k] those of [X.., S, ..]. */
+Val builtin_scatter(Elab *e, const Node *call, Val *args)
+{
+    Value *rows = as_tensor(e, call, args[0]),
+          *index = rows ? positions_of(e, call, args[2]) : NULL;
+    if (!index || !is_dim(e, call, &args[1], "scatter(rows, S, top_k(scores, 8))"))
+        return val_error();
+    int axis = index->type.rank - 1, rank = rows->type.rank;
+    bool fits = axis >= 0 && axis < rank && rows->type.dtype != DT_BOOL;
+    for (int i = 0; fits && i <= axis; i++)
+        fits = dim_equal(rows->type.dims[i], index->type.dims[i]);
+    if (!fits)
+        return elab_error(
+            e, call,
+            "`scatter`: the positions have the first dimensions of the rows, which are "
+            "numbers; these are %s, the rows %s",
+            type_text(e, &index->type), type_text(e, &rows->type));
+    Type at = index->type, to = rows->type;
+    while (at.rank < rank)
+        at.dims[at.rank++] = dim_const(1);
+    to.dims[axis] = dim_symbol(args[1].symbol);
+    Value *y = build_lookup_add(&e->b, rows, build_reshape(&e->b, index, rank, at.dims), axis, rank,
+                                to.dims);
+    Val val = val_tensor(e, call, y);
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, y, rows);
     return val;
 }
 

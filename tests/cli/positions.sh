@@ -63,6 +63,7 @@ h = lookup(permute(heads_of(x, 2), [0, 2, 1, 3]), S, position(4))  # [B, 4, 2, 4
 scores = x @ transpose(e)
 chosen = top_k(pick(scores, argmax(x)), K)     # half of each text's positions
 half = lookup(x, S, chosen) * 0.1              # [B, K~, 8]
+x = x + scatter(half * half, S, chosen) + scatter(half, S, top_k(pick(scores, argmax(x)), K) - 1)
 three = pick(transpose(x), top_k(transpose(x), 3))
 loss = mean(y * y) + mean(half * half) + mean(three * three) + sum(last(x, S) * first(x, S)) + sum(tanh(h) ^ 2)
 output y
