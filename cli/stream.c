@@ -34,21 +34,26 @@ static bool open_files(TextStream *stream, const TextList *paths, LineReader ***
     return true;
 }
 
-bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
+static bool open_texts(TextStream *stream, const StreamOptions *options)
 {
-    *stream = (TextStream){.job = job, .options = *options};
     CorpusOptions rows = {.kind = options->kind,
                           .keep_all = true,
                           .refuse_long = true,
                           .same_lengths = options->same_lengths,
                           .max_length = options->max_length};
     stream->corpus = corpus_new(options->vocab, &rows);
+    stream->n_files = options->source.count;
+    return open_files(stream, &options->source, &stream->source) &&
+           (!options->target.count || open_files(stream, &options->target, &stream->target));
+}
+
+bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
+{
+    *stream = (TextStream){.job = job, .options = *options};
     if (!options->window_lines)
         stream->options.window_lines = WINDOW_LINES;
     stream->row = ARENA_ARRAY(job->arena, int64_t, stream->options.window_lines);
-    stream->n_files = options->source.count;
-    if (!open_files(stream, &options->source, &stream->source) ||
-        (options->target.count && !open_files(stream, &options->target, &stream->target)))
+    if (!options->records && !open_texts(stream, options))
         return false;
     if (options->output && !options->silent)
         stream->output = file_create(&job->diags, options->output);
@@ -179,12 +184,31 @@ static bool is_ready(const TextStream *s)
            (!s->target || line_reader_ready(s->target[s->file]));
 }
 
+/* The next records; false after an error, too. */
+static bool next_records(TextStream *s)
+{
+    const int64_t left = corpus_lines(s->options.records)->n - s->first;
+    corpus_free(s->corpus);
+    s->corpus = NULL;
+    if (!left)
+        return false;
+    s->n = left < s->options.window_lines ? left : s->options.window_lines;
+    s->corpus = predictor_corpus(s->options.predictor, s->job, s->options.records, s->first, s->n,
+                                 &s->told);
+    s->has_failed = !s->corpus;
+    for (int64_t i = 0, row = 0; s->corpus && i < s->n; i++)
+        s->row[i] = row < s->corpus->n && s->corpus->line[row] == s->first + i ? row++ : -1;
+    return s->corpus != NULL;
+}
+
 bool stream_next(TextStream *stream)
 {
     int64_t begin = trace_begin();
-    corpus_clear(stream->corpus);
     stream->first += stream->n;
     stream->n = 0;
+    if (stream->options.records)
+        return next_records(stream);
+    corpus_clear(stream->corpus);
     while (!stream->is_over && !is_full(stream) && (!stream->n || is_ready(stream)))
         take_line(stream);
     corpus_count_unknown(stream->corpus, 0, &stream->unknown);
@@ -239,6 +263,11 @@ bool stream_flush(TextStream *stream)
 static void tell_share(const TextStream *stream)
 {
     const Source *texts[2] = {0};
+    if (stream->options.records) {
+        predictor_tell(stream->options.predictor, stream->job, stream->options.records,
+                       &stream->told);
+        return;
+    }
     LineReader **const readers[] = {stream->source, stream->target};
     for (int k = 0; k < 2; k++)
         if (readers[k] && stream->n_files == 1)
@@ -249,6 +278,7 @@ static void tell_share(const TextStream *stream)
 bool stream_close(TextStream *stream, bool ok)
 {
     Job *job = stream->job;
+    ok = ok && !stream->has_failed;
     if (!stream->options.silent && !stream->options.tell_unknown && ok)
         tell_share(stream);
     if (!stream->options.silent)

@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "cli/options/options.h"
-#include "runtime/data/corpus.h"
+#include "driver/run/prediction.h"
 #include "runtime/data/line_reader.h"
 
 /* WINDOW_BATCHES: how many batches a window should fill, so that lines of a batch can have similar
@@ -22,8 +22,12 @@
 enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* most lines of a window */ };
 
 typedef struct StreamOptions {
+    const char *output; /* NULL: standard output */
+    /* records of a table, as `predictor` reads them, in place of texts: what is said of files, of
+     * rows and of bad lines is then not read. An empty record has row -1. NULL: texts */
+    const CorpusText *records;
+    const Predictor *predictor;
     TextList source, target; /* files or "-", read in order; target: as many for pairs, else none */
-    const char *output;      /* NULL: standard output */
     const Vocabulary *vocab;
     CorpusKind kind;
     int64_t max_length; /* tokens of a row; 0: any */
@@ -56,7 +60,9 @@ typedef struct TextStream {
     SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;     /* lines */
     int64_t replaced;     /* answers with U+FFFD */
+    CorpusTold told;      /* of records */
     bool is_over;         /* reading has ended */
+    bool has_failed;      /* with an error, which is in the diagnostics */
     const char *failure;  /* why, reported after the answers before it are out; NULL: end of text */
     Loc place;            /* of the failure */
 } TextStream;

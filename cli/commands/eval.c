@@ -137,56 +137,50 @@ static bool write_confusions(Job *job, const char *path, const Judged *judged)
     return ok;
 }
 
-/* Of a table. */
-static void print_records(const Eval *o, const Figures *f)
+/* Loss and answers of targets. */
+static void put_texts(const Figures *f, JsonWriter *json)
 {
-    Text out = {0};
-    JsonWriter json = {.out = &out};
-    if (!o->json) {
-        printf("%-24s %.4f\n", "loss", f->of.model_loss);
-        put_predicted(&f->predicted, NULL);
-        printf("%-24s %" PRId64 "\n", "records", f->of.sentences);
-        return;
-    }
-    json_open(&json, NULL, '{');
-    json_put_number(&json, "loss", f->of.model_loss, RESULT_DIGITS);
-    put_predicted(&f->predicted, &json);
-    json_put_integer(&json, "records", f->of.sentences);
-    put_judged(&f->judged, &json);
-    json_close(&json, '}');
-    puts(out.data);
-    text_free(&out);
-}
-
-static void print_json(const Figures *f)
-{
-    Text out = {0};
-    JsonWriter json = {.out = &out};
-    json_open(&json, NULL, '{');
-    json_put_number(&json, "loss", f->of.loss, RESULT_DIGITS);
-    json_put_number(&json, "perplexity", f->of.perplexity, RESULT_DIGITS);
-    json_put_number(&json, "model_loss", f->of.model_loss, RESULT_DIGITS);
+    json_put_number(json, "loss", f->of.loss, RESULT_DIGITS);
+    json_put_number(json, "perplexity", f->of.perplexity, RESULT_DIGITS);
+    json_put_number(json, "model_loss", f->of.model_loss, RESULT_DIGITS);
     if (f->of.decoded) {
-        json_put_number(&json, "bleu", f->of.judgement.bleu, RESULT_DIGITS);
-        json_put_text(&json, "signature", f->of.signature);
+        json_put_number(json, "bleu", f->of.judgement.bleu, RESULT_DIGITS);
+        json_put_text(json, "signature", f->of.signature);
         if (!isnan(f->full_bleu)) {
-            json_put_number(&json, "bleu_without_shortlist", f->full_bleu, RESULT_DIGITS);
-            json_put_number(&json, "shortlist_tokens", f->shortlist, RESULT_DIGITS);
+            json_put_number(json, "bleu_without_shortlist", f->full_bleu, RESULT_DIGITS);
+            json_put_number(json, "shortlist_tokens", f->shortlist, RESULT_DIGITS);
         }
-        json_put_number(&json, "accuracy", f->of.judgement.exact, RESULT_DIGITS);
-        json_put_number(&json, "symbol_error_rate", f->of.judgement.symbol_error_rate,
+        json_put_number(json, "accuracy", f->of.judgement.exact, RESULT_DIGITS);
+        json_put_number(json, "symbol_error_rate", f->of.judgement.symbol_error_rate,
                         RESULT_DIGITS);
     }
-    json_put_integer(&json, "sentences", f->of.sentences);
-    json_put_integer(&json, "tokens", f->of.tokens);
-    json_put_integer(&json, "cut_sources", f->of.cut_sources);
-    json_put_integer(&json, "cut_targets", f->of.cut_targets);
+    json_put_integer(json, "sentences", f->of.sentences);
+    json_put_integer(json, "tokens", f->of.tokens);
+    json_put_integer(json, "cut_sources", f->of.cut_sources);
+    json_put_integer(json, "cut_targets", f->of.cut_targets);
+}
+
+static void print_json(const RunFolder *run, const Figures *f)
+{
+    const ModelPorts *ports = &run->inference.ports;
+    Text out = {0};
+    JsonWriter json = {.out = &out};
+    json_open(&json, NULL, '{');
+    if (ports_predict(ports) || !ports->is_table)
+        put_texts(f, &json);
+    else
+        json_put_number(&json, "loss", f->of.model_loss, RESULT_DIGITS);
+    if (ports->is_table) {
+        put_predicted(&f->predicted, &json);
+        json_put_integer(&json, "records", f->of.sentences);
+        put_judged(&f->judged, &json);
+    }
     json_close(&json, '}');
     puts(out.data);
     text_free(&out);
 }
 
-static void print_figures(const Figures *f)
+static void print_texts(const Figures *f)
 {
     printf("loss               %.4f nats a target token\n", f->of.loss);
     printf("perplexity         %.3f\n", f->of.perplexity);
@@ -210,17 +204,46 @@ static void print_figures(const Figures *f)
                f->of.cut_targets, f->of.max_length);
 }
 
-typedef struct Texts {
-    Lines *source; /* or the one text of a model with one input */
-    Lines *target; /* of pairs; else NULL */
-} Texts;
-
-static bool read_texts(Job *job, const Eval *o, const RunFolder *run, Texts *texts)
+static void print_figures(const RunFolder *run, const Figures *f)
 {
+    const ModelPorts *ports = &run->inference.ports;
+    const bool has_texts = ports_predict(ports) || !ports->is_table;
+    if (has_texts)
+        print_texts(f);
+    else
+        printf("%-24s %.4f\n", "loss", f->of.model_loss);
+    if (ports->is_table)
+        put_predicted(&f->predicted, NULL);
+    if (!has_texts)
+        printf("%-24s %" PRId64 "\n", "records", f->of.sentences);
+}
+
+/* Loss and answers of a corpus; over the whole vocabulary, too, if there is a shortlist. */
+static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *corpus,
+                    const CorpusText *text, Figures *figures)
+{
+    const Lines *targets = corpus_targets(text);
+    const bool decodes = evaluation_decodes(run);
+    const Shortlist *shortlist = run->inference.shortlist;
+    cli_flush(job);
+    if (!evaluation_loss(job, run, corpus, &figures->of) ||
+        (decodes && !measure_answers(job, o, run, corpus, targets, &figures->of)))
+        return false;
+    if (!decodes || !shortlist)
+        return true;
+    figures->shortlist = (double)shortlist->count->tokens / (double)shortlist->count->batches;
+    figures->vocabulary = shortlist->n_targets;
+    return measure_full(job, o, run->path, corpus, targets, figures);
+}
+
+static bool read_texts(Job *job, const Eval *o, const RunFolder *run, CorpusText *text)
+{
+    Lines *target;
     if (!common_check_texts(job, run, &o->texts))
         return false;
-    texts->source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &texts->target);
-    return texts->source != NULL;
+    text->source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
+    text->target = target;
+    return text->source != NULL;
 }
 
 static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText *text)
@@ -229,64 +252,40 @@ static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText
     const Module *module = run->session.model->module;
     const TextList given = fields_given(job, run, &o->columns);
     TableFields fields;
-    if (o->common.with.count)
-        return cli_refuse(job, "--with: there are no ensembles of runs that read tables");
     if (!o->texts.data.count || o->texts.source.count || o->texts.text.count)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
-    return table_fields_of(job, module, ports, &given, NULL, &fields) &&
+    return run_check_columns(job, run) &&
+           table_fields_of(job, module, ports, &given, NULL, &fields) &&
            table_files_read(job, &o->texts.data, &fields, o->common.line_limit, text);
-}
-
-/* Loss and predictions of a run that reads tables. */
-static bool eval_table(Job *job, const Eval *o, RunFolder *run)
-{
-    CorpusText text;
-    Predictor predictor;
-    const bool predicting = predicts(run->session.model->module);
-    Figures figures = {.predicted = train_no_figures()};
-    Corpus *corpus = read_table(job, o, run, &text) ? evaluation_records(job, run, &text) : NULL;
-    bool ok = corpus &&
-              (!predicting || predictor_prepare(&predictor, job, &run->inference, &run->columns,
-                                                run->kind, NULL)) &&
-              evaluation_prepare(job, run, o->common.checkpoint);
-    cli_flush(job);
-    ok = ok && evaluation_loss(job, run, corpus, &figures.of) &&
-         (!predicting ||
-          predictor_measure(&predictor, job, corpus, &figures.predicted, &figures.judged)) &&
-         (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
-    if (ok)
-        print_records(o, &figures);
-    judged_free(&figures.judged);
-    corpus_free(corpus);
-    return ok;
 }
 
 static bool eval(Job *job, const void *record, RunFolder *run)
 {
     const Eval *o = record;
-    Texts texts;
-    if (run->inference.ports.is_table)
-        return eval_table(job, o, run);
-    if (o->confusions)
+    const bool is_table = run->inference.ports.is_table,
+               predicting = is_table && predicts(run->session.model->module);
+    CorpusText text = {0};
+    Predictor predictor;
+    Figures figures = {.predicted = train_no_figures(), .full_bleu = NAN};
+    if (!is_table && o->confusions)
         return cli_refuse(
             job, "--confusions: %s reads no table, and so no column says what is right", run->path);
-    if (!read_texts(job, o, run, &texts))
+    if (predicting && o->common.with.count)
+        return cli_refuse(job, "--with: there are no ensembles of predictions");
+    if (!(is_table ? read_table : read_texts)(job, o, run, &text))
         return false;
-    Corpus *corpus = evaluation_corpus(job, run, texts.source, texts.target);
-    Figures figures = {.predicted = train_no_figures(), .full_bleu = NAN};
-    bool ok = corpus && evaluation_prepare(job, run, o->common.checkpoint);
-    const bool decodes = ok && evaluation_decodes(run);
-    cli_flush(job);
-    ok = ok && evaluation_loss(job, run, corpus, &figures.of) &&
-         (!decodes || measure_answers(job, o, run, corpus, texts.target, &figures.of));
-    const Shortlist *shortlist = run->inference.shortlist;
-    if (ok && decodes && shortlist) {
-        figures.shortlist = (double)shortlist->count->tokens / (double)shortlist->count->batches;
-        figures.vocabulary = shortlist->n_targets;
-        ok = measure_full(job, o, run->path, corpus, texts.target, &figures);
-    }
+    Corpus *corpus = evaluation_records(job, run, &text);
+    bool ok = corpus &&
+              (!predicting || predictor_prepare(&predictor, job, &run->inference, &run->columns,
+                                                run->kind, NULL)) &&
+              evaluation_prepare(job, run, o->common.checkpoint) &&
+              measure(job, o, run, corpus, &text, &figures) &&
+              (!predicting ||
+               predictor_measure(&predictor, job, corpus, &figures.predicted, &figures.judged)) &&
+              (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
     if (ok)
-        (o->json ? print_json : print_figures)(&figures);
+        (o->json ? print_json : print_figures)(run, &figures);
+    judged_free(&figures.judged);
     corpus_free(corpus);
     return ok;
 }

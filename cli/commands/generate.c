@@ -197,6 +197,11 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);
+    if (run->columns.n)
+        return job_error(job,
+                         "%s reads columns beside the text: tfc translate --input TABLE "
+                         "decodes from them",
+                         run->path);
     const int64_t workers = o->common.workers ? o->common.workers : exec_threads();
     StreamOptions options = {.source = o->input,
                              .output = o->output,

@@ -1,5 +1,6 @@
 /* tfc score: how probable given targets are. */
 #include "cli/commands/commands.h"
+#include "cli/records.h"
 #include "cli/stream.h"
 #include "cli/tokens.h"
 #include "driver/run/evaluation.h"
@@ -9,6 +10,7 @@
 typedef struct Score {
     Common common;
     TextFiles texts;
+    TextList columns; /* "INPUT=FIELD" */
     bool token_scores, attention;
 } Score;
 
@@ -86,14 +88,33 @@ static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *alig
     return ok && stream_flush(stream);
 }
 
-static bool score(Job *job, const void *record, RunFolder *run)
+/* Whether no target of the window is cut, of which a part has a probability alone. */
+static bool has_whole_targets(Job *job, const TextStream *stream)
 {
-    const Score *o = record;
-    bool pairs = run->kind == CORPUS_PAIRS;
-    if (!ports_predict(&run->inference.ports))
-        return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
-    if (!common_check_texts(job, run, &o->texts))
-        return false;
+    if (!stream->told.cut_targets)
+        return true;
+    diag_error(&job->diags,
+               lines_place(corpus_lines(stream->options.records), stream->told.first_target),
+               "the target has more tokens than the %lld that the model takes",
+               (long long)stream->corpus->options.max_length);
+    return false;
+}
+
+/* Opens a stream of the records; they and the predictor must outlive it. */
+static bool open_records(Job *job, const Score *o, RunFolder *run, Predictor *predictor,
+                         CorpusText *text, TextStream *stream)
+{
+    const RecordFiles given = {o->texts.data, o->columns, o->common.line_limit};
+    const StreamOptions options = {.records = text, .predictor = predictor};
+    Function *forward = session_function(run->inference.session, "forward");
+    predictor_read(predictor, job, &run->inference, &run->columns, run->kind, forward);
+    return run_check_columns(job, run) && records_read(job, run, predictor, &given, text) &&
+           stream_open(stream, job, &options);
+}
+
+static bool open_lines(Job *job, const Score *o, const RunFolder *run, TextStream *stream)
+{
+    const bool pairs = run->kind == CORPUS_PAIRS;
     StreamOptions options = {.source = pairs ? o->texts.source : o->texts.text,
                              .target = o->texts.target,
                              .vocab = run->vocab,
@@ -103,15 +124,36 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .line_limit = o->common.line_limit,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .keep_going = o->common.keep_going};
-    TextStream stream;
+    return common_check_texts(job, run, &o->texts) && stream_open(stream, job, &options);
+}
+
+static bool score(Job *job, const void *record, RunFolder *run)
+{
+    const Score *o = record;
+    const bool is_table = o->texts.data.count > 0;
+    if (!ports_predict(&run->inference.ports))
+        return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
+    if (is_table && !run->inference.ports.is_table)
+        return cli_refuse(job, "--data is a table: %s reads %s", run->path,
+                          run->kind == CORPUS_PAIRS ? "--source FILE and --target FILE"
+                                                    : "--text FILE");
+    if (!is_table && run->columns.n)
+        return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
+    if (is_table && o->common.keep_going)
+        return cli_refuse(job,
+                          "--keep-going passes over lines of a text, and a table is read whole");
+    TextStream stream = {.job = job};
+    Predictor predictor;
+    CorpusText text;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = stream_open(&stream, job, &options) &&
+    bool ok = (is_table ? open_records(job, o, run, &predictor, &text, &stream)
+                        : open_lines(job, o, run, &stream)) &&
               inference_prepare_score(&run->inference, false) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     while (ok && stream_next(&stream))
-        ok = score_window(job, o, run, &aligner, &stream);
+        ok = has_whole_targets(job, &stream) && score_window(job, o, run, &aligner, &stream);
     aligner_free(&aligner);
     return stream_close(&stream, ok);
 }
@@ -119,7 +161,8 @@ static bool score(Job *job, const void *record, RunFolder *run)
 static int run_score(Job *job, void *record, const Arguments *arguments)
 {
     const Score *o = record;
-    const char *mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT);
+    const char *mistake =
+        text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);
     if (mistake)
         return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], score, o);
@@ -130,6 +173,10 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Score, texts.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "texts of a language model, one a line"},
+    {"data", "FILE", FIELD(Score, texts.data), 0, NULL,
+     "table of a model that is fed by columns, with one for the target (docs/data-columns.md)"},
+    {"column", "INPUT=FIELD", FIELD(Score, columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
      "print a JSON object for each line: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY]\n"
      "each)"},
@@ -158,7 +205,8 @@ const Command command_score = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Prints a line for each pair, while pairs are read: the natural logarithm of the\n"
-            "probability of the target, its end included, given its source. For a language model\n"
+            "probability of the target, its end included, given its source or, in a table, all\n"
+            "that the model reads of its record. For a language model\n"
             "each line is a text, framed by the tokens of the model's rule (docs/tokenizers.md).",
     COMMAND_OPTIONS(Score, options),
     .run = run_score,

@@ -1,9 +1,11 @@
 /* tfc translate: text in, text out. */
 #include "cli/commands/commands.h"
 #include "cli/options/decoding.h"
+#include "cli/records.h"
 #include "cli/ranks.h"
 #include "cli/stream.h"
 #include "cli/tokens.h"
+#include "driver/corpus/table_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +14,8 @@
 
 typedef struct Translate {
     Common common;
-    TextList input, prefix;
+    RecordFiles given;
+    TextList prefix;
     const char *output;
     Decoding decoding;
     int64_t batch_tokens;
@@ -171,25 +174,49 @@ static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligne
     return ok && (me || stream_flush(stream));
 }
 
-static bool translate(Job *job, const void *record, RunFolder *run)
+/* Whether records are translated: of a run that reads tables, unless it is given lines of text as
+ * its source. */
+static bool reads_records(const Translate *o, const RunFolder *run)
 {
-    const Translate *o = record;
-    if (run->kind != CORPUS_PAIRS)
-        return job_error(job,
-                         "%s: the model does not translate; tfc generate is for language models, "
-                         "tfc predict for those that read tables",
-                         run->path);
-    if (!run_reads_lines(job, run))
+    const Inference *inference = &run->inference;
+    bool reads = o->given.columns.count > 0;
+    for (size_t i = 0; i < o->given.files.count; i++)
+        reads = reads || table_file_is_named(o->given.files.data[i]);
+    for (int c = 0; inference->encode && c < inference->ports.n_columns; c++)
+        reads = reads || function_reads(inference->encode,
+                                        op_string(inference->ports.columns[c], ATTR_name));
+    return reads && inference->ports.is_table;
+}
+
+/* Opens a stream of the records; they and the predictor must outlive it. */
+static bool open_records(Job *job, const Translate *o, RunFolder *run, TextList input,
+                         Predictor *predictor, CorpusText *text, TextStream *stream)
+{
+    const int ranks = ranks_count(o->common.ranks);
+    RecordFiles given = o->given;
+    given.files = input;
+    given.line_limit = o->common.line_limit;
+    StreamOptions options = {.records = text,
+                             .predictor = predictor,
+                             .output = o->output,
+                             .silent = ranks_mine(o->common.ranks) > 0};
+    if (o->common.keep_going)
+        return cli_refuse(job,
+                          "--keep-going passes over lines of a text: %s reads a table, which "
+                          "is read whole",
+                          run->path);
+    if (!predictor_read_sources(predictor, job, run) ||
+        !records_read(job, run, predictor, &given, text))
         return false;
-    int ranks = ranks_count(o->common.ranks);
-    TextList input = o->input;
-    if (!input.count)
-        vec_push(job->arena, input, "-");
-    bool has_stdin = false;
-    for (size_t i = 0; i < input.count; i++)
-        has_stdin = has_stdin || !strcmp(input.data[i], "-");
-    if (ranks > 1 && has_stdin)
-        return job_error(job, "standard input reaches rank 0 alone: give --input FILE");
+    const int64_t share = corpus_lines(text)->n / (4 * ranks) + 1;
+    options.window_lines = ranks > 1 && share < WINDOW_LINES ? share : WINDOW_LINES;
+    return stream_open(stream, job, &options);
+}
+
+static bool open_lines(Job *job, const Translate *o, RunFolder *run, TextList input,
+                       TextStream *stream)
+{
+    const int ranks = ranks_count(o->common.ranks);
     int batches = ranks > 1 ? (WINDOW_BATCHES + 4 * ranks - 1) / (4 * ranks) : WINDOW_BATCHES;
     StreamOptions options = {.source = input,
                              .output = o->output,
@@ -202,12 +229,35 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                              .keep_going = o->common.keep_going};
     for (size_t i = 0; !options.silent && i < input.count; i++)
         text_file_look(job, input.data[i], "the first column alone is a source: cut -f1");
-    TextStream stream;
+    return stream_open(stream, job, &options);
+}
+
+static bool translate(Job *job, const void *record, RunFolder *run)
+{
+    const Translate *o = record;
+    if (run->kind != CORPUS_PAIRS && !(run->columns.n && ports_predict(&run->inference.ports)))
+        return job_error(job,
+                         "%s: the model does not translate; tfc generate is for language models, "
+                         "tfc predict for those that read tables",
+                         run->path);
+    int ranks = ranks_count(o->common.ranks);
+    TextList input = o->given.files;
+    if (!input.count)
+        vec_push(job->arena, input, "-");
+    bool has_stdin = false;
+    for (size_t i = 0; i < input.count; i++)
+        has_stdin = has_stdin || !strcmp(input.data[i], "-");
+    if (ranks > 1 && has_stdin)
+        return job_error(job, "standard input reaches rank 0 alone: give --input FILE");
+    TextStream stream = {.job = job};
     Prefixes prefixes;
-    if (!read_prefixes(job, o, run, &prefixes))
+    Predictor predictor;
+    CorpusText text;
+    if (!read_prefixes(job, o, run, &prefixes) || !inference_prepare_decode(&run->inference))
         return false;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
+    bool ok = (reads_records(o, run) ? open_records(job, o, run, input, &predictor, &text, &stream)
+                                     : open_lines(job, o, run, input, &stream)) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
@@ -233,8 +283,11 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"input", "FILE", FIELD(Translate, input), 0, NULL,
-     "text to translate, one sentence a line (standard input)"},
+    {"input", "FILE", FIELD(Translate, given.files), 0, NULL,
+     "text to translate, one sentence a line (standard input); or, for a model that is fed by\n"
+     "columns, a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst, FILE.safetensors)"},
+    {"column", "INPUT=FIELD", FIELD(Translate, given.columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"output", "FILE", OUTPUT(Translate, output), 0, NULL, "where to write (standard output)"},
 #define RECORD Translate
 #define SEARCH DECODING_OPTION

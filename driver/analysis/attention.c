@@ -43,25 +43,36 @@ static FramedPair framed_pair(const Inference *inference, const Corpus *corpus, 
     return pair;
 }
 
-/* Runs a program of the pair, which `exec` (NULL at first) holds; false after an error. */
+/* Runs a program of the pair and of the columns of its row, which `exec` (NULL at first) holds;
+ * false after an error. */
 static bool framed_run(const Inference *inference, const TfcProgram *program, Exec **exec,
-                       const FramedPair *pair)
+                       const Corpus *corpus, int64_t row, const FramedPair *pair)
 {
-    int32_t source_length = (int32_t)pair->n_source, target_length = (int32_t)pair->n_target;
+    int32_t *columns[MOST_COLUMNS], *hidden[MOST_COLUMNS] = {0}, lengths[MOST_SIDES];
+    const Feed feed = feed_of_corpus(&inference->feed, corpus);
     Batch batch = {.shape = {1,
                              {[SIDE_SOURCE] = {pair->n_source, pair->n_source},
                               [SIDE_TARGET] = {pair->n_target, pair->n_target}}},
                    .source = (int32_t *)pair->source,
-                   .lengths[SIDE_SOURCE] = &source_length,
                    .target = (int32_t *)pair->fed,
                    .target_next = (int32_t *)pair->fed,
                    .target_further = (int32_t *)pair->fed,
-                   .lengths[SIDE_TARGET] = &target_length};
+                   .columns = columns,
+                   .hidden = hidden};
+    for (int c = 0; c < feed.n_columns; c++)
+        columns[c] = corpus->columns[c].ids.data + corpus->columns[c].start[row];
+    for (int side = 0; side < MOST_SIDES; side++) {
+        lengths[side] = (int32_t)(side == SIDE_SOURCE   ? pair->n_source
+                                  : side == SIDE_TARGET ? pair->n_target
+                                  : feed.dims[side]     ? corpus_side_length(corpus, row, side)
+                                                        : 0);
+        batch.lengths[side] = &lengths[side];
+    }
     if (!*exec)
         *exec = exec_new(program, inference->store);
     if (!*exec)
         return job_no_memory(inference->job);
-    feed_batch(*exec, &inference->feed, &batch);
+    feed_batch(*exec, &feed, &batch);
     return exec_run(*exec) || job_no_memory(inference->job);
 }
 
@@ -101,7 +112,8 @@ bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const i
 {
     out->pair = framed_pair(attender->inference, corpus, row, ids, n, arena);
     out->weights = ARENA_ARRAY(arena, const float *, attender->n);
-    if (!framed_run(attender->inference, attender->program, &attender->exec, &out->pair))
+    if (!framed_run(attender->inference, attender->program, &attender->exec, corpus, row,
+                    &out->pair))
         return false;
     for (size_t i = 0; i < attender->n; i++) {
         const AttentionOutput *o = &attender->outputs[i];
@@ -144,7 +156,7 @@ bool aligner_run(Aligner *aligner, const Corpus *corpus, int64_t row, const int3
                        .n_source = pair.n_source,
                        .target = pair.next,
                        .n_target = pair.n_target};
-    if (!framed_run(aligner->inference, aligner->program, &aligner->exec, &pair))
+    if (!framed_run(aligner->inference, aligner->program, &aligner->exec, corpus, row, &pair))
         return false;
     out->weights = arena_copy(arena, exec_output(aligner->exec, "alignment"),
                               (size_t)(pair.n_target * pair.n_source) * sizeof(float));

@@ -24,12 +24,12 @@ Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *tex
     return corpus_encode(&job->diags, run->vocab, &options, text);
 }
 
-bool evaluation_decodes(const RunFolder *run) { return run->inference.has_stepper; }
+bool evaluation_decodes(const RunFolder *run) { return inference_answers(&run->inference); }
 
 bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint)
 {
     const bool has_answers =
-        run->kind == CORPUS_PAIRS && !run->columns.n && ports_predict(&run->inference.ports);
+        (run->kind == CORPUS_PAIRS || run->columns.n) && ports_predict(&run->inference.ports);
     return inference_prepare_score(&run->inference, true) &&
            (!has_answers || inference_prepare_decode_or_note(&run->inference,
                                                              "no BLEU and no exact matches", "")) &&

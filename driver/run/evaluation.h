@@ -22,7 +22,8 @@ static inline int64_t evaluation_batch(CorpusKind kind)
  *   loss, perplexity           nats a target token, without label smoothing; its exponential
  *   model_loss                 as the model's `loss = …` says; NAN: not known
  *   cut_sources, cut_targets   how many were cut to max_length tokens (Corpus)
- *   decoded                    whether the following are known: of pairs, where a run decodes
+ *   decoded                    whether the following are known: of pairs and records, where a run
+ *                              decodes
  *   judgement, signature       of what was decoded; how BLEU was counted */
 typedef struct Evaluation {
     double loss, perplexity, model_loss;
@@ -38,8 +39,9 @@ typedef struct Evaluation {
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target);
 /* The same of a table, with all columns of the run. */
 Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *text);
-/* Compiles what is needed, and reads the params as run_folder_load does. A model of pairs that
- * cannot decode is measured by its losses alone, as a note tells. False after errors. */
+/* Compiles what is needed, and reads the params as run_folder_load does. A model of pairs or
+ * columns that cannot decode is measured by its losses alone, as a note tells. False after
+ * errors. */
 bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint);
 /* After evaluation_prepare: whether answers to such a corpus are decoded and compared. */
 bool evaluation_decodes(const RunFolder *run);

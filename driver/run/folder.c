@@ -148,8 +148,25 @@ bool run_reads_lines(Job *job, const RunFolder *run)
     return !run->columns.n ||
            job_error(job,
                      "%s reads a table, with a column for `%s`, and this command gives it lines of "
-                     "text: tfc eval and tfc predict read tables",
+                     "text: tfc translate, score, eval and predict read tables",
                      run->path, run->columns.specs[0].input);
+}
+
+bool run_check_columns(Job *job, const RunFolder *run)
+{
+    for (int i = 0; i < run->n_with; i++) {
+        const RunFolder *with = &run->with[i];
+        bool same = run->columns.n == with->columns.n;
+        for (int c = 0; same && c < run->columns.n; c++) {
+            const ColumnSpec *a = &run->columns.specs[c], *b = &with->columns.specs[c];
+            same = !strcmp(a->input, b->input) &&
+                   !strcmp(column_holds(job->arena, a), column_holds(job->arena, b));
+        }
+        if (!same)
+            return job_error(job, "%s and %s cannot be averaged: their models read other columns",
+                             run->path, with->path);
+    }
+    return true;
 }
 
 bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member)

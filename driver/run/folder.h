@@ -72,6 +72,9 @@ void run_folder_close(RunFolder *run);
 /* Checks that lines of text are all that the run reads. False after an error, which names a column
  * that it reads. */
 bool run_reads_lines(Job *job, const RunFolder *run);
+/* Checks that all further runs of an ensemble read the same columns as the run. False after an
+ * error. */
+bool run_check_columns(Job *job, const RunFolder *run);
 /* Checks that the probabilities of two runs can be averaged: same kind, vocabulary and token
  * rules. False after an error. */
 bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member);

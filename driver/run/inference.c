@@ -6,6 +6,7 @@
 
 #include "passes/clone.h"
 #include "runtime/data/measures.h"
+#include "runtime/decode/continue.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -195,7 +196,9 @@ static bool prepare_programs(Inference *inference)
                               &inference->job->diags))
             return false;
     }
-    programs->feed = &inference->feed;
+    inference->given = inference->feed;
+    programs->feed = &inference->given;
+    inference->encode = incremental.encode;
     programs->decode_step = inference_add_program(inference, incremental.decode_step);
     programs->encode = incremental.encode && programs->decode_step
                            ? inference_add_program(inference, incremental.encode)
@@ -246,6 +249,11 @@ bool inference_prepare_decode_or_note(Inference *inference, const char *without,
               "%s: the model cannot go on with a text token by token (tfc check tells why%s)",
               without, more);
     return true;
+}
+
+bool inference_answers(const Inference *inference)
+{
+    return inference->has_stepper && (inference->ports.source || inference->encode);
 }
 
 bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, void *context)
@@ -311,6 +319,11 @@ bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_t
     return ok;
 }
 
+static const int32_t most_continued =
+#define CONTINUE(kind, name, initial, ...) initial
+#include "runtime/decode/settings.def"
+    ;
+
 DecodeSettings inference_decode_settings(const Inference *inference)
 {
     DecodeSettings settings = decode_defaults();
@@ -322,6 +335,12 @@ DecodeSettings inference_decode_settings(const Inference *inference)
     settings.forbidden[0] = rules->pad == settings.eos ? -1 : rules->pad;
     settings.forbidden[1] = settings.bos == settings.eos ? -1 : settings.bos;
     settings.forbidden[2] = rules->unk;
+    if (!inference->ports.source) {
+        continue_settings(&rules->text, &settings);
+        settings.bos = settings.bos < 0 ? rules->text.start : settings.bos;
+        settings.open_end = false;
+        settings.length_extra = most_continued;
+    }
     return settings;
 }
 

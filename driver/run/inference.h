@@ -22,9 +22,11 @@ typedef struct Inference {
     const Vocabulary *vocab;
     ModelPorts ports;
     Feed feed;
-    ScoreModel score;         /* after inference_prepare_score */
-    StepperPrograms programs; /* this and the next after inference_prepare_decode */
-    Stepper stepper;          /* with members, the ensemble's */
+    Feed given;       /* of the corpus that is decoded; at first as `feed` */
+    ScoreModel score; /* after inference_prepare_score */
+    Function *encode; /* this and the next two after inference_prepare_decode */
+    StepperPrograms programs;
+    Stepper stepper; /* with members, the ensemble's */
     bool has_stepper;
     Workers workers;            /* the first has that stepper */
     struct Inference **members; /* without this one */
@@ -58,6 +60,10 @@ bool inference_prepare_decode(Inference *inference);
  * what the note begins with, and what its parentheses end with. */
 bool inference_prepare_decode_or_note(Inference *inference, const char *without, const char *more);
 
+/* Whether each row has an answer that is decoded from its source and columns, rather than texts
+ * continuations; false also before inference_prepare_decode. */
+bool inference_answers(const Inference *inference);
+
 /* workers_run with the model's steppers and params, after inference_prepare_decode. */
 bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, void *context);
 
@@ -66,11 +72,12 @@ bool inference_run_workers(Inference *inference, int64_t n, WorkerTask *task, vo
 bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
                      double *tokens, Scores *out);
 
-/* decode_defaults with the special tokens and lengths of this vocabulary and model. */
+/* decode_defaults with the special tokens and lengths of this vocabulary and model. Without a
+ * source a target is framed as a language model's text. */
 DecodeSettings inference_decode_settings(const Inference *inference);
-/* Decodes the source of every row of a corpus of sources or pairs in batches of about batch_tokens,
- * by workers; results[row] lives in the arena. Empty sources give empty results. False after an
- * error: memory ran out. */
+/* Decodes what every row of a corpus gives the encoder, its source and columns, in batches of about
+ * batch_tokens, by workers; results[row] lives in the arena. Empty sources give empty results.
+ * False after an error: memory ran out. */
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
                       int64_t batch_tokens, Arena *arena, Decoded *results);
 /* False, with an error that names the line, if what inference_decode gave for a source is no number

@@ -93,6 +93,9 @@ static void free_arena(void *arena) { arena_free(arena); }
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
                       int64_t batch_tokens, Arena *arena, Decoded *results)
 {
+    inference->given = feed_of_corpus(&inference->feed, corpus);
+    for (int i = 0; i < inference->n_members; i++)
+        inference->members[i]->given = feed_of_corpus(&inference->members[i]->feed, corpus);
     BatchOptions options = {.tokens = batch_tokens};
     Batches *batches = batches_new(corpus, &options, 0);
     int64_t n = batches ? batches_count(batches) : 0;

@@ -251,6 +251,27 @@ void predictor_read(Predictor *p, Job *job, Inference *inference, const DataColu
     keep_columns(p, job);
 }
 
+bool predictor_read_sources(Predictor *p, Job *job, const RunFolder *run)
+{
+    const Inference *inference = &run->inference;
+    if (!inference->encode)
+        return job_error(job, "%s: the model reads nothing that a text could be decoded from",
+                         run->path);
+    predictor_read(p, job, (Inference *)inference, &run->columns, run->kind, inference->encode);
+    if (inference->shortlist && p->kind != CORPUS_SOURCES)
+        return job_error(job, SHORTLIST_OF_LINES, run->path);
+    for (int i = 0; i < run->n_with; i++) {
+        const Inference *with = &run->with[i].inference;
+        for (int c = 0; c < with->ports.n_columns && with->encode; c++) {
+            const char *input = op_string(with->ports.columns[c], ATTR_name);
+            if (function_reads(with->encode, input) && columns_find(&p->columns, input) < 0)
+                return job_error(job, "%s reads a column for `%s`, which %s does not",
+                                 run->with[i].path, input, run->path);
+        }
+    }
+    return run_check_columns(job, run);
+}
+
 bool predictor_find(Predictor *p, Job *job, Inference *inference, const DataColumns *columns,
                     CorpusKind kind, const char *only)
 {

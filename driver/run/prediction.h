@@ -3,7 +3,7 @@
 #ifndef DRIVER_RUN_PREDICTION_H
 #define DRIVER_RUN_PREDICTION_H
 
-#include "driver/run/inference.h"
+#include "driver/run/folder.h"
 #include "runtime/train/best.h"
 
 /* Prediction: of one `predict NAME = …`.
@@ -57,6 +57,9 @@ bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
  * and `program`. */
 void predictor_read(Predictor *predictor, Job *job, Inference *inference,
                     const DataColumns *columns, CorpusKind kind, Function *function);
+/* Those of what decoding reads, after inference_prepare_decode. False after an error: nothing is
+ * decoded from, or the further runs of an ensemble read other columns. */
+bool predictor_read_sources(Predictor *predictor, Job *job, const RunFolder *run);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
 /* n rows of texts from `first` on, all but those with a cell without positions; long ones are cut.

@@ -103,11 +103,13 @@ static double median_words(const Training *t)
     int first = t->best_text < 0 ? 0 : t->best_text,
         last = t->best_text < 0 ? t->n_valid - 1 : t->best_text;
     for (int i = first; i <= last; i++)
-        most += t->valid[i].text.target->n;
+        most += corpus_targets(&t->valid[i].text)->n;
     double *words = ARENA_ARRAY(arena, double, most + 1);
-    for (int i = first; i <= last; i++)
-        for (int64_t k = 0; k < t->valid[i].text.target->n; k++)
-            n += (words[n] = (double)count_words(t, &t->valid[i].text.target->at[k], arena)) > 0;
+    for (int i = first; i <= last; i++) {
+        const Lines *targets = corpus_targets(&t->valid[i].text);
+        for (int64_t k = 0; k < targets->n; k++)
+            n += (words[n] = (double)count_words(t, &targets->at[k], arena)) > 0;
+    }
     double median = n ? (median_sort(words, (size_t)n) + words[(n - 1) / 2]) / 2 : LEAST_WORDS;
     arena_free(arena);
     return median;
@@ -116,7 +118,7 @@ static double median_words(const Training *t)
 /* Whether validations compute the figure. */
 static bool is_measured(const Training *t, const TrainMeasure *measure)
 {
-    bool translates = t->options->kind == CORPUS_PAIRS && t->inference.has_stepper;
+    bool translates = inference_answers(&t->inference);
     return measure->needs == NEEDS_NOTHING ||
            (measure->needs == NEEDS_TRANSLATIONS && translates) ||
            predictor_measures(&t->predictor, (int)(measure - train_measures));

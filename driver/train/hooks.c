@@ -47,7 +47,7 @@ static bool judge_translations(Training *t, const ValidText *valid, TrainFigures
         inference_decode(&t->inference, valid->corpus, &settings, GREEDY_TOKENS, arena, results);
     if (ok) {
         Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference),
-                                           valid->corpus, valid->text.target, results);
+                                           valid->corpus, corpus_targets(&valid->text), results);
         figures->bleu = judged.bleu;
         figures->line_error_rate = judged.line_error_rate;
         figures->symbol_error_rate = judged.symbol_error_rate;
@@ -134,7 +134,7 @@ static bool measure(Training *t, const ValidText *text, TrainValid *valid)
         return false;
     if (!t->inference.has_stepper)
         return true;
-    if (t->options->kind == CORPUS_PAIRS)
+    if (inference_answers(&t->inference))
         return judge_translations(t, text, &valid->figures);
     return text != t->valid || keep_continuations(t);
 }

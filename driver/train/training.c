@@ -152,11 +152,12 @@ static bool fill_store(Training *t)
     return !p->split || training_split_store(t);
 }
 
-/* Pairs are translated, and beginnings continued where the model can do so token by token: that is
- * no part of what was asked for, so a model that cannot trains without, and a note tells. */
+/* Pairs and records are translated, and beginnings continued, where the model can do so token by
+ * token: that is no part of what was asked for, so a model that cannot trains without, and a note
+ * tells. */
 static bool prepare_decode(Training *t)
 {
-    const bool pairs = t->options->kind == CORPUS_PAIRS;
+    const bool pairs = t->options->kind == CORPUS_PAIRS || t->columns.n;
     return !ports_predict(&t->ports) || t->options->no_bleu ||
            inference_prepare_decode_or_note(&t->inference,
                                             pairs ? "validations keep no translations"

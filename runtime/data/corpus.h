@@ -106,6 +106,11 @@ typedef struct CorpusText {
     Lines *const *columns;
 } CorpusText;
 
+/* The lines of the targets: of a text without sources, of all. */
+static inline const Lines *corpus_targets(const CorpusText *text)
+{
+    return text->target ? text->target : text->source;
+}
 /* The lines that stand for those of all: of the source or, without one, of the first column there
  * is. */
 const Lines *corpus_lines(const CorpusText *text);

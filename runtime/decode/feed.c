@@ -11,6 +11,20 @@ bool feed_shares_lengths(const Feed *feed)
     return source && target && !strcmp(source, target);
 }
 
+Feed feed_of_corpus(const Feed *all, const Corpus *corpus)
+{
+    Feed feed = *all;
+    feed.n_columns = corpus->options.n_columns;
+    for (int c = 0; c < feed.n_columns; c++) {
+        feed.columns[c] = corpus->options.columns[c].input;
+        feed.hidden[c] = NULL;
+        for (int k = 0; k < all->n_columns; k++)
+            if (!strcmp(all->columns[k], feed.columns[c]))
+                feed.hidden[c] = all->hidden[k];
+    }
+    return feed;
+}
+
 Sources feed_sources_of(const Batch *batch)
 {
     Sources sources = {.n = (int32_t)batch->shape.rows,

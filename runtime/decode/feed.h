@@ -8,6 +8,8 @@
 /* Whether source and target share a ragged dimension: every row then has the same number of tokens
  * on either side (CorpusOptions.same_lengths). */
 bool feed_shares_lengths(const Feed *feed);
+/* The same for a corpus that has some of the columns, in any order: those of its options. */
+Feed feed_of_corpus(const Feed *all, const Corpus *corpus);
 /* The side whose ragged dimension has this name; -1: none. */
 int feed_side(const Feed *feed, const char *dim);
 /* What the rows of a batch can be decoded from: all but the target and what comes of it. Valid

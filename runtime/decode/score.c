@@ -85,6 +85,7 @@ static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, c
 typedef struct Scoring {
     const ScoreModel *model;
     const Corpus *corpus;
+    Feed feed;
     Batches *batches;
     Batch batch;
     Exec *forward, *loss, *counts; /* or NULL */
@@ -95,7 +96,7 @@ typedef struct Scoring {
 static Exec *open_exec(const Scoring *s, const TfcProgram *program)
 {
     Exec *exec = exec_new(program, s->model->store);
-    if (exec && feed_reserve(exec, program, &s->model->feed, s->batches)) {
+    if (exec && feed_reserve(exec, program, &s->feed, s->batches)) {
         exec_set_rng(exec, 0, 0); /* masks are the same at every validation */
         return exec;
     }
@@ -116,7 +117,7 @@ static bool open_scoring(Scoring *s, int64_t batch_tokens)
         ok = (s->counts = open_exec(s, m->totals)) && (s->totals = totals_new(m->totals, 1));
     for (int64_t i = 0; ok && i < batches_count(s->batches); i++) {
         BatchShape shape = batches_shape(s->batches, i);
-        s->tokens += feed_tokens(&m->feed, &shape);
+        s->tokens += feed_tokens(&s->feed, &shape);
     }
     return ok;
 }
@@ -135,9 +136,9 @@ static void close_scoring(Scoring *s)
 /* The batch that is loaded through a program. */
 static bool run_batch(Scoring *s, Exec *exec)
 {
-    double tokens = (double)feed_tokens(&s->model->feed, &s->batch.shape);
+    double tokens = (double)feed_tokens(&s->feed, &s->batch.shape);
     const float share = (float)(tokens / (double)(s->tokens ? s->tokens : 1));
-    feed_batch(exec, &s->model->feed, &s->batch);
+    feed_batch(exec, &s->feed, &s->batch);
     exec_input(exec, SHARE_INPUT, &share);
     return exec_run(exec);
 }
@@ -178,7 +179,7 @@ static bool score_batch(Scoring *s, double *tokens, int32_t *guesses, Scores *ou
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
                   double *tokens, int32_t *guesses, Scores *out)
 {
-    Scoring s = {.model = model, .corpus = corpus};
+    Scoring s = {.model = model, .corpus = corpus, .feed = feed_of_corpus(&model->feed, corpus)};
     *out = (Scores){.loss = model->loss ? 0 : NAN};
     bool ok = open_scoring(&s, batch_tokens) && count_corpus(&s);
     for (int64_t i = 0; ok && i < batches_count(s.batches); i++) {
