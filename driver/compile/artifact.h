@@ -91,6 +91,8 @@ typedef struct LibraryExport {
 extern const LibraryExport exports[];
 extern const int export_count;
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
+/* Whether decoding has sources: a function `encode` that reads some. */
+bool artifact_encodes(const Artifact *artifact);
 
 /* ---- names, and the header (header.c) ---- */
 

@@ -169,10 +169,19 @@ static bool artifact_searches(const Artifact *artifact)
     return false;
 }
 
+bool artifact_encodes(const Artifact *artifact)
+{
+    const Function *encode = artifact->functions[TFC_ENCODE];
+    for (const Op *op = encode ? encode->body.first : NULL; op; op = op->next)
+        if (op->kind == OP_input)
+            return true;
+    return false;
+}
+
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
 {
     TfcTextInput input;
-    bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact->names[TFC_ENCODE];
+    bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact_encodes(artifact);
     switch (export->when) {
     case ALWAYS: return true;
     case DECODES_ALONE: return decodes && !encodes;

@@ -278,7 +278,7 @@ static void put_generation(const Artifact *a, Text *out)
         "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
         "    int64_t n_each;\n"
         "} @_result;\n\n");
-    if (a->has_text && a->names[TFC_ENCODE])
+    if (a->has_text && artifact_encodes(a))
         put_named(
             a, out,
             "typedef struct @_translation {\n"

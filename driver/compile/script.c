@@ -26,7 +26,7 @@ extern const char script_page_html[], script_page_css[], script_page_js[];
 
 enum { LARGEST_MODULE = 1 << 30 };
 
-static bool generates(const Artifact *a) { return !a->names[TFC_ENCODE]; }
+static bool generates(const Artifact *a) { return !artifact_encodes(a); }
 
 static bool predicts_alone(const Artifact *a) { return !a->names[TFC_DECODE_STEP]; }
 

@@ -13,17 +13,6 @@ typedef struct Verdict {
     const Value *above; /* the operand through which it comes; NULL: it begins at this op */
 } Verdict;
 
-bool is_made_of(const Module *module, int symbol, int of)
-{
-    if (symbol == of || symbol == NO_SYMBOL)
-        return symbol == of;
-    const DimFormula *formula = &module->symbols.data[symbol].formula;
-    for (int i = 0; i < formula->n; i++)
-        if (is_made_of(module, formula->terms[i].symbol, of))
-            return true;
-    return false;
-}
-
 /* Why a value along a dimension made of the text's, or that dimension's length, is not causal;
  * NULL: it is none of these. */
 static const char *why_made(const Dependence *d, const Op *op)
@@ -32,12 +21,42 @@ static const char *why_made(const Dependence *d, const Op *op)
     const Attr *asked = op_attr(op, ATTR_dim);
     for (int i = 0; i < type->rank + (asked != NULL); i++) {
         int symbol = i < type->rank ? type->dims[i].symbol : (int)asked->i;
-        if (symbol != d->time && is_made_of(d->module, symbol, d->time))
+        bool made = i < type->rank && symbol != NO_SYMBOL && !d->before[symbol] &&
+                    is_made_of(d->module, symbol, d->time);
+        if (made)
             return arena_printf(
                 d->arena, "the dimension %s is made of %s, along which tokens are generated",
                 d->module->symbols.data[symbol].name, d->module->symbols.data[d->time].name);
     }
     return NULL;
+}
+
+/* A Before by the lengths of the function; NULL: these are too many. */
+static const LinearBefore *linear_before(Dependence *d, const Before *before)
+{
+    LinearBefore linear = {.plus = (double)before->plus};
+    for (int i = 0; i < before->n; i++) {
+        int at = 0;
+        while (at < d->n_lengths && d->lengths[at] != before->terms[i].symbol)
+            at++;
+        if (at == MAX_KNOWN_LENGTHS)
+            return NULL;
+        d->n_lengths += at == d->n_lengths;
+        d->lengths[at] = before->terms[i].symbol;
+        linear.lengths[at] = (double)before->terms[i].times;
+    }
+    d->has_before |= before->n || before->plus;
+    return arena_copy(d->arena, &linear, sizeof linear);
+}
+
+static void find_dims(Dependence *d)
+{
+    const int n = (int)d->module->symbols.count;
+    Before before;
+    d->before = ARENA_ARRAY(d->arena, const LinearBefore *, n + 1);
+    for (int symbol = 0; symbol < n; symbol++)
+        if (find_before(d->module, symbol, d->time, &before))
+            d->before[symbol] = linear_before(d, &before);
 }
 
 Dependence *dependence_of(const Function *function, int time)
@@ -49,6 +68,7 @@ Dependence *dependence_of(const Function *function, int time)
                       .time = time,
                       .facts = side_new(arena),
                       .verdicts = side_new(arena)};
+    find_dims(d);
     FOR_OPS (op, &function->body) {
         Verdict verdict = {0};
         for (int i = 0; i < op->n_args && !verdict.leak; i++) {

@@ -7,6 +7,10 @@
  * changes when the text gets longer, nor from other rows of the batch. So a text can be decoded
  * token by token if its logits are causal: what was computed of a prefix stays as it is.
  *
+ * A dimension made of the text's may have other positions before the text, `dim M = 2 + S + T`:
+ * what stands there follows from no token at all. Positions along any of these dimensions are
+ * counted from the first token on, so those before it are negative (Before).
+ *
  * Most ops are causal if their operands are. An op that combines positions (a sum, a maximum, a
  * softmax, a product) along the axis j is so if, for a remaining axis i, each element with j > i
  * adds nothing: it is 0 in a sum, -inf in a maximum or a softmax. Whether it is follows from what
@@ -27,6 +31,14 @@ typedef struct Dependence Dependence;
 /* Whether a dimension is `of`, or made of it and others; false of NO_SYMBOL. */
 bool is_made_of(const Module *module, int symbol, int of);
 
+/* Before: how many positions of a dimension stand before the text: plus + times × length + …, whose
+ * terms are not made of the text. */
+typedef DimFormula Before;
+
+/* Whether positions along the dimension are those of the text `time`, behind others: it is `time`,
+ * or a sum of it and of dimensions that are not made of it. False of NO_SYMBOL. */
+bool find_before(const Module *module, int symbol, int time, Before *before);
+
 /* What is known of a function, in the arena of its module; computed as it is asked for. It is valid
  * as long as the function and its ids do not change. */
 Dependence *dependence_of(const Function *function, int time);
@@ -38,6 +50,14 @@ const Op *dependence_leak(Dependence *d, const Value *v);
 /* Reports an error at the leak of the value, with notes along the path from there to the value,
  * which is called `name`. */
 void dependence_report(Dependence *d, const Value *v, const char *name, Diagnostics *diags);
+
+/* What a lookup finds for positions of the text, along the axis that it looks up in. */
+typedef enum Found {
+    FOUND_ANY,
+    FOUND_OWN,    /* the same position of the text */
+    FOUND_NOTHING /* zeros: the operand has no such position */
+} Found;
+Found dependence_found(Dependence *d, const Op *lookup);
 
 /* "this product in layer.0.self": an op in the words of a model, with its scope if it has one. */
 const char *dependence_op_in_words(Arena *arena, const Op *op);

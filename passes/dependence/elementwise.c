@@ -45,9 +45,10 @@ Known known_either(Known a, Known b)
 {
     Known k = known_infinite(a.minus || b.minus, a.plus || b.plus);
     k.far = a.far && b.far;
-    if (a.query == b.query && a.key == b.key) {
-        k.query = a.query;
-        k.key = a.key;
+    Known difference;
+    add_factors(&difference, &a, -1, &b);
+    if (!known_step(&difference)) {
+        add_factors(&k, &a, 0, &b);
         k.low = fmin(a.low, b.low);
         k.high = fmax(a.high, b.high);
     }
@@ -55,27 +56,7 @@ Known known_either(Known a, Known b)
 }
 
 static bool is_infinite(const Known *k) { return known_is_exact(k) && isinf(k->low); }
-static bool has_positions(const Known *k) { return k->query != 0 || k->key != 0; }
-
-/* An element is (query + key) · the query's position + key · δ + low … high, where δ, the key's
- * position less the query's, is at least 1 in WHERE_AFTER; in WHERE_SAME `key` is 0. */
-void known_bounds(const Known *k, Where where, double *least, double *greatest)
-{
-    double both = k->query + k->key;
-    *least = k->low;
-    *greatest = k->high;
-    if (both < 0)
-        *least = -INFINITY;
-    if (both > 0)
-        *greatest = INFINITY;
-    if (where == WHERE_AFTER && k->key != 0) { /* δ from 1 */
-        *least = k->key > 0 ? *least + k->key : -INFINITY;
-        *greatest = k->key < 0 ? *greatest + k->key : INFINITY;
-    } else if (where == WHERE_ALL && has_positions(k)) {
-        *least = k->query >= 0 && k->key >= 0 ? k->low : -INFINITY;
-        *greatest = k->query <= 0 && k->key <= 0 ? k->high : INFINITY;
-    }
-}
+static bool has_positions(const Known *k) { return known_step(k) != 0; }
 
 /* ---- arithmetic ---- */
 
@@ -83,12 +64,9 @@ static Known negated(Known a)
 {
     if (known_is_exact(&a))
         return known_exactly(-a.low);
-    return (Known){.query = -a.query,
-                   .key = -a.key,
-                   .low = -a.high,
-                   .high = -a.low,
-                   .minus = a.plus,
-                   .plus = a.minus};
+    Known k = {.low = -a.high, .high = -a.low, .minus = a.plus, .plus = a.minus};
+    add_factors(&k, &k, -1, &a);
+    return k;
 }
 
 /* Whether a + b is as far below as a: what is added is one number, or not known to be large. */
@@ -104,12 +82,11 @@ static Known sum(Known a, Known b)
         return sum(b, a);
     if (is_infinite(&a)) /* and b may not be the other infinity */
         return (a.low > 0 ? b.minus : b.plus) ? known_infinite(true, true) : a;
-    Known k = {.query = a.query + b.query,
-               .key = a.key + b.key,
-               .low = a.low + b.low,
+    Known k = {.low = a.low + b.low,
                .high = a.high + b.high,
                .minus = a.minus || b.minus,
                .plus = a.plus || b.plus};
+    add_factors(&k, &a, 1, &b);
     if (known_is_exact(&k))
         return known_exactly(k.low);
     k.far = stays_far(&a, &b) || stays_far(&b, &a);
@@ -126,9 +103,8 @@ static Known scaled(Known a, double c)
     if (c < 0)
         return scaled(negated(a), -c);
     bool large = c >= -FAR_BELOW / 2; /* of any number, what is scaled so may be far */
-    Known k = a;
-    k.query *= c;
-    k.key *= c;
+    Known k = a, none = {0};
+    add_factors(&k, &none, c, &a);
     k.low *= c;
     k.high *= c;
     k.far = a.far && c >= 1;
@@ -152,26 +128,26 @@ static Known product(Known a, Known b)
 }
 
 /* Rounded down, or towards zero. */
-static Known to_whole(Known a, bool down, Where where)
+static Known to_whole(Known a, bool down, BandRange range)
 {
     double least, greatest;
     if (known_is_exact(&a) && !isinf(a.low))
         return known_exactly(down ? floor(a.low) : trunc(a.low));
-    known_bounds(&a, where, &least, &greatest);
+    known_bounds(&a, range, &least, &greatest);
     a.low -= 1;
     a.high += !down && least < 0;
     a.far = false;
     return a;
 }
 
-static Known quotient(Known a, Known b, DType dtype, Where where)
+static Known quotient(Known a, Known b, DType dtype, BandRange range)
 {
     bool zero = b.low <= 0 && b.high >= 0 && !(isinf(b.low) && isinf(b.high)); /* it may be 0 */
     bool infinite = a.minus || a.plus || zero;
     if (!dtype_is_float(dtype)) {
         if (known_is_exact(&a) && known_is_exact(&b) && b.low != 0)
             return known_exactly(trunc(a.low / b.low));
-        return known_is_exact(&b) && b.low > 0 ? to_whole(scaled(a, 1 / b.low), false, where)
+        return known_is_exact(&b) && b.low > 0 ? to_whole(scaled(a, 1 / b.low), false, range)
                                                : known_nothing();
     }
     if (known_is(&a, 0) && !zero)
@@ -191,11 +167,11 @@ static Known power(Known a, Known b)
     return known_infinite(infinite, infinite);
 }
 
-static Known greater(Known a, Known b, Where where)
+static Known greater(Known a, Known b, BandRange range)
 {
     double least, greatest;
     Known difference = sum(a, negated(b)), k = known_either(a, b);
-    known_bounds(&difference, where, &least, &greatest);
+    known_bounds(&difference, range, &least, &greatest);
     if (least >= 0 || greatest <= 0)
         return least >= 0 ? a : b;
     k.minus = a.minus && b.minus;
@@ -206,15 +182,29 @@ static Known greater(Known a, Known b, Where where)
     return k;
 }
 
-/* a <= b, or a < b. Floats round: if they are of positions they must differ by half of a step,
- * other numbers by more than rounding, or not at all. */
-static Known is_less(Known a, Known b, bool or_equal, bool floats, Where where)
+static bool is_small_whole(double c) { return c == floor(c) && fabs(c) <= 0x1p22; }
+
+/* Whether it is a whole number of positions and lengths, which floats have exactly. */
+static bool is_whole(const Known *k)
+{
+    bool whole = k->low == k->high && is_small_whole(k->low) && is_small_whole(k->query) &&
+                 is_small_whole(k->key) && known_step(k) <= 1;
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        whole = whole && is_small_whole(k->lengths[i]);
+    return whole;
+}
+
+/* a <= b, or a < b. Floats round: if they are of positions and not whole they must differ by half
+ * of a step, other numbers by more than rounding, or not at all. */
+static Known is_less(Known a, Known b, bool or_equal, bool floats, BandRange range)
 {
     double least, greatest;
     Known difference = sum(a, negated(b));
-    known_bounds(&difference, where, &least, &greatest);
+    known_bounds(&difference, range, &least, &greatest);
+    if (is_whole(&a) && is_whole(&b))
+        floats = false;
     if (floats && has_positions(&difference)) {
-        double margin = fmax(fabs(difference.query), fabs(difference.key)) / 2;
+        double margin = known_step(&difference) / 2;
         if (greatest <= -margin || least >= margin)
             return known_exactly(greatest < 0);
         return known_between(0, 1);
@@ -229,20 +219,20 @@ static Known is_less(Known a, Known b, bool or_equal, bool floats, Where where)
     return known_between(0, 1);
 }
 
-static Known is_equal(Known a, Known b, bool floats, Where where)
+static Known is_equal(Known a, Known b, bool floats, BandRange range)
 {
     if (known_is_exact(&a) && known_is_exact(&b))
         return known_exactly(a.low == b.low);
-    Known less = is_less(a, b, false, floats, where), more = is_less(b, a, false, floats, where);
+    Known less = is_less(a, b, false, floats, range), more = is_less(b, a, false, floats, range);
     return known_is(&less, 1) || known_is(&more, 1) ? known_exactly(0) : known_between(0, 1);
 }
 
 /* ---- functions of one number ---- */
 
-static Known absolute(Known a, Where where)
+static Known absolute(Known a, BandRange range)
 {
     double least, greatest;
-    known_bounds(&a, where, &least, &greatest);
+    known_bounds(&a, range, &least, &greatest);
     if (least >= 0)
         return a;
     if (greatest <= 0)
@@ -253,13 +243,13 @@ static Known absolute(Known a, Where where)
 }
 
 /* Positions in bf16 are no longer integers. */
-static Known converted(Known a, DType from, DType to, Where where)
+static Known converted(Known a, DType from, DType to, BandRange range)
 {
     bool exact = known_is_exact(&a);
     if (to == DT_BOOL)
         return exact ? known_exactly(a.low != 0) : known_between(0, 1);
     if (!dtype_is_float(to) && dtype_is_float(from))
-        return a.minus || a.plus || isinf(a.low) ? known_nothing() : to_whole(a, false, where);
+        return a.minus || a.plus || isinf(a.low) ? known_nothing() : to_whole(a, false, range);
     if (dtype_is_float(to) && dtype_bytes(to) < 4 && !isinf(a.low) && a.low != 0 && a.low != 1)
         return known_infinite(a.minus, a.plus);
     return a;
@@ -285,7 +275,7 @@ static Known of_function(const Op *op, Known a, DType dtype)
  * beside them are not so large that a step is rounded away. */
 static Known told_apart(Known k, DType dtype)
 {
-    const double step = fmax(fabs(k.query), fabs(k.key));
+    const double step = known_step(&k);
     double beside = isinf(k.low) ? 0 : fabs(k.low);
     if (!isinf(k.high))
         beside = fmax(beside, fabs(k.high));
@@ -294,7 +284,7 @@ static Known told_apart(Known k, DType dtype)
     return !has_positions(&k) || apart ? k : known_infinite(k.minus, k.plus);
 }
 
-static Known known_of_kind(const Op *op, const Known *args, Where where)
+static Known known_of_kind(const Op *op, const Known *args, BandRange range)
 {
     Known a = args[0], b = args[op->n_args > 1];
     DType from = op->args[0]->type.dtype, to = op->results[0].type.dtype;
@@ -303,15 +293,15 @@ static Known known_of_kind(const Op *op, const Known *args, Where where)
     case OP_add: return sum(a, b);
     case OP_sub: return sum(a, negated(b));
     case OP_mul: return product(a, b);
-    case OP_div: return quotient(a, b, to, where);
+    case OP_div: return quotient(a, b, to, range);
     case OP_pow: return dtype_is_float(to) ? power(a, b) : known_nothing();
-    case OP_max: return greater(a, b, where);
-    case OP_min: return negated(greater(negated(a), negated(b), where));
-    case OP_relu: return a.far ? known_exactly(0) : greater(a, known_exactly(0), where);
-    case OP_abs: return absolute(a, where);
-    case OP_lt: return is_less(a, b, false, dtype_is_float(from), where);
-    case OP_le: return is_less(a, b, true, dtype_is_float(from), where);
-    case OP_eq: return is_equal(a, b, dtype_is_float(from), where);
+    case OP_max: return greater(a, b, range);
+    case OP_min: return negated(greater(negated(a), negated(b), range));
+    case OP_relu: return a.far ? known_exactly(0) : greater(a, known_exactly(0), range);
+    case OP_abs: return absolute(a, range);
+    case OP_lt: return is_less(a, b, false, dtype_is_float(from), range);
+    case OP_le: return is_less(a, b, true, dtype_is_float(from), range);
+    case OP_eq: return is_equal(a, b, dtype_is_float(from), range);
     case OP_not: return known_between(1 - a.high, 1 - a.low);
     case OP_and: return known_between(fmin(a.low, b.low), fmin(a.high, b.high));
     case OP_or: return known_between(fmax(a.low, b.low), fmax(a.high, b.high));
@@ -319,8 +309,8 @@ static Known known_of_kind(const Op *op, const Known *args, Where where)
         return known_is(&a, 1)   ? args[1]
                : known_is(&a, 0) ? args[2]
                                  : known_either(args[1], args[2]);
-    case OP_cast: return converted(a, from, to, where);
-    case OP_floor: return to_whole(a, true, where);
+    case OP_cast: return converted(a, from, to, range);
+    case OP_floor: return to_whole(a, true, range);
     case OP_stop_gradient: return a;
     case OP_dropout: return known_is(&a, 0) ? a : known_infinite(a.minus, a.plus);
     case OP_exp:
@@ -336,7 +326,7 @@ static Known known_of_kind(const Op *op, const Known *args, Where where)
     }
 }
 
-Known known_elementwise(const Op *op, const Known *args, Where where)
+Known known_elementwise(const Op *op, const Known *args, BandRange range)
 {
-    return told_apart(known_of_kind(op, args, where), op->results[0].type.dtype);
+    return told_apart(known_of_kind(op, args, range), op->results[0].type.dtype);
 }

@@ -14,8 +14,8 @@ typedef struct Facts {
 /* An axis as the op's operand i has it, in the same band. */
 static Band operand_band(const Dependence *d, const Op *op, int i, Band band)
 {
-    band.query = operand_axis(op, i, band.query, d->time);
-    band.key = operand_axis(op, i, band.key, d->time);
+    band.query = operand_axis(d, op, i, band.query);
+    band.key = operand_axis(d, op, i, band.key);
     return band;
 }
 
@@ -23,26 +23,25 @@ Known known_leaf(Dependence *d, const Op *op, Band band)
 {
     const Type *type = &op->results[0].type;
     int axis = type_long_dim(type);
-    (void)d;
     if (op->kind == OP_const)
         return known_exactly(op_float(op, ATTR_value));
     if (type->dtype == DT_BOOL)
         return known_between(0, 1);
-    if (op->kind == OP_size || op->kind == OP_lengths)
-        return known_between(0, INFINITY);
+    if (op->kind == OP_size || op->kind == OP_lengths) {
+        int symbol = (int)op_int(op, ATTR_dim);
+        bool of_text = symbol_is_ragged(d->module, symbol) == (op->kind == OP_lengths);
+        return of_text ? known_length(d, symbol) : known_between(0, INFINITY);
+    }
     if (op->kind != OP_iota)
         return known_nothing();
     if (axis < 0)
         return known_exactly(0);
     if (dim_is_const(type->dims[axis]))
         return known_between(0, (double)type->dims[axis].size - 1);
-    Known k = known_between(0, 0);
-    if (axis == band.query || (axis == band.key && band.where == WHERE_SAME))
-        k.query = 1;
-    else if (axis == band.key)
-        k.key = 1;
-    else
-        k.high = INFINITY;
+    if (axis != band.query && axis != band.key)
+        return known_between(0, INFINITY);
+    Known k = known_before(before_axis(d, type, axis));
+    *(axis == band.query || band.range.where == WHERE_SAME ? &k.query : &k.key) = 1;
     return k;
 }
 
@@ -51,7 +50,7 @@ Known known_elements(Dependence *d, const Op *op, Band band)
     Known args[3];
     for (int i = 0; i < op->n_args; i++)
         args[i] = known_of(d, op->args[i], operand_band(d, op, i, band));
-    return known_elementwise(op, args, band.where);
+    return known_elementwise(op, args, band.range);
 }
 
 Known known_moved(Dependence *d, const Op *op, Band band)
@@ -71,11 +70,9 @@ Known known_joined(Dependence *d, const Op *op, Band band)
 static bool sees_itself(Dependence *d, const Value *x)
 {
     int last = x->type.rank - 1;
-    for (int query = 0; query < last && is_time_axis(&x->type, last, d->time); query++) {
-        Known same = known_of(d, x, (Band){query, last, WHERE_SAME});
-        if (is_time_axis(&x->type, query, d->time) && !same.minus)
+    for (int query = 0; query < last && is_time_axis(d, &x->type, last); query++)
+        if (is_time_axis(d, &x->type, query) && sees_own(d, x, query, last))
             return true;
-    }
     return false;
 }
 
@@ -96,18 +93,18 @@ Known known_share(Dependence *d, const Op *op, Band band)
 {
     const Value *x = op->args[0];
     int last = x->type.rank - 1;
-    Band all = {-1, -1, WHERE_ALL};
+    Band all = band_anywhere();
     Known here = known_of(d, x, band), anywhere = known_of(d, x, all);
-    bool masked =
-        known_is(&here, -INFINITY) || (here.far && band.where == WHERE_AFTER && band.key == last &&
-                                       band.query >= 0 && is_masked(d, x, band.query, band.key));
+    bool masked = known_is(&here, -INFINITY) ||
+                  (here.far && band.range.where == WHERE_AFTER && band.key == last &&
+                   band.query >= 0 && is_masked(d, x, band.query, band.key));
     return masked && !anywhere.plus ? known_exactly(0) : known_between(0, 1);
 }
 
 /* Whether the operand of a dot is 0 in the band, and so is the result. */
 static bool is_zero_in(Dependence *d, const Op *op, int side, Band band)
 {
-    Band all = {-1, -1, WHERE_ALL};
+    Band all = band_anywhere();
     Known here = known_of(d, op->args[side], operand_band(d, op, side, band)),
           other = known_of(d, op->args[!side], all);
     return known_is(&here, 0) && !other.minus && !other.plus;
@@ -120,15 +117,13 @@ static bool is_zero_by_steps(Dependence *d, const Op *op, int side, Band band)
 {
     const Attr *first = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a),
                *second = op_attr(op, side ? ATTR_contract_a : ATTR_contract_b);
-    int i = operand_axis(op, side, band.query, d->time),
-        j = operand_axis(op, !side, band.key, d->time);
+    int i = operand_axis(d, op, side, band.query), j = operand_axis(d, op, !side, band.key);
     for (int n = 0; i >= 0 && j >= 0 && n < first->n; n++) {
-        Band of_first = {i, first->ints[n], WHERE_AFTER},
-             of_second = {second->ints[n], j, WHERE_AFTER};
         const Value *a = op->args[side], *b = op->args[!side];
-        Band all = {-1, -1, WHERE_ALL};
-        if (!is_time_axis(&a->type, of_first.key, d->time) || i == of_first.key ||
-            j == of_second.query)
+        Band of_first = band_of(d, &a->type, i, first->ints[n], WHERE_AFTER),
+             of_second = band_of(d, &b->type, second->ints[n], j, WHERE_AFTER);
+        Band all = band_anywhere();
+        if (!is_time_axis(d, &a->type, of_first.key) || i == of_first.key || j == of_second.query)
             continue;
         Known x = known_of(d, a, of_first), y = known_of(d, b, of_second),
               any_x = known_of(d, a, all), any_y = known_of(d, b, all);
@@ -141,13 +136,13 @@ static bool is_zero_by_steps(Dependence *d, const Op *op, int side, Band band)
 
 Known known_product(Dependence *d, const Op *op, Band band)
 {
-    Band all = {-1, -1, WHERE_ALL};
+    Band all = band_anywhere();
     bool infinite = false;
     for (int side = 0; side < 2; side++) {
         Known k = known_of(d, op->args[side], all);
         infinite |= k.minus || k.plus;
         if (is_zero_in(d, op, side, band) ||
-            (band.where == WHERE_AFTER && is_zero_by_steps(d, op, side, band)))
+            (band.range.where == WHERE_AFTER && is_zero_by_steps(d, op, side, band)))
             return known_exactly(0);
     }
     return known_infinite(infinite, infinite);
@@ -160,7 +155,7 @@ Known known_row(Dependence *d, const Op *op, Band band)
           index = known_of(d, op->args[1], operand_band(d, op, 1, band));
     Dim n = op->args[0]->type.dims[0];
     double least, greatest;
-    known_bounds(&index, band.where, &least, &greatest);
+    known_bounds(&index, band.range, &least, &greatest);
     if (greatest < 0 || (dim_is_const(n) && least >= (double)n.size))
         return known_exactly(0);
     return known_either(table, known_exactly(0));
@@ -189,22 +184,28 @@ static Known known_new(Dependence *d, const Value *v, Band band)
     if (rule->known)
         return rule->known(d, v->op, band);
     for (int i = 0; i < v->op->n_args; i++) {
-        Known x = known_of(d, v->op->args[i], (Band){-1, -1, WHERE_ALL});
+        Known x = known_of(d, v->op->args[i], band_anywhere());
         k.minus |= x.minus;
         k.plus |= x.plus;
     }
     return k;
 }
 
+static bool same_band(const Band *a, const Band *b)
+{
+    return a->query == b->query && a->key == b->key && a->range.where == b->range.where &&
+           a->range.query == b->range.query && a->range.key == b->range.key;
+}
+
 Known known_of(Dependence *d, const Value *v, Band band)
 {
-    if (!is_time_axis(&v->type, band.query, d->time))
+    if (!is_time_axis(d, &v->type, band.query))
         band.query = -1;
-    if (!is_time_axis(&v->type, band.key, d->time))
+    if (!is_time_axis(d, &v->type, band.key))
         band.key = -1;
     Facts *first = side_of_value(&d->facts, v);
     for (const Facts *f = first; f; f = f->next)
-        if (f->band.query == band.query && f->band.key == band.key && f->band.where == band.where)
+        if (same_band(&f->band, &band))
             return f->known;
     Known known = known_new(d, v, band);
     Facts *found = ARENA_NEW(d->arena, Facts);

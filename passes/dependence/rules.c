@@ -1,4 +1,5 @@
 /* Whether an op's result is causal where its operands are. */
+#include "passes/dependence/dependence.h"
 #include "passes/dependence/known.h"
 
 #include <math.h>
@@ -11,14 +12,15 @@ static int aligned_axis(const Op *op, int i, int axis)
 }
 
 /* Symbolic dimensions keep their order. */
-static int reshaped_axis(const Op *op, int axis, int time)
+static int reshaped_axis(const Op *op, int axis)
 {
     const Type *x = &op->args[0]->type, *result = &op->results[0].type;
+    const int symbol = result->dims[axis].symbol;
     int before = 0;
     for (int a = 0; a < axis; a++)
-        before += result->dims[a].symbol == time;
+        before += result->dims[a].symbol == symbol;
     for (int a = 0; a < x->rank; a++)
-        if (x->dims[a].symbol == time && before-- == 0)
+        if (x->dims[a].symbol == symbol && before-- == 0)
             return a;
     return -1;
 }
@@ -46,13 +48,14 @@ static int axis_of_row(const Op *op, int i, int axis)
     return axis < of_index ? -1 : axis - of_index + 1;
 }
 
-int operand_axis(const Op *op, int i, int axis, int time)
+int operand_axis(const Dependence *d, const Op *op, int i, int axis)
 {
-    if (!is_time_axis(&op->results[0].type, axis, time))
+    const Type *result = &op->results[0].type;
+    if (!is_time_axis(d, result, axis))
         return -1;
     int own = axis;
     switch (op->kind) {
-    case OP_reshape: own = reshaped_axis(op, axis, time); break;
+    case OP_reshape: own = reshaped_axis(op, axis); break;
     case OP_transpose: own = op_attr(op, ATTR_perm)->ints[axis]; break;
     case OP_dot: own = axis_of_dot(op, i, axis); break;
     case OP_gather: own = axis_of_row(op, i, axis); break;
@@ -61,7 +64,9 @@ int operand_axis(const Op *op, int i, int axis, int time)
         break;
     default: own = aligned_axis(op, i, axis);
     }
-    return is_time_axis(&op->args[i]->type, own, time) ? own : -1;
+    bool same = is_time_axis(d, &op->args[i]->type, own) &&
+                op->args[i]->type.dims[own].symbol == result->dims[axis].symbol;
+    return same ? own : -1;
 }
 
 /* ---- why not ---- */
@@ -95,16 +100,24 @@ static const char *later_length(Dependence *d, const Op *op)
 {
     if (op->kind == OP_size && op_int(op, ATTR_dim) == batch_of(d))
         return "it is the number of texts in the batch";
-    return op_int(op, ATTR_dim) == d->time ? "it is the length of the whole text" : NULL;
+    return is_made_of(d->module, (int)op_int(op, ATTR_dim), d->time)
+               ? "it is the length of the whole text"
+               : NULL;
+}
+
+bool sees_own(Dependence *d, const Value *x, int query, int key)
+{
+    const Dim *dims = x->type.dims;
+    Known same = known_of(d, x, band_of(d, &x->type, query, key, WHERE_SAME));
+    return !same.minus && (!before_axis(d, &x->type, query) || dim_equal(dims[query], dims[key]));
 }
 
 bool is_masked(Dependence *d, const Value *x, int query, int key)
 {
-    Known after = known_of(d, x, (Band){query, key, WHERE_AFTER});
+    Known after = known_of(d, x, band_of(d, &x->type, query, key, WHERE_AFTER));
     if (known_is(&after, -INFINITY))
         return true;
-    Known same = known_of(d, x, (Band){query, key, WHERE_SAME});
-    return after.far && !same.minus;
+    return after.far && sees_own(d, x, query, key);
 }
 
 /* Whether x adds nothing after the query, along an axis that the op combines. */
@@ -112,7 +125,7 @@ static bool adds_nothing(Dependence *d, const Op *op, const Value *x, int query,
 {
     if (op->kind != OP_reduce_sum)
         return dtype_is_float(x->type.dtype) && is_masked(d, x, query, key);
-    Known after = known_of(d, x, (Band){query, key, WHERE_AFTER});
+    Known after = known_of(d, x, band_of(d, &x->type, query, key, WHERE_AFTER));
     return known_is(&after, 0);
 }
 
@@ -127,10 +140,10 @@ static const char *later_along(Dependence *d, const Op *op)
             continue;
         if (is_batch_axis(d, &x->type, key))
             return other_texts;
-        if (!is_time_axis(&x->type, key, d->time))
+        if (!is_time_axis(d, &x->type, key))
             continue;
         for (int query = 0; query < x->type.rank; query++)
-            found |= query != key && is_time_axis(&x->type, query, d->time) &&
+            found |= query != key && is_time_axis(d, &x->type, query) &&
                      !(axes && attr_lists(axes, query)) && adds_nothing(d, op, x, query, key);
         if (!found)
             return op->kind == OP_reduce_sum
@@ -147,11 +160,11 @@ static bool looks_back(Dependence *d, const Op *op, int side, int key)
 {
     const Value *x = op->args[side];
     const Attr *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
-    Known other = known_of(d, op->args[!side], (Band){-1, -1, WHERE_ALL});
+    Known other = known_of(d, op->args[!side], band_anywhere());
     for (int query = 0; query < x->type.rank; query++) {
-        if (query == key || attr_lists(contract, query) || !is_time_axis(&x->type, query, d->time))
+        if (query == key || attr_lists(contract, query) || !is_time_axis(d, &x->type, query))
             continue;
-        Known after = known_of(d, x, (Band){query, key, WHERE_AFTER});
+        Known after = known_of(d, x, band_of(d, &x->type, query, key, WHERE_AFTER));
         if (known_is(&after, 0) && !other.minus && !other.plus)
             return true;
     }
@@ -165,8 +178,8 @@ static const char *later_product(Dependence *d, const Op *op)
         if (is_batch_axis(d, &op->args[0]->type, a->ints[i]))
             return other_texts;
     for (int i = 0; i < a->n; i++)
-        if (is_time_axis(&op->args[0]->type, a->ints[i], d->time) &&
-            !looks_back(d, op, 0, a->ints[i]) && !looks_back(d, op, 1, b->ints[i]))
+        if (is_time_axis(d, &op->args[0]->type, a->ints[i]) && !looks_back(d, op, 0, a->ints[i]) &&
+            !looks_back(d, op, 1, b->ints[i]))
             return "it mixes positions, and nothing shows that its weights are 0 where the key comes "
                    "after the query, as in `softmax(mask(scores, causal(T)))`";
     return NULL;
@@ -176,35 +189,48 @@ static const char *later_row(Dependence *d, const Op *op)
 {
     if (is_batch_axis(d, &op->args[0]->type, 0))
         return other_texts;
-    return is_time_axis(&op->args[0]->type, 0, d->time) ? "it looks up positions" : NULL;
+    return is_time_axis(d, &op->args[0]->type, 0) ? "it looks up positions" : NULL;
 }
 
-/* Whether v is at most the position along its axis; -1: at most 0, a position of every text. */
-static bool is_at_most(Dependence *d, const Value *v, int axis)
+/* Whether v is at most the position along its axis, as one of a dimension that has `before`; -1: at
+ * most that of the first token, which every text has; but what stands before the text, if there is
+ * such a `reader`, may not read it. */
+static bool is_at_most(Dependence *d, const Value *v, int axis, const LinearBefore *before,
+                       bool reader)
 {
     const Op *op = v->op;
-    Known k = known_of(d, v, (Band){axis, -1, WHERE_ALL});
-    if (k.key == 0 && k.query <= 1 && k.high <= 0)
+    Band band = band_of(d, &v->type, axis, -1, WHERE_ALL);
+    Known k = known_of(d, v, band), most = known_before(before);
+    double least, greatest;
+    most.query = axis >= 0;
+    add_factors(&most, &k, -1, &most);
+    most.low = k.low - (before ? before->plus : 0);
+    most.high = k.high - (before ? before->plus : 0);
+    known_bounds(&most, band.range, &least, &greatest);
+    if (k.key == 0 && greatest <= (axis < 0 && reader ? -1 : 0))
         return true;
-    bool least = op->kind == OP_min, all = op->kind == OP_max || op->kind == OP_select;
+    bool least_of = op->kind == OP_min, all = op->kind == OP_max || op->kind == OP_select;
     int n = 0, first = op->kind == OP_select;
-    for (int i = first; (least || all) && i < op->n_args; i++)
-        n += is_at_most(d, op->args[i], operand_axis(op, i, axis, d->time));
-    return least ? n > 0 : all && n == op->n_args - first;
+    for (int i = first; (least_of || all) && i < op->n_args; i++)
+        n += is_at_most(d, op->args[i], operand_axis(d, op, i, axis), before, reader);
+    return least_of ? n > 0 : all && n == op->n_args - first;
 }
 
 static const char *later_lookup(Dependence *d, const Op *op)
 {
     const Value *x = op->args[0], *index = op->args[1];
     int looked_up = (int)op_int(op, ATTR_axis);
-    bool found = is_at_most(d, index, -1);
+    const LinearBefore *before = before_axis(d, &x->type, looked_up);
     if (is_batch_axis(d, &x->type, looked_up))
         return other_texts;
-    if (!is_time_axis(&x->type, looked_up, d->time))
+    if (!is_time_axis(d, &x->type, looked_up))
         return NULL;
-    for (int axis = 0; axis < op->results[0].type.rank; axis++)
-        found |= is_time_axis(&op->results[0].type, axis, d->time) &&
-                 is_at_most(d, index, operand_axis(op, 1, axis, d->time));
+    const Type *result = &op->results[0].type;
+    bool found = is_at_most(d, index, -1, before, d->has_before);
+    for (int axis = 0; axis < result->rank; axis++)
+        found |= is_time_axis(d, result, axis) &&
+                 is_at_most(d, index, operand_axis(d, op, 1, axis), before,
+                            before_axis(d, result, axis) != NULL);
     return found
                ? NULL
                : "nothing shows that the positions it looks up are not after its own, as those of "
@@ -216,21 +242,50 @@ static const char *later_chosen(Dependence *d, const Op *op)
     const Type *x = &op->args[0]->type;
     if (is_batch_axis(d, x, x->rank - 1))
         return other_texts;
-    return is_time_axis(x, x->rank - 1, d->time)
+    return is_time_axis(d, x, x->rank - 1)
                ? "it chooses among the positions of the whole text, later ones, too"
-           : is_time_axis(&op->results[0].type, x->rank - 1, d->time)
+           : is_time_axis(d, &op->results[0].type, x->rank - 1)
                ? "it chooses as many as the whole text has positions"
                : NULL;
+}
+
+Found dependence_found(Dependence *d, const Op *op)
+{
+    const Value *x = op->args[0], *index = op->args[1];
+    int looked_up = (int)op_int(op, ATTR_axis);
+    Dim dim = x->type.dims[looked_up];
+    int axis = operand_axis(d, op, 1, looked_up);
+    Band band = band_of(d, &index->type, axis, -1, WHERE_TEXT);
+    Known k = known_of(d, index, band), end;
+    double least, greatest;
+    known_bounds(&k, band.range, &least, &greatest);
+    if (axis < 0 || greatest < 0)
+        return axis < 0 ? FOUND_ANY : FOUND_NOTHING;
+    if (is_time_axis(d, &x->type, looked_up))
+        end = known_before(before_axis(d, &x->type, looked_up));
+    else if (dim_is_const(dim))
+        end = known_exactly((double)dim.size);
+    else
+        end = known_length(d, dim.symbol);
+    end.query = is_time_axis(d, &x->type, looked_up);
+    Known behind = {.low = k.low - end.high, .high = k.high - end.low};
+    add_factors(&behind, &k, -1, &end);
+    if (end.query)
+        return known_is(&behind, 0) ? FOUND_OWN : FOUND_ANY;
+    known_bounds(&behind, band.range, &least, &greatest);
+    return least >= 0 ? FOUND_NOTHING : FOUND_ANY;
 }
 
 /* An op without a rule, where values have positions. */
 static const char *later_without_rule(Dependence *d, const Op *op)
 {
     bool has = false;
-    for (int i = 0; i < op->n_args; i++)
-        has |= type_find_dim(&op->args[i]->type, d->time) >= 0;
-    for (int i = 0; i < op->n_results; i++)
-        has |= type_find_dim(&op->results[i].type, d->time) >= 0;
+    for (int axis = 0; axis < MAX_RANK; axis++) {
+        for (int i = 0; i < op->n_args; i++)
+            has |= is_time_axis(d, &op->args[i]->type, axis);
+        for (int i = 0; i < op->n_results; i++)
+            has |= is_time_axis(d, &op->results[i].type, axis);
+    }
     return has ? "nothing is known of what it makes of positions" : NULL;
 }
 

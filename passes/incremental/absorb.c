@@ -408,7 +408,7 @@ bool absorbs(const Step *s, const Op *dot, int side, Roles of_value)
 {
     const Value *v = dot->args[side];
     const LatentSplit *x = origin(s, v)->split;
-    return x && is_cheaper(s, x) && of_value.of[type_find_dim(&v->type, s->time)] == ROLE_P;
+    return x && is_cheaper(s, x) && of_value.of[target_axis(s, v)] == ROLE_P;
 }
 
 Value *build_absorbed(Step *s, const Op *dot, int side, Value *other)
@@ -416,7 +416,7 @@ Value *build_absorbed(Step *s, const Op *dot, int side, Value *other)
     LatentSplit *x = origin(s, dot->args[side])->split;
     Roles newest = {{0}}, all = {{0}};
     Value *c = latent_of(x);
-    all.of[type_find_dim(&c->type, s->time)] = ROLE_P;
+    all.of[target_axis(s, c)] = ROLE_P;
     AxisTerm latent = {build_step(s, c, all), {0}};
     AxisTerm weight = {latent.value ? build_step(s, weight_of(x), newest) : NULL, {0}};
     if (!weight.value)

@@ -15,6 +15,10 @@
  * cached: length(P) - length(Q) + 0, 1, …, so that a value made from them alone
  * gains the batch dimension in front (it is "lifted").
  *
+ * A dimension made of the text's may have other positions before it, M = S + T (a source in front
+ * of its target, registers in front of a text). Its newest positions are the text's newest, Q; a
+ * cache along it begins with what encode computes of the positions before the text (before.c).
+ *
  * That what was computed of a prefix stays as it is, is proved first
  * (passes/dependence): a model whose logits depend on later positions is reported. */
 #include "passes/incremental/incremental.h"
@@ -35,8 +39,7 @@ static void trace_origins(Step *s, const char *target)
             side_set_value(&s->origins, v, o);
             if (op->kind == OP_input)
                 *(strcmp(op_string(op, ATTR_name), target) ? &o->other : &o->target) = true;
-            for (int i = 0; i < v->type.rank; i++)
-                o->length |= is_made_of(s->module, v->type.dims[i].symbol, s->time);
+            o->length |= target_axis(s, v) >= 0;
             if ((op->kind == OP_size || op->kind == OP_lengths) &&
                 is_made_of(s->module, (int)op_int(op, ATTR_dim), s->time))
                 o->length = true;
@@ -51,7 +54,7 @@ static void trace_origins(Step *s, const char *target)
 
 /* `encode` so far holds only outputs that name the forward's values: it becomes a
  * copy of the forward that ends in them. */
-static void cut_encoder(Step *s)
+static bool cut_encoder(Step *s)
 {
     Block outputs = s->encode->body;
     s->encode->body = (Block){0};
@@ -61,7 +64,9 @@ static void cut_encoder(Step *s)
             block_append(&s->encode->body, clone_op(s->encode, op, &copies));
     FOR_OPS (op, &outputs)
         block_append(&s->encode->body, clone_op(s->encode, op, &copies));
+    bool ok = build_beginnings(s, &copies);
     remove_dead(s->encode);
+    return ok;
 }
 
 int named_symbol(Module *module, const char *name, int batch)
@@ -95,7 +100,7 @@ static bool find_ends(Step *s, const char *target, const char *logits, Op **outp
     s->batch = dims[0].symbol;
     s->time = dims[1].symbol;
     s->q = named_symbol(s->module, "Q", s->batch);
-    s->p = named_symbol(s->module, "P", s->batch);
+    find_target_dims(s, named_symbol(s->module, "P", s->batch));
     return true;
 }
 
@@ -104,7 +109,7 @@ static bool build_output_of(Step *s, const char *logits, Value *wanted)
 {
     Roles roles = {{0}};
     for (int i = 0; i < wanted->type.rank; i++)
-        if (wanted->type.dims[i].symbol == s->time)
+        if (target_dim(s, wanted->type.dims[i]))
             roles.of[i] = ROLE_Q;
     Value *result = build_step(s, wanted, roles);
     if (result)
@@ -115,10 +120,10 @@ static bool build_output_of(Step *s, const char *logits, Value *wanted)
 /* False after a message: what is computed of a prefix of the text would not stay as it is. */
 static bool is_causal(Step *s, const char *logits, const Value *wanted)
 {
-    Dependence *dependence = dependence_of(s->forward, s->time);
-    if (!dependence_leak(dependence, wanted))
+    s->dependence = dependence_of(s->forward, s->time);
+    if (!dependence_leak(s->dependence, wanted))
         return true;
-    dependence_report(dependence, wanted, logits, s->diags);
+    dependence_report(s->dependence, wanted, logits, s->diags);
     return false;
 }
 
@@ -147,15 +152,17 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     s.b = builder_at_end(s.step);
     trace_origins(&s, target);
     absorb_find(&s);
-    if (!build_output_of(&s, logits, output->args[0])) {
+    bool ok = build_output_of(&s, logits, output->args[0]);
+    const bool encodes = s.n_memory || s.beginnings.count;
+    if (ok && encodes)
+        ok = cut_encoder(&s);
+    if (!ok) {
         module_cut(module, extent);
         return false;
     }
-    if (s.n_memory)
-        cut_encoder(&s);
-    else
+    if (!encodes)
         drop_encoder(module, s.step);
-    out->encode = s.n_memory ? s.encode : NULL;
+    out->encode = encodes ? s.encode : NULL;
     out->decode_step = s.step;
     return true;
 }

@@ -5,24 +5,28 @@
  *   ops.c          an op's result from operands, each built for the roles that the op needs
  *   absorb.c       products in another order, so that less is kept
  *   positions.c    lookups by position
+ *   before.c       dimensions along the text; what stands before it, which encode computes
  *   shortlist.c    derive_shortlist
  *
- * The role of a target dimension T in decode_step: Q (the newest tokens) or P (all so far). */
+ * A target dimension is T, along which tokens are generated, or one that has other positions
+ * before those of T (find_before of passes/dependence). Its role in decode_step: Q (the newest
+ * tokens) or P (all so far, with what stands before). */
 #ifndef PASSES_INCREMENTAL_INCREMENTAL_H
 #define PASSES_INCREMENTAL_INCREMENTAL_H
 
 #include "ir/builder.h"
 #include "ir/side.h"
+#include "passes/dependence/dependence.h"
 
 typedef enum DimRole { ROLE_Q = 'Q', ROLE_P = 'P' } DimRole;
 typedef struct Roles {
-    char of[MAX_RANK]; /* by dimension of a value: a DimRole; 0: the dimension is not T */
+    char of[MAX_RANK]; /* by dimension of a value: a DimRole; 0: it is no target dimension */
 } Roles;
 
 /* What is known of a value of the forward. */
 typedef struct Origin {
     bool target, other; /* it depends on the target's tokens; on another input */
-    bool length;        /* it or a value behind it has the dimension T, or is T's size or lengths */
+    bool length;        /* it or a value behind it has a target dimension, or its size or lengths */
     int n_built;        /* of `built`: the value in decode_step, for up to 8 choices of roles */
     struct {
         Roles roles;
@@ -30,9 +34,24 @@ typedef struct Origin {
     } built[8];
     Value *memory; /* the input of decode_step for the value, an output of encode; NULL: none */
     struct LatentSplit
-        *split;   /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
-    double saved; /* bytes a position that are not read if this is kept in place of splits */
+        *split;    /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
+    double saved;  /* bytes a position that are not read if this is kept in place of splits */
+    Value *before; /* the value in encode, at positions before the text; NULL: not built */
 } Origin;
+
+/* A target dimension. */
+typedef struct TargetDim {
+    int symbol;
+    Dim before; /* what stands before the text; a constant 0: nothing */
+    int past;   /* the symbol of all so far */
+} TargetDim;
+
+/* A cache that begins with what stands before the text. */
+typedef struct Beginning {
+    const char *name;   /* of the cache, and of encode's output */
+    Value *value;       /* what is cached */
+    int perm[MAX_RANK]; /* the axes of the cache */
+} Beginning;
 
 typedef struct Step {
     Module *module;
@@ -40,7 +59,10 @@ typedef struct Step {
     Function *forward, *encode, *step;
     SideTable origins; /* value of the forward → its Origin */
     Builder b;
-    int batch, time, q, p; /* the symbols B, T, Q, P */
+    int batch, time, q; /* the symbols B, T, Q */
+    VEC(TargetDim) dims;
+    VEC(Beginning) beginnings;
+    Dependence *dependence;
     int n_memory, n_caches;
     bool failed;
 } Step;
@@ -48,6 +70,23 @@ typedef struct Step {
 static inline Origin *origin(const Step *s, const Value *v)
 {
     return side_of_value(&s->origins, v);
+}
+
+/* The target dimension; NULL: it is none. */
+static inline const TargetDim *target_dim(const Step *s, Dim dim)
+{
+    for (size_t i = 0; i < s->dims.count; i++)
+        if (!dim_is_const(dim) && s->dims.data[i].symbol == dim.symbol)
+            return &s->dims.data[i];
+    return NULL;
+}
+/* The first axis along a target dimension, or -1. */
+static inline int target_axis(const Step *s, const Value *v)
+{
+    for (int i = 0; i < v->type.rank; i++)
+        if (target_dim(s, v->type.dims[i]))
+            return i;
+    return -1;
 }
 
 /* ---- step.c ---- */
@@ -77,6 +116,13 @@ void absorb_find(Step *s);
 bool absorbs(const Step *s, const Op *dot, int side, Roles of_value);
 /* That; `other`: the other operand in decode_step, not lifted. NULL after a message. */
 Value *build_absorbed(Step *s, const Op *dot, int side, Value *other);
+
+/* ---- before.c ---- */
+/* Finds the target dimensions of the forward; `past` is all so far of T. */
+void find_target_dims(Step *s, int past);
+/* Adds to encode what caches begin with, where `copies` maps values of the forward to encode's.
+ * False after a message. */
+bool build_beginnings(Step *s, const SideTable *copies);
 
 /* ---- ops.c ---- */
 /* Roles of an operand that is aligned with a result of `rank` dimensions at its last one. */

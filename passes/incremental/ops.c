@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_time(const Step *s, Dim dim) { return dim.symbol == s->time; }
+static bool is_time(const Step *s, Dim dim) { return target_dim(s, dim) != NULL; }
 
 Roles aligned_roles(const Step *s, const Value *x, int rank, Roles roles)
 {
@@ -224,7 +224,7 @@ static Roles dot_roles(const Step *s, const Op *op, int side, Roles roles)
         used[batch->ints[i]] = true;
     }
     for (int i = 0; i < contract->n; i++) {
-        bool time = type->dims[contract->ints[i]].symbol == s->time;
+        bool time = is_time(s, type->dims[contract->ints[i]]);
         mine.of[contract->ints[i]] = time ? ROLE_P : 0;
         used[contract->ints[i]] = true;
     }

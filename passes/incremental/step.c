@@ -26,19 +26,22 @@ static bool has_role(const Value *v, Roles roles, DimRole role)
 
 Dim as_step_dim(const Step *s, Dim dim, char role)
 {
-    return role ? dim_symbol(role == ROLE_Q ? s->q : s->p) : dim;
+    return role ? dim_symbol(role == ROLE_Q ? s->q : target_dim(s, dim)->past) : dim;
 }
 
-/* Position of the newest tokens: length(P) - length(Q) + 0, 1, … : [B, … Q~ …]. */
+/* Position of the newest tokens: length(P) - length(Q) + 0, 1, … : [B, … Q~ …], where P is all so
+ * far of the dimension that they are counted along. */
 static Value *build_newest_positions(Step *s, const Value *v)
 {
     Dim ones[MAX_RANK], along[MAX_RANK];
-    int rank = v->type.rank + 1;
+    int rank = v->type.rank + 1, axis = target_axis(s, v);
     for (int i = 0; i < rank; i++) {
         ones[i] = i ? dim_const(1) : dim_symbol(s->batch);
-        along[i] = i && v->type.dims[i - 1].symbol == s->time ? dim_symbol(s->q) : dim_const(1);
+        along[i] = i == axis + 1 ? dim_symbol(s->q) : dim_const(1);
     }
-    Value *past = build_lengths(&s->b, DT_I32, s->p), *newest = build_lengths(&s->b, DT_I32, s->q);
+    int symbol = target_dim(s, v->type.dims[axis])->past;
+    Value *past = build_lengths(&s->b, DT_I32, symbol),
+          *newest = build_lengths(&s->b, DT_I32, s->q);
     Value *before = build_reshape(&s->b, build_binary(&s->b, OP_sub, past, newest), rank, ones);
     Value *count = build_reshape(&s->b, build_iota(&s->b, dim_symbol(s->q)), rank, along);
     return build_binary(&s->b, OP_add, before, count);
@@ -64,7 +67,7 @@ static Value *build_leaf(Step *s, Op *op, Roles roles)
     if (op->kind == OP_param)
         return build_param(&s->b, module_param(s->module, op_string(op, ATTR_name)));
     if (op->kind == OP_input && !origin(s, op_result(op))->target &&
-        type_find_dim(&op_result(op)->type, s->time) >= 0)
+        target_axis(s, op_result(op)) >= 0)
         return refuse(s, op, "it has the dimension of what is generated, but it is another input");
     if (op->kind == OP_iota && has_role(op_result(op), roles, ROLE_Q))
         return build_newest_positions(s, op_result(op));
@@ -89,7 +92,8 @@ static void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int in
 static Value *build_cached(Step *s, Value *v)
 {
     Roles newest = {{0}};
-    int batch = type_find_dim(&v->type, s->batch), time = type_find_dim(&v->type, s->time);
+    int batch = type_find_dim(&v->type, s->batch), time = target_axis(s, v);
+    const TargetDim *dim = target_dim(s, v->type.dims[time]);
     int perm[MAX_RANK], inverse[MAX_RANK];
     if (batch < 0)
         return refuse(s, v->op, "it has no batch dimension to cache along");
@@ -100,11 +104,16 @@ static Value *build_cached(Step *s, Value *v)
     cache_axes(v->type.rank, batch, time, perm, inverse);
     rows = build_transpose(&s->b, rows, perm);
     Type type = rows->type;
-    type.dims[1] = dim_symbol(s->p);
+    type.dims[1] = dim_symbol(dim->past);
     ParamInfo info = {.name = arena_printf(s->module->arena, "cache.%d", s->n_caches++),
                       .type = type,
                       .role = PARAM_STATE,
                       .init = INIT_ZEROS};
+    if (dim->before.symbol != NO_SYMBOL || dim->before.size) {
+        Beginning beginning = {.name = info.name, .value = v};
+        memcpy(beginning.perm, perm, sizeof perm);
+        vec_push(s->module->arena, s->beginnings, beginning);
+    }
     Value *cache = build_param(&s->b, module_add_param(s->module, info));
     cache = build_binary(&s->b, OP_append, cache, rows);
     return build_transpose(&s->b, cache, inverse);
@@ -146,7 +155,7 @@ int count_times(const Step *s, const Value *v)
 {
     int n = 0;
     for (int i = 0; i < v->type.rank; i++)
-        n += v->type.dims[i].symbol == s->time;
+        n += target_dim(s, v->type.dims[i]) != NULL;
     return n;
 }
 
@@ -182,7 +191,10 @@ static bool is_shared(const Step *s, const Value *v, const Value *built)
     if (!layout_is_packed(&layout))
         return false;
     int tokens = built->type.dims[layout.axes[0].dim].symbol;
-    return tokens != s->q && tokens != s->p &&
+    bool is_past = false;
+    for (size_t i = 0; i < s->dims.count; i++)
+        is_past |= tokens == s->dims.data[i].past;
+    return tokens != s->q && !is_past &&
            (origin(s, v)->target || type_find_dim(&built->type, s->q) >= 0);
 }
 

@@ -1,8 +1,9 @@
 /* Encoding once a sentence, then one decode_step a token, or for many where they are known.
  * Hypotheses of one sentence share its memory by pointing at the same tokens; each has its own
- * slot in the caches. */
+ * slot in the caches (caches.h). */
 #include "runtime/decode/stepper_exec.h"
 
+#include "runtime/decode/caches.h"
 #include "runtime/decode/decode.h"
 #include "runtime/exec/size.h"
 
@@ -11,13 +12,6 @@
 #include <string.h>
 
 enum { FIRST_CAPACITY = 32 };
-
-typedef struct StepperCache {
-    const char *name;
-    char *data;
-    size_t row_bytes; /* of one token */
-    char *grown;      /* while it grows: what it will be */
-} StepperCache;
 
 /* A ragged dimension that encode has, too, such as the source's: its number in both programs. */
 typedef struct SourceDim {
@@ -39,21 +33,18 @@ typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
     int dim_rows, dim_new, dim_past;
+    int dim_encode_rows;               /* of an encode that reads nothing; else -1 */
     int dim_chosen, dim_encode_chosen; /* of a shortlist's ids; -1: there is none */
     ExecDim *room;                     /* the shape that the step's slab is planned for */
     Memory *memories;
     int n_memories;
     SourceDim *sources;
     int n_sources;
-    StepperCache *caches;
-    int n_caches;
-    int32_t capacity, n_slots; /* of the caches */
+    SlotCaches caches;
 
     /* tokens that one step has room for beside one a slot */
     int32_t most_new;
-    int32_t *slot_length;               /* tokens fed */
-    int32_t *rows_length, *rows_offset; /* a row */
-    int32_t *ones;                      /* a row: how many tokens it is fed */
+    int32_t *ones; /* a row: how many tokens it is fed */
     int32_t n_rows_room;
     ShortlistBatch batch;     /* without a shortlist: zeros */
     int32_t *fed, n_fed_room; /* ids of the tokens of a step */
@@ -94,75 +85,23 @@ static bool stepper_grow(void *array, size_t count, size_t size)
     return true;
 }
 
-/* False, and nothing is kept of it, where not all of them can be had. */
-static bool make_grown(ExecStepper *s, int32_t n_slots, int32_t capacity)
-{
-    bool ok = true;
-    for (int i = 0; ok && i < s->n_caches; i++) {
-        StepperCache *cache = &s->caches[i];
-        size_t bytes;
-        ok =
-            !__builtin_mul_overflow((size_t)n_slots * (size_t)capacity, cache->row_bytes, &bytes) &&
-            bytes <= PTRDIFF_MAX - 64;
-        cache->grown = ok ? aligned_alloc(64, bytes / 64 * 64 + 64) : NULL;
-        ok = cache->grown != NULL;
-    }
-    for (int i = 0; !ok && i < s->n_caches; i++) {
-        free(s->caches[i].grown);
-        s->caches[i].grown = NULL;
-    }
-    return ok;
-}
-
-/* Makes room for n_slots of `capacity` tokens, keeping what is in them. */
-static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
-{
-    if (n_slots <= s->n_slots && capacity <= s->capacity)
-        return true;
-    if (n_slots < s->n_slots)
-        n_slots = s->n_slots;
-    if (capacity < s->capacity)
-        capacity = s->capacity;
-    bool fits = (int64_t)n_slots * capacity <= INT32_MAX; /* offsets into caches have 32 bits */
-    if (!fits || !stepper_grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) ||
-        !make_grown(s, n_slots, capacity))
-        return false;
-    for (int i = 0; i < s->n_caches; i++) {
-        StepperCache *cache = &s->caches[i];
-        size_t slot = (size_t)capacity * cache->row_bytes;
-        for (int32_t k = 0; k < s->n_slots; k++)
-            if (s->slot_length[k])
-                memcpy(cache->grown + (size_t)k * slot,
-                       cache->data + (size_t)k * (size_t)s->capacity * cache->row_bytes,
-                       (size_t)s->slot_length[k] * cache->row_bytes);
-        free(cache->data);
-        cache->data = cache->grown;
-        cache->grown = NULL;
-        exec_cache(s->step, cache->name, cache->data);
-    }
-    for (int32_t k = s->n_slots; k < n_slots; k++)
-        s->slot_length[k] = 0;
-    s->n_slots = n_slots;
-    s->capacity = capacity;
-    return true;
-}
-
 static void set_room(ExecStepper *s, int dim, int64_t longest, int64_t total)
 {
     if (dim < 0)
         return;
     s->room[dim] = (ExecDim){longest, total};
-    s->room[s->programs.decode_step->dims[dim].batch] = (ExecDim){s->n_slots, s->n_slots};
+    s->room[s->programs.decode_step->dims[dim].batch] =
+        (ExecDim){s->caches.n_slots, s->caches.n_slots};
 }
 
 /* Plans the step once for all that the caches have room for, and not again at every token. */
 static bool reserve_step(ExecStepper *s)
 {
-    const int64_t slots = s->n_slots;
+    const int64_t slots = s->caches.n_slots;
     if (s->dim_rows >= 0)
         s->room[s->dim_rows] = (ExecDim){slots, slots};
     set_room(s, s->dim_new, 1 + s->most_new, slots + s->most_new);
-    set_room(s, s->dim_past, s->capacity, slots * s->capacity);
+    set_room(s, s->dim_past, s->caches.capacity, slots * s->caches.capacity);
     for (int i = 0; i < s->n_sources; i++) {
         const int64_t longest = s->sources[i].sentences ? s->sources[i].sentences->extent : 0;
         set_room(s, s->sources[i].step, longest, slots * longest);
@@ -176,13 +115,13 @@ static bool reserve_step(ExecStepper *s)
  * each. */
 static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
 {
-    int64_t capacity = s->capacity;
+    int64_t capacity = s->caches.capacity;
     while (capacity < longest)
         capacity *= 2;
-    bool fits = capacity == s->capacity && more <= s->most_new;
+    bool fits = capacity == s->caches.capacity && more <= s->most_new;
     if (fits)
         return true;
-    if (capacity > INT32_MAX || !reserve_caches(s, s->n_slots, (int32_t)capacity))
+    if (capacity > INT32_MAX || !caches_reserve(&s->caches, s->caches.n_slots, (int32_t)capacity))
         return false;
     if (more > s->most_new) {
         const int32_t twice = 2 * s->most_new;
@@ -196,8 +135,7 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
     if (n <= s->n_rows_room)
         return true;
     size_t rows = (size_t)n;
-    bool ok = stepper_grow(&s->rows_length, rows, 4) && stepper_grow(&s->rows_offset, rows, 4) &&
-              stepper_grow(&s->ones, rows, 4);
+    bool ok = caches_reserve_rows(&s->caches, n) && stepper_grow(&s->ones, rows, 4);
     for (int i = 0; ok && i < s->n_sources; i++)
         ok = stepper_grow(&s->sources[i].rows_length, rows, 4) &&
              stepper_grow(&s->sources[i].rows_offset, rows, 4);
@@ -211,9 +149,12 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
     return ok;
 }
 
+/* Without an input encode gives one row, as which all texts begin. */
 static bool encode_sources(ExecStepper *s, const Sources *sources)
 {
-    feed_sources(s->encode, s->programs.feed, sources);
+    exec_set_dim(s->encode, s->dim_encode_rows, 1);
+    if (sources)
+        feed_sources(s->encode, s->programs.feed, sources);
     if (s->programs.shortlist) {
         exec_set_dim(s->encode, s->dim_encode_chosen, s->batch.chosen.n);
         exec_input(s->encode, s->programs.shortlist->input, s->batch.list);
@@ -230,11 +171,10 @@ static bool encode_sources(ExecStepper *s, const Sources *sources)
 static bool stepper_begin(void *self, const Sources *sources, int32_t n_slots)
 {
     ExecStepper *s = self;
-    for (int32_t i = 0; i < s->n_slots; i++)
-        s->slot_length[i] = 0;
-    if (!reserve_caches(s, n_slots, FIRST_CAPACITY) || !reserve_rows(s, n_slots))
-        return false;
-    return (!s->encode || !sources->n || encode_sources(s, sources)) && reserve_step(s);
+    const bool reads = s->dim_encode_rows < 0,
+               encodes = s->encode && (!reads || (sources && sources->n));
+    return reserve_rows(s, n_slots) && (!encodes || encode_sources(s, reads ? sources : NULL)) &&
+           caches_begin(&s->caches, encodes, n_slots, FIRST_CAPACITY) && reserve_step(s);
 }
 
 static bool stepper_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
@@ -294,32 +234,26 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
         return false;
     counts = counts ? counts : s->ones;
     for (int32_t r = 0; r < n; r++) {
-        const int64_t length = (int64_t)s->slot_length[slot[r]] + counts[r];
+        const int64_t length = (int64_t)s->caches.length[slot[r]] + counts[r];
         longest = length > longest ? length : longest;
         total += counts[r];
     }
     if (!find_ids(s, &tokens, total) || !reserve_tokens(s, longest, (int32_t)(total - n)))
         return false;
-    for (int32_t r = 0; r < n; r++) {
-        s->rows_length[r] = s->slot_length[slot[r]] += counts[r];
-        s->rows_offset[r] = slot[r] * s->capacity;
-    }
     if (s->dim_rows >= 0)
         exec_set_dim(s->step, s->dim_rows, n);
     if (s->dim_chosen >= 0)
         exec_set_dim(s->step, s->dim_chosen, s->batch.chosen.n);
     if (s->dim_new >= 0)
         exec_set_ragged(s->step, s->dim_new, n, counts, NULL);
-    if (s->dim_past >= 0)
-        exec_set_ragged(s->step, s->dim_past, n, s->rows_length, s->rows_offset);
+    caches_feed(&s->caches, n, sentence, slot, counts);
     for (int i = 0; i < s->n_sources; i++)
         set_source(s, &s->sources[i], n, sentence);
     feed_memories(s, n, sentence);
     exec_input(s->step, s->programs.target, tokens);
     if (run(s->step))
         return true;
-    for (int32_t r = 0; r < n; r++) /* nothing was fed */
-        s->slot_length[slot[r]] -= counts[r];
+    caches_take_back(&s->caches, n, slot, counts);
     return false;
 }
 
@@ -341,13 +275,7 @@ static bool stepper_feed(void *self, int32_t n, const int32_t *sentence, const i
 static void stepper_copy(void *self, int32_t from, int32_t to)
 {
     ExecStepper *s = self;
-    for (int i = 0; i < s->n_caches; i++) {
-        size_t slot = (size_t)s->capacity * s->caches[i].row_bytes;
-        char *data = s->caches[i].data;
-        memcpy(data + (size_t)to * slot, data + (size_t)from * slot,
-               (size_t)s->slot_length[from] * s->caches[i].row_bytes);
-    }
-    s->slot_length[to] = s->slot_length[from];
+    caches_copy(&s->caches, from, to);
 }
 
 static void free_stepper(void *self)
@@ -356,16 +284,14 @@ static void free_stepper(void *self)
     exec_free(s->encode);
     exec_free(s->step);
     shortlist_free_batch(&s->batch);
-    for (int i = 0; i < s->n_caches; i++)
-        free(s->caches[i].data);
+    caches_free(&s->caches);
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
     for (int i = 0; i < s->n_sources; i++) {
         free(s->sources[i].rows_length);
         free(s->sources[i].rows_offset);
     }
-    void *arrays[] = {s->memories,    s->sources, s->caches, s->slot_length, s->rows_length,
-                      s->rows_offset, s->ones,    s->room,   s->fed};
+    void *arrays[] = {s->memories, s->sources, s->ones, s->room, s->fed};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s);
@@ -392,24 +318,6 @@ static bool find_memories(ExecStepper *s)
     return true;
 }
 
-static bool find_caches(ExecStepper *s)
-{
-    const TfcProgram *program = s->programs.decode_step;
-    s->caches = calloc((size_t)program->n_tensors + 1, sizeof *s->caches);
-    if (!s->caches)
-        return false;
-    for (int i = 0; i < program->n_tensors; i++) {
-        const TfcTensor *tensor = &program->tensors[i];
-        if (!tensor_is_cache(tensor))
-            continue;
-        StepperCache *cache = &s->caches[s->n_caches++];
-        cache->name = tensor->name;
-        cache->row_bytes = inner_bytes(&tensor->shape, 2, tensor->type);
-        s->dim_past = tensor->shape.dims[1].dim;
-    }
-    return true;
-}
-
 /* The dimension of a shortlist's ids in both programs. */
 static void find_shortlist(ExecStepper *s, const TfcPort *logits)
 {
@@ -423,8 +331,8 @@ static void find_shortlist(ExecStepper *s, const TfcPort *logits)
     s->dim_chosen = logits->shape.dims[logits->shape.rank - 1].dim;
 }
 
-/* Ragged dimensions are those of encode, that of what is fed, and that of all that was fed, which
- * no cache need have. */
+/* Ragged dimensions are those of encode, that of what is fed, that of all that was fed, which no
+ * cache need have, and others made of these. */
 static bool find_sources(ExecStepper *s)
 {
     const TfcProgram *program = s->programs.decode_step;
@@ -435,7 +343,7 @@ static bool find_sources(ExecStepper *s)
             continue;
         if (encode >= 0)
             s->sources[s->n_sources++] = (SourceDim){.step = i, .encode = encode};
-        else if (s->dim_past < 0)
+        else if (!program->dims[i].n_terms)
             s->dim_past = i;
     }
     return s->sources != NULL;
@@ -448,7 +356,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
         return false;
     s->programs = *programs;
     s->dim_rows = s->dim_new = s->dim_past = -1;
-    s->dim_chosen = s->dim_encode_chosen = -1;
+    s->dim_encode_rows = s->dim_chosen = s->dim_encode_chosen = -1;
     const TfcPort *target = stepper_port(programs->decode_step->inputs,
                                          programs->decode_step->n_inputs, programs->target);
     const TfcPort *logits = stepper_port(programs->decode_step->outputs,
@@ -460,7 +368,11 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
-              find_caches(s) && find_sources(s);
+              find_sources(s) && caches_open(&s->caches, s->step, s->encode, s->dim_past);
+    if (s->encode && !programs->encode->n_inputs) {
+        s->dim_encode_rows = programs->encode->outputs[0].shape.dims[0].dim;
+        s->caches.one_beginning = true;
+    }
     find_shortlist(s, logits);
     const Shortlist *shortlist = programs->shortlist;
     *out = (Stepper){.self = s,

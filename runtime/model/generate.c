@@ -91,7 +91,7 @@ static int check_sentences(const TfcSession *session, int32_t n, const int32_t *
                            const int32_t *ids)
 {
     const TfcModel *model = session->loaded->model;
-    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    bool encodes = loaded_encodes(session->loaded);
     const Lists lists = {"lengths", "ids", encodes ? model->source : model->target,
                          lengths,   ids,   model->n_lengths ? tfc_model_longest(model) : INT32_MAX};
     return check_lists(model, n, &lists);
@@ -310,7 +310,7 @@ static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists
     Arena *arena = arena_try_new();
     if (!arena)
         return tfc_model_no_memory();
-    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    bool encodes = loaded_encodes(session->loaded);
     const Sources sources = sources_of(n, lengths, ids);
     const Tokens *prompts = encodes ? NULL : cut_sentences(arena, n, lengths, ids);
     Decoded *decoded = ARENA_ARRAY(arena, Decoded, (int64_t)n + 1);
@@ -361,7 +361,7 @@ static int generate(TfcSession *session, const TfcGeneration *settings, int32_t 
     if (!status)
         status = check_prefixes(session->loaded->model, settings, n, &prefixes);
     const TfcModel *model = session->loaded->model;
-    bool continues = !session->loaded->variant->programs[TFC_ENCODE] && model->n_lengths;
+    bool continues = !loaded_encodes(session->loaded) && model->n_lengths;
     for (int32_t i = 0; !status && continues && decoding.bos >= 0 && i < n; i++)
         if (lengths[i] >= tfc_model_longest(model))
             status =

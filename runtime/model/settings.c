@@ -34,7 +34,7 @@ static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
                       (int32_t)model->unk, -1},
     };
     out->length_limit = (int32_t)tfc_model_longest(model) - 1;
-    if (!loaded->variant->programs[TFC_ENCODE]) {
+    if (!loaded_encodes(loaded)) {
         out->bos = model->rule.begin;
         out->eos = first_stop(model);
         memcpy(out->forbidden, model->rule.forbidden, sizeof out->forbidden);
@@ -128,7 +128,7 @@ int session_settings(const TfcSession *session, const TfcGeneration *settings, D
         settings = &defaults;
     }
     const TfcModel *model = session->loaded->model;
-    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    bool encodes = loaded_encodes(session->loaded);
     int status = check_settings(model, settings, encodes);
     if (!status)
         *out = decode_settings(model, settings, encodes);

@@ -125,6 +125,14 @@ int session_prepare_decode(TfcSession *session);
 int32_t session_places(const DecodeSettings *settings);
 TfcResult session_result(const Hypothesis *hypothesis);
 
+/* Whether decoding has sources: a program `encode` that reads some, and not only what stands before
+ * every text. */
+static inline bool loaded_encodes(const TfcLoaded *loaded)
+{
+    const TfcProgram *encode = loaded->variant->programs[TFC_ENCODE];
+    return encode && encode->n_inputs > 0;
+}
+
 /* ---- settings.c ---- */
 
 /* Checks the settings and converts them, all but the prefixes; NULL: the defaults. Returns a

@@ -57,7 +57,7 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
     int status = texts_open(session->loaded);
     if (status)
         return status;
-    if (encodes != (session->loaded->variant->programs[TFC_ENCODE] != NULL))
+    if (encodes != loaded_encodes(session->loaded))
         return tfc_model_fail(TFC_ERROR_FUNCTION, "%s %s", model->name,
                               encodes ? "continues texts: generate_text does so"
                                       : "translates: translate_text does so");
@@ -245,7 +245,7 @@ static int answer_text(TfcSession *session, const TfcGeneration *settings, TextW
                        int64_t number, const char *utf8, int64_t length)
 {
     int status = texts_check(NULL, utf8, length);
-    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    bool encodes = loaded_encodes(session->loaded);
     if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
         status = texts_translate(session, settings, number, utf8, (size_t)length, NULL, NULL);
     else if (!status && way == ANSWER)

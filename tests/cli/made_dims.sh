@@ -89,7 +89,7 @@ END
 printf '%s\n' 'a b c d' 'a b c d a' 'a b c d a b' >text
 "$tfc" train lm.tfg --text text --vocab words:auto --steps 2 --out run --dtype bf16 --shards 2 2>err || fail "$(cat err)"
 grep -q '"max_length": 5' run/run.json || grep -q 'max_length.*5' run/run.json || fail "$(cat run/run.json)"
-refuses 1 "the dimension C is made of S, along which tokens are generated" "$tfc" generate run --prompt 'a b'
+refuses 1 "it adds up positions, and nothing shows that its operand is 0 where the key comes after the query" "$tfc" generate run --prompt 'a b'
 
 cat >fed.tfg <<'END'
 model fed

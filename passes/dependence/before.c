@@ -1,0 +1,192 @@
+/* Dimensions along the text, which may have positions before it, and the bounds of a number made of
+ * positions and of the lengths that stand before the text. */
+#include "passes/dependence/known.h"
+
+#include "passes/dependence/dependence.h"
+
+#include <math.h>
+
+bool is_made_of(const Module *module, int symbol, int of)
+{
+    if (symbol == of || symbol == NO_SYMBOL)
+        return symbol == of;
+    const DimFormula *formula = &module->symbols.data[symbol].formula;
+    for (int i = 0; i < formula->n; i++)
+        if (is_made_of(module, formula->terms[i].symbol, of))
+            return true;
+    return false;
+}
+
+/* Adds times × the length of a dimension that is not made of the text; false: too many terms. */
+static bool add_length(const Module *module, Before *before, int symbol, int64_t times)
+{
+    const DimFormula *of = &module->symbols.data[symbol].formula;
+    if (of->n && of->divisor == 1 && of->plus >= 0) {
+        before->plus += times * of->plus;
+        for (int i = 0; i < of->n; i++)
+            if (!add_length(module, before, of->terms[i].symbol, times * of->terms[i].times))
+                return false;
+        return true;
+    }
+    int at = 0;
+    while (at < before->n && before->terms[at].symbol != symbol)
+        at++;
+    if (at == MAX_DIM_TERMS)
+        return false;
+    if (at == before->n)
+        before->terms[before->n++] = (DimTerm){symbol, 0};
+    before->terms[at].times += times;
+    return true;
+}
+
+bool find_before(const Module *module, int symbol, int time, Before *before)
+{
+    *before = (Before){.divisor = 1};
+    if (symbol == time || !is_made_of(module, symbol, time))
+        return symbol != NO_SYMBOL && symbol == time;
+    const DimFormula *formula = &module->symbols.data[symbol].formula;
+    bool ok = formula->divisor == 1 && formula->plus >= 0;
+    int n_text = 0;
+    for (int i = 0; ok && i < formula->n; i++)
+        if (is_made_of(module, formula->terms[i].symbol, time)) {
+            n_text++;
+            ok = formula->terms[i].times == 1 &&
+                 find_before(module, formula->terms[i].symbol, time, before);
+        }
+    for (int i = 0; ok && i < formula->n; i++)
+        if (!is_made_of(module, formula->terms[i].symbol, time))
+            ok = add_length(module, before, formula->terms[i].symbol, formula->terms[i].times);
+    before->plus += formula->plus;
+    return ok && n_text == 1;
+}
+
+/* ---- axes ---- */
+
+const LinearBefore *before_axis(const Dependence *d, const Type *type, int axis)
+{
+    if (!is_time_axis(d, type, axis) || type->dims[axis].symbol == d->time)
+        return NULL;
+    return d->before[type->dims[axis].symbol];
+}
+
+Band band_of(const Dependence *d, const Type *type, int query, int key, Where where)
+{
+    return (Band){query, key, {where, before_axis(d, type, query), before_axis(d, type, key)}};
+}
+Band band_anywhere(void) { return (Band){-1, -1, {WHERE_ALL, NULL, NULL}}; }
+
+/* ---- numbers ---- */
+
+void add_factors(Known *k, const Known *a, double times, const Known *b)
+{
+    k->query = a->query + times * b->query;
+    k->key = a->key + times * b->key;
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        k->lengths[i] = a->lengths[i] + times * b->lengths[i];
+}
+
+static bool add_known_length(const Dependence *d, Known *k, int symbol, double times)
+{
+    const DimFormula *of = &d->module->symbols.data[symbol].formula;
+    for (int i = 0; i < d->n_lengths; i++)
+        if (d->lengths[i] == symbol) {
+            k->lengths[i] += times;
+            return true;
+        }
+    bool ok = of->n && of->divisor == 1 && of->plus >= 0 && !is_made_of(d->module, symbol, d->time);
+    for (int i = 0; ok && i < of->n; i++)
+        ok = add_known_length(d, k, of->terms[i].symbol, times * (double)of->terms[i].times);
+    k->low = k->high += times * (double)of->plus;
+    return ok;
+}
+
+Known known_length(const Dependence *d, int symbol)
+{
+    Known k = known_exactly(0);
+    return add_known_length(d, &k, symbol, 1) ? k : known_between(0, INFINITY);
+}
+
+Known known_before(const LinearBefore *before)
+{
+    Known k = known_exactly(before ? before->plus : 0);
+    for (int i = 0; before && i < MAX_KNOWN_LENGTHS; i++)
+        k.lengths[i] = before->lengths[i];
+    return k;
+}
+
+double known_step(const Known *k)
+{
+    double step = fmax(fabs(k->query), fabs(k->key));
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        step = fmax(step, fabs(k->lengths[i]));
+    return step;
+}
+
+/* ---- bounds: the least and the greatest are at a corner ---- */
+
+/* Corner: a sum of factors, each by a number from 0 up: two of positions, and the lengths; and
+ * `plus`. */
+typedef struct Corner {
+    double a, b, lengths[MAX_KNOWN_LENGTHS], plus;
+} Corner;
+
+static Corner corner_at(const Known *k, double a, double b, double plus)
+{
+    Corner c = {.a = a, .b = b, .plus = plus};
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        c.lengths[i] = k->lengths[i];
+    return c;
+}
+
+/* The position of this factor is at the very beginning of its dimension. */
+static void from_beginning(Corner *c, double factor, const LinearBefore *before)
+{
+    for (int i = 0; before && i < MAX_KNOWN_LENGTHS; i++)
+        c->lengths[i] -= factor * before->lengths[i];
+    c->plus -= before ? factor * before->plus : 0;
+}
+
+static void add_corner(const Corner *c, const Known *k, double *least, double *greatest)
+{
+    bool less = c->a < 0 || c->b < 0, more = c->a > 0 || c->b > 0;
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++) {
+        less |= c->lengths[i] < 0;
+        more |= c->lengths[i] > 0;
+    }
+    *least = fmin(*least, less ? -INFINITY : k->low + c->plus);
+    *greatest = fmax(*greatest, more ? INFINITY : k->high + c->plus);
+}
+
+/* A token after a query before the text, of a text that has something before it. */
+static void add_from_before(const Known *k, const LinearBefore *before, double *least,
+                            double *greatest)
+{
+    Corner last = corner_at(k, 0, k->key, -k->query), first = corner_at(k, 0, k->key, 0);
+    add_corner(&last, k, least, greatest);
+    from_beginning(&first, k->query, before);
+    if (before->plus > 0)
+        add_corner(&first, k, least, greatest);
+    for (int i = 0; before->plus <= 0 && i < MAX_KNOWN_LENGTHS; i++) {
+        Corner one = first; /* the length is 1 or more */
+        one.plus += one.lengths[i];
+        if (before->lengths[i] > 0)
+            add_corner(&one, k, least, greatest);
+    }
+}
+
+void known_bounds(const Known *k, BandRange range, double *least, double *greatest)
+{
+    Corner c = corner_at(k, k->query, k->key, 0);
+    *least = INFINITY;
+    *greatest = -INFINITY;
+    if (range.where == WHERE_AFTER) { /* the query is a token: key = query + 1 + … */
+        c = corner_at(k, k->query + k->key, k->key, k->key);
+        if (range.query)
+            add_from_before(k, range.query, least, greatest);
+    } else {
+        if (range.where != WHERE_TEXT)
+            from_beginning(&c, k->query, range.query);
+        from_beginning(&c, k->key, range.key);
+    }
+    add_corner(&c, k, least, greatest);
+}
