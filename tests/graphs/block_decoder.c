@@ -1,12 +1,14 @@
-/* A decoder over a text: tokens to logits by layers whose weights, queries by keys, are made in
- * many ways; most look back only, some leak. */
+/* A decoder over a text, or over a sequence that has 1 + S positions before it: tokens to logits by
+ * layers whose weights, queries by keys, are made in many ways; most look back only, some leak. */
 #include "tests/graphs/grow.h"
 
 #include <math.h>
 
 typedef struct Layer {
     Grow *g;
-    Value *x, *s; /* [B, T, d]; scores [B, T, T] or [B, h, T, T] */
+    Value *x, *s;  /* [B, T, d]; scores [B, T, T] or [B, h, T, T] */
+    Dim time;      /* T, or M */
+    Value *before; /* of M: how many positions are before the text: [B, 1, 1]; NULL: none */
     int heads;
 } Layer;
 
@@ -19,7 +21,7 @@ static Value *by(Layer *l, OpKind kind, Value *a) { return build_unary(&l->g->b,
 
 static Value *position_of(Layer *l, bool query)
 {
-    Dim time = dim_symbol(SYM_T);
+    Dim time = l->time;
     Value *at = build_iota(&l->g->b, time);
     return query ? build_reshape(&l->g->b, at, 2, (Dim[]){time, dim_const(1)}) : at;
 }
@@ -30,6 +32,15 @@ static Value *mask_of(Layer *l)
     Rng *rng = &l->g->rng;
     Builder *b = &l->g->b;
     Value *i = position_of(l, true), *j = position_of(l, false);
+    if (l->before && !l->heads &&
+        rng_chance(rng, 50)) { /* sees all that is before, or more: a leak */
+        Value *end = of(l, OP_add, l->before, build_const(b, DT_I32, rng_chance(rng, 15)));
+        bool floats = rng_chance(rng, 30);
+        Value *first =
+            floats ? of(l, OP_lt, build_cast(b, j, l->g->real), build_cast(b, end, l->g->real))
+                   : of(l, OP_lt, j, end);
+        return of(l, OP_or, first, of(l, OP_le, j, i));
+    }
     Value *width = build_const(b, DT_I32, rng_between(rng, 0, 3));
     Value *later = of(l, OP_lt, i, j), *causal = by(l, OP_not, later);
     Value *near = of(l, OP_le, of(l, OP_sub, i, j), width);
@@ -160,7 +171,7 @@ static Value *layer_of(Layer *l)
     Value *y = rng_chance(rng, 12) ? of(l, OP_mul, v, row_sum(l, OP_reduce_sum, w))
                                    : build_matmul(b, w, v);
     if (l->heads && y && y->type.rank == 4) {
-        Dim dims[] = {y->type.dims[0], dim_symbol(SYM_T), dim_const(width)};
+        Dim dims[] = {y->type.dims[0], l->time, dim_const(width)};
         y = build_reshape(b, build_transpose(b, y, (int[]){0, 2, 1, 3}), 3, dims);
     }
     return y && y->type.rank == 3 ? by(l, OP_tanh, y) : NULL;
@@ -186,6 +197,38 @@ static Value *rows_by_position(Layer *l)
     return of(l, OP_mul, build_lookup(b, l->x, at, 1), number(l, 0.5));
 }
 
+/* x of T becomes [1, rows of S, x], along M. */
+static void put_before(Layer *l)
+{
+    Builder *b = &l->g->b;
+    Dim B = dim_symbol(SYM_B), one = dim_const(1), d = dim_const(4);
+    Item *first = weight(l->g, 1, &d),
+         *source = float_leaf(l->g, 3, (Dim[]){B, dim_symbol(SYM_S), d});
+    if (!first || !source)
+        return;
+    Value *at = build_iota_along(b, dim_symbol(SYM_M), 1, 3),
+          *number_one = build_const(b, DT_I32, 1);
+    Value *lengths = build_reshape(b, build_lengths(b, DT_I32, SYM_S), 3, (Dim[]){B, one, one});
+    Value *row = build_broadcast(b, build_reshape(b, first->value, 3, (Dim[]){one, one, d}), 3,
+                                 (Dim[]){B, one, d});
+    l->before = of(l, OP_add, lengths, number_one);
+    l->time = dim_symbol(SYM_M);
+    l->x = build_lookup(b, l->x, of(l, OP_sub, at, l->before), 1);
+    l->x = of(l, OP_add, l->x,
+              build_lookup(b, by(l, OP_tanh, source->value), of(l, OP_sub, at, number_one), 1));
+    l->x = of(l, OP_add, l->x, build_lookup(b, row, at, 1));
+}
+
+/* The rows of the text. */
+static Value *rows_of_text(Layer *l)
+{
+    Builder *b = &l->g->b;
+    if (!l->before)
+        return l->x;
+    Value *at = build_iota_along(b, dim_symbol(SYM_T), 1, 3);
+    return build_lookup(b, l->x, of(l, OP_add, at, l->before), 1);
+}
+
 Item *block_decoder(Grow *g)
 {
     Dim B = dim_symbol(SYM_B), T = dim_symbol(SYM_T);
@@ -195,13 +238,16 @@ Item *block_decoder(Grow *g)
     Value *tokens = build_input(&g->b, "tokens", type_of(DT_I32, 2, (Dim[]){B, T}));
     if (!table)
         return NULL;
-    Layer l = {.g = g, .x = build_gather(&g->b, table->value, tokens)};
+    Layer l = {.g = g, .time = T, .x = build_gather(&g->b, table->value, tokens)};
+    if (rng_chance(&g->rng, 40))
+        put_before(&l);
     for (int n = rng_between(&g->rng, 1, 3); n; n--) {
         Value *y = rng_chance(&g->rng, 30) ? rows_by_position(&l) : layer_of(&l);
         if (y)
             l.x = of(&l, OP_add, l.x, y);
     }
-    Value *logits = build_matmul(&g->b, l.x, build_transpose(&g->b, table->value, (int[]){1, 0}));
+    Value *logits =
+        build_matmul(&g->b, rows_of_text(&l), build_transpose(&g->b, table->value, (int[]){1, 0}));
     build_output(&g->b, "logits", logits);
     return add_item(g, logits, -100, 100);
 }

@@ -1,6 +1,7 @@
 /* A text fed to decode_step in pieces gives the logits that the whole text has: by the oracle
  * alone. A model that is refused is none of this check's; that too much is refused, counts show. */
 #include "ir/text.h"
+#include "passes/clone.h"
 #include "tests/graphs/graphs.h"
 
 #include <math.h>
@@ -10,9 +11,10 @@ typedef struct Feed {
     Opened *opened;
     const Case *c;
     const OracleTensor *tokens, *logits; /* of the whole text */
-    Given params;                        /* of decode_step: then tokens and caches */
+    Given params; /* of decode_step: its leaves but tokens and caches, then these */
     int n_params, q, p;
     Batch batch;
+    OracleTensors encoded; /* what encode gives: memories, and what caches begin with */
     int32_t fed[MAX_CASE_ROWS];
 } Feed;
 
@@ -55,15 +57,19 @@ static bool next_counts(const Feed *f, const BatchDim *text, Rng *rng, int32_t *
     return any;
 }
 
-/* The caches with room for the new tokens behind those of each row. */
-static void grow_caches(Feed *f, const OracleTensors *after, const int32_t *before,
-                        const int32_t *past, int rows)
+/* The caches with room for the new tokens behind those of each row: before the first step, behind
+ * what encode gives. `last` is the batch of the step before. */
+static void grow_caches(Feed *f, const OracleTensors *after, const Batch *last)
 {
     for (int i = f->n_params + 1; i < f->params.n; i++) {
         OracleTensor *cache = &f->params.tensors[i];
+        const BatchDim *dim = &f->batch.dims[cache->type.dims[1].symbol];
+        const int32_t *past = dim->lengths,
+                      *before = last->dims[cache->type.dims[1].symbol].lengths;
+        const int rows = dim->n;
         int64_t now = sum_of(past, rows), width = 1;
-        const OracleTensor *old =
-            after ? tensor_named(after->data, after->count, cache->name) : NULL;
+        const OracleTensors *from_here = after ? after : &f->encoded;
+        const OracleTensor *old = tensor_named(from_here->data, from_here->count, cache->name);
         for (int d = 2; d < cache->type.rank; d++)
             width *= cache->type.dims[d].size;
         double *data = ARENA_ARRAY(f->opened->arena, double, now *width + 1);
@@ -109,12 +115,14 @@ static Outcome feed_text(Feed *f, Rng *rng, Seen *seen)
     int32_t counts[MAX_CASE_ROWS], past[MAX_CASE_ROWS];
     OracleRun run = {0};
     for (uint64_t step = 1; next_counts(f, text, rng, counts); step++) {
+        const Batch last = f->batch;
         for (int r = 0; r < text->n; r++)
             past[r] = f->fed[r] + counts[r];
-        grow_caches(f, step > 1 ? &run.assigned : NULL, f->fed, past, text->n);
-        take_tokens(f, text, counts);
         set_dim(&f->batch, f->q, text->n, counts);
         set_dim(&f->batch, f->p, text->n, past);
+        batch_make_dims(f->opened->module, &f->batch);
+        grow_caches(f, step > 1 ? &run.assigned : NULL, &last);
+        take_tokens(f, text, counts);
         if (!oracle_of(f->opened, f->c, &f->batch, &f->params, step, DT_F64, &run))
             return outcome_of_diags(RESULT_INVALID, &f->opened->diags, "steps");
         Outcome out = compare_logits(f, tensor_named(run.outputs.data, run.outputs.count, "logits"),
@@ -127,27 +135,42 @@ static Outcome feed_text(Feed *f, Rng *rng, Seen *seen)
     return outcome_ok();
 }
 
-/* The step's leaves: params as in the whole run, then the tokens, then caches. */
+/* Runs encode, if there is one, of texts of which nothing was fed. */
+static bool run_encode(Feed *f, const Given *whole, Function *encode)
+{
+    OracleRun run;
+    if (!encode)
+        return true;
+    f->opened->function = encode;
+    bool ok = oracle_of(f->opened, f->c, &f->batch, whole, 1, DT_F64, &run);
+    f->encoded = run.outputs;
+    return ok;
+}
+
+/* The step's leaves: params as in the whole run and what encode gives, then the tokens, then
+ * caches. */
 static void find_leaves(Feed *f, const Given *whole, const Function *step)
 {
     Arena *arena = f->opened->arena;
     int n = 0, caches = 0;
     FOR_OPS (op, &step->body)
         n += op->kind == OP_input || op->kind == OP_param;
-    f->params.tensors = ARENA_ARRAY(arena, OracleTensor, whole->n + n + 2);
+    f->params.tensors = ARENA_ARRAY(arena, OracleTensor, whole->n + n + 2 + (int)f->encoded.count);
     for (int i = 0; i < whole->n; i++)
         if (strcmp(whole->tensors[i].name, "tokens"))
             f->params.tensors[f->n_params++] = whole->tensors[i];
+    for (size_t i = 0; i < f->encoded.count; i++)
+        if (!strncmp(f->encoded.data[i].name, "memory.", 7))
+            f->params.tensors[f->n_params++] = f->encoded.data[i];
     FOR_OPS (op, &step->body) {
         const char *name =
             op->kind == OP_input || op->kind == OP_param ? op_string(op, ATTR_name) : NULL;
         OracleTensor leaf = {.name = name};
-        if (!name || (op->kind == OP_param && strncmp(name, "cache.", 6)))
+        if (!name || (op->kind == OP_param && strncmp(name, "cache.", 6)) ||
+            (op->kind == OP_input && strcmp(name, "tokens")))
             continue;
         leaf.type = op->results[0].type;
         f->params.tensors[op->kind == OP_input ? f->n_params : f->n_params + 1 + caches++] = leaf;
-        if (op->kind == OP_input)
-            f->q = leaf.type.dims[1].symbol;
     }
     f->params.n = f->n_params + 1 + caches;
 }
@@ -175,13 +198,21 @@ Outcome check_steps(const Case *c, const Run *run, Seen *seen)
                   .c = c,
                   .tokens = tensor_named(whole.tensors, (size_t)whole.n, "tokens"),
                   .logits = tensor_named(at_once.outputs.data, at_once.outputs.count, "logits"),
-                  .p = (int)opened.module->symbols.count - 1, /* added last */
                   .batch = c->batches[0]};
-        find_leaves(&f, &whole, incremental.decode_step);
+        const Op *fed = find_input(incremental.decode_step, "tokens");
+        const int32_t none[MAX_CASE_ROWS] = {0};
+        f.q = fed->results[0].type.dims[1].symbol;
+        f.p = f.q + 1; /* added together */
+        set_dim(&f.batch, f.q, (int)f.batch.dims[fed->results[0].type.dims[0].symbol].extent, none);
+        f.batch.dims[f.p] = f.batch.dims[f.q];
+        batch_make_dims(opened.module, &f.batch);
+        bool ok =
+            ir_verify(opened.module, &opened.diags) && run_encode(&f, &whole, incremental.encode);
+        if (ok)
+            find_leaves(&f, &whole, incremental.decode_step);
         opened.function = incremental.decode_step;
-        out = ir_verify(opened.module, &opened.diags)
-                  ? feed_text(&f, &rng, seen)
-                  : outcome_of_diags(RESULT_INVALID, &opened.diags, "decode_step");
+        out = ok ? feed_text(&f, &rng, seen)
+                 : outcome_of_diags(RESULT_INVALID, &opened.diags, "decode_step");
     }
     case_close(&opened);
     return out;
