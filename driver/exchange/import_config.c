@@ -34,14 +34,14 @@ static const JsonValue *parse(Job *job, const char *text)
     return json_read(job->arena, text, strlen(text), &problem);
 }
 
-/* The member "key", or "object.key". */
+/* The member "key", or "object.key", and so on. */
 static const JsonValue *member(Job *job, const JsonValue *json, const char *key)
 {
     const char *point = strchr(key, '.');
     if (!point)
         return json_member(json, key);
     json = json_member(json, arena_strndup(job->arena, key, (size_t)(point - key)));
-    return json ? json_member(json, point + 1) : NULL;
+    return json ? member(job, json, point + 1) : NULL;
 }
 
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key)
@@ -124,27 +124,32 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 
 /* ---- what the model must be ---- */
 
-/* The first layer that sees all tells which do; -1: those of the list are not each n-th. */
-static int64_t full_every(const JsonValue *list)
+/* Each how many-th layer sees all: the first that does (of those behind the first layer, if they
+ * count from it) tells; 0: none does, -1: they are not each n-th. */
+static int64_t full_every(const JsonValue *list, bool from_first)
 {
+    const size_t shift = from_first ? 0 : 1;
     int64_t every = 0;
     for (size_t i = 0; i < list->n; i++) {
         const char *type = list->items[i].kind == JV_STRING ? list->items[i].text : "";
         const bool full = !strcmp(type, "full_attention");
+        const int64_t place = (int64_t)(i + shift);
         if (!full && strcmp(type, "sliding_attention") != 0)
             return -1;
         if (full && !every)
-            every = (int64_t)i + 1;
-        if (full != (every && (int64_t)(i + 1) % every == 0))
+            every = place;
+        if (full != (!place || (every && place % every == 0)))
             return -1;
     }
-    return every;
+    return every || !from_first ? every : (int64_t)list->n;
 }
 
 int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key)
 {
+    const ImportRow *row = find_row(config, key);
     const JsonValue *list = member(job, config->json, key);
-    return list && list->kind == JV_LIST ? full_every(list) : import_config_size(job, config, key);
+    return list && list->kind == JV_LIST ? full_every(list, row && row->value)
+                                         : import_config_size(job, config, key);
 }
 
 static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *row)
@@ -153,8 +158,9 @@ static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *
            refuse(job, config,
                   arena_printf(job->arena,
                                "\"%s\": models/%s has layers of \"sliding_attention\" alone, or "
-                               "with each n-th one of \"full_attention\"",
-                               row->key, config->model->files[0]));
+                               "with each n-th one%s of \"full_attention\"",
+                               row->key, config->model->files[0],
+                               row->value ? " from the first on" : ""));
 }
 
 static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row)

@@ -19,12 +19,13 @@ typedef enum ImportKind {
     IMPORT_FRONT,  /* `key` is how tensors' names begin, not a key: a const takes it, or "" where
                         * none begins so */
     IMPORT_LAYERS, /* a const takes each how many-th layer sees all tokens, by a list with
-                        * "full_attention" or "sliding_attention" for each (1: all do, 0: none) */
+                        * "full_attention" or "sliding_attention" for each (1: all do, 0: none);
+                        * with a `value` they are counted from the first layer, which is one */
     IMPORT_IGNORE  /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
 } ImportKind;
 typedef struct ImportRow {
     ImportKind kind;
-    const char *key; /* "key", or "object.key" of an object within */
+    const char *key; /* "key", or "object.key" of an object within, or deeper */
 
     /* the const; of IMPORT_SAME the other key, of IMPORT_MUST the JSON value, of IMPORT_TOKEN the
      * rule; of the kinds that need none, NULL */

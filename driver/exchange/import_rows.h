@@ -23,6 +23,8 @@
 #define FIXED(to, is) ROW(FIXED, is, to, NULL)
 #define FRONT(front, to) ROW(FRONT, front, to, NULL)
 #define LAYERS(key, to, absent) ROW(LAYERS, key, to, absent)
+#define FROM_FIRST(name, ours, without) \
+    {.kind = IMPORT_LAYERS, .key = name, .to = ours, .absent = without, .value = "first"}
 #define IGNORE(pattern) ROW(IGNORE, pattern, NULL, NULL)
 #define END ROW(IGNORE, NULL, NULL, NULL)
 

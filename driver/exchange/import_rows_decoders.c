@@ -104,7 +104,8 @@ const ImportRow import_rows_phi3[] = {
     SILU,
     FIXED("merged", "true"),
     CONST("sliding_window", "window", "null"),
-    CONST("partial_rotary_factor", "rotary_part", "1"),
+    CONST("partial_rotary_factor", "rotary_part", "=rope_parameters.partial_rotary_factor"),
+    KEY("rope_parameters.partial_rotary_factor", "1"),
     KEY("original_max_position_embeddings", "4096"), /* of the type longrope */
     NO_BIASES,
     END,
@@ -146,12 +147,20 @@ const ImportRow import_rows_gemma2[] = {
     END,
 };
 const ImportRow import_rows_gemma3[] = {
-    LLAMA_ROWS("262208", "2304", "9216", "26", "8", "4", "256", "131072", "1e-6", "1000000",
-               "true"),
+    /* as newer files say it, for each kind of layer; before LLAMA's rows of the same keys */
+    KEY("rope_parameters.full_attention.rope_theta", "1000000"),
+    KEY("rope_parameters.full_attention.rope_type", "null"),
+    KEY("rope_parameters.full_attention.factor", "null"),
+    KEY("rope_scaling.type", "=rope_parameters.full_attention.rope_type"),
+    KEY("rope_scaling.factor", "=rope_parameters.full_attention.factor"),
+    KEY("rope_parameters.sliding_attention.rope_theta", "10000"),
+    MUST("rope_parameters.sliding_attention.rope_type", "[null, \"default\"]", "null"),
+    LLAMA_ROWS("262208", "2304", "9216", "26", "8", "4", "256", "131072", "1e-6",
+               "=rope_parameters.full_attention.rope_theta", "true"),
     GEMMA,
     GEMMA_WINDOWS("null", "null"),
     FIXED("query_norm", "\"head\""),
-    CONST("rope_local_base_freq", "window_base", "10000"),
+    CONST("rope_local_base_freq", "window_base", "=rope_parameters.sliding_attention.rope_theta"),
     KEY("sliding_window_pattern", "6"),
     LAYERS("layer_types", "window_every", "=sliding_window_pattern"),
     END,

@@ -46,6 +46,7 @@
         IGNORE("embeddings.position_ids"), IGNORE("albert.pooler.**"), IGNORE("pooler.**"),  \
         IGNORE("predictions.decoder.**"), IGNORE("sop_classifier.**")
 
+#define MODERN_ROPE(layers) "rope_parameters." layers "_attention."
 #define MODERNBERT                                                                              \
     CONST("vocab_size", "vocab", "50368"), CONST("hidden_size", "d_model", "768"),              \
         CONST("intermediate_size", "d_ff", "1152"), CONST("num_hidden_layers", "layers", "22"), \
@@ -53,13 +54,19 @@
         CONST("max_position_embeddings", "context", "8192"),                                    \
         CONST("norm_eps", "norm_eps", "1e-5"), CONST("embedding_dropout", "p_drop", "0"),       \
         CONST("attention_dropout", "p_attention", "0"), CONST("mlp_dropout", "p_inner", "0"),   \
-        CONST("global_attn_every_n_layers", "full_every", "3"),                                 \
+        FROM_FIRST("layer_types", "full_every", "=global_attn_every_n_layers"),                 \
+        KEY("global_attn_every_n_layers", "3"),                                                 \
         CONST_WITH("local_attention", "window", "128", " / 2"),                                 \
-        CONST("global_rope_theta", "rotary_base", "160000"),                                    \
-        CONST("local_rope_theta", "window_base", "10000"), MUST("norm_bias", "false", "false"), \
-        MUST("attention_bias", "false", "false"), MUST("mlp_bias", "false", "false"),           \
-        ACTIVATION("hidden_activation", "\"gelu\""), TOKEN("pad", "pad_token_id", "50283"),     \
-        FRONT("model.", "front"), KEY("layer_norm_eps", "null"), /* not read */                 \
+        CONST("global_rope_theta", "rotary_base", "=" MODERN_ROPE("full") "rope_theta"),        \
+        CONST("local_rope_theta", "window_base", "=" MODERN_ROPE("sliding") "rope_theta"),      \
+        KEY(MODERN_ROPE("full") "rope_theta", "160000"),                                        \
+        KEY(MODERN_ROPE("sliding") "rope_theta", "10000"),                                      \
+        MUST(MODERN_ROPE("full") "rope_type", "\"default\"", "\"default\""),                    \
+        MUST(MODERN_ROPE("sliding") "rope_type", "\"default\"", "\"default\""),                 \
+        MUST("norm_bias", "false", "false"), MUST("attention_bias", "false", "false"),          \
+        MUST("mlp_bias", "false", "false"), ACTIVATION("hidden_activation", "\"gelu\""),        \
+        TOKEN("pad", "pad_token_id", "50283"), FRONT("model.", "front"),                        \
+        KEY("layer_norm_eps", "null"), /* not read */                                           \
         KEY("position_embedding_type", "null"), KEY("reference_compile", "null"),               \
         KEY("repad_logits_with_grad", "null"), KEY("sparse_pred_ignore_index", "null"),         \
         KEY("classifier_pooling", "null"), IGNORE("decoder.weight")

@@ -15,6 +15,7 @@ const ImportRow import_rows_marian[] = {
     SAME("decoder_vocab_size", "vocab_size"),
     MUST("add_bias_logits", "false", "false"),
     SEQ2SEQ_ROWS,
+    KEY("max_position_embeddings", "1024"), /* positions are computed */
     MUST("scale_embedding", "true", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "false", "false"),
@@ -97,6 +98,7 @@ const ImportRow import_rows_m2m_100[] = {
         FLAG("feed_forward_proj", "gated", "\"gated-gelu\"", NULL), KEY("is_gated_act", "null"), \
         KEY("dense_act_fn", "null"), /* of feed_forward_proj */                                  \
         CONST("tie_word_embeddings", "tied", is_tied),                                           \
+        CONST("scale_decoder_outputs", "scaled_output", "=tie_word_embeddings"),                 \
         TOKEN("begin", "decoder_start_token_id", "=pad_token_id"),                               \
         TOKEN("end", "eos_token_id", "1"), TOKEN("pad", "pad_token_id", "0"),                    \
         IGNORE("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight")

@@ -8,13 +8,13 @@
 
 static const char modules_file[] = "modules.json";
 
-/* The ways of pooling, by the key that switches each on. */
+/* The ways of pooling, by the key that switches each on, and by their word in newer files. */
 static const struct {
-    const char *key, *ours;
-} poolings[] = {{"pooling_mode_mean_tokens", "mean"},
-                {"pooling_mode_cls_token", "cls"},
-                {"pooling_mode_max_tokens", "max"},
-                {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len"}};
+    const char *key, *word, *ours;
+} poolings[] = {{"pooling_mode_mean_tokens", "mean", "mean"},
+                {"pooling_mode_cls_token", "cls", "cls"},
+                {"pooling_mode_max_tokens", "max", "max"},
+                {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "mean_sqrt_len"}};
 enum { N_POOLINGS = sizeof poolings / sizeof poolings[0] };
 
 bool import_sentences_is(Job *job, const char *folder)
@@ -24,10 +24,11 @@ bool import_sentences_is(Job *job, const char *folder)
 
 /* ---- pooling ---- */
 
-static const char *pooling_of(const char *key)
+/* Of a key, or of a word. */
+static const char *pooling_of(const char *said)
 {
     for (int i = 0; i < N_POOLINGS; i++)
-        if (!strcmp(key, poolings[i].key))
+        if (!strcmp(said, poolings[i].key) || !strcmp(said, poolings[i].word))
             return poolings[i].ours;
     return NULL;
 }
@@ -52,8 +53,17 @@ static const char *find_pooling(Job *job, const char *path, const JsonValue *jso
         first = key;
         chosen = pooling_of(key);
     }
+    const char *word = json_member_text(json, "pooling_mode");
+    if (!chosen && word)
+        chosen = pooling_of(word);
     if (!chosen)
-        job_error(job, "%s/config.json: no \"pooling_mode_…\" is true", path);
+        job_error(job,
+                  word
+                      ? "%s/config.json: \"pooling_mode\" is \"%s\": models/sentences.tfg pools in "
+                        "one of the ways mean, cls, max and mean_sqrt_len_tokens"
+                      : "%s/config.json: it has no \"pooling_mode\", and no \"pooling_mode_…\" is "
+                        "true",
+                  path, word);
     return chosen;
 }
 
@@ -112,11 +122,31 @@ static bool read_modules(Job *job, const char *folder, const JsonValue *modules,
                   job_error(job, "%s/%s: there is no module Pooling", folder, modules_file));
 }
 
-/* The longest text, in tokens; and what is done to texts before the tokenizer. */
+/* The longest text, in tokens, by the key of a file; *found: it says so. The tokenizer's is a float
+ * where there is no limit. */
+static bool read_longest(Job *job, const char *folder, const char *file, const char *key,
+                         bool *found, Text *out)
+{
+    const JsonValue *json;
+    if (!import_json_read(job, folder, file, JV_OBJECT, &json))
+        return false;
+    const JsonValue *length = json ? json_member(json, key) : NULL;
+    *found = length && length->kind == JV_INTEGER && length->integer < INT32_MAX;
+    if (!*found)
+        return true;
+    if (length->integer < 1)
+        return job_error(job, "%s/%s: \"%s\": expected a number of tokens", folder, file, key);
+    text_add(out, "const longest = minimum(context - first_position, %lld)\n",
+             (long long)length->integer);
+    return true;
+}
+
+/* The longest text; and what is done to texts before the tokenizer. */
 static bool read_texts(Job *job, const char *folder, Text *out)
 {
-    static const char file[] = "sentence_bert_config.json", key[] = "max_seq_length";
+    static const char file[] = "sentence_bert_config.json";
     const JsonValue *json;
+    bool found;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
         return false;
     const JsonValue *lower = json ? json_member(json, "do_lower_case") : NULL;
@@ -125,14 +155,9 @@ static bool read_texts(Job *job, const char *folder, Text *out)
                      "%s/%s: \"do_lower_case\" is true: capitals become small there before the "
                      "tokenizer; if yours keeps them, write texts in small letters",
                      folder, file);
-    const JsonValue *length = json ? json_member(json, key) : NULL;
-    if (!length || length->kind == JV_NULL)
-        return true;
-    if (length->kind != JV_INTEGER || length->integer < 1)
-        return job_error(job, "%s/%s: \"%s\": expected a number of tokens", folder, file, key);
-    text_add(out, "const longest = minimum(context - first_position, %lld)\n",
-             (long long)length->integer);
-    return true;
+    return read_longest(job, folder, file, "max_seq_length", &found, out) &&
+           (found ||
+            read_longest(job, folder, "tokenizer_config.json", "model_max_length", &found, out));
 }
 
 static bool check_prompts(Job *job, const char *folder)

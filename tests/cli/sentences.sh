@@ -78,6 +78,15 @@ sed -i 's/false/true/' changed/sentence_bert_config.json
 cp minilm/config.json changed
 "$tfc" import changed -o lower 2>err || fail "$(cat err)"
 grep -q 'sentence_bert_config.json: "do_lower_case" is true: capitals become small there' err || fail "$(cat err)"
+# As sentence-transformers 6 writes it.
+cp -r minilm newer
+echo '{"embedding_dimension": 16, "pooling_mode": "mean", "include_prompt": true}' >newer/1_Pooling/config.json
+echo '{"transformer_task": "feature-extraction"}' >newer/sentence_bert_config.json
+echo '{"model_max_length": 12}' >newer/tokenizer_config.json
+"$tfc" import newer -o newer.run 2>err || fail "$(cat err)"
+for run in newer.run vectors; do sed 1,2d $run/model.tfg >$run.lines; done
+cmp newer.run.lines vectors.lines || fail "newer files mean another model: $(diff newer.run.lines vectors.lines)"
+cannot '"pooling_mode" is "lasttoken": ' 1_Pooling/config.json 's/.*/{"pooling_mode": "lasttoken"}/'
 cp -r minilm asks
 echo '{"prompts": {"query": "query: "}, "default_prompt_name": "query"}' >asks/config_sentence_transformers.json
 refuses 1 'a prompt stands before each text' "$tfc" import asks -o no

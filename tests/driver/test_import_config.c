@@ -1,0 +1,101 @@
+/* A config.json as transformers 5 writes it (tests/fixtures/published/transformers-5, whose keys
+ * are those of its save_pretrained) means the model that the older one beside it means. */
+#define _GNU_SOURCE
+#include "driver/exchange/import_config.h"
+
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Fixture {
+    char folder[32], config[48], words[48];
+    Job job;
+} Fixture;
+
+static int set_up(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    strcpy(f->folder, "/tmp/config-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->config, sizeof f->config, "%s/config.json", f->folder);
+    snprintf(f->words, sizeof f->words, "%s/words.txt", f->folder);
+    f->job.arena = arena_new();
+    diag_init(&f->job.diags, f->job.arena);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *f = *state;
+    unlink(f->config);
+    unlink(f->words);
+    rmdir(f->folder);
+    arena_free(f->job.arena);
+    free(f);
+    return 0;
+}
+
+/* The lines of model.tfg, and the rules of the vocabulary; without what newer files say of all
+ * models. */
+static const char *lines_of(Fixture *f, const Vocabulary *vocab, const char *path)
+{
+    Job *job = &f->job;
+    const Source *json = file_read(&job->diags, job->arena, path, 1 << 20);
+    assert_non_null(json);
+    assert_true(file_write_all(&job->diags, f->config, json->text, json->length));
+    ImportConfig config;
+    Text text = {0};
+    TextList tokens = {0};
+    const bool ok = import_config_read(job, f->folder, NULL, &config) &&
+                    import_config_model(job, &config, vocab, &text) &&
+                    import_config_tokens(job, &config, vocab, &tokens);
+    if (!ok)
+        fail_msg("%s: %s", path, job->diags.list.data[0].message);
+    for (size_t i = 0; i < tokens.count; i++)
+        text_add(&text, "%s\n", tokens.data[i]);
+    static const char always[] = "const rope_type = \"default\"\n";
+    char *lines = arena_strdup(job->arena, text.data), *said = strstr(lines, always);
+    if (said)
+        memmove(said, said + strlen(always), strlen(said + strlen(always)) + 1);
+    text_free(&text);
+    return lines;
+}
+
+static void test_newer_files(void **state)
+{
+    static const char *const models[] = {"gemma3", "modernbert", "phi3",  "llama31",
+                                         "yarn",   "t5",         "marian"};
+    Fixture *f = *state;
+    Job *job = &f->job;
+    Text words = {0};
+    for (int i = 0; i < 40; i++)
+        text_add(&words, i == 7 ? "[MASK]\n" : "t%d\n", i);
+    assert_true(file_write_all(&job->diags, f->words, words.data, words.length));
+    text_free(&words);
+    const Vocabulary *vocab = vocab_load(&job->diags, job->arena, f->words);
+    assert_non_null(vocab);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        static const char fixtures[] = "tests/fixtures/published";
+        const char *older = arena_printf(job->arena, "%s/%s.json", fixtures, models[i]);
+        const char *newer =
+            arena_printf(job->arena, "%s/transformers-5/%s.json", fixtures, models[i]);
+        assert_string_equal(lines_of(f, vocab, newer), lines_of(f, vocab, older));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_newer_files, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
