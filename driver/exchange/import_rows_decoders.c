@@ -128,11 +128,11 @@ const ImportRow import_rows_olmo2[] = {
         ACTIVATION("hidden_activation", "=activation"), FIXED("norm_offset", "1"),           \
         FIXED("embedding_scale", "d_model ^ 0.5"), NO_BIASES
 /* What those share that have windows in some layers. */
-#define GEMMA_WINDOWS(cap, last_cap)                                          \
-    FIXED("norms", "\"both\""),                                               \
-        CONST_WITH("query_pre_attn_scalar", "query_scale", "256", " ^ -0.5"), \
-        CONST("sliding_window", "window", "4096"),                            \
-        CONST("attn_logit_softcapping", "score_cap", cap),                    \
+#define GEMMA_WINDOWS(cap, last_cap)                                                              \
+    FIXED("norms", "\"both\""),                                                                   \
+        CONST_WITH("query_pre_attn_scalar", "query_scale", "256", " ^ -0.5"),                     \
+        CONST("sliding_window", "window", "4096"), SAME("sliding_window_size", "sliding_window"), \
+        CONST("attn_logit_softcapping", "score_cap", cap),                                        \
         CONST("final_logit_softcapping", "logit_cap", last_cap)
 const ImportRow import_rows_gemma[] = {
     LLAMA_ROWS("256000", "3072", "24576", "28", "16", "16", "256", "8192", "1e-6", "10000", "true"),

@@ -16,6 +16,7 @@ const ImportRow import_rows_marian[] = {
     MUST("add_bias_logits", "false", "false"),
     SEQ2SEQ_ROWS,
     KEY("max_position_embeddings", "1024"), /* positions are computed */
+    KEY("extra_pos_embeddings", "null"),
     MUST("scale_embedding", "true", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "false", "false"),

@@ -72,8 +72,8 @@ static const char *lines_of(Fixture *f, const Vocabulary *vocab, const char *pat
 
 static void test_newer_files(void **state)
 {
-    static const char *const models[] = {"gemma3", "modernbert", "phi3",  "llama31",
-                                         "yarn",   "t5",         "marian"};
+    static const char *const models[] = {"gemma2",  "gemma3", "modernbert", "phi3",
+                                         "llama31", "yarn",   "t5",         "marian"};
     Fixture *f = *state;
     Job *job = &f->job;
     Text words = {0};
