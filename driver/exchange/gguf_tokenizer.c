@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "driver/exchange/gguf_keys.h"
+#include "driver/exchange/import_tokenizer.h"
 #include "runtime/text/sentencepiece/proto.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ enum { NORMAL = 1, CONTROL = 3, USER = 4, UNUSED = 5 };
 typedef struct TokenTable {
     Job *job;
     GgufWriter *writer;
-    const char *path;
+    const char *folder, *path;
     int64_t n;
     const char **texts;
     float *scores;
@@ -137,6 +138,13 @@ static bool put_pieces(TokenTable *t)
     if (type != UNIGRAM && type != OF_MERGES)
         return job_error(t->job, "%s is a model of words or characters, which a GGUF has not",
                          t->path);
+    AddedTokens added;
+    if (!import_added_tokens(t->job, t->folder, &added))
+        return false;
+    for (size_t i = 0; i < added.count; i++)
+        if (added.data[i].id >= n && !set_token(t, added.data[i].id, added.data[i].text, 0,
+                                                added.data[i].is_special ? CONTROL : USER))
+            return false;
     put_table(t, type == UNIGRAM ? "t5" : "llama", true);
     gguf_put_bool(t->writer, "tokenizer.ggml.add_space_prefix", rules.has_prefix);
     gguf_put_bool(t->writer, "tokenizer.ggml.remove_extra_whitespaces", rules.removes_extra);
@@ -347,7 +355,7 @@ bool gguf_put_tokenizer(Job *job, const char *folder, int64_t vocab, GgufWriter 
     } kinds[] = {{"tokenizer.model", put_pieces},
                  {"spiece.model", put_pieces},
                  {"tokenizer.json", put_json}};
-    TokenTable t = {.job = job, .writer = writer};
+    TokenTable t = {.job = job, .writer = writer, .folder = folder};
     table_init(&t, vocab);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         t.path = file_in(job->arena, folder, kinds[i].name);

@@ -8,6 +8,7 @@
 #include "driver/exchange/import_marian.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/exchange/import_text.h"
+#include "driver/exchange/import_tokenizer.h"
 #include "driver/formats/formats.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
@@ -41,30 +42,6 @@ typedef struct Import {
 
 /* ---- tokenizer ---- */
 
-/* The file, or the folder itself, that --vocab would be; NULL after an error. */
-static const char *find_tokenizer(Import *m)
-{
-    static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model"};
-    if (file_exists(file_in(m->job->arena, m->folder, "source.spm")) &&
-        file_exists(file_in(m->job->arena, m->folder, "vocab.json")))
-        return m->folder;
-    for (int i = 0; i < 3; i++)
-        if (file_exists(file_in(m->job->arena, m->folder, files[i])))
-            return file_in(m->job->arena, m->folder, files[i]);
-    if (file_exists(file_in(m->job->arena, m->folder, "sentencepiece.bpe.model"))) {
-        job_error(m->job,
-                  "%s has no tokenizer.json: sentencepiece.bpe.model has other ids than the model, "
-                  "and no languages; save_pretrained of transformers' fast tokenizer writes it",
-                  m->options->source);
-        return NULL;
-    }
-    job_error(m->job,
-              "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
-              "tokenizer.json, spiece.model or tokenizer.model",
-              m->options->source);
-    return NULL;
-}
-
 /* Published tables have rows for no token, so that their size is a round number. */
 static bool fit_size(Import *m)
 {
@@ -82,8 +59,7 @@ static bool fit_size(Import *m)
 
 static bool read_vocabulary(Import *m)
 {
-    const char *path = find_tokenizer(m);
-    m->vocab = path ? vocab_load(&m->job->diags, m->job->arena, path) : NULL;
+    m->vocab = import_tokenizer(m->job, m->folder, m->options->source, &m->config);
     return m->vocab && fit_size(m) &&
            import_config_tokens(m->job, &m->config, m->vocab, &m->tokens) &&
            token_rules_set(m->vocab, &m->job->diags, m->tokens.data, m->tokens.count);
@@ -226,6 +202,24 @@ static void tell_unused(Import *m, const TextList *unused)
     text_free(&names);
 }
 
+/* Whatever the types and the order of elements in the file. */
+static bool has_same_values(const StTensor *a, const StTensor *b)
+{
+    enum { AT_ONCE = 4096 };
+    static float one[AT_ONCE], other[AT_ONCE];
+    if (a->count != b->count)
+        return false;
+    if (a->data == b->data && a->view == b->view)
+        return true;
+    for (int64_t i = 0; i < a->count; i += AT_ONCE) {
+        const int64_t left = a->count - i, n = left < AT_ONCE ? left : AT_ONCE;
+        if (!st_floats(a, i, n, one) || !st_floats(b, i, n, other) ||
+            memcmp(one, other, (size_t)n * sizeof *one))
+            return false;
+    }
+    return true;
+}
+
 /* A head of its own that config.json does not have, or has and is not there. */
 static void check_head(Import *m, const Shards *shards)
 {
@@ -256,9 +250,7 @@ static void check_head(Import *m, const Shards *shards)
             "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
             "'%s' stands in its place",
             m->options->source, heads[0], table->tensor->name);
-    if (says->kind == JV_TRUE && head &&
-        (head->tensor->bytes != table->tensor->bytes ||
-         memcmp(head->tensor->data, table->tensor->data, table->tensor->bytes)))
+    if (says->kind == JV_TRUE && head && !has_same_values(head->tensor, table->tensor))
         diag_warning(
             &m->job->diags, (Loc){0},
             "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_keys.h"
+#include "driver/exchange/import_ranges.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/formats/formats.h"
 #include "runtime/data/token_rules.h"
@@ -163,8 +164,22 @@ static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *
                                row->value ? " from the first on" : ""));
 }
 
+/* A value that a const takes; null and none are the model's own, or have errors of their own. */
+static bool check_range(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    const JsonValue *value = import_config_value(job, config, row->key);
+    const char *expected;
+    return !value || value->kind == JV_NULL || import_range_has(row->to, value, &expected) ||
+           refuse(job, config,
+                  arena_printf(job->arena, "\"%s\" is %s: expected %s",
+                               spoken_key(job, config, row->key), value_text(job, value),
+                               expected));
+}
+
 static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row)
 {
+    if (row->kind == IMPORT_CONST)
+        return check_range(job, config, row);
     if (row->kind == IMPORT_LAYERS)
         return check_layers(job, config, row);
     if (row->kind != IMPORT_MUST && row->kind != IMPORT_SAME)

@@ -81,7 +81,7 @@ cannot '"eos_token_id" is 77, but the vocabulary has 20 tokens' 's/"eos_token_id
 cannot 'model.decoder.layers.2.fc1.weight' 's/"decoder_layers": 2/"decoder_layers": 3/'
 cannot '/changed: .* missing' 's/"decoder_layers": 2/"decoder_layers": 3/'
 cannot '"eos_token_id" is \[\], but the vocabulary' 's/"eos_token_id": 0/"eos_token_id": []/'
-cannot '"d_model": expected a number' 's/"d_model": 16/"d_model": [16, 16]/'
+cannot '"d_model" is 16, 16: expected a whole number' 's/"d_model": 16/"d_model": [16, 16]/'
 cannot 'config.json: error: no key at byte 1' 's/^{/{,/'
 mkdir long
 sed 's/llama3/longrope/' "$root/tests/fixtures/published/llama31.json" >long/config.json

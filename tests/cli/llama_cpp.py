@@ -63,6 +63,7 @@ KINDS = {
                                  "original_max_position_embeddings": 32}},
     "linear": {"rope_scaling": {"rope_type": "linear", "factor": 3.0}},
     "yarn": {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}},
+    "padded": {},  # with rows for tokens that the tokenizer has not
     "qwen2": {},
     "qwen3": {"head_dim": 32},
     "phi": {"partial_rotary_factor": 0.5, "pad_token_id": 0},
@@ -72,7 +73,7 @@ KINDS = {
     "gemma3_text": GEMMA | WINDOWS | {"rope_theta": 1000000.0, "rope_local_base_freq": 1000.0, "rms_norm_eps": 1e-6},
 }
 # llama.cpp expects tokens of Phi-3 in a model that is called so.
-TYPES = {"llama31": "llama", "linear": "llama", "yarn": "llama", "phi": "phi3"}
+TYPES = {"llama31": "llama", "linear": "llama", "yarn": "llama", "phi": "phi3", "padded": "llama"}
 
 
 def gpt2_shapes(vocab):
@@ -207,6 +208,7 @@ elif kind == "bert":
 else:
     config = CONFIG | KINDS[kind]
     vocab = write_bytes(folder) if kind == "olmo2" else write_pieces(folder)
+    vocab += 8 if kind == "padded" else 0
     if kind == "olmo2":
         config |= {"bos_token_id": None, "eos_token_id": vocab - 1}
     shapes = rotary_shapes(kind, vocab, config)
