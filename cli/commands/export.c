@@ -23,7 +23,7 @@ static bool write_params(Job *job, Session *session, const Export *o, const Mode
 {
     const WeightsExport what = {.only = &o->only, .without = parts};
     if (!strcmp(o->format, "hf"))
-        return published_write(job, model->run, session->model, store, &what, o->out);
+        return published_write(job, model->run, session->model, store, &what, o->type, o->out);
     if (!strcmp(o->format, "marian"))
         return npz_export(job, model->run, store, &what, o->out);
     if (!strcmp(o->format, "gguf"))
@@ -79,8 +79,12 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
         return cli_usage_error("--format onnx is a whole model, without --merge and --only");
     if (!onnx && o->function)
         return cli_usage_error("--function is for --format onnx");
-    if (o->type && strcmp(o->format, "gguf"))
-        return cli_usage_error("--type is for --format gguf; the other formats are of f32");
+    const bool is_hf = !strcmp(o->format, "hf");
+    if (o->type && strcmp(o->format, "gguf") && !is_hf)
+        return cli_usage_error("--type is for --format gguf and hf; the other formats are of f32");
+    if (o->type && is_hf && strcmp(o->type, "f32") && !half_type(o->type))
+        return cli_usage_error("--type %s is for --format gguf; hf is of f32, f16 or bf16",
+                               o->type);
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));
 }
@@ -94,7 +98,8 @@ static const Option options[] = {
      "for llama.cpp, with tokenizer and chat template, for runs that come from tfc import (as FILE\n"
      "ends: .safetensors or none, .npz, .onnx, .gguf)"},
     {"type", "f32|f16|bf16|q8_0|q4_0", FIELD(Export, type), 0, NULL,
-     "type of the matrices with --format gguf (f32)"},
+     "type of the matrices with --format gguf (f32); with hf type of all floats: f32, f16 or bf16 (as\n"
+     "the imported weights had)"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "function for --format onnx: forward, encode or decode_step (forward)"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,

@@ -267,6 +267,16 @@ static bool look_at_head(Import *m)
     return shards != NULL;
 }
 
+/* The files of the folder but its weights, and what types these are of. */
+static bool keep_published(Import *m)
+{
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
+    const bool ok = shards && published_keep(m->job, m->folder, m->options->run) &&
+                    published_keep_types(m->job, shards, m->options->run);
+    shards_close(shards);
+    return ok;
+}
+
 /* Elements; what they are of does not matter here. */
 static double count_params(const Module *module)
 {
@@ -353,8 +363,7 @@ static bool make_run(Import *m)
                         .command = m->options->command,
                         .quantised = m->quant,
                         .is_import = true};
-    bool ok = is_read && try_weights(m, &session, &record.unused) &&
-              published_keep(m->job, m->folder, m->options->run) &&
+    bool ok = is_read && try_weights(m, &session, &record.unused) && keep_published(m) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab, NULL, &record);
     session_close(&session);
     return ok;

@@ -100,8 +100,7 @@ static void put_bytes_tokenizer(Job *job, int64_t size, Text *out)
     for (int i = 0; i < SPECIAL; i++)
         put_token(&json, i, special[i]);
     for (int64_t i = SPECIAL + BYTES; i < size; i++)
-        put_token(&json, i,
-                  arena_printf(job->arena, "<extra_id_%d>", (int)(i - SPECIAL - BYTES)));
+        put_token(&json, i, arena_printf(job->arena, "<extra_id_%d>", (int)(i - SPECIAL - BYTES)));
     json_close(&json, ']');
     put_byte_step(&json, "pre_tokenizer");
     put_byte_step(&json, "decoder");
@@ -158,8 +157,7 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
                                .text = is_object ? json_member_text(token, "content") : NULL,
                                .is_special = special && special->kind == JV_TRUE};
         if (*end || is.id < 0 || !is.text)
-            return job_error(job,
-                             "%s/%s: \"added_tokens_decoder\": expected ids with their tokens",
+            return job_error(job, "%s/%s: \"added_tokens_decoder\": expected ids with their tokens",
                              folder, settings_file);
         vec_push(job->arena, *added, is);
     }
@@ -204,9 +202,9 @@ static Vocabulary *add_tokens(Job *job, const char *path, Vocabulary *vocab,
         n++;
     }
     if (n > vocab_size(vocab))
-        vocab = vocab_of_model(&job->diags, job->arena, path,
-                               arena_copy(job->arena, model.data, model.length), model.length,
-                               false);
+        vocab =
+            vocab_of_model(&job->diags, job->arena, path,
+                           arena_copy(job->arena, model.data, model.length), model.length, false);
     text_free(&model);
     return vocab;
 }
@@ -216,9 +214,8 @@ static void tell_others(Job *job, const Vocabulary *vocab, const AddedTokens *ad
 {
     for (size_t i = 0; i < added->count; i++) {
         const AddedToken *token = &added->data[i];
-        const char *is = token->id < vocab_size(vocab)
-                             ? vocab_token(vocab, (int32_t)token->id)
-                             : "";
+        const char *is =
+            token->id < vocab_size(vocab) ? vocab_token(vocab, (int32_t)token->id) : "";
         if (!strcmp(is, token->text))
             continue;
         diag_warning(&job->diags, (Loc){0},

@@ -2,6 +2,8 @@
 #include "driver/run/published.h"
 
 #include "base/file.h"
+#include "base/json_read.h"
+#include "base/json_write.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/ownership.h"
 #include "driver/run/weight_parts.h"
@@ -51,11 +53,72 @@ static bool copy_files(Job *job, const char *from, const char *to)
 /* Where a run keeps them. */
 static const char *kept(Job *job, const char *run) { return file_in(job->arena, run, "published"); }
 
+/* In a run's folder of them, not in a published one: tensors of two bytes an element, each with the
+ * name of its type. */
+static const char types_file[] = "types.json";
+
+static bool copy_types(Job *job, const char *from, const char *run)
+{
+    const char *path = file_in(job->arena, kept(job, from), types_file);
+    if (!file_exists(path))
+        return true;
+    const Source *file = file_read(&job->diags, job->arena, path, LARGEST_FILE);
+    return file && file_write_own(&job->diags, file_in(job->arena, kept(job, run), types_file),
+                                  file->text, file->length);
+}
+
 bool published_keep(Job *job, const char *from, const char *run)
 {
     if (file_exists(file_in(job->arena, from, "config.json")))
         return copy_files(job, from, kept(job, run));
-    return !file_is_folder(kept(job, from)) || copy_files(job, kept(job, from), kept(job, run));
+    return !file_is_folder(kept(job, from)) ||
+           (copy_files(job, kept(job, from), kept(job, run)) && copy_types(job, from, run));
+}
+
+bool published_keep_types(Job *job, const Shards *weights, const char *run)
+{
+    Text text = {0};
+    int64_t n = 0;
+    JsonWriter json = {.out = &text, .indent = 2};
+    json_open(&json, NULL, '{');
+    for (size_t i = 0; i < weights->names.count; i++) {
+        const StTensor *tensor = shards_find(weights, weights->names.data[i])->tensor;
+        if (tensor->blocks || (tensor->type != ST_F16 && tensor->type != ST_BF16))
+            continue;
+        json_put_text(&json, tensor->name, tensor->type == ST_F16 ? "f16" : "bf16");
+        n++;
+    }
+    json_close(&json, '}');
+    const bool ok =
+        !n || file_write_own(&job->diags, file_in(job->arena, kept(job, run), types_file),
+                             text.data, text.length);
+    text_free(&text);
+    return ok;
+}
+
+/* Sets the types of an export. False after an error. */
+static bool find_types(Job *job, const char *run, Map *types)
+{
+    const char *path = file_in(job->arena, kept(job, run), types_file), *problem = NULL;
+    map_init(types, job->arena);
+    if (!file_exists(path))
+        return true;
+    const Source *file = file_read(&job->diags, job->arena, path, LARGEST_FILE);
+    const JsonValue *json = file ? json_read(job->arena, file->text, file->length, &problem) : NULL;
+    if (!json || json->kind != JV_OBJECT)
+        return !file ? false
+                     : job_error(job, "%s: %s", path, problem ? problem : "it is no object");
+    for (size_t i = 0; i < json->n; i++) {
+        const JsonValue *name = &json->items[i];
+        const HalfType *type = name->kind == JV_STRING ? half_type(name->text) : NULL;
+        if (type)
+            map_set(types, json->keys[i], (void *)type);
+    }
+    if (json->n)
+        diag_note(&job->diags, (Loc){0},
+                  "params are written in the types of the published weights, of two bytes an "
+                  "element; --type f32 writes all of their bits");
+    return true;
 }
 
 /* A param under a name of ours would be read by nobody there. */
@@ -97,7 +160,7 @@ bool published_refuse(Job *job, const char *run, const char *format)
 }
 
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
-                     const WeightsExport *what, const char *folder)
+                     const WeightsExport *what, const char *type, const char *folder)
 {
     if (!published_folder(job, run))
         return published_refuse(job, run, "hf");
@@ -106,9 +169,16 @@ bool published_write(Job *job, const char *run, const Model *model, Store *store
     if (!ownership_check_folder(job, OWN_PUBLISHED, folder) ||
         !check_names(job, model, store, what))
         return false;
+    Map types;
+    WeightsExport typed = *what;
+    if (!type && !find_types(job, run, &types))
+        return false;
+    const HalfType *half = type ? half_type(type) : NULL;
+    typed.floats = half ? half->type : ST_F32;
+    typed.types = type ? NULL : &types;
     NewFolder new;
     if (!new_folder_is_free(folder)) /* of an export, whose files are replaced one by one */
-        return write_published(job, run, model, store, what, folder);
+        return write_published(job, run, model, store, &typed, folder);
     return new_folder_begin(job, folder, &new) &&
-           new_folder_end(&new, write_published(job, run, model, store, what, new.made));
+           new_folder_end(&new, write_published(job, run, model, store, &typed, new.made));
 }

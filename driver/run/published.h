@@ -8,16 +8,20 @@
 /* Copies these files from a published folder or a run into RUN/published; does nothing for a run
  * without them. False after errors. */
 bool published_keep(Job *job, const char *from, const char *run);
+/* Keeps which tensors of the published weights are of two bytes an element, so that published_write
+ * writes them so. False after an error. */
+bool published_keep_types(Job *job, const Shards *weights, const char *run);
 /* The run's folder of these files; NULL: it has none, since neither the run nor what it was trained
  * from was imported. `run` may be NULL here and in the next function. */
 const char *published_folder(Job *job, const char *run);
 /* Adds the error that the run was not imported, so that `format` (of tfc export) cannot be written;
  * returns false. */
 bool published_refuse(Job *job, const char *run, const char *format);
-/* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. False after
+/* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. `type`: that
+ * of floats, "f32", "f16" or "bf16"; NULL: the types that the published weights had. False after
  * errors, such as a run that was not imported, a `what` that selects params, a folder that is not
  * tfc's, or a param that has no name in the model's weights block. */
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
-                     const WeightsExport *what, const char *folder);
+                     const WeightsExport *what, const char *type, const char *folder);
 
 #endif

@@ -45,11 +45,21 @@ void weights_close(WeightsFile *file);
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused);
 /* WeightsExport: which params are written.
  *   only     patterns (patterns.h) of the params that are written; NULL or empty: all
- *   without  names of params that are left out; NULL: none */
+ *   without  names of params that are left out; NULL: none
+ *   floats   of weights_export: the type of floats: f32, f16 or bf16
+ *   types    of weights_export: tensors of another type (HalfType by name); NULL: none */
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
+    StType floats;
+    const Map *types;
 } WeightsExport;
+/* HalfType: a type of two bytes: f16 or bf16. */
+typedef struct HalfType {
+    const char *name;
+    StType type;
+} HalfType;
+const HalfType *half_type(const char *name); /* NULL: another one */
 /* WeightTensors: params as the tensors of a checkpoint, with the names and layout of the model's
  * weights block, or their own names without a map. Names live in the job's arena, data until
  * weights_collected_free. */

@@ -4,6 +4,8 @@
  *   a = slice("w", 0, 0, 4), b = slice("w", 0, 4, 4)   w = a, then b
  *   ours = concat(["u", "v"])                 u and v are halves of ours
  *   a = "w", b = "w"                          w = a, if b is the same */
+#include "base/bf16.h"
+#include "base/half.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/weight_parts.h"
 #include "driver/run/weights.h"
@@ -165,14 +167,53 @@ void weights_collected_free(WeightTensors *collected)
     *collected = (WeightTensors){0};
 }
 
+const HalfType *half_type(const char *name)
+{
+    static const HalfType types[] = {{"f16", ST_F16}, {"bf16", ST_BF16}};
+    for (int i = 0; i < 2; i++)
+        if (!strcmp(types[i].name, name))
+            return &types[i];
+    return NULL;
+}
+
+/* In place: of each element the first two of its four bytes' places are read before. */
+static void halve(StTensor *tensor, StType type)
+{
+    uint16_t *halves = (void *)tensor->data;
+    const char *floats = tensor->data;
+    int64_t n = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        n *= tensor->dims[i];
+    for (int64_t i = 0; i < n; i++) {
+        float value;
+        memcpy(&value, floats + (size_t)i * sizeof value, sizeof value);
+        const uint16_t half = type == ST_F16 ? half_from_float(value) : bf16_from_float(value);
+        memcpy(&halves[i], &half, sizeof half);
+    }
+    tensor->type = type;
+}
+
+static void halve_all(const WeightsExport *what, WeightTensors *all)
+{
+    for (int64_t i = 0; i < all->n; i++) {
+        StTensor *tensor = &all->tensors[i];
+        const HalfType *own = what->types ? map_get(what->types, tensor->name) : NULL;
+        const StType type = own ? own->type : what->floats;
+        if (tensor->type == ST_F32 && tensor->data && type != ST_F32)
+            halve(tensor, type);
+    }
+}
+
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path)
 {
     /* Who reads it with PyTorch asks for the format; driver/run/ownership.c for the writer. */
     const StMeta metadata[] = {{"format", "pt"}, {"writer", "tfc"}};
     WeightTensors all;
-    const bool ok = weights_collect(job, model, store, what, &all) &&
-                    st_write(&job->diags, path, all.tensors, all.n, metadata, 2);
+    bool ok = weights_collect(job, model, store, what, &all);
+    if (ok)
+        halve_all(what, &all);
+    ok = ok && st_write(&job->diags, path, all.tensors, all.n, metadata, 2);
     weights_collected_free(&all);
     return ok;
 }

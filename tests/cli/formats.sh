@@ -48,7 +48,7 @@ sys.stdout.buffer.write(data)
 END
     refuses 1 "$width is 2, but heads are 4 wide" "$tfc" import other.gguf -o no
 done
-refuses 2 "type is for --format gguf" "$tfc" export gguf -o x.safetensors --type f16
+refuses 2 "type is for --format gguf and hf" "$tfc" export gguf -o x.safetensors --type f16
 
 # Each architecture: the same file again from a run of it, and the same tensors in it. (tests/cli/llama_cpp.sh compares what
 # llama.cpp computes from it.)

@@ -72,4 +72,48 @@ END
     "$tfc" import changed -o tied 2>err.txt || fail "$(cat err.txt)"
     [ "$(grep -c "is another than the embedding" err.txt)" = $other ] || fail "a tied head, $other: $(cat err.txt)"
 done
+# Weights of two bytes an element come back so, also after training, unless all of their bits are wanted.
+python3 - llama/model.safetensors changed/model.safetensors <<'END'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+header, body = json.loads(data[8:8 + size]), data[8 + size:]
+out, halves = {}, b""
+for name, at in header.items():
+    content = body[slice(*at["data_offsets"])]
+    is_norm = "norm" in name
+    if not is_norm:
+        content = b"".join(content[i + 2:i + 4] for i in range(0, len(content), 4))
+    out[name] = {"dtype": "F32" if is_norm else "BF16", "shape": at["shape"], "data_offsets": [len(halves), len(halves) + len(content)]}
+    halves += content
+text = json.dumps(out).encode()
+with open(sys.argv[2], "wb") as file:
+    file.write(struct.pack("<Q", len(text)) + text + halves)
+END
+cp llama/config.json changed
+"$tfc" import changed -o halves
+"$tfc" export halves --format hf -o back 2>err.txt || fail "$(cat err.txt)"
+grep -q "written in the types of the published weights" err.txt || fail "$(cat err.txt)"
+tensors() {
+    python3 - "$1" <<'END'
+import hashlib, json, struct, sys
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+for name, at in sorted(json.loads(data[8:8 + size]).items()):
+    if name != "__metadata__":
+        print(name, at["dtype"], at["shape"], hashlib.sha256(data[8 + size:][slice(*at["data_offsets"])]).hexdigest())
+END
+}
+tensors changed/model.safetensors >there.txt
+tensors back/model.safetensors | diff - there.txt || fail "tensors of two bytes come back otherwise"
+yes "the hen is on the sea" | head -n 20 >text.txt
+"$tfc" train halves --out tuned --text text.txt --steps 2 --batch-tokens 100 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export tuned --format hf -o given 2>err.txt || fail "$(cat err.txt)"
+tensors given/model.safetensors >tuned.txt
+cut -d ' ' -f 1-2 there.txt >types.txt
+cut -d ' ' -f 1-2 tuned.txt | diff - types.txt || fail "trained weights have other types"
+! cmp -s there.txt tuned.txt || fail "training changed nothing"
+"$tfc" export tuned --format hf --type f32 -o whole 2>err.txt || fail "$(cat err.txt)"
+! tensors whole/model.safetensors | grep -q BF16 || fail "not all bits were written"
+refuses 2 "type q8_0 is for --format gguf; hf is of f32, f16 or bf16" "$tfc" export tuned --format hf --type q8_0 -o no
 echo "import_config: refused by key"
