@@ -243,7 +243,8 @@ Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a
         attr_ints(ATTR_contract_a, n_contract, contract_a),
         attr_ints(ATTR_contract_b, n_contract, contract_b),
     };
-    return build(b, OP_dot, 2, (Value *[]){x, y}, 4, attrs);
+    Value *grouped = x && y ? build_by_looked_up(b, x, y, attrs) : NULL;
+    return grouped ? grouped : build(b, OP_dot, 2, (Value *[]){x, y}, 4, attrs);
 }
 
 /* A product with leading axes that are broadcast, as one dot: a side leaves out its axes of
@@ -327,6 +328,18 @@ Value *build_matmul(Builder *b, Value *x, Value *y)
     int perm[MAX_RANK];
     order_axes(&m, perm);
     return build_reshape(b, build_transpose(b, product, perm), m.n_lead + 2, m.result);
+}
+
+Value *build_grouped_dot(Builder *b, Value *x, Value *w, Value *index, int axis)
+{
+    Attr attr = attr_int(ATTR_axis, axis);
+    return build(b, OP_grouped_dot, 3, (Value *[]){x, w, index}, 1, &attr);
+}
+
+Value *build_grouped_outer(Builder *b, Value *x, Value *y, Value *index, int64_t size)
+{
+    Attr attr = attr_int(ATTR_size, size);
+    return build(b, OP_grouped_outer, 3, (Value *[]){x, y, index}, 1, &attr);
 }
 
 Value *build_gather(Builder *b, Value *table, Value *index)

@@ -56,12 +56,21 @@ Value *build_slice(Builder *b, Value *x, int axis, int64_t start, int64_t size);
 Value *build_pad(Builder *b, Value *x, int axis, int64_t start, int64_t size);
 Value *build_concat(Builder *b, int n, Value *const *xs, int axis);
 Value *build_flip(Builder *b, Value *x, int axis);
+/* A product of rows by matrices that are looked up is built by build_by_looked_up. */
 Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a,
                  const int *batch_b, int n_contract, const int *contract_a, const int *contract_b);
+/* The product of x and y, as op dot with these attributes (batch_a, batch_b, contract_a,
+ * contract_b), built as grouped_dot with what surrounds it, if one side is a gather of matrices,
+ * moved, reshaped by ones or cast at most, with one matrix for each row of the other side; so the
+ * matrices are not copied for each row. NULL: it is not such a product, and nothing was built. */
+Value *build_by_looked_up(Builder *b, Value *x, Value *y, const Attr attrs[4]); /* grouped.c */
 /* numpy's matmul, with at least two axes of y: contracts the last axis of x with the last but one
  * of y, and broadcasts leading axes against each other (adding a transpose or reshape where
  * needed). */
 Value *build_matmul(Builder *b, Value *x, Value *y);
+/* Each row of x by the matrix of w that its index names (op grouped_dot). */
+Value *build_grouped_dot(Builder *b, Value *x, Value *w, Value *index, int axis);
+Value *build_grouped_outer(Builder *b, Value *x, Value *y, Value *index, int64_t size);
 Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
 Value *build_lookup(Builder *b, Value *x, Value *index, int axis);

@@ -70,9 +70,20 @@ static double dot_flops(const Sizes *sizes, const Op *dot)
     return flops;
 }
 
+/* Of what an index groups each row is multiplied once. */
+static double grouped_flops(const Sizes *sizes, const Op *op)
+{
+    const Type *a = &op->args[0]->type, *b = &op->args[1]->type, *index = &op->args[2]->type;
+    const int axis = op->kind == OP_grouped_dot ? 3 - (int)op_int(op, ATTR_axis) : b->rank - 1;
+    return 2 * sizes_elements(sizes, index) * sizes_extent(sizes, a->dims[a->rank - 1]) *
+           sizes_extent(sizes, b->dims[axis]);
+}
+
 double product_flops(const Sizes *sizes, const Op *op)
 {
-    double flops = op->kind == OP_dot ? dot_flops(sizes, op) : 0;
+    double flops = op->kind == OP_dot               ? dot_flops(sizes, op)
+                   : op_family(op) == FAMILY_matmul ? grouped_flops(sizes, op)
+                                                    : 0;
     if (op->body)
         FOR_OPS (inner, op->body)
             flops += product_flops(sizes, inner);

@@ -207,6 +207,12 @@ static Kind rows_kind(const Finder *f, const Op *op, Kind all)
             return WHOLE;
         break;
     case FAMILY_matmul: {
+        if (op->kind == OP_grouped_dot)
+            break;
+        if (op->kind == OP_grouped_outer)
+            return all == ROWS                                         ? sum_over_rows(op)
+                   : all == SAME && !batch_axes(f, &op->args[2]->type) ? SAME
+                                                                       : WHOLE;
         const Attr *inner = op_attr(op, ATTR_contract_a);
         for (int i = 0; all == SAME && i < inner->n; i++)
             if (is_mixed_axis(f, op->args[0]->type.dims[inner->ints[i]], all))

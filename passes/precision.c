@@ -96,13 +96,14 @@ static void cast_products(Precision *p)
     bool step = function_has(p->function, OP_append);
     SideTable made = find_made_of_params(p->function);
     FOR_OPS (op, &p->function->body) {
-        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 || op_attr(op, ATTR_quant) ||
-            (step && !side_number(&made, op->args[1]->op)))
+        if (op_family(op) != FAMILY_matmul || op->args[0]->type.dtype != DT_F32 ||
+            op_attr(op, ATTR_quant) || (step && !side_number(&made, op->args[1]->op)))
             continue;
-        for (int i = 0; i < op->n_args; i++)
+        for (int i = 0; i < 2; i++)
             op_set_arg(op, i, half_of(p, op->args[i]));
-        op_set_attr(p->function, op, (Attr){.name = ATTR_dtype, .i = DT_F32});
-        report_op(p->context->report, op, "bf16: operands of dot");
+        if (op->kind == OP_dot) /* of the others the result is f32 */
+            op_set_attr(p->function, op, (Attr){.name = ATTR_dtype, .i = DT_F32});
+        report_op(p->context->report, op, "bf16: operands of %s", op_info[op->kind].name);
     }
 }
 

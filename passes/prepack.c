@@ -114,13 +114,18 @@ void prepack_lookups(Function *const *functions, int n, Arena *arena)
         }
 }
 
+static bool is_product_by_b(const Op *op)
+{
+    return op->kind == OP_dot || op->kind == OP_grouped_dot;
+}
+
 bool pass_prepack(Function *function, PassContext *context)
 {
     if (!reads_panels(function))
         return true;
     SideTable made = find_made_of_params(function);
     FOR_OPS (op, &function->body) {
-        if (op->kind != OP_dot || op_attr(op, ATTR_panels) || side_number(&made, op) ||
+        if (!is_product_by_b(op) || op_attr(op, ATTR_panels) || side_number(&made, op) ||
             !side_number(&made, op->args[1]->op))
             continue;
         op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});

@@ -50,6 +50,9 @@ static Miss why_not(const Function *function, const SideTable *made, const Op *d
     if (is_kept(function, made, dot->args[1]->op))
         return MISS_QUANTIZE_KEPT;
     const Type *b = &dot->args[1]->type;
+    if (dot->kind == OP_grouped_dot)
+        return b->dims[op_int(dot, ATTR_axis)].size > MAX_QUANT_TERMS ? MISS_QUANTIZE_TERMS
+                                                                      : MISS_NONE;
     const Attr *contract = op_attr(dot, ATTR_contract_b);
     if (b->rank != 2 || contract->n != 1 || !dim_is_const(b->dims[contract->ints[0]]))
         return MISS_QUANTIZE_MATRIX;
@@ -61,12 +64,13 @@ static void quantize(Function *function, PassContext *context, const SideTable *
     const char *word = quant_info(precision_quant(context->precision))->word;
     const Miss why = why_not(function, made, dot);
     if (why != MISS_NONE) {
-        report_miss(context->report, dot, why, "dot in %s", word);
+        report_miss(context->report, dot, why, "%s in %s", op_info[dot->kind].name, word);
         return;
     }
     op_set_attr(function, dot, (Attr){.name = ATTR_quant, .s = word});
     op_set_attr(function, dot, (Attr){.name = ATTR_panels, .i = 1});
-    report_op(context->report, dot, "%s: weights of dot, packed once, by rows of 8 bits", word);
+    report_op(context->report, dot, "%s: weights of %s, packed once, by rows of 8 bits", word,
+              op_info[dot->kind].name);
 }
 
 /* Tables with short rows, as of positions' biases, are small. */
@@ -111,6 +115,8 @@ bool pass_quantize(Function *function, PassContext *context)
     FOR_OPS (op, &function->body)
         if (op->kind == OP_dot && op->args[0]->type.dtype == DT_F32 && !side_number(&made, op) &&
             (side_number(&made, op->args[0]->op) || side_number(&made, op->args[1]->op)))
+            quantize(function, context, &made, op);
+        else if (op->kind == OP_grouped_dot && op->args[0]->type.dtype == DT_F32)
             quantize(function, context, &made, op);
         else if (op->kind == OP_gather)
             quantize_table(function, context, &made, op);

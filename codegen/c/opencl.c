@@ -35,6 +35,12 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
                        "products of integers have no kernel for an OpenCL device yet");
             return false;
         }
+    for (int32_t s = 0; s < program->n_steps; s++)
+        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.groups) {
+            diag_error(diags, (Loc){0},
+                       "products by looked-up matrices have no kernel for an OpenCL device yet");
+            return false;
+        }
     if (program->n_loops) {
         diag_error(
             diags, (Loc){0},

@@ -202,6 +202,9 @@ static void name_blas(TfcProgram *program, GemmChoice gemm)
         if (program_has_product(program, (TfcProductType)type, GEMM_NATIVE) &&
             (gemm == GEMM_BLAS || (gemm == GEMM_AUTO && program->choice.blas[type])))
             program->products.blas[type] = blas[type];
+    for (int type = 0; gemm == GEMM_BLAS && type < TFC_BLAS_TYPES; type++)
+        if (program_has_product(program, (TfcProductType)type, gemm))
+            program->choice.blas[type] = -1; /* the form is for products by groups alone */
 }
 
 const TfcProgram *const *plan_programs(const Function *const *functions, int n,

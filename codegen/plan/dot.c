@@ -64,7 +64,7 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
     return true;
 }
 
-static TfcProductType product_of(const Op *op)
+TfcProductType product_of(const Op *op)
 {
     return product_of_quant(op_quant(op), (TfcProductType)op->args[0]->type.dtype);
 }

@@ -29,6 +29,8 @@ static int32_t list_reads(const TfcStep *step, int32_t *buffers)
     case TFC_STEP_GEMM:
         buffers[n++] = step->gemm.a.buffer;
         buffers[n++] = step->gemm.b.buffer;
+        if (step->gemm.groups)
+            buffers[n++] = step->gemm.index;
         if (step->gemm.accumulate)
             buffers[n++] = step->gemm.c.buffer;
         if (step->gemm.panels)

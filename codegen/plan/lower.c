@@ -165,6 +165,8 @@ static bool lower_op(Plan *plan, Op *op)
     case OP_random: return true; /* computed when first needed */
     case OP_concat: return lower_concat(plan, op);
     case OP_dot: return lower_dot(plan, op);
+    case OP_grouped_dot:
+    case OP_grouped_outer: return lower_grouped(plan, op);
     case OP_scatter_add: return lower_scatter(plan, op);
     case OP_output: return lower_output(plan, op);
     case OP_assign:

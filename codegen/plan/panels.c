@@ -112,10 +112,24 @@ static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
     return is_whole ? 1 + buffer->index : 0;
 }
 
+/* Matrices that an index chooses from are packed one after another, as those of a loop. */
+static void loop_over_groups(Plan *plan, TfcGemmStep *gemm)
+{
+    const int64_t size =
+        plan->sizes.data[gemm->n.size].coefficient * plan->sizes.data[gemm->k.size].coefficient;
+    gemm->groups = TFC_GROUPS_NONE;
+    gemm->n_loops = 1;
+    gemm->loops[0] = size_ref(plan, size_const(gemm->n_groups));
+    gemm->loop_lengths[0] = -1;
+    gemm->b.loop_strides[0] = gemm->c.loop_strides[0] = size_ref(plan, size_const(size));
+}
+
 /* The loops that a pack step has: those along which b moves. */
 static void keep_loops_of_b(Plan *plan, TfcGemmStep *gemm)
 {
     int n = 0;
+    if (gemm->groups)
+        loop_over_groups(plan, gemm);
     for (int l = 0; l < gemm->n_loops; l++) {
         if (gemm->b.loop_strides[l] == TFC_SIZE_ZERO)
             continue;

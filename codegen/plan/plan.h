@@ -8,6 +8,7 @@
  *   loops.c     loops over rows
  *   prepare.c   steps that depend on params alone (panels.c: those that pack)
  *   dot.c       products (labels.c: their dimensions as loops and matrix sides)
+ *   grouped.c   products whose rows or terms an index groups
  *   lower.c     the walk over the function
  *   compile.c   plan_program: the walk, lifetimes, tables
  *   print.c     the plan as text; draw.c: for Graphviz
@@ -174,6 +175,11 @@ void join_epilogue(Plan *plan, const Op *op);
 
 /* ---- dot.c ---- */
 bool lower_dot(Plan *plan, Op *op); /* false after errors */
+/* What multiplies a type of operands for the op's attribute `quant`. */
+TfcProductType product_of(const Op *op);
+
+/* ---- grouped.c ---- */
+bool lower_grouped(Plan *plan, Op *op); /* false after errors */
 
 /* ---- panels.c ---- */
 /* Adds steps that pack matrices, behind all others, of buffers that are `constant`. */

@@ -280,6 +280,8 @@ void step_buffers(const TfcStep *step, VisitBuffer visit, void *data)
         visit(data, step->gemm.a.buffer, false);
         visit(data, step->gemm.b.buffer, false);
         visit(data, step->gemm.c.buffer, true);
+        if (step->gemm.groups)
+            visit(data, step->gemm.index, false);
         if (step->gemm.panels)
             visit(data, step->gemm.panels - 1, false);
         break;

@@ -1,4 +1,4 @@
-/* Type rule of contraction. */
+/* Type rules of contraction. */
 #include "ir/infer/rules.h"
 
 static bool check_pairs(const Infer *in, const Attr *a, const Attr *b, const char *what,
@@ -77,5 +77,79 @@ bool infer_dot(const Infer *in, Type *type)
     for (int i = 0; i < y->rank; i++)
         if (!used_b[i])
             type->dims[type->rank++] = y->dims[i];
+    return true;
+}
+
+/* ---- a matrix for each row ---- */
+
+/* Whether x is [X…, n] for indices [X…], of whose last constant axes it may have 1. */
+static bool has_rows(const Infer *in, const Type *x, const Type *index)
+{
+    bool fits = x->rank == index->rank + 1, may_repeat = fits;
+    for (int i = index->rank - 1; fits && i >= 0; i--) {
+        bool equal = dim_equal(x->dims[i], index->dims[i]);
+        fits = equal || (may_repeat && dim_is_one(x->dims[i]) && dim_is_const(index->dims[i]));
+        may_repeat &= dim_is_one(x->dims[i]);
+    }
+    return fits || infer_fail(in, "rows %s do not go with indices %s", infer_text(in, x),
+                              infer_text(in, index));
+}
+
+/* Floats of one type, and indices all of which are stored and exist. */
+static bool check_grouped(const Infer *in)
+{
+    const Type *a = infer_arg(in, 0), *b = infer_arg(in, 1), *index = infer_arg(in, 2);
+    int ragged = 0;
+    for (int i = 0; i < index->rank; i++)
+        ragged += symbol_is_ragged(in->module, index->dims[i].symbol);
+    if (!dtype_is_float(a->dtype) || a->dtype != b->dtype || index->dtype != DT_I32)
+        return infer_fail(
+            in, "needs floating-point numbers of one kind and i32 indices, given %s, %s and %s",
+            infer_text(in, a), infer_text(in, b), infer_text(in, index));
+    return ragged <= 1 ||
+           infer_fail(in, "indices %s are ragged along several dimensions", infer_text(in, index));
+}
+
+static Type grouped_type(const Type *like, int rank, const Dim *dims, Dim last)
+{
+    Type type = type_of(like->dtype == DT_BF16 ? DT_F32 : like->dtype, rank, dims);
+    type.dims[type.rank++] = last;
+    return type;
+}
+
+bool infer_grouped_dot(const Infer *in, Type *type)
+{
+    const Type *a = infer_arg(in, 0), *b = infer_arg(in, 1), *index = infer_arg(in, 2);
+    const Attr *axis = infer_attr(in, ATTR_axis);
+    if (!axis || !check_grouped(in) || !has_rows(in, a, index))
+        return false;
+    bool fits = b->rank == 3 && (axis->i == 1 || axis->i == 2) &&
+                dim_equal(b->dims[axis->i], a->dims[a->rank - 1]);
+    for (int i = 0; fits && i < b->rank; i++)
+        fits = dim_is_const(b->dims[i]);
+    if (!fits)
+        return infer_fail(in, "rows %s do not go with matrices %s along axis %lld",
+                          infer_text(in, a), infer_text(in, b), (long long)axis->i);
+    if (op_attr(in->op, ATTR_quant) && !infer_quant(in))
+        return false;
+    if (op_attr(in->op, ATTR_quant) &&
+        (a->dtype != DT_F32 || b->dims[axis->i].size > MAX_QUANT_TERMS))
+        return infer_fail(in, "integers are made of f32, in sums of at most %d terms, not of %s",
+                          MAX_QUANT_TERMS, infer_text(in, b));
+    *type = grouped_type(a, index->rank, index->dims, b->dims[3 - axis->i]);
+    return true;
+}
+
+bool infer_grouped_outer(const Infer *in, Type *type)
+{
+    const Type *a = infer_arg(in, 0), *b = infer_arg(in, 1), *index = infer_arg(in, 2);
+    const Attr *size = infer_attr(in, ATTR_size);
+    if (!size || !check_grouped(in) || !has_rows(in, a, index) || !has_rows(in, b, index))
+        return false;
+    Dim dims[] = {dim_const(size->i), a->dims[a->rank - 1]};
+    if (size->i < 0 || !dim_is_const(dims[1]) || !dim_is_const(b->dims[b->rank - 1]))
+        return infer_fail(in, "matrices of %s by %s in %lld have no constant size",
+                          infer_text(in, a), infer_text(in, b), (long long)size->i);
+    *type = grouped_type(a, 2, dims, b->dims[b->rank - 1]);
     return true;
 }

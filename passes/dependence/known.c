@@ -176,19 +176,22 @@ Known known_found(Dependence *d, const Op *op, Band band)
     return known_either(known_moved(d, op, band), known_exactly(0));
 }
 
-/* Without a rule: infinite if an operand may be. */
-static Known known_new(Dependence *d, const Value *v, Band band)
+Known known_plain(Dependence *d, const Op *op, Band band)
 {
-    const DependenceRule *rule = &dependence_rules[v->op->kind];
+    (void)band;
     Known k = known_nothing();
-    if (rule->known)
-        return rule->known(d, v->op, band);
-    for (int i = 0; i < v->op->n_args; i++) {
-        Known x = known_of(d, v->op->args[i], band_anywhere());
+    for (int i = 0; i < op->n_args; i++) {
+        Known x = known_of(d, op->args[i], band_anywhere());
         k.minus |= x.minus;
         k.plus |= x.plus;
     }
     return k;
+}
+
+static Known known_new(Dependence *d, const Value *v, Band band)
+{
+    const DependenceRule *rule = &dependence_rules[v->op->kind];
+    return (rule->known ? rule->known : known_plain)(d, v->op, band);
 }
 
 static bool same_band(const Band *a, const Band *b)

@@ -89,6 +89,7 @@ Known known_joined(Dependence *d, const Op *op, Band band); /* side by side, or 
 Known known_reduced(Dependence *d, const Op *op, Band band);
 Known known_share(Dependence *d, const Op *op, Band band); /* softmax */
 Known known_product(Dependence *d, const Op *op, Band band);
+Known known_plain(Dependence *d, const Op *op, Band band); /* infinite if an operand may be */
 Known known_row(Dependence *d, const Op *op, Band band);   /* gather */
 Known known_index(Dependence *d, const Op *op, Band band); /* top_k */
 Known known_found(Dependence *d, const Op *op, Band band); /* lookup */

@@ -58,6 +58,7 @@ int operand_axis(const Dependence *d, const Op *op, int i, int axis)
     case OP_reshape: own = reshaped_axis(op, axis); break;
     case OP_transpose: own = op_attr(op, ATTR_perm)->ints[axis]; break;
     case OP_dot: own = axis_of_dot(op, i, axis); break;
+    case OP_grouped_dot: own = i == 1 ? -1 : axis; break;
     case OP_gather: own = axis_of_row(op, i, axis); break;
     case OP_lookup:
         own = i == 0 && axis == (int)op_int(op, ATTR_axis) ? -1 : aligned_axis(op, i, axis);

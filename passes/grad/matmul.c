@@ -1,4 +1,4 @@
-/* Gradient of contraction: for c = a · b, da contracts dc with b over b's free
+/* Gradients of contractions. For c = a · b, da contracts dc with b over b's free
  * axes, db contracts a with dc over a's free axes; the result is then put back
  * into the operand's order of axes. */
 #include "passes/grad/grad.h"
@@ -66,4 +66,34 @@ void grad_dot(Grad *g, Op *op, Value *dy)
         grad_give(g, op, 0, side_gradient(g, dy, b, 0, &sa, &sb, batch_a->n, contract_a->n));
     if (grad_wanted(g, op, 1))
         grad_give(g, op, 1, side_gradient(g, dy, a, 1, &sb, &sa, batch_a->n, contract_a->n));
+}
+
+/* Each row's matrix is the same one, the other way round; of a matrix, what its rows add. */
+void grad_grouped_dot(Grad *g, Op *op, Value *dy)
+{
+    Value *x = op->args[0], *w = op->args[1], *index = op->args[2];
+    const int axis = (int)op_int(op, ATTR_axis);
+    const int64_t size = w->type.dims[0].size;
+    Value *dy_as_x = build_cast(&g->b, dy, x->type.dtype);
+    if (grad_wanted(g, op, 0))
+        grad_give(g, op, 0,
+                  build_cast(&g->b, build_grouped_dot(&g->b, dy_as_x, w, index, 3 - axis),
+                             x->type.dtype));
+    if (grad_wanted(g, op, 1))
+        grad_give(g, op, 1,
+                  build_cast(&g->b,
+                             axis == 1 ? build_grouped_outer(&g->b, x, dy_as_x, index, size)
+                                       : build_grouped_outer(&g->b, dy_as_x, x, index, size),
+                             w->type.dtype));
+}
+
+void grad_grouped_outer(Grad *g, Op *op, Value *dy)
+{
+    Value *index = op->args[2];
+    Value *w = build_cast(&g->b, dy, op->args[0]->type.dtype);
+    for (int i = 0; i < 2; i++)
+        if (grad_wanted(g, op, i))
+            grad_give(g, op, i,
+                      build_cast(&g->b, build_grouped_dot(&g->b, op->args[!i], w, index, i ? 1 : 2),
+                                 op->args[i]->type.dtype));
 }

@@ -136,6 +136,7 @@ Value *build_elementwise(Step *s, Op *op, Roles roles);
 Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions, softmax, logsumexp */
 Value *build_shape(Step *s, Op *op, Roles roles);
 Value *build_contraction(Step *s, Op *op, Roles roles);
+Value *build_grouped_rows(Step *s, Op *op, Roles roles);
 Value *build_table_rows(Step *s, Op *op, Roles roles); /* gather */
 Value *build_chosen(Step *s, Op *op, Roles roles);     /* top_k */
 Value *build_looked_up(Step *s, Op *op, Roles roles);  /* lookup: positions.c */

@@ -295,6 +295,20 @@ Value *build_contraction(Step *s, Op *op, Roles roles)
     return build(&s->b, OP_dot, 2, (Value *[]){a, b}, op->n_attrs, op->attrs);
 }
 
+/* Rows by the matrices that the index names, of the same positions. */
+Value *build_grouped_rows(Step *s, Op *op, Roles roles)
+{
+    const Value *x = op->args[0], *w = op->args[1], *index = op->args[2];
+    Value *args[] = {build_step(s, op->args[0], aligned_roles(s, x, x->type.rank, roles)),
+                     build_step(s, op->args[1], (Roles){{0}}),
+                     build_step(s, op->args[2], aligned_roles(s, index, index->type.rank, roles))};
+    if (!args[0] || !args[1] || !args[2])
+        return NULL;
+    if (is_lifted(w, args[1]) || is_lifted(x, args[0]) != is_lifted(index, args[2]))
+        return refuse(s, op, "its matrices, or its rows alone, are made of the newest positions");
+    return build(&s->b, op->kind, op->n_args, args, op->n_attrs, op->attrs);
+}
+
 /* Rows of a table that is lifted, [B, n, …], at indices that are the same for each row of the
  * batch. */
 static Value *build_lifted_lookup(Step *s, const Op *op, Value *table, Value *index)

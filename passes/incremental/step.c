@@ -139,7 +139,10 @@ static Value *build_op(Step *s, Op *op, Roles roles)
     case FAMILY_norm:
     case FAMILY_reduce: return build_along_rows(s, op, roles);
     case FAMILY_shape: return build_shape(s, op, roles);
-    case FAMILY_matmul: return build_contraction(s, op, roles);
+    case FAMILY_matmul:
+        return op->kind == OP_dot           ? build_contraction(s, op, roles)
+               : op->kind == OP_grouped_dot ? build_grouped_rows(s, op, roles)
+                                            : refuse(s, op, "it adds up positions");
     default: break;
     }
     if (op->kind == OP_gather)

@@ -3,6 +3,7 @@
 
 #include "runtime/exec/choice.h"
 #include "runtime/exec/gemm_tasks.h"
+#include "runtime/exec/grouped.h"
 #include "runtime/exec/per_thread.h"
 #include "runtime/exec/size.h"
 #include "runtime/product/product_pack.h"
@@ -93,7 +94,7 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
     bound->k = sizes[step->k.size];
     gemm_move(bound, 0, rows);
     bind_loops(bound, sizes);
-    return gemm_cut(bound);
+    return step->groups ? grouped_bind(bound) : gemm_cut(bound);
 }
 
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes, const TfcDim *dims,
@@ -247,7 +248,10 @@ static void run_numbered(const void *context, int64_t t)
 
 void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers, Team *team)
 {
-    team_run(team, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
+    if (bound->step->groups)
+        grouped_run(bound, buffers, team);
+    else
+        team_run(team, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
 }
 
 enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
@@ -304,11 +308,16 @@ GemmCost gemm_cost(const BoundGemm *bound)
             cost.elements[2] += m * n;
         }
     }
+    if (bound->step->groups) {
+        cost.products = bound->step->n_groups;
+        cost.elements[bound->step->groups == TFC_GROUPS_ROWS ? 1 : 2] *= (double)cost.products;
+    }
     return cost;
 }
 
 void gemm_release(BoundGemm *bound)
 {
     free(bound->tasks);
+    free(bound->sorted);
     *bound = (BoundGemm){0};
 }

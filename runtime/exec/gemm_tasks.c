@@ -46,16 +46,23 @@ static double work_of(GemmShape p)
     return 2 * m * n * k + READ_FLOPS * (m + n) * k;
 }
 
+bool gemm_room(BoundGemm *bound, int64_t n)
+{
+    if (n <= bound->capacity)
+        return true;
+    GemmTask *tasks = n <= INT32_MAX ? realloc(bound->tasks, sizeof *tasks * (size_t)n) : NULL;
+    if (!tasks)
+        return false;
+    bound->tasks = tasks;
+    bound->capacity = (int32_t)n;
+    return true;
+}
+
 static bool add_task(BoundGemm *bound, GemmTask task)
 {
-    if (bound->n_tasks == bound->capacity) {
-        int32_t capacity = bound->capacity ? bound->capacity * 2 : MAX_BLOCKS;
-        GemmTask *tasks = realloc(bound->tasks, sizeof *tasks * (size_t)capacity);
-        if (!tasks)
-            return false;
-        bound->tasks = tasks;
-        bound->capacity = capacity;
-    }
+    if (bound->n_tasks == bound->capacity &&
+        !gemm_room(bound, bound->capacity ? 2 * (int64_t)bound->capacity : MAX_BLOCKS))
+        return false;
     bound->tasks[bound->n_tasks++] = task;
     return true;
 }
@@ -84,6 +91,8 @@ static GemmShape block_of(GemmShape p, double flops)
     }
     return block;
 }
+
+GemmShape gemm_block(GemmShape p) { return block_of(p, work_of(p)); }
 
 static bool add_blocks(BoundGemm *bound, int64_t iteration, GemmShape p, double flops)
 {

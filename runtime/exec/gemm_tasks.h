@@ -32,7 +32,9 @@ typedef struct BoundGemm {
     int32_t n_sums, sums[TFC_MAX_LOOPS]; /* loops that add up into the same c */
     int64_t iterations, sum_iterations;
     int32_t n_tasks, capacity;
-    GemmTask *tasks; /* malloc'd, grows only */
+    GemmTask *tasks; /* malloc'd, grows only; with groups n_tasks is the most that there can be */
+    int32_t *sorted; /* with groups: room for their rows (grouped.c), malloc'd, grows only */
+    int64_t room;    /* of it, in elements */
 } BoundGemm;
 
 /* c[m, n] = Σ_k a[m, k] b[k, n] */
@@ -84,6 +86,11 @@ static inline int64_t gemm_origin(const BoundGemm *bound, const GemmMatrix *matr
               matrix->ragged_stride;
     return at;
 }
+
+/* The sides of the blocks that a product of this shape is cut into. */
+GemmShape gemm_block(GemmShape p);
+/* Room for n tasks; false: memory ran out. */
+bool gemm_room(BoundGemm *bound, int64_t n);
 
 /* Fills `tasks` of a product whose loops and sides are bound; false: memory ran out. */
 bool gemm_cut(BoundGemm *bound);

@@ -76,6 +76,9 @@ typedef enum TfcRows {
     TFC_ROWS_K      /* a product: the rows are k; a chunk adds to the c of the chunks before */
 } TfcRows;
 
+/* What an index groups of a product (TfcGemmStep). */
+typedef enum TfcGroups { TFC_GROUPS_NONE, TFC_GROUPS_ROWS, TFC_GROUPS_SUMS } TfcGroups;
+
 typedef enum TfcBufferKind {
     TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
     TFC_BUFFER_TENSOR, /* in the store, or a cache in the caller's memory: `index` into tensors */

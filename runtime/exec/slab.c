@@ -71,20 +71,23 @@ int64_t slab_plan(SlabItem *items, int32_t n)
 /* Whether the product reads the panels of b in place of b. */
 static bool reads_panels(const TfcProgram *program, const TfcGemmStep *gemm)
 {
-    const bool blas = (int)gemm->product < TFC_BLAS_TYPES && program->products.blas[gemm->product];
+    const bool blas = (int)gemm->product < TFC_BLAS_TYPES &&
+                      program->products.blas[gemm->product] && !gemm->groups;
     return gemm->panels && program->products.native[gemm->product] && !blas;
 }
 
 int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i)
 {
-    int32_t buffers[4], n = 0;
+    int32_t buffers[5], n = 0;
     switch (step->kind) {
     case TFC_STEP_KERNEL: return i < step->kernel.n_views ? step->kernel.views[i].buffer : -1;
     case TFC_STEP_COPY: buffers[n++] = step->copy.from; /* fall through */
     case TFC_STEP_ZERO: buffers[n++] = step->copy.to; break;
     case TFC_STEP_GEMM:
         buffers[n++] = step->gemm.a.buffer;
-        buffers[n++] = step->gemm.c.buffer; /* fall through */
+        buffers[n++] = step->gemm.c.buffer;
+        if (step->gemm.groups)
+            buffers[n++] = step->gemm.index; /* fall through */
     case TFC_STEP_PACK:
         if (step->gemm.panels)
             buffers[n++] = step->gemm.panels - 1;

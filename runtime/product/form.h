@@ -131,6 +131,17 @@ enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
  * one. */
 enum { TFC_PANEL_GAP = 64 };
 
+/* Rows found through a list: row i is row rows[i] / repeats of what is in memory, repeats > 0. Of
+ * rows NULL it is row i. */
+typedef struct TfcRowList {
+    const int32_t *rows;
+    int64_t repeats;
+} TfcRowList;
+static inline int64_t listed_row(const TfcRowList *list, int64_t i)
+{
+    return list->rows ? list->rows[i] / list->repeats : i;
+}
+
 /* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
  * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are
  * read from memory: of bf16 they always hold pairs, half as many bytes as widened terms.

@@ -13,12 +13,16 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 /* A that no more tiles than this read is read where it lies, if the form can. So is b where one
  * panel of a reads it, or a few and the first-level cache holds it. Of few panels of a the blocks
  * are narrow: the second reads b from near. */
 enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
 enum { NEAR_BYTES = 32 << 10 };
+
+/* Room for a tile's part of c: of doubles 6 rows of 64, of AMX 32 of 64. */
+enum { SPILL_BYTES = 16 << 10 };
 
 /* The most rows of a for which tiles read panels of pairs and widen them themselves: each panel of
  * a widens them anew. With AVX2 this is faster for 16 rows and not for 32, with AVX-512 for 64. */
@@ -38,6 +42,7 @@ typedef struct Work {
     bool along, packs_a;          /* a's rows lie along k; others are packed */
     int64_t c_bytes;              /* of an element of c */
     unsigned mxcsr;               /* outside */
+    char *spill; /* where tiles store whose rows of c a list names; NULL: they store into c */
 
     /* of a pass */
     int64_t from, k, elements, row_pitch;
@@ -65,7 +70,8 @@ static int64_t pieces(int64_t length, int64_t piece) { return (length + piece - 
 
 typedef struct Tile {
     const char *a, *b;
-    char *c;
+    char *c;                        /* with a list of c's rows: of the first row of its memory */
+    int64_t row;                    /* of c */
     int64_t a_row, a_k, b_k, c_row; /* bytes */
     TfcLayout layout;
 } Tile;
@@ -88,14 +94,47 @@ static int width_for(const TfcFormSizes *f, Tiles tiles, int64_t columns)
     return w;
 }
 
+/* Stores what is in the room for it, `pitch` bytes from row to row, into listed rows of c. */
+static void store_listed(const Work *w, const Tile *t, int64_t column, int64_t rows,
+                         int64_t columns, int64_t pitch)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        char *to = t->c + listed_row(&w->p->c_rows, t->row + i) * t->c_row + column * w->c_bytes;
+        const char *from = w->spill + i * pitch;
+        if (w->store != TFC_STORE_ADD)
+            memcpy(to, from, (size_t)(columns * w->c_bytes));
+        else if (w->c_bytes == sizeof(double))
+            add_doubles(columns, (const double *)from, (double *)to);
+        else
+            add_floats(columns, (const float *)from, (float *)to);
+    }
+}
+
+/* A tile of so many rows and columns, from a column on; what is beyond the rest, it leaves out. */
+static void run_tile(const Work *w, TfcTile *tile, const Tile *t, int64_t height, int64_t width,
+                     int64_t column, int64_t rows, int64_t columns)
+{
+    const TfcFormSizes *f = w->f;
+    const char *b = t->b + column * f->element;
+    if (!w->spill) {
+        tile(w->elements, t->a, t->a_row, t->a_k, b, t->b_k, t->c + column * w->c_bytes, t->c_row,
+             columns, w->store, rows);
+        return;
+    }
+    const int64_t pitch = width * w->c_bytes;
+    assert(height * pitch <= SPILL_BYTES);
+    tile(w->elements, t->a, t->a_row, t->a_k, b, t->b_k, w->spill, pitch, columns,
+         w->store == TFC_STORE_ADD ? TFC_STORE_OVERWRITE : w->store, rows);
+    store_listed(w, t, column, least(rows, height), least(columns, width), pitch);
+}
+
 /* Up to a panel's rows, and columns of b that lie `element` bytes apart. */
 static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
 {
     const TfcForm *form = w->form;
     const TfcFormSizes *f = w->f;
     if (rows == f->rows && columns == f->columns && form->highest[t.layout]) {
-        form->highest[t.layout](w->elements, t.a, t.a_row, t.a_k, t.b, t.b_k, t.c, t.c_row, columns,
-                                w->store, rows);
+        run_tile(w, form->highest[t.layout], &t, rows, columns, 0, rows, columns);
         return;
     }
     Tiles *tiles = t.layout == TFC_LAYOUT_KEPT ? form->of_kept : form->tiles;
@@ -106,13 +145,13 @@ static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
             TfcTile *tile = h == 0 && f->widths[width] == f->columns && form->highest[t.layout]
                                 ? form->highest[t.layout]
                                 : tiles[h][width];
-            tile(w->elements, t.a, t.a_row, t.a_k, t.b + j * f->element, t.b_k,
-                 t.c + j * w->c_bytes, t.c_row, columns - j, w->store, rows);
+            run_tile(w, tile, &t, f->heights[h], f->widths[width], j, rows, columns - j);
             j += f->widths[width];
         }
         rows -= f->heights[h];
         t.a += f->heights[h] * t.a_row;
-        t.c += f->heights[h] * t.c_row;
+        t.c += w->spill ? 0 : f->heights[h] * t.c_row;
+        t.row += f->heights[h];
     }
 }
 
@@ -123,8 +162,8 @@ static bool reads_in_place(const Work *w, int64_t rows)
     const TfcFormSizes *f = w->f;
     if (!w->along)
         return !w->packs_a;
-    return f->in_place_rows && rows % f->in_place_rows == 0 && w->k % f->in_place_k == 0 &&
-           !(f->crowded && w->p->a_row * f->source % f->crowded == 0);
+    return !w->p->a_rows.rows && f->in_place_rows && rows % f->in_place_rows == 0 &&
+           w->k % f->in_place_k == 0 && !(f->crowded && w->p->a_row * f->source % f->crowded == 0);
 }
 
 /* Whether rows are packed while those before them are multiplied. */
@@ -133,20 +172,39 @@ static bool packs_ahead(const Work *w)
     return !w->along && w->packs_a && w->f->beside == TFC_LAYOUT_PANELS;
 }
 
+/* The list from its row number `from` on. */
+static TfcRowList list_from(TfcRowList list, int64_t from)
+{
+    return (TfcRowList){list.rows ? list.rows + from : NULL, list.repeats};
+}
+
+/* The terms of the pass. */
+static PackTerms terms_of_a(const Work *w)
+{
+    return (PackTerms){w->p->a_column, list_from(w->p->a_terms, w->from)};
+}
+
+/* Where a row is at the first term of the pass; with a list of terms, of their memory. */
+static const char *rows_at(const Work *w, int64_t row)
+{
+    const TfcProduct *p = w->p;
+    const int64_t from = p->a_terms.rows ? 0 : w->from;
+    return (const char *)p->a +
+           (listed_row(&p->a_rows, row) * p->a_row + from * p->a_column) * w->f->source;
+}
+
 /* Packs the rows of a group that were not packed ahead. */
 static void pack_group(const Work *w, const Group *g, char *room)
 {
     const TfcProduct *p = w->p;
-    if (w->along)
+    if (!w->along)
+        pack_rows_beside(w->form, 0, w->k, g->a, terms_of_a(w), g->rows, room, w->row_pitch);
+    else if (!p->a_rows.rows)
         pack_rows_along(w->form, w->k, g->a, p->a_row, g->rows, room, w->row_pitch);
     else
-        pack_rows_beside(w->form, 0, w->k, g->a, p->a_column, g->rows, room, w->row_pitch);
-}
-
-static const char *rows_at(const Work *w, int64_t row)
-{
-    const TfcProduct *p = w->p;
-    return (const char *)p->a + (row * p->a_row + w->from * p->a_column) * w->f->source;
+        for (int64_t i = 0; i < g->rows; i++)
+            pack_rows_along(w->form, w->k, rows_at(w, g->row + i), 0, 1, room + i * w->row_pitch,
+                            w->row_pitch);
 }
 
 static Group group_at(const Work *w, int64_t row)
@@ -158,7 +216,7 @@ static Group group_at(const Work *w, int64_t row)
                .rows = rows,
                .a = rows_at(w, row),
                .next_rows = next_rows,
-               .next = rows_at(w, row + rows),
+               .next = next_rows > 0 ? rows_at(w, row + rows) : NULL,
                .runs = w->along ? next_rows : w->k,
                .room = w->rows_room + (1 - turn) * w->half};
     if (!reads_in_place(w, rows))
@@ -173,12 +231,15 @@ static Group group_at(const Work *w, int64_t row)
 /* Runs [begin, end) of the next rows: whole rows, or where they lie beside each other terms. */
 static void prefetch_next(const Work *w, const Group *g, int64_t begin, int64_t end)
 {
-    const TfcProduct *p = w->p;
-    int64_t stride = (w->along ? p->a_row : p->a_column) * w->f->source;
+    const PackTerms terms = terms_of_a(w);
     int64_t run = (w->along ? w->k : g->next_rows) * w->f->source;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
+        const char *from = w->along
+                               ? rows_at(w, g->row + g->rows + i)
+                               : g->next + listed_row(&terms.rows, i) * terms.stride * w->f->source;
         for (int64_t at = 0; at < run; at += w->f->line)
-            __builtin_prefetch(g->next + i * stride + at);
+            __builtin_prefetch(from + at);
+    }
 }
 
 /* What is packed at a tile is prefetched at the one before. */
@@ -189,7 +250,7 @@ static void help_next(const Work *w, Group *g)
     int64_t begin = g->done, end = least(begin + g->share, g->runs);
     g->done = end;
     if (packs_ahead(w)) {
-        pack_rows_beside(w->form, begin, end, g->next, w->p->a_column, g->next_rows, g->room,
+        pack_rows_beside(w->form, begin, end, g->next, terms_of_a(w), g->next_rows, g->room,
                          w->row_pitch);
         begin = end;
         end = least(begin + g->share, g->runs);
@@ -236,7 +297,9 @@ static void run_panel(const Work *w, Group *g, int64_t i)
     int64_t rows = least(g->rows - i, f->rows), width;
     Tile t;
     place_rows(w, g, i, &t);
-    char *c = (char *)p->c + ((g->row + i) * p->c_row + w->column) * w->c_bytes;
+    const int64_t row = g->row + i;
+    char *c = (char *)p->c + ((w->spill ? 0 : row) * p->c_row + w->column) * w->c_bytes;
+    t.row = row;
     t.c_row = p->c_row * w->c_bytes;
     TfcLayout layout = w->kept ? TFC_LAYOUT_KEPT : t.layout;
     for (int64_t j = 0; j < w->columns; j += width) {
@@ -288,8 +351,9 @@ static void pack_block(const Work *w)
         widen_panels(w->form, w->k, kept_panels(w), columns, pack_kept_bytes(f, p->k),
                      (char *)w->panels, w->panel_pitch);
     else if (!p->panels && columns > 0 && packs_panel(w, columns))
-        pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row, p->b_column,
-                     columns, (char *)w->panels + begin * w->panel_pitch, w->panel_pitch);
+        pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source,
+                     (PackTerms){p->b_row, list_from(p->b_terms, w->from)}, p->b_column, columns,
+                     (char *)w->panels + begin * w->panel_pitch, w->panel_pitch);
 }
 
 static void find_panels(Work *w)
@@ -354,9 +418,9 @@ static void run_block(Work *w, int64_t column, int64_t columns)
     const TfcProduct *p = w->p;
     w->column = column;
     w->columns = columns;
-    w->b = p->panels
-               ? NULL
-               : (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
+    const int64_t from = p->b_terms.rows ? 0 : w->from;
+    w->b = p->panels ? NULL
+                     : (const char *)p->b + (from * p->b_row + column * p->b_column) * w->f->source;
     find_panels(w);
     pack_block(w);
     for (int64_t row = 0; row < p->m; row += w->together)
@@ -403,24 +467,26 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
 {
     const TfcFormSizes *f = &form->sizes;
     assert(!f->integers || p->k <= (p->panels ? TFC_INT8_K : TFC_INT8_PACKED_K));
-    bool along = p->a_column == 1 || p->k <= 1, across = p->b_column != 1;
+    bool along = !p->a_terms.rows && (p->a_column == 1 || p->k <= 1), across = p->b_column != 1;
     bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
     bool direct = p->m <= f->rows || (few && near);
-    bool packs_b = !f->strided || !direct || across || p->panels;
+    bool packs_b = !f->strided || !direct || across || p->panels || p->b_terms.rows;
     bool pairs = p->panels && f->kept != f->joined && !f->integers;
     Work w = {.form = form,
               .f = f,
               .p = p,
               .block_room = workspace,
               .rows_room = (char *)workspace + f->block,
-              .half = (TFC_GEMM_WORKSPACE - f->block) / 2,
+              .half = (TFC_GEMM_WORKSPACE - f->block - (p->c_rows.rows ? SPILL_BYTES : 0)) / 2,
+              .spill = p->c_rows.rows ? (char *)workspace + TFC_GEMM_WORKSPACE - SPILL_BYTES : NULL,
               .packs_b = packs_b,
               .few = few,
               .kept = f->integers || (pairs && p->m <= WIDENED_TO),
               .widens = pairs && p->m > WIDENED_TO,
               .low = !packs_b && p->m <= f->low,
               .along = along,
-              .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
+              .packs_a = !f->strided || p->a_terms.rows ||
+                         (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
               .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element};
     w.mxcsr = state_flush_denormals(f);
     state_open_registers(f);

@@ -18,7 +18,10 @@ struct TfcEpilogue;
  * One of the two strides of a is 1, unless that side has at most one element; likewise of b.
  *   panels    b as product_pack packed it, in place of b, which is not read; NULL: b is read
  *   column    the first column of the panels to be multiplied, a multiple of TFC_PANEL_COLUMNS
- *   epilogue  called on each part of c once the part is complete, or NULL */
+ *   epilogue  called on each part of c once the part is complete, or NULL
+ *   a_rows, c_rows    where the rows of a and of c are; then a_column is 1, and no epilogue given
+ *   a_terms, b_terms  where the terms k of a and of b are: rows of their memory; a_row and b_column
+ *                     are 1 then. Products of integers have no such lists */
 typedef struct TfcProduct {
     int64_t m, n, k;
     const void *a;
@@ -31,6 +34,7 @@ typedef struct TfcProduct {
     const void *panels;
     int64_t column;
     const struct TfcEpilogue *epilogue;
+    TfcRowList a_rows, c_rows, a_terms, b_terms;
 } TfcProduct;
 
 /* A product that a library computes. */

@@ -3,6 +3,7 @@
 
 #include "runtime/product/integers.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -41,15 +42,20 @@ typedef struct Way {
     int64_t joined;
 } Way;
 
-/* Zeros first, where terms are missing: those that there are come over them. */
-static void pack_panel(const Way *way, int64_t k, const void *x, int64_t x_k, int64_t x_column,
-                       int64_t count, char *out)
+/* Zeros where terms are missing: those that there are come over them. */
+static void clear_missing(const Way *way, int64_t k, char *out)
 {
     const TfcFormSizes *f = way->f;
     if (f->whole > 1 && k % f->whole) {
         int64_t row = f->columns * f->element, begin = k / f->whole * f->whole / way->joined;
         memset(out + begin * row, 0, (size_t)((elements_along(f, k, way->joined) - begin) * row));
     }
+}
+
+static void pack_panel(const Way *way, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                       int64_t count, char *out)
+{
+    clear_missing(way, k, out);
     way->pack(k, x, x_k, x_column, count, out);
 }
 
@@ -97,15 +103,43 @@ static void pack_all(const Way *way, int64_t k, const void *x, int64_t x_k, int6
     }
 }
 
-void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+/* The next of n terms, up to a unit, which any distance is between: how many they are, where they
+ * begin, and how far apart they are, in elements. */
+static int64_t next_unit(const TfcFormSizes *f, const PackTerms *terms, int64_t from, int64_t n,
+                         int64_t *begin, int64_t *x_k)
+{
+    const int64_t count = least_of(n, f->whole > 1 ? 2 : 1);
+    *begin = listed_row(&terms->rows, from) * terms->stride;
+    *x_k = listed_row(&terms->rows, from + count - 1) * terms->stride - *begin;
+    return count;
+}
+
+/* Adjacent columns of terms that a list names: a unit of all panels, then the next one. */
+static void pack_listed(const Way *way, int64_t k, const char *x, const PackTerms *terms,
+                        int64_t columns, char *panels, int64_t pitch)
+{
+    const TfcFormSizes *f = way->f;
+    const int64_t row = f->columns * f->element;
+    for (int64_t j = 0; j < columns; j += f->columns)
+        clear_missing(way, k, panels + j * pitch);
+    for (int64_t l = 0, begin, x_k, count; l < k; l += count) {
+        count = next_unit(f, terms, l, k - l, &begin, &x_k);
+        for (int64_t j = 0; j < columns; j += f->columns)
+            way->pack(count, x + (begin + j) * f->source, x_k, 1, least_of(columns - j, f->columns),
+                      panels + j * pitch + l / way->joined * row);
+    }
+}
+
+void pack_columns(const TfcForm *form, int64_t k, const void *x, PackTerms terms, int64_t x_column,
                   int64_t columns, void *panels, int64_t pitch)
 {
     const Way way = {&form->sizes, form->pack_panel, form->sizes.joined};
-    if (form->sizes.integers) {
-        integers_pack_columns(&form->sizes, k, x, x_k, x_column, columns, panels, pitch);
-        return;
-    }
-    pack_all(&way, k, x, x_k, x_column, columns, panels, pitch);
+    if (form->sizes.integers)
+        integers_pack_columns(&form->sizes, k, x, terms.stride, x_column, columns, panels, pitch);
+    else if (terms.rows.rows)
+        pack_listed(&way, k, x, &terms, columns, panels, pitch);
+    else
+        pack_all(&way, k, x, terms.stride, x_column, columns, panels, pitch);
 }
 
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
@@ -186,19 +220,50 @@ void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_ro
     }
     for (int64_t i = 0; i < rows; i++) {
         const char *from = (const char *)x + i * x_row * f->source;
-        if (f->joined > 1)
+        if (f->joined > 1 || f->source == f->element)
             copy_row(f, k, from, (char *)out + i * pitch);
         else
             widen_row(k, from, (char *)out + i * pitch);
     }
 }
 
-void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x, int64_t x_k,
+/* Terms that a list names: into panels a unit at a time; for rows of pairs they are brought
+ * together first. */
+static void pack_rows_listed(const TfcForm *form, int64_t begin, int64_t end, const char *x,
+                             const PackTerms *terms, int64_t rows, char *out, int64_t pitch)
+{
+    enum { MOST_ROWS = 96, PAIRS = sizeof(uint16_t) };
+    const TfcFormSizes *f = &form->sizes;
+    const bool panels = f->beside == TFC_LAYOUT_PANELS;
+    uint16_t beside[PACK_K][MOST_ROWS];
+    assert(panels || (f->source == PAIRS && rows <= MOST_ROWS));
+    for (int64_t l = begin, count, at, x_k; panels && l < end; l += count) {
+        count = next_unit(f, terms, l, end - l, &at, &x_k);
+        for (int64_t i = 0; i < rows; i += f->rows)
+            form->pack_rows(count, x + (at + i) * f->source, x_k, 1, rows - i,
+                            out + l / f->joined * f->rows * f->element + i * pitch);
+    }
+    for (int64_t l = begin, count; !panels && l < end; l += count) {
+        count = least_of(end - l, PACK_K);
+        for (int64_t t = 0; t < count; t++)
+            memcpy(beside[t], x + listed_row(&terms->rows, l + t) * terms->stride * f->source,
+                   (size_t)(rows * f->source));
+        form->transpose_rows(count, beside, MOST_ROWS, rows, out + l / f->joined * f->element,
+                             pitch);
+    }
+}
+
+void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x, PackTerms all,
                       int64_t rows, void *out, int64_t pitch)
 {
     const TfcFormSizes *f = &form->sizes;
+    const int64_t x_k = all.stride;
     if (f->integers) { /* rows are packed whole: begin is 0 */
         round_rows(form, end, x, x_k, 1, rows, out, pitch);
+        return;
+    }
+    if (all.rows.rows) {
+        pack_rows_listed(form, begin, end, x, &all, rows, out, pitch);
         return;
     }
     bool panels = f->beside == TFC_LAYOUT_PANELS;
@@ -212,4 +277,18 @@ void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const voi
         if (!panels)
             form->transpose_rows(terms, from, x_k, rows, to, pitch);
     }
+}
+
+/* ---- rows of c ---- */
+
+void add_floats(int64_t n, const float *restrict x, float *restrict sum)
+{
+    for (int64_t i = 0; i < n; i++)
+        sum[i] += x[i];
+}
+
+void add_doubles(int64_t n, const double *restrict x, double *restrict sum)
+{
+    for (int64_t i = 0; i < n; i++)
+        sum[i] += x[i];
 }

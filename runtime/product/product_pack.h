@@ -24,9 +24,16 @@ int64_t pack_row_bytes(const TfcFormSizes *f, int64_t k);
 int64_t pack_column_bytes(const TfcFormSizes *f, int64_t k);
 int64_t pack_kept_bytes(const TfcFormSizes *f, int64_t k);
 
+/* Where terms are: term l of those that are packed is `stride` times its listed row, in elements,
+ * from the first of the memory. */
+typedef struct PackTerms {
+    int64_t stride;
+    TfcRowList rows;
+} PackTerms;
+
 /* Packs columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in
- * elements, x points to the first term. */
-void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+ * elements; x points to the first term, or to the first row of a list's memory. */
+void pack_columns(const TfcForm *form, int64_t k, const void *x, PackTerms terms, int64_t x_column,
                   int64_t columns, void *panels, int64_t pitch);
 
 /* Panels that pack_columns would make of bf16, widened, made of `kept` ones that product_pack made
@@ -38,8 +45,12 @@ void widen_panels(const TfcForm *form, int64_t k, const void *kept, int64_t colu
 void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
                      void *out, int64_t pitch);
 /* Packs terms [begin, end) of adjacent rows of a as rows, or as panels, with `pitch` bytes for each
- * row. `out` is the place of term 0; x points to term 0. */
-void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x, int64_t x_k,
-                      int64_t rows, void *out, int64_t pitch);
+ * row. `out` is the place of term 0; x points to term 0, or to the first row of a list's memory. */
+void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x,
+                      PackTerms terms, int64_t rows, void *out, int64_t pitch);
+
+/* Adds n numbers of x to those of `sum`. */
+void add_floats(int64_t n, const float *restrict x, float *restrict sum);
+void add_doubles(int64_t n, const double *restrict x, double *restrict sum);
 
 #endif

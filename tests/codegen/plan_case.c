@@ -85,13 +85,17 @@ double random_value(void)
 
 static double get(DType type, const void *data, int64_t i)
 {
-    return type == DT_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
+    return type == DT_F64   ? ((const double *)data)[i]
+           : type == DT_I32 ? ((const int32_t *)data)[i]
+                            : (double)((const float *)data)[i];
 }
 
 static void put(DType type, void *data, int64_t i, double value)
 {
     if (type == DT_F64)
         ((double *)data)[i] = value;
+    else if (type == DT_I32) /* from -1 to 5 */
+        ((int32_t *)data)[i] = (int32_t)floor(3.5 * (value + 1)) - 1;
     else
         ((float *)data)[i] = (float)value;
 }

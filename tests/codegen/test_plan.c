@@ -28,6 +28,32 @@ static void test_linear(void **state)
 #define HEADS(v, from, dim) "%" v " = reshape %" from " {shape = [B, " dim "~, 2, 3]} : f64[B, " dim "~, 2, 3]\n"
 #define SWAP(v, from, dim) "%" v " = transpose %" from " {perm = [0, 2, 1, 3]} : f64[B, 2, " dim "~, 3]\n"
 
+/* Rows by the matrices that an index names, those of no matrix, repeated rows, the adjoint; the
+ * matrices of sides that no tile has whole. */
+static void test_grouped(void **state)
+{
+    (void)state;
+#define INDEX "%2 = input {name = \"index\"} : i32[B, S~, 2]\n"
+    check("%0 = input {name = \"x\"} : f64[B, S~, 1, 70]\n%1 = param {name = \"w\"} : f64[5, 70, 130]\n" INDEX
+          "%3 = grouped_dot %0, %1, %2 {axis = 1} : f64[B, S~, 2, 130]\n"
+          "%4 = grouped_dot %3, %1, %2 {axis = 2} : f64[B, S~, 2, 70]\n"
+          "%5 = grouped_outer %0, %3, %2 {size = 5} : f64[5, 70, 130]\n"
+          "%6 = grouped_outer %3, %0, %2 {size = 4} : f64[4, 130, 70]\n"
+          OUT("3") OUT("4") OUT("5") OUT("6"), 4, 0);
+    check("%0 = input {name = \"x\"} : f64[N, 3]\n%1 = input {name = \"w\"} : f64[1, 3, 1]\n"
+          "%2 = input {name = \"index\"} : i32[N]\n"
+          "%3 = grouped_dot %0, %1, %2 {axis = 1} : f64[N, 1]\n"
+          "%4 = grouped_outer %0, %3, %2 {size = 1} : f64[1, 3, 1]\n"
+          OUT("3") OUT("4"), 2, 0);
+    check("%0 = input {name = \"x\"} : f64[B, 600, 3]\n%1 = param {name = \"w\"} : f64[5, 3, 7]\n"
+          "%2 = input {name = \"index\"} : i32[B, 600]\n"
+          "%3 = grouped_dot %0, %1, %2 {axis = 1} : f64[B, 600, 7]\n"
+          "%4 = grouped_outer %3, %0, %2 {size = 3} : f64[3, 7, 3]\n"
+          "%5 = grouped_dot %3, %4, %2 {axis = 1} : f64[B, 600, 3]\n"
+          OUT("3") OUT("4") OUT("5"), 3, 0);
+#undef INDEX
+}
+
 /* More rows than a loop takes at once. */
 static const SymbolValue long_shapes[][SYMBOLS] = {
     {{16, 0, {0}}, {240, 16, {240, 1, 0, 160, 130, 240, 70, 8, 20, 240, 240, 30, 120, 239, 240, 180}},
@@ -224,15 +250,11 @@ static void test_uniform_products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_loop_over_rows),
-        cmocka_unit_test(test_no_loop),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_merged_projection),
-        cmocka_unit_test(test_concat_in_place),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_repacking),
-        cmocka_unit_test(test_loops_and_sums),
+        cmocka_unit_test(test_linear),           cmocka_unit_test(test_grouped),
+        cmocka_unit_test(test_loop_over_rows),   cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_attention),        cmocka_unit_test(test_merged_projection),
+        cmocka_unit_test(test_concat_in_place),  cmocka_unit_test(test_views),
+        cmocka_unit_test(test_repacking),        cmocka_unit_test(test_loops_and_sums),
         cmocka_unit_test(test_uniform_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,12 +133,18 @@ static void mark(const TfcKernelArgs *args, int64_t first, int64_t last)
             done[i * args->ints[0] + j]++;
 }
 
+static double element(const void *x, int64_t at)
+{
+    return (double)bf16_to_float(((const uint16_t *)x)[at]);
+}
+
 static double expected(const TfcProduct *p, int64_t i, int64_t j)
 {
     double sum = 0;
     for (int64_t l = 0; l < p->k; l++)
-        sum += (double)bf16_to_float(((const uint16_t *)p->a)[i * p->a_row + l * p->a_column]) *
-               (double)bf16_to_float(((const uint16_t *)p->b)[l * p->b_row + j * p->b_column]);
+        sum += element(p->a, listed_row(&p->a_rows, i) * p->a_row +
+                                 listed_row(&p->a_terms, l) * p->a_column) *
+               element(p->b, listed_row(&p->b_terms, l) * p->b_row + j * p->b_column);
     return sum;
 }
 
@@ -206,8 +212,78 @@ static void test_registers(void **state)
         }
 }
 
+/* ---- lists ---- */
+
+/* Ascending, some rows twice where two go with one. */
+static int32_t *some_rows(int64_t n, int64_t repeats)
+{
+    int32_t *rows = malloc((size_t)(n + 1) * sizeof *rows);
+    for (int64_t i = 0, row = 0; i < n; i++)
+        rows[i] = (int32_t)(row += 1 + (repeats == 1) * (i * 31 % 3));
+    return rows;
+}
+
+/* Listed rows of a and c, or listed terms of a and b; other rows of c stay as they are. */
+static void check_lists(int64_t m, int64_t n, int64_t k, bool rows, TfcStore how)
+{
+    const int64_t repeats = 2, side = rows ? m : k, most = 3 * (side + 2);
+    int32_t *first = some_rows(side, repeats), *second = some_rows(side, 1);
+    TfcProduct p = {.m = m, .n = n, .k = k, .c_row = n + 3, .store = how, .b_column = 1};
+    p.a_row = rows ? k + 4 : 1;
+    p.a_column = rows ? 1 : m + 4;
+    p.b_row = n;
+    if (rows) {
+        p.a_rows = (TfcRowList){first, repeats};
+        p.c_rows = (TfcRowList){second, 1};
+    } else {
+        p.a_terms = (TfcRowList){first, repeats};
+        p.b_terms = (TfcRowList){second, 1};
+    }
+    uint16_t *a = integers((rows ? most : m + 4) * (rows ? k + 4 : most)),
+             *b = integers((rows ? k : most) * n);
+    const int64_t count = (rows ? most : m) * p.c_row;
+    float *c = malloc((size_t)(count + 1) * sizeof *c);
+    p.a = a;
+    p.b = b;
+    p.c = c;
+    for (int64_t i = 0; i < count; i++)
+        c[i] = 1;
+    for (size_t i = 0; i < sizeof workspace / sizeof *workspace; i++)
+        workspace[i] = 0x7fc0;
+    product_run(&form, &p, workspace);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            float *at = &c[listed_row(&p.c_rows, i) * p.c_row + j];
+            const double want = expected(&p, i, j) + (how == TFC_STORE_ADD);
+            if ((double)*at != want)
+                fail_msg("%d x %d x %d, listed %s: (%d, %d) is %g, not %g", (int)m, (int)n, (int)k,
+                         rows ? "rows" : "terms", (int)i, (int)j, (double)*at, want);
+            *at = 1;
+        }
+    for (int64_t i = 0; i < count; i++)
+        assert_true(c[i] == 1);
+    free(first);
+    free(second);
+    free(a);
+    free(b);
+    free(c);
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    static const int64_t sides[][3] = {{3, 5, 7},      {16, 64, 32},  {17, 65, 33},   {97, 130, 31},
+                                       {200, 70, 129}, {5, 700, 257}, {193, 33, 300}, {4, 4, 0}};
+    for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++)
+        for (int rows = 0; rows < 2; rows++) {
+            check_lists(sides[s][0], sides[s][1], sides[s][2], rows, TFC_STORE_OVERWRITE);
+            check_lists(sides[s][0], sides[s][1], sides[s][2], rows, TFC_STORE_ADD);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers),
+                                       cmocka_unit_test(test_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

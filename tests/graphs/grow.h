@@ -108,9 +108,10 @@ Item *grow_window(Grow *g); /* slice, pad, flip, concat */
 Item *grow_product(Grow *g);
 Item *grow_gather(Grow *g);
 Item *grow_scatter(Grow *g);
-Item *grow_lookup(Grow *g); /* and its adjoint */
-Item *grow_top_k(Grow *g);  /* or the elements that stand there */
-Item *grow_source(Grow *g); /* iota, size, lengths, random, const, input */
+Item *grow_grouped(Grow *g); /* and its adjoint */
+Item *grow_lookup(Grow *g);  /* and its adjoint */
+Item *grow_top_k(Grow *g);   /* or the elements that stand there */
+Item *grow_source(Grow *g);  /* iota, size, lengths, random, const, input */
 
 /* ---- parts of models ---- */
 Item *block_attention(Grow *g);

@@ -2,6 +2,7 @@
 #include "tests/graphs/grow.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool is_factor(const Item *item)
 {
@@ -261,6 +262,72 @@ Item *grow_scatter(Grow *g)
     int64_t size = rng_between(&g->rng, 1, 12);
     return add_item(g, build_scatter_add(&g->b, rows->value, index->value, size), -reach(rows) * n,
                     reach(rows) * n);
+}
+
+/* ---- a matrix for each row ---- */
+
+/* [X…, n] for an index [X…], of whose last constants it may have 1. */
+static Item *rows_for(Grow *g, Type type, int64_t n)
+{
+    type.dtype = g->real;
+    for (int i = type.rank - 1; i >= 0 && dim_is_const(type.dims[i]) && rng_chance(&g->rng, 50);
+         i--)
+        type.dims[i] = dim_const(1);
+    type.dims[type.rank++] = dim_const(n);
+    return type_fits(g, &type) ? tamed(g, found_or_leaf(g, type), 20) : NULL;
+}
+
+static bool has_such_rows(const Item *x, const Type *index)
+{
+    return x && x->value->type.rank == index->rank + 1;
+}
+
+/* Rows by the matrices that are chosen for them, written as op or as a product of what is looked
+ * up, or the adjoint. */
+Item *grow_grouped(Grow *g)
+{
+    Type type = some_type(g, DT_I32);
+    int ragged = 0;
+    for (int i = 0; i < type.rank; i++)
+        ragged += symbol_is_ragged(g->module, type.dims[i].symbol);
+    if (ragged > 1 || type.rank > 4)
+        return NULL;
+    Item *index = found_or_leaf(g, type);
+    const int64_t n = rng_between(&g->rng, 1, 6), d = some_size(g), f = some_size(g);
+    const bool across = rng_chance(&g->rng, 50);
+    Item *x = index ? rows_for(g, type, d) : NULL;
+    if (!has_such_rows(x, &type))
+        return NULL;
+    if (rng_chance(&g->rng, 30)) {
+        Item *y = rows_for(g, type, f);
+        if (!has_such_rows(y, &type))
+            return NULL;
+        const double most = reach(x) * reach(y) * (double)type_elements(g, &type);
+        return add_item(g, build_grouped_outer(&g->b, x->value, y->value, index->value, n), -most,
+                        most);
+    }
+    Item *w =
+        weight(g, 3, (Dim[]){dim_const(n), dim_const(across ? f : d), dim_const(across ? d : f)});
+    const double most = w ? reach(x) * reach(w) * (double)d : 0;
+    if (!w || rng_chance(&g->rng, 60))
+        return w ? add_item(g,
+                            build_grouped_dot(&g->b, x->value, w->value, index->value, 1 + across),
+                            -most, most)
+                 : NULL;
+    /* [X…, 1, d] @ [X…, d, f] */
+    Dim dims[MAX_RANK];
+    memcpy(dims, x->value->type.dims, sizeof dims);
+    dims[type.rank + 1] = dims[type.rank];
+    dims[type.rank] = dim_const(1);
+    int turned[MAX_RANK];
+    for (int i = 0; i < type.rank + 2; i++)
+        turned[i] = i < type.rank ? i : 2 * type.rank + 1 - i;
+    Value *matrices = build_gather(&g->b, w->value, index->value);
+    if (matrices && across)
+        matrices = build_transpose(&g->b, matrices, turned);
+    return add_item(
+        g, build_matmul(&g->b, build_reshape(&g->b, x->value, type.rank + 2, dims), matrices),
+        -most, most);
 }
 
 /* ---- elements by position ---- */

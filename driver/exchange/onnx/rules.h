@@ -16,6 +16,6 @@ static inline const char *onnx_arg(const OnnxGraph *g, const Op *op, int i)
 OnnxRule say_none, say_node, say_const, say_iota, say_size, say_lengths, say_expm1, say_log1p,
     say_rsqrt, say_cast, say_reduce, say_softmax; /* rules.c */
 OnnxRule say_reshape, say_transpose, say_broadcast, say_slice, say_pad, say_concat, say_flip,
-    say_dot, say_gather, say_lookup, say_top_k, say_append; /* rules_shape.c */
+    say_dot, say_gather, say_grouped_dot, say_lookup, say_top_k, say_append; /* rules_shape.c */
 
 #endif

@@ -134,17 +134,18 @@ const char *say_dot(OnnxGraph *g, const Op *op, const char *onnx)
 
 /* ---- indices ---- */
 
-/* An index outside gives zeros; ONNX would refuse it. So would it an index in the padding. */
-const char *say_gather(OnnxGraph *g, const Op *op, const char *onnx)
+/* Rows of operand number `of`, by operand number `by`. An index outside gives zeros; ONNX would
+ * refuse it. So would it an index in the padding. */
+static const char *rows_at(OnnxGraph *g, const Op *op, int of, int by)
 {
-    const Type *table = &op->args[0]->type, *index = &op->args[1]->type;
+    const Type *table = &op->args[of]->type, *index = &op->args[by]->type;
     const char *rows =
         onnx_cast(g, onnx_unary(g, "Squeeze", onnx_dim(g, table->dims[0])), ONNX_INT32);
-    const char *zero = onnx_scalar(g, ONNX_INT32, 0), *at = onnx_arg(g, op, 1);
+    const char *zero = onnx_scalar(g, ONNX_INT32, 0), *at = onnx_arg(g, op, by);
     const char *there = onnx_binary(g, "And", onnx_binary(g, "GreaterOrEqual", at, zero),
                                     onnx_binary(g, "Less", at, rows));
-    const char *args[] = {onnx_arg(g, op, 0), onnx_where(g, there, at, zero)};
-    const char *found = onnx_node(g, onnx, 2, args, 1, (OnnxAttr[]){ATTR_INT("axis", 0)});
+    const char *args[] = {onnx_arg(g, op, of), onnx_where(g, there, at, zero)};
+    const char *found = onnx_node(g, "Gather", 2, args, 1, (OnnxAttr[]){ATTR_INT("axis", 0)});
     int behind[MAX_RANK];
     for (int i = 1; i < table->rank; i++)
         behind[i - 1] = index->rank + i - 1;
@@ -152,6 +153,26 @@ const char *say_gather(OnnxGraph *g, const Op *op, const char *onnx)
     if (table->dtype == DT_BOOL)
         return onnx_binary(g, "And", there, found);
     return onnx_where(g, there, found, onnx_scalar(g, onnx_type(table->dtype), 0));
+}
+
+const char *say_gather(OnnxGraph *g, const Op *op, const char *onnx)
+{
+    (void)onnx;
+    return rows_at(g, op, 0, 1);
+}
+
+/* A matrix for each row, which is one of one row. */
+const char *say_grouped_dot(OnnxGraph *g, const Op *op, const char *onnx)
+{
+    const int rank = op->args[2]->type.rank;
+    const char *x = onnx_unsqueeze(g, onnx_arg(g, op, 0), 1, &rank), *w = rows_at(g, op, 1, 2);
+    int perm[MAX_RANK];
+    for (int i = 0; i < rank + 2; i++)
+        perm[i] = i < rank ? i : 2 * rank + 1 - i;
+    if (op_int(op, ATTR_axis) == 2)
+        w = onnx_transpose(g, w, rank + 2, perm);
+    const char *args[] = {onnx_binary(g, onnx, x, w), onnx_ints(g, 1, (int64_t[]){rank})};
+    return onnx_node(g, "Squeeze", 2, args, 0, NULL);
 }
 
 /* int32: how many positions x has along the axis, in each row of the batch if the axis is ragged;
