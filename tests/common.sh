@@ -152,3 +152,16 @@ python_with_numpy() {
         fi
     done
 }
+
+# published_minilm FOLDER: an encoder of sentences in the form of MiniLM's folder: mean over tokens, of length 1.
+published_minilm() {
+    cp -r "$root/tests/fixtures/headless_bert/hf" "$1"
+    mkdir "$1/1_Pooling"
+    cat >"$1/modules.json" <<'END'
+[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+ {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+ {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]
+END
+    echo '{"pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}' >"$1/1_Pooling/config.json"
+    echo '{"max_seq_length": 12, "do_lower_case": false}' >"$1/sentence_bert_config.json"
+}

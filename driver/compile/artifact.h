@@ -54,13 +54,15 @@ typedef struct Artifact {
     Inference inference; /* this and the next two: of the function predict, if it is inside */
     DataColumns columns;
     Predictor predictor;
-    Text code;             /* programs as C */
-    bool has_text;         /* the vocabulary is put inside */
-    bool has_json;         /* the vocabulary, or the source's, is a tokenizer.json */
-    Store *weights;        /* to be put inside; NULL: none */
-    VEC(TfcPanels) panels; /* of these, without data; compile_choose_panels */
-    Map read_as_is;        /* the params that are inside as they are, if any is as panels */
-    RunFolder *members;    /* n_members further members of an ensemble */
+    Text code;              /* programs as C */
+    bool has_text;          /* the vocabulary is put inside */
+    bool has_json;          /* the vocabulary, or the source's, is a tokenizer.json */
+    bool is_portable;       /* which is then read without utf8proc and PCRE2 (hf_table) */
+    const char *json_needs; /* why a portable one is left out; NULL: it is not */
+    Store *weights;         /* to be put inside; NULL: none */
+    VEC(TfcPanels) panels;  /* of these, without data; compile_choose_panels */
+    Map read_as_is;         /* the params that are inside as they are, if any is as panels */
+    RunFolder *members;     /* n_members further members of an ensemble */
     int n_members;
     uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;

@@ -11,6 +11,7 @@
 #include "driver/run/folder.h"
 #include "driver/run/inference.h"
 #include "driver/run/weights.h"
+#include "runtime/text/hf/tokenizer_json.h"
 
 #include <string.h>
 
@@ -285,6 +286,11 @@ static bool read_vocabulary(Artifact *a, const CompileOptions *o)
 /* What a program, page or package does with a text. */
 static bool check_alone(Artifact *a)
 {
+    if (a->json_needs && (artifact_is_script(a) || !a->names[TFC_DECODE_STEP]))
+        return job_error(a->job,
+                         "--emit %s: the tokenizer.json has %s, which are put inside what "
+                         "is for this system alone",
+                         a->emit, a->json_needs);
     return a->names[TFC_DECODE_STEP] || a->has_text ||
            job_error(a->job,
                      "--emit %s: the predictions of %s do not read one text whose vocabulary is "
@@ -314,14 +320,21 @@ static void choose_text(Artifact *a)
     TfcTextInput input;
     if (!a->vocab || !(a->names[TFC_DECODE_STEP] || compile_text_input(a, &input)))
         return;
-    a->has_json =
-        vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
-    /* What reads it is an archive for this system. */
-    a->has_text = !a->has_json || !(artifact_is_foreign(a) || artifact_is_c(a));
-    if (!a->has_text)
-        diag_note(
-            &a->job->diags, (Loc){0},
-            "functions of text are left out: a tokenizer.json is put inside what is for this system alone");
+    const Vocabulary *sides[] = {a->vocab, vocab_source(a->vocab)};
+    a->is_portable = artifact_is_foreign(a) || artifact_is_c(a);
+    for (int i = 0; i < 2; i++) {
+        if (vocab_kind(sides[i]) != VOCAB_JSON)
+            continue;
+        a->has_json = true;
+        if (a->is_portable && !a->json_needs)
+            a->json_needs = tokenizer_json_needs(vocab_tokenizer(sides[i]));
+    }
+    a->has_text = !a->json_needs;
+    if (!a->has_text && !artifact_is_script(a))
+        diag_note(&a->job->diags, (Loc){0},
+                  "functions of text are left out: the tokenizer.json has %s, which are put inside "
+                  "what is for this system alone",
+                  a->json_needs);
 }
 
 static bool is_text(const Artifact *a)

@@ -7,6 +7,7 @@
 #include "base/element.h"
 #include "base/file.h"
 #include "driver/ports/ports.h"
+#include "runtime/text/hf/char_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,6 +126,21 @@ static int text_sides(const Artifact *a, const Vocabulary *sides[2])
 
 static const char *const side_names[] = {"vocabulary", "source_vocabulary"};
 
+/* The bytes of a vocabulary inside: its file, before which a portable tokenizer.json has the table
+ * of characters. text_free frees them. */
+static void side_bytes(const Artifact *a, const Vocabulary *side, Text *out)
+{
+    size_t size;
+    const char *bytes = vocab_bytes(side, &size);
+    if (a->is_portable && vocab_kind(side) == VOCAB_JSON) {
+        TokenText table = {0};
+        memory_need(char_table_make(&table));
+        text_put(out, table.data, table.length);
+        token_text_free(&table);
+    }
+    text_put(out, bytes, size);
+}
+
 static const char *blob_file(const Artifact *a, const char *name)
 {
     return artifact_is_c(a) ? arena_printf(a->job->arena, "%s.%s.bin", file_name(a->output), name)
@@ -139,10 +155,11 @@ bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
     for (int i = 0; ok && i < n_stores(a); i++)
         ok = write_weights(a, store_of(a, i), path_of(context, blob_file(a, weights_name(a, i))));
     for (int i = 0; ok && i < n; i++) {
-        size_t size;
-        const char *bytes = vocab_bytes(sides[i], &size);
-        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])), bytes,
-                            size);
+        Text bytes = {0};
+        side_bytes(a, sides[i], &bytes);
+        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])),
+                            bytes.data, bytes.length);
+        text_free(&bytes);
     }
     return ok && (!a->shortlist ||
                   write_shortlist(a, a->shortlist, path_of(context, blob_file(a, SHORTLIST_BLOB))));
@@ -286,6 +303,12 @@ static const char *const openers[] = {[VOCAB_WORDS] = "tokenizer_words",
                                       [VOCAB_SENTENCEPIECE] = "tokenizer_sentencepiece",
                                       [VOCAB_JSON] = "tokenizer_json_inside"};
 
+static const char *opener(const Artifact *a, const Vocabulary *side)
+{
+    const VocabKind kind = vocab_kind(side);
+    return a->is_portable && kind == VOCAB_JSON ? "tokenizer_json_portable" : openers[kind];
+}
+
 /* Vocabularies inside, and what is known of text. Only the tokenizers of their kinds are linked. */
 static void put_text(const Artifact *a, Text *out)
 {
@@ -295,13 +318,16 @@ static void put_text(const Artifact *a, Text *out)
         return;
     size_t sizes[2];
     for (int i = 0; i < n; i++) {
-        vocab_bytes(sides[i], &sizes[i]);
+        Text bytes = {0};
+        side_bytes(a, sides[i], &bytes);
+        sizes[i] = bytes.length;
+        text_free(&bytes);
         put_blob(a, side_names[i], 16, (int64_t)sizes[i], out);
     }
     text_add(out, "static const TfcText text_constant = {");
     for (int i = 0; i < n; i++)
-        text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name,
-                 side_names[i], sizes[i]);
+        text_add(out, "{%s, %s_%s_inside, %zu}, ", opener(a, sides[i]), a->name, side_names[i],
+                 sizes[i]);
     text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", n == 1 ? "{0, 0, 0}, " : "",
              a->rules.source_begin, a->rules.source_end);
 }
@@ -449,7 +475,8 @@ static const char runtime_types[] =
     "} TfcModel;\n"
     "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
-    "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n";
+    "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n"
+    "extern HIDDEN void *tokenizer_json_portable(const void *, size_t, const char **);\n";
 
 void compile_glue(const Artifact *a, Text *out)
 {

@@ -123,8 +123,9 @@ static bool add_sources(Link *l)
     bool ok = add_path(l, "-I", folder) &&
               (!l->artifact->target->is_wasm ||
                add_path(l, "-I", arena_printf(l->job->arena, "%s/runtime/wasi", folder)));
-    for (size_t i = 0; ok && i < files.count; i++)
-        ok = add_path(l, "", files.data[i]);
+    for (size_t i = 0; ok && i < files.count; i++) /* only its reader needs what that has */
+        ok = (!l->artifact->has_json && strstr(files.data[i], "/runtime/text/hf")) ||
+             add_path(l, "", files.data[i]);
     return ok;
 }
 

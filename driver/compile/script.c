@@ -44,11 +44,10 @@ static bool check(const Artifact *a)
             "--emit %s needs weights and a vocabulary: the folder of a run, or --weights and --vocab",
             a->emit);
     return a->has_text ||
-           job_error(a->job, "--emit %s: %s", a->emit,
-                     a->has_json
-                         ? "a tokenizer.json cannot be put into WebAssembly"
-                         : "the model neither translates nor continues a text, and predicts "
-                           "nothing of one");
+           job_error(a->job,
+                     "--emit %s: the model neither translates nor continues a text, and predicts "
+                     "nothing of one",
+                     a->emit);
 }
 
 /* Writes the template's file into the folder. */

@@ -5,6 +5,7 @@
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/onnx/wire.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -80,6 +81,49 @@ static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *
     json_close(json, ']');
 }
 
+/* llama.cpp has "\u2581" before pieces that begin a word, and nothing before those that go on with
+ * one, where tokenizer.json has "##". */
+static const char *word_piece(const GgufImport *m, const char *token, int64_t kind)
+{
+    static const char blank[] = "\xe2\x96\x81";
+    const size_t n = strlen(blank);
+    if (!strncmp(token, blank, n) && token[n])
+        return token + n;
+    return kind == TOKEN_NORMAL ? arena_printf(m->job->arena, "##%s", token) : token;
+}
+
+static bool is_utf8(const char *text)
+{
+    size_t size = 1;
+    for (size_t left = strlen(text); left && size; text += size, left -= size)
+        size = utf8_length(text, left);
+    return size;
+}
+
+/* The member "vocab", which names each token once. False after an error. */
+static bool put_vocabulary(const GgufImport *m, const GgufValue *tokens, bool is_words,
+                           JsonWriter *json)
+{
+    const unsigned char *at = tokens->data;
+    Map seen;
+    map_init(&seen, m->job->arena);
+    json_open(json, "vocab", '{');
+    for (uint64_t i = 0; i < tokens->n; i++) {
+        const char *token = gguf_next(m->gguf, &at);
+        if (is_words)
+            token = word_piece(m, token, kind_of(m, i));
+        const bool twice = map_has(&seen, token);
+        if (twice || !is_utf8(token))
+            return gguf_wrong(m, arena_printf(m->job->arena, "token %" PRIu64 ", '%s', is %s", i,
+                                              text_visible_name(m->job->arena, token),
+                                              twice ? "an earlier one, too" : "not valid UTF-8"));
+        map_set(&seen, token, (void *)(uintptr_t)(i + 1));
+        json_put_integer(json, token, (int64_t)i);
+    }
+    json_close(json, '}');
+    return true;
+}
+
 static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
 {
     const GgufValue *merges = gguf_find(m->gguf, "tokenizer.ggml.merges");
@@ -106,19 +150,15 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     json_open(&json, "model", '{');
     json_put_text(&json, "type", "BPE");
     json_put_bool(&json, "ignore_merges", rule->whole);
-    json_open(&json, "vocab", '{');
-    const unsigned char *at = tokens->data;
-    for (uint64_t i = 0; i < tokens->n; i++)
-        json_put_integer(&json, gguf_next(m->gguf, &at), (int64_t)i);
-    json_close(&json, '}');
+    bool ok = put_vocabulary(m, tokens, false, &json);
     json_open(&json, "merges", '[');
-    at = merges->data;
+    const unsigned char *at = merges->data;
     for (uint64_t i = 0; i < merges->n; i++)
         json_put_text(&json, NULL, gguf_next(m->gguf, &at));
     json_close(&json, ']');
     json_close(&json, '}');
     json_close(&json, '}');
-    const bool ok = gguf_write_text(m, "tokenizer.json", &text);
+    ok = ok && gguf_write_text(m, "tokenizer.json", &text);
     text_free(&text);
     return ok;
 }
@@ -180,17 +220,6 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
 }
 
 /* ---- words of pieces, as BERT's ---- */
-
-/* llama.cpp has "\u2581" before pieces that begin a word, and nothing before those that go on with
- * one, where tokenizer.json has "##". */
-static const char *word_piece(const GgufImport *m, const char *token, int64_t kind)
-{
-    static const char blank[] = "\xe2\x96\x81";
-    const size_t n = strlen(blank);
-    if (!strncmp(token, blank, n) && token[n])
-        return token + n;
-    return kind == TOKEN_NORMAL ? arena_printf(m->job->arena, "##%s", token) : token;
-}
 
 static void put_special(JsonWriter *json, const char *token)
 {
@@ -274,14 +303,10 @@ static bool write_words(const GgufImport *m, const GgufValue *tokens)
     json_put_text(&json, "unk_token", names[2]);
     json_put_text(&json, "continuing_subword_prefix", "##");
     json_put_integer(&json, "max_input_chars_per_word", 100);
-    json_open(&json, "vocab", '{');
-    at = tokens->data;
-    for (uint64_t i = 0; i < tokens->n; i++)
-        json_put_integer(&json, word_piece(m, gguf_next(m->gguf, &at), kind_of(m, i)), (int64_t)i);
+    bool ok = put_vocabulary(m, tokens, true, &json);
     json_close(&json, '}');
     json_close(&json, '}');
-    json_close(&json, '}');
-    const bool ok = gguf_write_text(m, "tokenizer.json", &text);
+    ok = ok && gguf_write_text(m, "tokenizer.json", &text);
     text_free(&text);
     return ok;
 }

@@ -1,5 +1,5 @@
 // A page of a model that predicts, in a headless browser, from the disk: what is typed is classified as one types it, and
-// tokens have their tags.
+// tokens have their tags, and vectors their numbers.
 // Usage: node script_predict.mjs PAGE.html LINES PREDICTIONS   (lines of tfc predict --json --top 1000)
 import {readFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
@@ -28,7 +28,11 @@ try {
       need(found.classes.join() === classes.map(([name]) => name).join(), `${lines[i]}: ${found.classes}`);
     if (tags)
       need(found.tags.join() === tags.map(([[name]]) => name).join() && (await texts(".tags ruby"))[0].startsWith(lines[i].split(" ")[0]), `${lines[i]}: ${found.tags}`);
-    need(classes || tags, "nothing to compare");
+    const [numbers] = Object.values(told).filter(value => typeof value[0] === "number");
+    if (numbers) // in the digits that are shown the last one may differ
+      (await texts(".numbers"))[0].split(" ").forEach((shown, k) =>
+        need(Math.abs(shown - numbers[k]) <= 1e-3 * Math.abs(numbers[k]), `${lines[i]}: ${shown}, not ${numbers[k]}`));
+    need(classes || tags || numbers, "nothing to compare");
     need((await texts("h2.prediction")).length === (Object.keys(told).length > 1 ? Object.keys(told).length : 0), "names of predictions");
   }
   if (process.env.PICTURE)

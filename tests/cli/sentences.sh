@@ -11,15 +11,7 @@ python=$(command -v python3 || true)
 [ -z "${TFC_RUNTIME:-}" ] || python='' # an instrumented library is loaded by instrumented programs alone
 cpu="--cpu x86-64-v2"                  # the same vectors in both
 
-cp -r "$root/tests/fixtures/headless_bert/hf" minilm
-mkdir minilm/1_Pooling
-cat >minilm/modules.json <<'END'
-[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
- {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
- {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]
-END
-echo '{"pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}' >minilm/1_Pooling/config.json
-echo '{"max_seq_length": 12, "do_lower_case": false}' >minilm/sentence_bert_config.json
+published_minilm minilm
 "$tfc" import minilm -o vectors 2>err || fail "$(cat err)"
 grep -q '^const pooling = "mean"' vectors/model.tfg || fail "$(cat vectors/model.tfg)"
 grep -q '^const normalised = true' vectors/model.tfg || fail "$(cat vectors/model.tfg)"

@@ -61,8 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         if (!file_exists(output))
             continue;
         const Source *source = file_read(&job.diags, job.arena, output, MOST);
-        const char *problem;
-        need(source && json_read(job.arena, source->text, source->length, &problem));
+        const char *problem = "";
+        if (!source || !json_read(job.arena, source->text, source->length, &problem)) {
+            fprintf(stderr, "%s: %s\n", outputs[i], problem);
+            abort();
+        }
     }
     Text text = {0};
     diag_render(&job.diags, &text);

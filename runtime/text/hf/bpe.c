@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = -1, MOST_WORD = 512 };
+enum { NO_SYMBOL = -1, MOST_WORD = 512 };
 
 typedef struct BpeSymbol {
     int32_t id, before, after; /* id NONE: joined to one on its left */
 } BpeSymbol;
 
-typedef struct Word {
+typedef struct BpeWord {
     const Hf *hf;
     BpeSymbol *symbols;
     Pairs pairs; /* their key: the merge's rank; made: its token */
     int32_t n;
-} Word;
+} BpeWord;
 
 const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
 {
@@ -32,41 +32,41 @@ const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
     return &hf->merges[at];
 }
 
-static void try_pair(Word *w, int32_t left, int32_t right)
+static void try_symbols(BpeWord *w, int32_t left, int32_t right)
 {
-    if (left == NONE || right == NONE)
+    if (left == NO_SYMBOL || right == NO_SYMBOL)
         return;
     const HfMerge *merge = hf_merge(w->hf, w->symbols[left].id, w->symbols[right].id);
     if (merge && merge->rank >= 0)
         pairs_push(&w->pairs, (TokenPair){merge->rank, left, merge->made});
 }
 
-static void join(Word *w)
+static void join_pairs(BpeWord *w)
 {
     for (int32_t i = 0; i + 1 < w->n; i++)
-        try_pair(w, i, i + 1);
+        try_symbols(w, i, i + 1);
     while (w->pairs.n) {
         TokenPair pair = pairs_pop(&w->pairs);
         BpeSymbol *left = &w->symbols[pair.at];
-        if (left->id == NONE || left->after == NONE)
+        if (left->id == NO_SYMBOL || left->after == NO_SYMBOL)
             continue;
         BpeSymbol *right = &w->symbols[left->after];
         const HfMerge *merge = hf_merge(w->hf, left->id, right->id);
         if (merge->rank < 0 || merge->made != pair.made)
             continue;
         left->id = pair.made;
-        right->id = NONE;
+        right->id = NO_SYMBOL;
         left->after = right->after;
-        if (left->after != NONE)
+        if (left->after != NO_SYMBOL)
             w->symbols[left->after].before = pair.at;
-        try_pair(w, left->before, pair.at);
-        try_pair(w, pair.at, left->after);
+        try_symbols(w, left->before, pair.at);
+        try_symbols(w, pair.at, left->after);
     }
 }
 
 /* ---- characters ---- */
 
-static void put_symbol(Word *w, int32_t id)
+static void put_symbol(BpeWord *w, int32_t id)
 {
     w->symbols[w->n] = (BpeSymbol){id, w->n - 1, w->n + 1};
     w->n++;
@@ -80,14 +80,14 @@ static int32_t find_character(const Hf *hf, const char *text, size_t size, bool 
     if (!before && !after)
         return trie_find(&hf->vocabulary, text, size);
     if (before + size + after > sizeof name)
-        return NONE;
+        return NO_SYMBOL;
     memcpy(name, hf->prefix, before);
     memcpy(name + before, text, size);
     memcpy(name + before + size, hf->suffix, after);
     return trie_find(&hf->vocabulary, name, before + size + after);
 }
 
-static bool fall_back(Word *w, const char *text, size_t size)
+static bool fall_back(BpeWord *w, const char *text, size_t size)
 {
     if (!w->hf->byte_fallback)
         return false;
@@ -100,47 +100,47 @@ static bool fall_back(Word *w, const char *text, size_t size)
 }
 
 /* Unknown characters in a row are one with fuse_unk, and dropped where there is no such token. */
-static void cut_characters(Word *w, const char *text, size_t length)
+static void cut_characters(BpeWord *w, const char *text, size_t length)
 {
     bool was_unknown = false;
     for (size_t at = 0, size; at < length; at += size) {
         uni_decode(text + at, length - at, &size);
         int32_t id = find_character(w->hf, text + at, size, !at, at + size == length);
-        bool unknown = id == NONE && !fall_back(w, text + at, size);
-        if (id != NONE)
+        bool unknown = id == NO_SYMBOL && !fall_back(w, text + at, size);
+        if (id != NO_SYMBOL)
             put_symbol(w, id);
         else if (unknown && w->hf->unk >= 0 && !(was_unknown && w->hf->fuse_unk))
             put_symbol(w, w->hf->unk);
         was_unknown = unknown;
     }
     if (w->n)
-        w->symbols[w->n - 1].after = NONE;
+        w->symbols[w->n - 1].after = NO_SYMBOL;
 }
 
-static bool encode(Word *w, const char *text, size_t length, TokenIds *ids)
+static bool encode_word(BpeWord *w, const char *text, size_t length, TokenIds *ids)
 {
     cut_characters(w, text, length);
-    join(w);
+    join_pairs(w);
     bool ok = true;
-    for (int32_t i = w->n ? 0 : NONE; ok && i != NONE; i = w->symbols[i].after)
+    for (int32_t i = w->n ? 0 : NO_SYMBOL; ok && i != NO_SYMBOL; i = w->symbols[i].after)
         ok = token_ids_push(ids, w->symbols[i].id);
     return ok;
 }
 
 bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids)
 {
-    int32_t whole = hf->ignore_merges ? trie_find(&hf->vocabulary, text, length) : NONE;
-    if (whole != NONE)
+    int32_t whole = hf->ignore_merges ? trie_find(&hf->vocabulary, text, length) : NO_SYMBOL;
+    if (whole != NO_SYMBOL)
         return token_ids_push(ids, whole);
     if (length <= MOST_WORD) {
         BpeSymbol symbols[MOST_WORD];
         TokenPair pairs[3 * MOST_WORD];
-        Word word = {hf, symbols, {pairs, 0}, 0};
-        return encode(&word, text, length, ids);
+        BpeWord word = {hf, symbols, {pairs, 0}, 0};
+        return encode_word(&word, text, length, ids);
     }
-    Word word = {
+    BpeWord word = {
         hf, malloc(length * sizeof(BpeSymbol)), {malloc(3 * length * sizeof(TokenPair)), 0}, 0};
-    bool ok = word.symbols && word.pairs.at && encode(&word, text, length, ids);
+    bool ok = word.symbols && word.pairs.at && encode_word(&word, text, length, ids);
     free(word.symbols);
     free(word.pairs.at);
     return ok;

@@ -11,7 +11,7 @@ static int32_t id_of(const Hf *hf, const char *text)
     return trie_find(&hf->vocabulary, text, strlen(text));
 }
 
-static void put(HfReading *r, const int32_t **ids, int32_t *n, int32_t id)
+static void put_frame_id(HfReading *r, const int32_t **ids, int32_t *n, int32_t id)
 {
     int32_t *more = ARENA_ARRAY(r->arena, int32_t, *n + 1);
     if (!more)
@@ -36,9 +36,9 @@ static bool put_special(HfReading *r, const char *place, const JsonValue *from,
         if (id->kind != JV_INTEGER || id->integer < 0 || id->integer >= r->hf->n_tokens)
             return hf_refuse(r, "%s: the special token '%s' has an id outside", place, name);
         if (before)
-            put(r, &frame->before, &frame->n_before, (int32_t)id->integer);
+            put_frame_id(r, &frame->before, &frame->n_before, (int32_t)id->integer);
         else
-            put(r, &frame->after, &frame->n_after, (int32_t)id->integer);
+            put_frame_id(r, &frame->after, &frame->n_after, (int32_t)id->integer);
     }
     return true;
 }
@@ -75,7 +75,7 @@ static bool put_named(HfReading *r, const char *place, const JsonValue *from, co
                pair->items[1].integer >= 0 && pair->items[1].integer < r->hf->n_tokens;
     if (!has)
         return hf_refuse(r, "%s: '%s' is no token and id", place, key);
-    put(r, ids, n, (int32_t)pair->items[1].integer);
+    put_frame_id(r, ids, n, (int32_t)pair->items[1].integer);
     return true;
 }
 
@@ -102,7 +102,7 @@ bool hf_read_frame(HfReading *r, const char *place, const JsonValue *from, Token
 }
 
 /* The first of these names that is a token; -1: none is. */
-static int32_t first_of(const Hf *hf, const char *const *names)
+static int32_t first_token_of(const Hf *hf, const char *const *names)
 {
     int32_t id = -1;
     for (; id < 0 && *names; names++)
@@ -121,9 +121,9 @@ TokenizerSpecial hf_special(const Tokenizer *tokenizer)
                                        "<|endoftext|>", NULL};
     const Hf *hf = tokenizer->own;
     const TokenizerFrame *frame = &tokenizer->frame;
-    return (TokenizerSpecial){.pad = first_of(hf, pads),
+    return (TokenizerSpecial){.pad = first_token_of(hf, pads),
                               .unk = hf->unk,
                               .bos = frame->n_before ? frame->before[frame->n_before - 1]
-                                                     : first_of(hf, begins),
-                              .eos = frame->n_after ? frame->after[0] : first_of(hf, ends)};
+                                                     : first_token_of(hf, begins),
+                              .eos = frame->n_after ? frame->after[0] : first_token_of(hf, ends)};
 }

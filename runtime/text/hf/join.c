@@ -10,8 +10,8 @@ static void keep(HfParts *out, const char *text, size_t length)
 }
 
 /* A piece with each `from` as `to`. */
-static void replace(size_t most, HfParts *out, const HfPattern *from, const char *to, size_t n_to,
-                    const char *text, size_t length)
+static void replace_in_parts(size_t most, HfParts *out, const HfPattern *from, const char *to,
+                             size_t n_to, const char *text, size_t length)
 {
     size_t at = 0, start = 0, end;
     bool failed;
@@ -166,7 +166,7 @@ static void from_metaspace(const HfStep *s, size_t most, const HfParts *in, HfPa
         if (!i && s->prepend != HF_NEVER && length >= s->n_content &&
             !memcmp(text, s->content, s->n_content))
             drop = s->n_content;
-        replace(most, out, &mark, " ", 1, text + drop, length - drop);
+        replace_in_parts(most, out, &mark, " ", 1, text + drop, length - drop);
     }
 }
 
@@ -176,7 +176,7 @@ static void from_suffix(const HfStep *s, size_t most, const HfParts *in, HfParts
     for (size_t i = 0; i < in->n; i++) {
         size_t length;
         const char *text = parts_text(in, i, &length);
-        replace(most, out, &suffix, " ", i + 1 < in->n, text, length);
+        replace_in_parts(most, out, &suffix, " ", i + 1 < in->n, text, length);
     }
 }
 
@@ -215,7 +215,7 @@ bool hf_join(const HfSteps *steps, HfParts *parts)
             for (size_t k = 0; k < parts->n; k++) {
                 size_t length;
                 const char *text = parts_text(parts, k, &length);
-                replace(most, &other, &s->pattern, s->content, s->n_content, text, length);
+                replace_in_parts(most, &other, &s->pattern, s->content, s->n_content, text, length);
             }
         }
         HfParts swap = *parts;

@@ -6,19 +6,19 @@
 
 /* ---- unigram ---- */
 
-typedef struct Best {
+typedef struct PieceEnd {
     double score;
     uint32_t length; /* 0: no path ends here */
     int32_t id;      /* -1: unknown */
-} Best;
+} PieceEnd;
 
-static void relax(Best *best, double score, size_t length, int32_t id)
+static void relax_end(PieceEnd *best, double score, size_t length, int32_t id)
 {
     if (!best->length || score > best->score)
-        *best = (Best){score, (uint32_t)length, id};
+        *best = (PieceEnd){score, (uint32_t)length, id};
 }
 
-static void extend(const Hf *hf, const char *text, size_t available, Best *here)
+static void extend_lattice(const Hf *hf, const char *text, size_t available, PieceEnd *here)
 {
     double before = here->score;
     size_t character, node = trie_root(&hf->vocabulary);
@@ -30,11 +30,11 @@ static void extend(const Hf *hf, const char *text, size_t available, Best *here)
             break;
         if (id == TRIE_NOWHERE)
             continue;
-        relax(&here[n], hf->scores[id] + before, n, id);
+        relax_end(&here[n], hf->scores[id] + before, n, id);
         single = single || n == character;
     }
     if (!single)
-        relax(&here[character], hf->unk_score + before, character, -1);
+        relax_end(&here[character], hf->unk_score + before, character, -1);
 }
 
 /* A run of unknown characters is one piece: its bytes, if all have tokens, or one unknown. */
@@ -61,7 +61,8 @@ static void turn_round(TokenIds *ids, size_t first)
     }
 }
 
-static bool put_path(const Hf *hf, const Best *best, const char *text, size_t length, TokenIds *ids)
+static bool put_path(const Hf *hf, const PieceEnd *best, const char *text, size_t length,
+                     TokenIds *ids)
 {
     size_t first = ids->count;
     for (size_t end = length; end > 0;) {
@@ -82,14 +83,14 @@ static bool put_path(const Hf *hf, const Best *best, const char *text, size_t le
 
 bool hf_unigram(const Hf *hf, const char *text, size_t length, TokenIds *ids)
 {
-    Best *best = malloc((length + 1) * sizeof *best);
+    PieceEnd *best = malloc((length + 1) * sizeof *best);
     if (!best)
         return false;
     for (size_t i = 0; i <= length; i++)
         best[i].length = 0;
     best[0].score = 0;
     for (size_t at = 0, size; at < length; at += size) {
-        extend(hf, text + at, length - at, &best[at]);
+        extend_lattice(hf, text + at, length - at, &best[at]);
         uni_decode(text + at, length - at, &size);
     }
     bool ok = put_path(hf, best, text, length, ids);

@@ -19,7 +19,8 @@ static bool strip(const HfStep *s, const char *text, size_t length, TokenText *o
     return token_text_put(out, text + from, end - from);
 }
 
-static bool replace(const HfStep *s, const char *text, size_t length, size_t most, TokenText *out)
+static bool replace_all(const HfStep *s, const char *text, size_t length, size_t most,
+                        TokenText *out)
 {
     size_t at = 0, start = 0, end;
     bool failed;
@@ -83,7 +84,7 @@ static bool is_dropped(uint32_t c)
            c == 0x9F;
 }
 
-static bool is_blank(uint32_t c)
+static bool is_stripped(uint32_t c)
 {
     return c == 9 || c == 0xA || c == 0xC || c == 0xD || c == 0xA0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
@@ -104,8 +105,8 @@ static bool precompiled_absent(const char *text, size_t length, TokenText *out)
             if (at == length)
                 break;
         } else if (!is_dropped(c)) {
-            ok = is_blank(c) ? token_text_put(&plain, " ", 1)
-                             : token_text_put(&plain, text + at, size);
+            ok = is_stripped(c) ? token_text_put(&plain, " ", 1)
+                                : token_text_put(&plain, text + at, size);
         }
     }
     token_text_free(&plain);
@@ -165,7 +166,7 @@ static bool step(const HfStep *s, size_t most, TokenText *text, TokenText *out)
     case HF_LOWER: return uni_put_lower(out, text->data, text->length);
     case HF_STRIP_ACCENTS: return leave_out(uni_is_mark, text->data, text->length, out);
     case HF_STRIP: return strip(s, text->data, text->length, out);
-    case HF_REPLACE: return replace(s, text->data, text->length, most, out);
+    case HF_REPLACE: return replace_all(s, text->data, text->length, most, out);
     case HF_PREPEND:
         return token_text_put(out, s->content, s->n_content) &&
                token_text_put(out, text->data, text->length);

@@ -85,7 +85,7 @@ static bool build_trie(HfReading *r)
     return ok || (!twice && hf_no_memory(r));
 }
 
-static int32_t find(const Hf *hf, const char *text)
+static int32_t find_token(const Hf *hf, const char *text)
 {
     return trie_find(&hf->vocabulary, text, strlen(text));
 }
@@ -95,7 +95,7 @@ static void find_bytes(Hf *hf)
     for (int i = 0; i < 256; i++) {
         char name[8];
         snprintf(name, sizeof name, "<0x%02X>", (unsigned)i);
-        hf->bytes[i] = find(hf, name);
+        hf->bytes[i] = find_token(hf, name);
     }
 }
 
@@ -131,7 +131,7 @@ static bool read_merge(HfReading *r, size_t i, const JsonValue *from)
     const char *names[] = {left, right, made};
     int32_t ids[3];
     for (int k = 0; k < 3; k++) {
-        ids[k] = find(hf, names[k]);
+        ids[k] = find_token(hf, names[k]);
         if (ids[k] < 0)
             return hf_refuse(r, "model.merges[%zu]: '%s' is not in the vocabulary", i, names[k]);
     }
@@ -162,7 +162,7 @@ static bool read_merges(HfReading *r, const JsonValue *list)
 static bool read_unk(HfReading *r, const JsonValue *from)
 {
     const char *unk = hf_string(from, "unk_token", NULL);
-    r->hf->unk = unk ? find(r->hf, unk) : -1;
+    r->hf->unk = unk ? find_token(r->hf, unk) : -1;
     return !unk || r->hf->unk >= 0 ||
            hf_refuse(r, "model.unk_token '%s' is not in the vocabulary", unk);
 }
@@ -203,7 +203,8 @@ static bool read_unigram(HfReading *r, const JsonValue *from, const JsonValue *v
     return !has || hf->unk >= 0 || hf_refuse(r, "model.unk_id is not in the vocabulary");
 }
 
-static bool read_words(HfReading *r, const JsonValue *from, const JsonValue *vocab, bool pieces)
+static bool read_word_model(HfReading *r, const JsonValue *from, const JsonValue *vocab,
+                            bool pieces)
 {
     Hf *hf = r->hf;
     const JsonValue *most = json_member(from, "max_input_chars_per_word");
@@ -237,7 +238,7 @@ bool hf_read_model(HfReading *r, const JsonValue *from)
     else if (scored)
         ok = read_unigram(r, from, vocab);
     else if (!strcmp(type, "WordPiece") || !strcmp(type, "WordLevel"))
-        ok = read_words(r, from, vocab, !strcmp(type, "WordPiece"));
+        ok = read_word_model(r, from, vocab, !strcmp(type, "WordPiece"));
     else
         return hf_refuse(r, "model: the type '%s' is not known", type);
     if (ok)

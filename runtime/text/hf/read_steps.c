@@ -59,7 +59,7 @@ bool hf_flag(const JsonValue *object, const char *key, bool otherwise)
                                                                         : otherwise;
 }
 
-static bool add(HfReading *r, HfSteps *steps, HfStep step)
+static bool append_step(HfReading *r, HfSteps *steps, HfStep step)
 {
     if (step.content)
         step.n_content = strlen(step.content);
@@ -159,7 +159,7 @@ static bool read_precompiled(HfReading *r, const char *place, const JsonValue *f
     if (!hf_only(r, place, from, "type precompiled_charsmap"))
         return false;
     if (!map)
-        return add(r, &r->hf->normalizers, (HfStep){.kind = HF_PRECOMPILED_ABSENT});
+        return append_step(r, &r->hf->normalizers, (HfStep){.kind = HF_PRECOMPILED_ABSENT});
     unsigned char *bytes = arena_alloc(r->arena, strlen(map) + 1);
     if (!bytes)
         return false;
@@ -169,11 +169,11 @@ static bool read_precompiled(HfReading *r, const char *place, const JsonValue *f
                                                (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
     if (n == SIZE_MAX || n < 4 || trie > n - 4)
         return hf_refuse(r, "%s: 'precompiled_charsmap' is damaged", place);
-    return add(r, &r->hf->normalizers,
-               (HfStep){.kind = HF_PRECOMPILED,
-                        .rules = {bytes + 4, trie / 4},
-                        .replacements = (const char *)bytes + 4 + trie,
-                        .n_replacements = n - 4 - trie});
+    return append_step(r, &r->hf->normalizers,
+                       (HfStep){.kind = HF_PRECOMPILED,
+                                .rules = {bytes + 4, trie / 4},
+                                .replacements = (const char *)bytes + 4 + trie,
+                                .n_replacements = n - 4 - trie});
 }
 
 static bool read_bert(HfReading *r, const char *place, const JsonValue *from)
@@ -181,19 +181,19 @@ static bool read_bert(HfReading *r, const char *place, const JsonValue *from)
     bool lower = hf_flag(from, "lowercase", true);
     return hf_only(r, place, from,
                    "type clean_text handle_chinese_chars strip_accents lowercase") &&
-           add(r, &r->hf->normalizers,
-               (HfStep){.kind = HF_BERT,
-                        .clean = hf_flag(from, "clean_text", true),
-                        .ideographs = hf_flag(from, "handle_chinese_chars", true),
-                        .accents = hf_flag(from, "strip_accents", lower),
-                        .lower = lower});
+           append_step(r, &r->hf->normalizers,
+                       (HfStep){.kind = HF_BERT,
+                                .clean = hf_flag(from, "clean_text", true),
+                                .ideographs = hf_flag(from, "handle_chinese_chars", true),
+                                .accents = hf_flag(from, "strip_accents", lower),
+                                .lower = lower});
 }
 
 static bool read_replace(HfReading *r, const char *place, const JsonValue *from, HfSteps *steps)
 {
     HfStep step = {.kind = HF_REPLACE, .content = hf_string(from, "content", "")};
     return hf_only(r, place, from, "type pattern content") &&
-           read_pattern(r, place, from, &step.pattern) && add(r, steps, step);
+           read_pattern(r, place, from, &step.pattern) && append_step(r, steps, step);
 }
 
 bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
@@ -211,21 +211,21 @@ bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
         return read_replace(r, place, from, steps);
     if (!strcmp(type, "Prepend"))
         return hf_only(r, place, from, "type prepend") &&
-               add(r, steps,
-                   (HfStep){.kind = HF_PREPEND, .content = hf_string(from, "prepend", "")});
+               append_step(r, steps,
+                           (HfStep){.kind = HF_PREPEND, .content = hf_string(from, "prepend", "")});
     if (!strcmp(type, "Strip"))
         return hf_only(r, place, from, "type strip_left strip_right") &&
-               add(r, steps,
-                   (HfStep){.kind = HF_STRIP,
-                            .left = hf_flag(from, "strip_left", true),
-                            .right = hf_flag(from, "strip_right", true)});
+               append_step(r, steps,
+                           (HfStep){.kind = HF_STRIP,
+                                    .left = hf_flag(from, "strip_left", true),
+                                    .right = hf_flag(from, "strip_right", true)});
     if (!strcmp(type, "Lowercase") || !strcmp(type, "StripAccents"))
         return hf_only(r, place, from, "type") &&
-               add(r, steps, (HfStep){.kind = *type == 'L' ? HF_LOWER : HF_STRIP_ACCENTS});
+               append_step(r, steps, (HfStep){.kind = *type == 'L' ? HF_LOWER : HF_STRIP_ACCENTS});
     for (int i = 0; i < 4; i++)
         if (!strcmp(type, forms[i]))
             return hf_only(r, place, from, "type") &&
-                   add(r, steps, (HfStep){.kind = HF_FORM, .form = (UniForm)i});
+                   append_step(r, steps, (HfStep){.kind = HF_FORM, .form = (UniForm)i});
     return unknown_type(r, place, type);
 }
 
@@ -264,7 +264,7 @@ static bool read_metaspace(HfReading *r, const char *place, const JsonValue *fro
         return hf_refuse(r, "%s: the prepend_scheme '%s' is not known", place, scheme);
     if (is_splitter && hf_flag(from, "split", true))
         step.pattern = (HfPattern){.literal = mark, .n_literal = strlen(mark)};
-    return add(r, is_splitter ? &r->hf->splitters : &r->hf->decoders, step);
+    return append_step(r, is_splitter ? &r->hf->splitters : &r->hf->decoders, step);
 }
 
 static bool read_byte_level(HfReading *r, const char *place, const JsonValue *from)
@@ -274,17 +274,17 @@ static bool read_byte_level(HfReading *r, const char *place, const JsonValue *fr
     if (!hf_only(r, place, from, "type add_prefix_space trim_offsets use_regex"))
         return false;
     if (hf_flag(from, "add_prefix_space", true))
-        add(r, steps, (HfStep){.kind = HF_SPACE_BEFORE});
+        append_step(r, steps, (HfStep){.kind = HF_SPACE_BEFORE});
     if (hf_flag(from, "use_regex", true) &&
-        (!compile(r, place, GPT2_PATTERN, &gpt2.pattern) || !add(r, steps, gpt2)))
+        (!compile(r, place, GPT2_PATTERN, &gpt2.pattern) || !append_step(r, steps, gpt2)))
         return false;
-    return add(r, steps, (HfStep){.kind = HF_BYTES});
+    return append_step(r, steps, (HfStep){.kind = HF_BYTES});
 }
 
 static bool add_split(HfReading *r, UniIs is, HfBehavior behavior)
 {
-    return add(r, &r->hf->splitters,
-               (HfStep){.kind = HF_SPLIT, .pattern = {.is = is}, .behavior = behavior});
+    return append_step(r, &r->hf->splitters,
+                       (HfStep){.kind = HF_SPLIT, .pattern = {.is = is}, .behavior = behavior});
 }
 
 static bool read_split(HfReading *r, const char *place, const JsonValue *from)
@@ -292,14 +292,15 @@ static bool read_split(HfReading *r, const char *place, const JsonValue *from)
     HfStep step = {.kind = HF_SPLIT, .invert = hf_flag(from, "invert", false)};
     return hf_only(r, place, from, "type pattern behavior invert") &&
            read_behavior(r, place, from, HF_REMOVED, &step.behavior) &&
-           read_pattern(r, place, from, &step.pattern) && add(r, &r->hf->splitters, step);
+           read_pattern(r, place, from, &step.pattern) && append_step(r, &r->hf->splitters, step);
 }
 
-static bool read_words(HfReading *r, const char *place, const JsonValue *from)
+static bool read_whitespace(HfReading *r, const char *place, const JsonValue *from)
 {
     HfStep step = {.kind = HF_SPLIT, .invert = true, .behavior = HF_REMOVED};
     return hf_only(r, place, from, "type") &&
-           compile(r, place, WHITESPACE_PATTERN, &step.pattern) && add(r, &r->hf->splitters, step);
+           compile(r, place, WHITESPACE_PATTERN, &step.pattern) &&
+           append_step(r, &r->hf->splitters, step);
 }
 
 bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from)
@@ -315,7 +316,7 @@ bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from)
     if (!strcmp(type, "Split"))
         return read_split(r, place, from);
     if (!strcmp(type, "Whitespace"))
-        return read_words(r, place, from);
+        return read_whitespace(r, place, from);
     if (!strcmp(type, "WhitespaceSplit"))
         return hf_only(r, place, from, "type") && add_split(r, uni_is_space, HF_REMOVED);
     if (!strcmp(type, "Digits"))
@@ -349,30 +350,31 @@ bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
         return read_each(r, place, from, "decoders", hf_read_decoder);
     if (!strcmp(type, "ByteLevel"))
         return hf_only(r, place, from, "type add_prefix_space trim_offsets use_regex") &&
-               add(r, steps, (HfStep){.kind = HF_FROM_BYTES});
+               append_step(r, steps, (HfStep){.kind = HF_FROM_BYTES});
     if (!strcmp(type, "Metaspace"))
         return read_metaspace(r, place, from, HF_FROM_METASPACE);
     if (!strcmp(type, "Replace"))
         return read_replace(r, place, from, steps);
     if (!strcmp(type, "ByteFallback") || !strcmp(type, "Fuse"))
         return hf_only(r, place, from, "type") &&
-               add(r, steps, (HfStep){.kind = *type == 'F' ? HF_FUSE : HF_FROM_FALLBACK});
+               append_step(r, steps, (HfStep){.kind = *type == 'F' ? HF_FUSE : HF_FROM_FALLBACK});
     if (!strcmp(type, "WordPiece"))
         return hf_only(r, place, from, "type prefix cleanup") &&
-               add(r, steps,
-                   (HfStep){.kind = HF_FROM_WORDPIECE,
-                            .content = hf_string(from, "prefix", "##"),
-                            .cleanup = hf_flag(from, "cleanup", true)});
+               append_step(r, steps,
+                           (HfStep){.kind = HF_FROM_WORDPIECE,
+                                    .content = hf_string(from, "prefix", "##"),
+                                    .cleanup = hf_flag(from, "cleanup", true)});
     if (!strcmp(type, "BPEDecoder"))
         return hf_only(r, place, from, "type suffix") &&
-               add(r, steps,
+               append_step(
+                   r, steps,
                    (HfStep){.kind = HF_FROM_SUFFIX, .content = hf_string(from, "suffix", "</w>")});
     if (!strcmp(type, "Strip"))
         return hf_only(r, place, from, "type content start stop") &&
-               add(r, steps,
-                   (HfStep){.kind = HF_STRIP_CONTENT,
-                            .content = hf_string(from, "content", " "),
-                            .from_start = whole_number(from, "start"),
-                            .from_end = whole_number(from, "stop")});
+               append_step(r, steps,
+                           (HfStep){.kind = HF_STRIP_CONTENT,
+                                    .content = hf_string(from, "content", " "),
+                                    .from_start = whole_number(from, "start"),
+                                    .from_end = whole_number(from, "stop")});
     return unknown_type(r, place, type);
 }

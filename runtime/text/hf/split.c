@@ -56,7 +56,7 @@ static void let_go(Cutter *c)
     c->n_held = 0;
 }
 
-static void take(Cutter *c, const char *piece, size_t length, bool is_match)
+static void take_match(Cutter *c, const char *piece, size_t length, bool is_match)
 {
     bool joins = false;
     if (!length)
@@ -82,17 +82,17 @@ static void take(Cutter *c, const char *piece, size_t length, bool is_match)
     c->was_match = is_match;
 }
 
-static void split(const HfStep *s, const char *text, size_t length, bool first, HfParts *out)
+static void split_part(const HfStep *s, const char *text, size_t length, bool first, HfParts *out)
 {
     Cutter c = {.step = s, .out = out, .held = text, .first = first};
     size_t at = 0, start = 0, end;
     bool failed;
     for (; pattern_next(&s->pattern, text, length, &start, &end, &failed); start = at = end) {
-        take(&c, text + at, start - at, s->invert);
-        take(&c, text + start, end - start, !s->invert);
+        take_match(&c, text + at, start - at, s->invert);
+        take_match(&c, text + start, end - start, !s->invert);
     }
     out->failed = out->failed || failed;
-    take(&c, text + at, length - at, s->invert);
+    take_match(&c, text + at, length - at, s->invert);
     let_go(&c);
 }
 
@@ -111,18 +111,18 @@ static void metaspace(const HfStep *s, const char *text, size_t length, bool fir
     if (out->failed)
         return;
     if (s->pattern.literal) {
-        split(s, scratch->text.data, scratch->text.length, first, out);
+        split_part(s, scratch->text.data, scratch->text.length, first, out);
         return;
     }
     parts_put(out, scratch->text.data, scratch->text.length);
     parts_end(out, -1, first);
 }
 
-static void cut(const HfStep *s, const char *text, size_t length, HfPart part, HfParts *scratch,
-                HfParts *out)
+static void cut_part(const HfStep *s, const char *text, size_t length, HfPart part,
+                     HfParts *scratch, HfParts *out)
 {
     switch (s->kind) {
-    case HF_SPLIT: split(s, text, length, part.first, out); return;
+    case HF_SPLIT: split_part(s, text, length, part.first, out); return;
     case HF_METASPACE: metaspace(s, text, length, part.first, scratch, out); return;
     case HF_BYTES: put_bytes(out, text, length); break;
     default:
@@ -148,7 +148,7 @@ bool hf_split(const HfSteps *steps, HfParts *parts)
                 parts_put(&other, text, length);
                 parts_end(&other, part.id, part.first);
             } else {
-                cut(s, text, length, part, &scratch, &other);
+                cut_part(s, text, length, part, &scratch, &other);
             }
             other.failed = other.failed || !hf_is_short(other.text.length, most);
         }

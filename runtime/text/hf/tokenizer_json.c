@@ -63,7 +63,7 @@ static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t l
 
 /* ---- encoding ---- */
 
-static bool put_part(const Hf *hf, const char *text, size_t length, TokenIds *ids)
+static bool put_part_ids(const Hf *hf, const char *text, size_t length, TokenIds *ids)
 {
     switch (hf->model) {
     case HF_BPE: return hf_bpe(hf, text, length, ids);
@@ -95,7 +95,7 @@ static void normalize_parts(const Hf *hf, const HfParts *in, bool plain, HfParts
     token_text_free(&normal);
 }
 
-static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+static bool hf_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
     const Hf *hf = tokenizer->own;
     TokenText valid = {0};
@@ -109,7 +109,8 @@ static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, 
     for (size_t i = 0; ok && i < parts.n; i++) {
         size_t n;
         const char *part = parts_text(&parts, i, &n);
-        ok = parts.at[i].id >= 0 ? token_ids_push(ids, parts.at[i].id) : put_part(hf, part, n, ids);
+        ok = parts.at[i].id >= 0 ? token_ids_push(ids, parts.at[i].id)
+                                 : put_part_ids(hf, part, n, ids);
     }
     token_text_free(&valid);
     parts_free(&raw);
@@ -120,7 +121,7 @@ static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, 
 /* ---- decoding ---- */
 
 /* Ends of words that no decoder turned into blanks, as published CLIP files have them. */
-static bool put_words(const Hf *hf, const TokenText *from, TokenText *text)
+static bool put_plain_words(const Hf *hf, const TokenText *from, TokenText *text)
 {
     HfPattern end_of_word = {.literal = hf->suffix, .n_literal = strlen(hf->suffix)};
     HfStep words[] = {{.kind = HF_REPLACE, .pattern = end_of_word, .content = " ", .n_content = 1},
@@ -146,7 +147,7 @@ static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, Tok
         parts_put(&parts, hf->tokens[ids[i]].text, hf->tokens[ids[i]].length);
         parts_end(&parts, -1, false);
     }
-    bool ok = hf_join(&hf->decoders, &parts) && put_words(hf, &parts.text, text);
+    bool ok = hf_join(&hf->decoders, &parts) && put_plain_words(hf, &parts.text, text);
     parts_free(&parts);
     return ok;
 }
@@ -158,7 +159,7 @@ static const char *piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
     return hf->tokens[id].text ? hf->tokens[id].text : "";
 }
 
-static int32_t find(const Tokenizer *tokenizer, const char *text, size_t length)
+static int32_t hf_find(const Tokenizer *tokenizer, const char *text, size_t length)
 {
     const Hf *hf = tokenizer->own;
     for (size_t i = 0; i < hf->n_added; i++)
@@ -180,9 +181,9 @@ static void close_hf(Hf *hf)
     close_steps(&hf->decoders);
 }
 
-static void close(Tokenizer *tokenizer) { close_hf((Hf *)tokenizer->own); }
+static void hf_close(Tokenizer *tokenizer) { close_hf((Hf *)tokenizer->own); }
 
-static const TokenizerKind hugging_face = {encode, decode, piece, find, close};
+static const TokenizerKind hugging_face = {hf_encode, decode, piece, hf_find, hf_close};
 
 /* ---- reading ---- */
 
@@ -275,7 +276,7 @@ static bool read_optional(HfReading *r, const JsonValue *file, const char *key, 
     return !from || from->kind == JV_NULL || read(r, key, from);
 }
 
-static bool read_file(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
+static bool read_tokenizer(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
 {
     const JsonValue *model = json_member(file, "model"),
                     *frame = json_member(file, "post_processor"),
@@ -308,7 +309,7 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
     tokenizer_begin(size);
     *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
     const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
-    bool ok = file && read_file(&r, file, t);
+    bool ok = file && read_tokenizer(&r, file, t);
     if (r.no_memory || arena_failed(r.arena)) {
         tokenizer_free(t);
         return NULL;
@@ -331,4 +332,28 @@ Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **pr
     Tokenizer *t = arena ? tokenizer_json(arena, bytes, size, &unused) : NULL;
     arena_free(arena);
     return t;
+}
+
+static const char *steps_need(const HfSteps *steps)
+{
+    for (size_t i = 0; i < steps->n; i++) {
+        const HfStep *step = &steps->at[i];
+        if (step->pattern.regex)
+            return "regular expressions";
+        if (step->kind == HF_FORM && step->form != UNI_NFD)
+            return "normal forms other than NFD";
+        if (step->kind == HF_PRECOMPILED || step->kind == HF_PRECOMPILED_ABSENT)
+            return "precompiled maps of characters";
+    }
+    return NULL;
+}
+
+const char *tokenizer_json_needs(const Tokenizer *tokenizer)
+{
+    const Hf *hf = tokenizer->own;
+    const HfSteps *const all[] = {&hf->normalizers, &hf->splitters, &hf->decoders};
+    const char *needs = NULL;
+    for (int i = 0; !needs && i < 3; i++)
+        needs = steps_need(all[i]);
+    return needs;
 }

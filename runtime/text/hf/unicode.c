@@ -1,25 +1,37 @@
-/* Characters, by utf8proc: the one file that sees it. */
-#include "runtime/text/hf/unicode.h"
+/* Characters: UTF-8, and properties by their categories. */
+#include "runtime/text/hf/characters.h"
 
 #include "base/text.h"
 
-#include <stdlib.h>
-#include <utf8proc.h>
-
 uint32_t uni_decode(const char *text, size_t length, size_t *size)
 {
-    utf8proc_int32_t character;
-    utf8proc_ssize_t n =
-        utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, &character);
-    *size = n > 0 ? (size_t)n : 1;
-    return n > 0 ? (uint32_t)character : 0xFFFD;
+    const unsigned char *t = (const unsigned char *)text;
+    *size = utf8_length(text, length);
+    switch (*size) {
+    case 1: return t[0];
+    case 2: return (t[0] & 0x1Fu) << 6 | (t[1] & 0x3Fu);
+    case 3: return (t[0] & 0x0Fu) << 12 | (t[1] & 0x3Fu) << 6 | (t[2] & 0x3Fu);
+    case 4:
+        return (t[0] & 0x07u) << 18 | (t[1] & 0x3Fu) << 12 | (t[2] & 0x3Fu) << 6 | (t[3] & 0x3Fu);
+    default: *size = 1; return 0xFFFD;
+    }
 }
 
-bool uni_put(TokenText *out, uint32_t character)
+bool uni_put(TokenText *out, uint32_t c)
 {
-    utf8proc_uint8_t bytes[4];
-    utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)character, bytes);
-    return token_text_put(out, (const char *)bytes, n > 0 ? (size_t)n : 0);
+    char bytes[4];
+    size_t n = 0;
+    if (c < 0x80)
+        bytes[n++] = (char)c;
+    else if (c < 0x800)
+        bytes[n++] = (char)(0xC0 | c >> 6);
+    else if (c < 0x10000)
+        bytes[n++] = (char)(0xE0 | c >> 12);
+    else
+        bytes[n++] = (char)(0xF0 | c >> 18);
+    for (int shift = c < 0x80 ? -1 : c < 0x800 ? 0 : c < 0x10000 ? 6 : 12; shift >= 0; shift -= 6)
+        bytes[n++] = (char)(0x80 | (c >> shift & 0x3F));
+    return token_text_put(out, bytes, n);
 }
 
 bool uni_put_valid(TokenText *out, const char *text, size_t length)
@@ -69,11 +81,6 @@ bool uni_put_lossy(TokenText *out, const char *text, size_t length)
 
 /* ---- properties ---- */
 
-static utf8proc_category_t category(uint32_t character)
-{
-    return utf8proc_category((utf8proc_int32_t)character);
-}
-
 bool uni_is_space(uint32_t c)
 {
     return (c >= 9 && c <= 13) || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 ||
@@ -83,39 +90,38 @@ bool uni_is_space(uint32_t c)
 
 bool uni_is_mark(uint32_t c)
 {
-    utf8proc_category_t is = category(c);
-    return is == UTF8PROC_CATEGORY_MN || is == UTF8PROC_CATEGORY_MC || is == UTF8PROC_CATEGORY_ME;
+    CharCategory is = char_category(c);
+    return is == CHAR_MN || is == CHAR_MC || is == CHAR_ME;
 }
 
-bool uni_is_nonspacing(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+bool uni_is_nonspacing(uint32_t c) { return char_category(c) == CHAR_MN; }
 
 bool uni_is_punctuation(uint32_t c)
 {
     bool ascii = (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
                  (c >= 123 && c <= 126);
-    utf8proc_category_t is = category(c);
-    return ascii || (is >= UTF8PROC_CATEGORY_PC && is <= UTF8PROC_CATEGORY_PO);
+    CharCategory is = char_category(c);
+    return ascii || (is >= CHAR_PC && is <= CHAR_PO);
 }
 
 bool uni_is_number(uint32_t c)
 {
-    utf8proc_category_t is = category(c);
-    return is >= UTF8PROC_CATEGORY_ND && is <= UTF8PROC_CATEGORY_NO;
+    CharCategory is = char_category(c);
+    return is >= CHAR_ND && is <= CHAR_NO;
 }
 
 bool uni_is_word(uint32_t c)
 {
-    utf8proc_category_t is = category(c);
-    return uni_is_mark(c) || (is >= UTF8PROC_CATEGORY_LU && is <= UTF8PROC_CATEGORY_LO) ||
-           is == UTF8PROC_CATEGORY_ND || is == UTF8PROC_CATEGORY_NL || is == UTF8PROC_CATEGORY_PC;
+    CharCategory is = char_category(c);
+    return uni_is_mark(c) || (is >= CHAR_LU && is <= CHAR_LO) || is == CHAR_ND || is == CHAR_NL ||
+           is == CHAR_PC;
 }
 
 bool uni_is_control(uint32_t c)
 {
-    utf8proc_category_t is = category(c);
+    CharCategory is = char_category(c);
     return c != '\t' && c != '\n' && c != '\r' &&
-           (is == UTF8PROC_CATEGORY_CC || is == UTF8PROC_CATEGORY_CF ||
-            is == UTF8PROC_CATEGORY_CO || is == UTF8PROC_CATEGORY_CS);
+           (is == CHAR_CC || is == CHAR_CF || is == CHAR_CO || is == CHAR_CS);
 }
 
 bool uni_is_ideograph(uint32_t c)
@@ -126,47 +132,14 @@ bool uni_is_ideograph(uint32_t c)
            (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/* ---- forms ---- */
-
-bool uni_put_form(TokenText *out, const char *text, size_t length, UniForm form)
-{
-    static const int options[] = {
-        [UNI_NFC] = UTF8PROC_STABLE | UTF8PROC_COMPOSE,
-        [UNI_NFD] = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE,
-        [UNI_NFKC] = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT,
-        [UNI_NFKD] = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT,
-    };
-    utf8proc_uint8_t *made = NULL;
-    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length,
-                                      &made, (utf8proc_option_t)options[form]);
-    bool ok = n >= 0 && token_text_put(out, (const char *)made, (size_t)n);
-    free(made);
-    return ok;
-}
-
 bool uni_put_lower(TokenText *out, const char *text, size_t length)
 {
     for (size_t at = 0, size; at < length; at += size) {
         uint32_t c = uni_decode(text + at, length - at, &size);
         /* the one character whose small form is two */
-        bool ok = c == 0x130 ? token_text_put(out, "i\xcc\x87", 3)
-                             : uni_put(out, (uint32_t)utf8proc_tolower((utf8proc_int32_t)c));
+        bool ok = c == 0x130 ? token_text_put(out, "i\xcc\x87", 3) : uni_put(out, char_lower(c));
         if (!ok)
             return false;
     }
     return true;
-}
-
-size_t uni_grapheme(const char *text, size_t length)
-{
-    size_t at, size;
-    utf8proc_int32_t state = 0;
-    uint32_t before = uni_decode(text, length, &at);
-    for (; at < length; at += size) {
-        uint32_t c = uni_decode(text + at, length - at, &size);
-        if (utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)c, &state))
-            break;
-        before = c;
-    }
-    return at;
 }
