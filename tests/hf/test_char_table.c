@@ -63,9 +63,10 @@ static void each_decomposition(void **state)
 static void marks_in_any_order(void **state)
 {
     (void)state;
-    static const uint32_t letters[] = {'a',    0x301,  0x323,  0x327,  0x345,  0x5B0,  0x651,   0x1EA5,
-                                       0x1F82, 0x3099, 0xAC01, 0x302E, 0x94D,  0x1D165, 0x1D16E, 0xE9,
-                                       0x340,  0x2F868, 0x20D0, 0xFB2C, ' ',    0x4E00, 0x11131, 0x315};
+    static const uint32_t letters[] = {'a',    0x301,   0x323,   0x327,  0x345,   0x5B0,
+                                       0x651,  0x1EA5,  0x1F82,  0x3099, 0xAC01,  0x302E,
+                                       0x94D,  0x1D165, 0x1D16E, 0xE9,   0x340,   0x2F868,
+                                       0x20D0, 0xFB2C,  ' ',     0x4E00, 0x11131, 0x315};
     enum { LETTERS = sizeof letters / sizeof *letters, TEXTS = 20000, LENGTH = 9 };
     uint32_t random = 1;
     for (int i = 0; i < TEXTS; i++) {

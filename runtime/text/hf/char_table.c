@@ -33,8 +33,7 @@ static int64_t last_entry(const uint32_t *entries, uint32_t n, int step, int shi
 
 static uint32_t find_run(const CharTable *table, CharPart part, int bits, uint32_t character)
 {
-    const int64_t i =
-        last_entry(table->parts[part], table->counts[part], 1, bits, character);
+    const int64_t i = last_entry(table->parts[part], table->counts[part], 1, bits, character);
     return i < 0 ? 0 : table->parts[part][i] & ((1u << bits) - 1);
 }
 
