@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
+#include "driver/exchange/import_ctranslate2.h"
 #include "driver/exchange/import_gguf.h"
 #include "driver/exchange/import_marian.h"
 #include "driver/exchange/import_sentences.h"
@@ -33,8 +34,9 @@ typedef struct Import {
     const ImportOptions *options; /* `run`: the folder that becomes the run */
     const char *folder;           /* with config.json and the tokenizer; absolute */
     const char *weights;          /* the folder or file that the run links to or copies; absolute */
-    const char *origin;           /* the folder, or the file or Marian's folder that became it */
-    const char *quant;            /* in what the weights are computed (RunRecord.quantised) */
+    const char *origin;      /* the folder, or the file or other program's folder that became it */
+    const char *origin_file; /* of that folder: what the model is in */
+    const char *quant;       /* in what the weights are computed (RunRecord.quantised) */
     ImportConfig config;
     Vocabulary *vocab;
     TextList tokens;
@@ -106,7 +108,7 @@ static bool write_model(Import *m)
              text_visible_name(m->job->arena, file_name(m->origin)),
              !is_folder               ? ""
              : m->origin == m->folder ? "/config.json"
-                                      : "/*.npz",
+                                      : m->origin_file,
              model_name(m), m->config.model->files[0]);
     bool ok = import_config_model(m->job, &m->config, m->vocab, &text) &&
               (!import_sentences_is(m->job, m->folder) ||
@@ -402,6 +404,12 @@ static bool convert_marian(Import *m)
     return import_marian(m->job, m->origin, m->folder);
 }
 
+static bool convert_ctranslate2(Import *m)
+{
+    m->weights = m->folder;
+    return import_ctranslate2(m->job, m->origin, m->folder);
+}
+
 static bool convert_gguf(Import *m) { return import_gguf(m->job, m->origin, m->folder, &m->quant); }
 
 static const char *absolute(Job *job, const char *path)
@@ -451,10 +459,12 @@ bool import_model_of(Job *job, const ImportOptions *options)
     if (options->config)
         return job_error(job, "--config is for a file of weights, and %s is a folder",
                          options->source);
-    if (!import_marian_is(job, m.folder))
+    const bool is_marian = import_marian_is(job, m.folder);
+    if (!is_marian && !import_ctranslate2_is(job, m.folder))
         return import_published(&m);
     ImportOptions copied = *options;
     copied.copy = true;
     m.options = &copied;
-    return import_converted(&m, convert_marian);
+    m.origin_file = is_marian ? "/*.npz" : "/model.bin";
+    return import_converted(&m, is_marian ? convert_marian : convert_ctranslate2);
 }

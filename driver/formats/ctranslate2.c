@@ -88,25 +88,24 @@ static bool read_alias(SpecReader *r)
     return true;
 }
 
-/* Gives a matrix of int8 its scales: an element is its integer over the scale of its row. */
+/* Gives a matrix of integers its scales: an element is its integer over the scale of its row, or,
+ * of int16, of the whole matrix (LayerSpec._quantize). */
 static bool scale_rows(SpecReader *r, StTensor *tensor)
 {
     const StTensor *scale = find(r, arena_printf(r->list.arena, "%s_scale", tensor->stored));
-    if (tensor->type == ST_I16 && scale)
-        return tensor_list_refuse(
-            &r->list, tensor->name,
-            "it is quantised to 16 bits, which is not read: convert the model "
-            "to float32 or int8");
-    if (tensor->type != ST_I8 || !scale || tensor->rank != 2)
+    if ((tensor->type != ST_I8 && tensor->type != ST_I16) || !scale || tensor->rank != 2)
         return true;
-    const int64_t rows = tensor->dims[0];
-    if (scale->type != ST_F32 || scale->count != rows)
-        return tensor_list_refuse(&r->list, tensor->name, "its scales are not one a row");
-    float *factors = ARENA_ARRAY(r->list.arena, float, rows + 1);
-    for (int64_t i = 0; i < rows; i++)
+    const bool is_byte = tensor->type == ST_I8;
+    const int64_t n = is_byte ? tensor->dims[0] : 1;
+    if (scale->type != ST_F32 || scale->count != n)
+        return tensor_list_refuse(&r->list, tensor->name,
+                                  is_byte ? "its scales are not one a row"
+                                          : "its scale is not one number");
+    float *factors = ARENA_ARRAY(r->list.arena, float, n + 1);
+    for (int64_t i = 0; i < n; i++)
         factors[i] = 1 / (float)st_value(scale, i);
     tensor->scales = (StScales){.data = factors,
-                                .bits = 8,
+                                .bits = is_byte ? 8 : 16,
                                 .axis = 1,
                                 .n = tensor->dims[1],
                                 .inner = 1,

@@ -163,7 +163,7 @@ static const Format formats[] = {
      ".gguf"},
     {"a model of llama.cpp from before GGUF", NULL,
      "take a GGUF of the model, or the published folder that it was made from", is_ggml, ".ggml"},
-    {"a model of CTranslate2", ctranslate2_parse, NULL, is_ctranslate2, NULL},
+    {FORMAT_CTRANSLATE2, ctranslate2_parse, NULL, is_ctranslate2, NULL},
     {"a file of HDF5, as Keras writes", NULL, "write its tensors as safetensors first", is_hdf5,
      ".h5"},
     {"a file of gzip", NULL, UNPACK, is_gzip, ".gz"},

@@ -23,6 +23,9 @@ typedef struct Format {
     const char *ending;
 } Format;
 
+/* The name of a format that import knows more of. */
+#define FORMAT_CTRANSLATE2 "a model of CTranslate2"
+
 /* The format of a file's bytes, or else of its name; NULL: it is of none that is known. */
 const Format *format_of(const char *path, const void *bytes, uint64_t size);
 /* Maps a file of any format that is read; st_close unmaps. NULL after an error: the file cannot be

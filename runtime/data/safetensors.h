@@ -29,7 +29,7 @@ typedef enum StType {
  *   n, inner  elements along it; from one of them to the next
  *   run       elements of a run; the last of an axis may be shorter
  * bits of an integer: 8 with a sign; 4, two of the axis a byte, the lower half first, plus 8,
- *             or without a sign where there are minima
+ *             or without a sign where there are minima; 16 with a sign, all with one scale
  *   data      NULL: elements are as they are
  *   minima    of f16; NULL: there are none */
 typedef struct StScales {

@@ -46,11 +46,26 @@ static float value_in(const StScales *s, uint8_t byte, bool upper, int64_t run)
     return scaled + half_to_float(minimum);
 }
 
+/* n elements of 16 bits, which have one scale. */
+static void scaled_words(const StTensor *tensor, int64_t i, int64_t n, float *out)
+{
+    const float scale = scale_at(&tensor->scales, 0);
+    for (int64_t k = 0; k < n; k++) {
+        int16_t item;
+        memcpy(&item, (const char *)tensor->data + (size_t)(i + k) * sizeof item, sizeof item);
+        out[k] = scale * (float)item;
+    }
+}
+
 /* n elements of a quantised tensor from the i-th on: of a run, which lie beside each other; where
  * runs do, of one place of the axis. */
 static void scaled_values(const StTensor *tensor, int64_t i, int64_t n, float *out)
 {
     const StScales *s = &tensor->scales;
+    if (s->bits == 16) {
+        scaled_words(tensor, tensor->first + i, n, out);
+        return;
+    }
     const uint8_t *data = tensor->data;
     const int64_t runs = s->n / s->run + (s->n % s->run != 0), halves = s->bits == 4 ? 2 : 1;
     for (int64_t k = 0, count; k < n; k += count) {
