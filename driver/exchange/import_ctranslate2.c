@@ -115,9 +115,9 @@ static int64_t count_layers(const SpecImport *m, const char *side)
 {
     int64_t n = 0;
     while (n < MOST_LAYERS &&
-           st_find(m->file, arena_printf(m->job->arena,
-                                         "%s/layer_%" PRId64 "/self_attention/linear_0/weight",
-                                         side, n)))
+           st_find(m->file,
+                   arena_printf(m->job->arena,
+                                "%s/layer_%" PRId64 "/self_attention/linear_0/weight", side, n)))
         n++;
     return n;
 }
@@ -128,8 +128,7 @@ static bool read_sizes(SpecImport *m)
     if (!table)
         return false;
     if (table->rank != 2 || table->dims[0] != (int64_t)m->tokens.count)
-        return job_error(m->job,
-                         "%s: '%s' is %s, but the vocabulary has %zu tokens", m->file->path,
+        return job_error(m->job, "%s: '%s' is %s, but the vocabulary has %zu tokens", m->file->path,
                          table->name, text_list(m->job->arena, table->dims, table->rank),
                          m->tokens.count);
     m->d_model = table->dims[1];
@@ -159,8 +158,7 @@ static bool read_list(SpecImport *m, const char *path, TextList *tokens)
     if (!source || !text_ends(path, ".json"))
         return source && add_lines(m, source, tokens);
     const char *problem = "";
-    const JsonValue *list =
-        json_read(m->job->arena, source->text, source->length, &problem);
+    const JsonValue *list = json_read(m->job->arena, source->text, source->length, &problem);
     bool ok = list && list->kind == JV_LIST;
     for (size_t i = 0; ok && i < list->n; i++) {
         ok = list->items[i].kind == JV_STRING;
@@ -176,8 +174,8 @@ static bool read_named(SpecImport *m, const char *name, TextList *tokens)
     static const char *const endings[] = {"json", "txt"};
     *tokens = (TextList){0};
     for (int i = 0; i < 2; i++) {
-        const char *path =
-            file_in(m->job->arena, m->folder, arena_printf(m->job->arena, "%s.%s", name, endings[i]));
+        const char *path = file_in(m->job->arena, m->folder,
+                                   arena_printf(m->job->arena, "%s.%s", name, endings[i]));
         if (file_exists(path))
             return read_list(m, path, tokens);
     }
@@ -206,8 +204,9 @@ static bool read_tokens(SpecImport *m)
             same = !strcmp(source.data[i], m->tokens.data[i]);
     }
     if (!same)
-        return job_error(m->job, "%s has another vocabulary on each side: models/marian.tfg has one "
-                                 "for both",
+        return job_error(m->job,
+                         "%s has another vocabulary on each side: models/marian.tfg has one "
+                         "for both",
                          m->folder);
     const char *end = named_token(m, "eos_token", "</s>");
     Map seen;
@@ -276,7 +275,8 @@ static bool write_config(SpecImport *m)
         number_of(m, "decoder/activation", 0) != activation)
         return job_error(m->job, "%s: its activation, number %g, is not known to models/marian.tfg",
                          m->file->path, activation);
-    if (!(heads >= 1 && heads <= (double)m->d_model) || number_of(m, "decoder/num_heads", 8) != heads)
+    if (!(heads >= 1 && heads <= (double)m->d_model) ||
+        number_of(m, "decoder/num_heads", 8) != heads)
         return job_error(m->job, "%s: '%s' is no number of heads for both sides", m->file->path,
                          "encoder/num_heads");
     Text text = {0};
@@ -321,8 +321,7 @@ static bool put_tensor(SpecImport *m, const char *name, const char *variable, in
         return false;
     if (from->rank != rank || from->dims[0] % parts)
         return job_error(m->job, "%s: the variable '%s' is %s, which is no shape of it",
-                         m->file->path, variable,
-                         text_list(m->job->arena, from->dims, from->rank));
+                         m->file->path, variable, text_list(m->job->arena, from->dims, from->rank));
     const int64_t n = from->count / parts, first = n * part;
     StTensor tensor = {.name = name, .type = ST_F32, .rank = from->rank};
     memcpy(tensor.dims, from->dims, sizeof from->dims);
@@ -384,7 +383,8 @@ static bool put_layer(SpecImport *m, const char *side, int64_t layer, const Spec
 /* One table is embedding of both sides and output. */
 static bool check_tied(SpecImport *m)
 {
-    static const char *const others[] = {"encoder/embeddings_0/weight", "decoder/projection/weight"};
+    static const char *const others[] = {"encoder/embeddings_0/weight",
+                                         "decoder/projection/weight"};
     const StTensor *table = need_variable(m, "decoder/embeddings/weight");
     for (int i = 0; i < 2; i++) {
         const StTensor *other = need_variable(m, others[i]);
@@ -392,8 +392,9 @@ static bool check_tied(SpecImport *m)
             return false;
         if (other->bytes != table->bytes ||
             (other->data != table->data && memcmp(other->data, table->data, table->bytes)))
-            return job_error(m->job, "%s: '%s' is another table than '%s': models/marian.tfg has "
-                                     "one for both",
+            return job_error(m->job,
+                             "%s: '%s' is another table than '%s': models/marian.tfg has "
+                             "one for both",
                              m->file->path, others[i], table->name);
     }
     return true;
