@@ -337,8 +337,8 @@ static bool put_tensor(SpecImport *m, const char *name, const char *variable, in
     return true;
 }
 
-/* SpecPart: a layer of the specification, and Hugging Face's. Those with the same `theirs` are parts
- * of it, one after the other. */
+/* SpecPart: a layer of the specification, and Hugging Face's. Those with the same `theirs` are
+ * parts of it, one after the other. */
 typedef struct SpecPart {
     const char *theirs, *published;
     int part, parts;

@@ -1,5 +1,5 @@
-/* Converts a folder of CTranslate2's (model.bin, config.json, vocabularies) with a model of Marian's
- * kind to a published folder, which tfc import reads. */
+/* Converts a folder of CTranslate2's (model.bin, config.json, vocabularies) with a model of
+ * Marian's kind to a published folder, which tfc import reads. */
 #ifndef DRIVER_EXCHANGE_IMPORT_CTRANSLATE2_H
 #define DRIVER_EXCHANGE_IMPORT_CTRANSLATE2_H
 
