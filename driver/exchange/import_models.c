@@ -38,6 +38,8 @@ static const ImportModel models[] = {
 };
 enum { N_MODELS = sizeof models / sizeof models[0] };
 
+const ImportModel *import_model_at(int i) { return i < N_MODELS ? &models[i] : NULL; }
+
 static bool has_name(const TextList *names, const char *name)
 {
     for (size_t i = 0; i < names->count; i++)

@@ -58,6 +58,7 @@ typedef struct ImportModel {
     const char *head;
     bool vectors;
 } ImportModel;
+const ImportModel *import_model_at(int i); /* of all, from 0 on; NULL: there are no more */
 /* The first model of a model_type whose head is among the names of the weights' tensors, or which
  * needs none; `vectors`: the first that makes vectors. NULL after an error, which lists the known
  * types. */

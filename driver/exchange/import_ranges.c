@@ -27,7 +27,7 @@ static const ImportRange ranges[] = {
      " rotary_base window_base position_base rope_factor rope_low rope_high rope_fast rope_slow "
      "query_scale "},
     {RANGE_REAL, 0, 1e15, "a number from 0 to 1e15", " rope_scale score_cap logit_cap "},
-    {RANGE_TRUTH, 0, 0, "true or false", " tied scaled biased output_biased "},
+    {RANGE_TRUTH, 0, 0, "true or false", " tied scaled scaled_output biased output_biased "},
     {RANGE_STRING, 0, 0, "a string", " rope_type "},
 };
 enum { N_RANGES = sizeof ranges / sizeof *ranges };
@@ -41,6 +41,8 @@ static const ImportRange *find_range(const char *name)
                 return &ranges[i];
     return NULL;
 }
+
+bool import_range_is_known(const char *name) { return find_range(name) != NULL; }
 
 bool import_range_has(const char *name, const JsonValue *value, const char **expected)
 {

@@ -2,6 +2,7 @@
  * are those of its save_pretrained) means the model that the older one beside it means. */
 #define _GNU_SOURCE
 #include "driver/exchange/import_config.h"
+#include "driver/exchange/import_ranges.h"
 
 #include "base/file.h"
 
@@ -92,9 +93,25 @@ static void test_newer_files(void **state)
     }
 }
 
+/* Every const that a config.json sets has a range. */
+static void test_ranges(void **state)
+{
+    (void)state;
+    int n = 0;
+    for (int i = 0; import_model_at(i); i++)
+        for (const ImportRow *row = import_model_at(i)->rows; row->key; row++)
+            if (row->kind == IMPORT_CONST) {
+                n++;
+                if (!import_range_is_known(row->to))
+                    fail_msg("%s: the const %s has no range", import_model_at(i)->type, row->to);
+            }
+    assert_true(n > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranges),
         cmocka_unit_test_setup_teardown(test_newer_files, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
