@@ -115,6 +115,18 @@ static TfcTextInput target_input(const Artifact *a)
                           .mask = -1};
 }
 
+/* Whether what is predicted of positions is of the text's, and not along another dimension. */
+static bool lies_along_text(const Predictor *p)
+{
+    const int side = p->kind == CORPUS_LINES     ? SIDE_TARGET
+                     : p->kind != CORPUS_RECORDS ? SIDE_SOURCE
+                                                 : p->columns.specs[0].side;
+    for (int i = 0; i < p->n; i++)
+        if (p->all[i].side >= 0 && p->all[i].side != side)
+            return false;
+    return true;
+}
+
 bool compile_text_input(const Artifact *a, TfcTextInput *out)
 {
     const Predictor *p = &a->predictor;
@@ -124,7 +136,8 @@ bool compile_text_input(const Artifact *a, TfcTextInput *out)
            : p->kind != CORPUS_RECORDS ? source_input(a)
            : p->columns.n == 1         ? column_input(a, &p->columns.specs[0])
                                        : (TfcTextInput){0};
-    return out->input && reads_alone(a->functions[TFC_PREDICT], out->input, out->next);
+    return out->input && reads_alone(a->functions[TFC_PREDICT], out->input, out->next) &&
+           lies_along_text(p);
 }
 
 /* ---- the constant ---- */

@@ -58,6 +58,7 @@ static CorpusOptions rows_of(const PrepareOptions *o)
     if (o->table) {
         options.columns = o->table->columns.specs;
         options.n_columns = o->table->columns.n;
+        options.formulas = o->table->columns.formulas;
         options.same_lengths = o->table->same_lengths;
     }
     return options;

@@ -41,6 +41,28 @@ static const char *hidden_of(const Module *module, const Op *input)
     return NULL;
 }
 
+/* A side for each dimension that this one is made of, if it is, and then for itself. */
+static void add_side(const Module *module, int symbol, Feed *feed, int *n)
+{
+    const Symbol *dim = &module->symbols.data[symbol];
+    for (int i = 0; i < dim->formula.n; i++)
+        if (symbol_is_made(module, dim->formula.terms[i].symbol))
+            add_side(module, dim->formula.terms[i].symbol, feed, n);
+    if (dim->batch != NO_SYMBOL && feed_side(feed, dim->name) < 0 && *n < MOST_SIDES)
+        feed->dims[(*n)++] = dim->name;
+}
+
+/* Sides along which predictions lie whose dimensions are made of others. */
+static void add_predicted_sides(const Module *module, Feed *feed, int *n)
+{
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        const Type *type = op->kind == OP_output ? &op->args[0]->type : NULL;
+        if (type && op_attr(op, ATTR_predict) && type->rank > 1 &&
+            symbol_is_made(module, type->dims[1].symbol))
+            add_side(module, type->dims[1].symbol, feed, n);
+    }
+}
+
 Feed feed_of(const Module *module, const ModelPorts *ports)
 {
     const Op *source = ports->source ? ports_input(module, ports->source) : NULL,
@@ -59,13 +81,35 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
     int n = source || target ? SIDE_TARGET + 1 : 0;
     for (int c = 0; c < feed.n_columns; c++) {
         const Op *input = ports->columns[c];
-        const char *dim = has_side(module, input) ? dim_name(module, input, 1) : NULL;
         feed.columns[c] = op_string(input, ATTR_name);
         feed.hidden[c] = hidden_of(module, input);
-        if (dim && feed_side(&feed, dim) < 0 && n < MOST_SIDES)
-            feed.dims[n++] = dim;
+        if (has_side(module, input))
+            add_side(module, input_type(input)->dims[1].symbol, &feed, &n);
     }
+    add_predicted_sides(module, &feed, &n);
     return feed;
+}
+
+/* How sides are made of others; a term without a side is left out. */
+static SideFormula *formulas_of(Job *job, const Module *module, const Feed *feed)
+{
+    SideFormula *all = ARENA_ARRAY(job->arena, SideFormula, MOST_SIDES);
+    for (int side = 0; side < MOST_SIDES; side++) {
+        int symbol = feed->dims[side] ? module_symbol(module, feed->dims[side]) : NO_SYMBOL;
+        if (!symbol_is_made(module, symbol))
+            continue;
+        const DimFormula *formula = &module->symbols.data[symbol].formula;
+        SideFormula *made = &all[side];
+        *made = (SideFormula){
+            .dim = feed->dims[side], .plus = formula->plus, .divisor = formula->divisor};
+        for (int i = 0; i < formula->n; i++) {
+            int of = feed_side(feed, module->symbols.data[formula->terms[i].symbol].name);
+            made->terms[made->n].side = of;
+            made->terms[made->n].times = formula->terms[i].times;
+            made->n += of >= 0;
+        }
+    }
+    return all;
 }
 
 /* ---- types ---- */
@@ -204,7 +248,17 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
     return spec;
 }
 
-/* Texts along a side have special tokens unless labels or numbers lie along it. */
+/* Whether the side is the other, or made of it. */
+static bool follows_side(const DataColumns *columns, int side, int of)
+{
+    bool follows = side == of;
+    for (int i = 0; side >= 0 && i < columns->formulas[side].n; i++)
+        follows |= follows_side(columns, columns->formulas[side].terms[i].side, of);
+    return follows;
+}
+
+/* Texts along a side have special tokens unless labels or numbers lie along it, or along one that
+ * is made of it. */
 static void frame_texts(const Module *module, const ModelPorts *ports, DataColumns *columns)
 {
     const Function *model = module_function(module, "model");
@@ -216,7 +270,8 @@ static void frame_texts(const Module *module, const ModelPorts *ports, DataColum
     for (int c = 0; c < columns->n; c++)
         for (int other = 0; other < columns->n; other++) {
             ColumnSpec *spec = &columns->specs[c], *beside = &columns->specs[other];
-            if (spec->side >= 0 && spec->side == beside->side && beside->kind != COLUMN_TEXT)
+            if (spec->side >= 0 && beside->kind != COLUMN_TEXT &&
+                follows_side(columns, beside->side, spec->side))
                 spec->is_framed = false;
         }
 }
@@ -226,7 +281,8 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
     const Feed feed = feed_of(module, ports);
     *out = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
                          ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
-                         ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), n_columns(ports)};
+                         ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
+                         formulas_of(job, module, &feed), n_columns(ports)};
     bool ok = true;
     for (int c = 0; c < out->n; c++) {
         ok = check_type(job, module, ports->columns[c], &feed) && ok;

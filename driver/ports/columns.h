@@ -18,6 +18,7 @@ Feed feed_of(const Module *module, const ModelPorts *ports);
 typedef struct DataColumns {
     ColumnSpec *specs;
     const char **words, **own;
+    const SideFormula *formulas; /* MOST_SIDES of them: how sides are made of others */
     int n;
 } DataColumns;
 

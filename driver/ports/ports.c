@@ -226,6 +226,16 @@ static int made_symbol(const Module *module, const Op *input)
     return NO_SYMBOL;
 }
 
+/* Whether it is a source or target along a dimension that is made of others. */
+static bool is_made_text(const ModelPorts *ports, const Module *module, const Op *input)
+{
+    const char *name = op_string(input, ATTR_name), *sides[] = {ports->source, ports->target};
+    for (int side = 0; side < 2; side++)
+        if (sides[side] && !strcmp(sides[side], name))
+            return made_symbol(module, input) != NO_SYMBOL;
+    return false;
+}
+
 /* An input of the model that the function reads and no column feeds, as the model declares it; or
  * NULL. */
 static const Op *find_unfed(const ModelPorts *ports, const Function *function)
@@ -234,8 +244,7 @@ static const Op *find_unfed(const ModelPorts *ports, const Function *function)
     FOR_OPS (op, &function->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
         const Op *declared = name ? find_input(model, name, strlen(name)) : NULL;
-        if (declared &&
-            (!is_fed(ports, name) || made_symbol(function->module, declared) != NO_SYMBOL))
+        if (declared && (!is_fed(ports, name) || is_made_text(ports, function->module, declared)))
             return declared;
     }
     return NULL;
@@ -260,10 +269,11 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
         const char *name = op_string(declared, ATTR_name);
         int made = made_symbol(function->module, declared);
         if (made != NO_SYMBOL)
-            diag_error(diags, declared->loc,
-                       "no data feeds `%s`: its dimension `%s` is made of others; `tfc run` takes "
-                       "tensors for it",
-                       name, function->module->symbols.data[made].name);
+            diag_error(
+                diags, declared->loc,
+                "no text feeds `%s`: its dimension `%s` is made of others; columns of numbers "
+                "or labels may lie along such a one, and `tfc run` takes tensors",
+                name, function->module->symbols.data[made].name);
         else if (ports->is_table && ports->n_columns <= MOST_COLUMNS)
             diag_error(diags, declared->loc,
                        "nothing feeds `%s`: a model has one target with next tokens, here `%s`",

@@ -16,7 +16,8 @@ Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *tex
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .max_length = inference_max_length(&run->inference),
                              .columns = run->columns.specs,
-                             .n_columns = run->columns.n};
+                             .n_columns = run->columns.n,
+                             .formulas = run->columns.formulas};
     if (stream && !inference_said_length(&run->inference))
         options.max_length = EVALUATION_WINDOW;
     if (stream && options.max_length > EVALUATION_STREAM_BATCH)

@@ -148,21 +148,10 @@ static bool is_fed_along(const Function *function, int symbol)
     return false;
 }
 
-/* Whether inputs give all ragged dimensions of what is predicted their lengths, and predictions lie
- * along a text. */
+/* Whether inputs give all ragged dimensions of what is predicted their lengths. */
 static bool check_dimensions(const Predictor *p, Job *job)
 {
     const Module *module = p->function->module;
-    FOR_OPS (op, &p->function->body)
-        for (int d = 0; op->kind == OP_output && d < op->args[0]->type.rank; d++)
-            if (symbol_is_made(module, op->args[0]->type.dims[d].symbol)) {
-                diag_error(&job->diags, op->loc,
-                           "the prediction `%s` lies along `%s`, which is made of other "
-                           "dimensions: `slice` or `split` gives the part along a text",
-                           op_string(op, ATTR_name),
-                           module->symbols.data[op->args[0]->type.dims[d].symbol].name);
-                return false;
-            }
     FOR_OPS (op, &p->function->body)
         for (int r = 0; r < op->n_results; r++)
             for (int d = 0; d < op->results[r].type.rank; d++) {
@@ -224,9 +213,10 @@ static CorpusKind kind_read(const Predictor *p, const ModelPorts *ports)
 static void keep_columns(Predictor *p, Job *job)
 {
     const DataColumns *all = p->given;
-    p->columns = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
-                               ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
-                               ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), 0};
+    p->columns =
+        (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
+                      ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
+                      ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS), all->formulas, 0};
     p->feed.n_columns = 0;
     for (int c = 0; c < all->n; c++) {
         const char *hidden = p->feed.hidden[c];
@@ -307,7 +297,8 @@ static CorpusOptions options_of(const Predictor *p)
                            .max_length = inference_said_length(p->inference),
                            .same_lengths = p->kind == CORPUS_PAIRS && feed_shares_lengths(&p->feed),
                            .columns = p->columns.specs,
-                           .n_columns = p->columns.n};
+                           .n_columns = p->columns.n,
+                           .formulas = p->columns.formulas};
 }
 
 Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, int64_t first,

@@ -442,6 +442,7 @@ static CorpusOptions corpus_options(const Training *t)
                              .max_length = o->max_length > 0 ? o->max_length : 0,
                              .columns = t->columns.specs,
                              .n_columns = t->columns.n,
+                             .formulas = t->columns.formulas,
                              .same_lengths = feed_shares_lengths(&feed)};
     const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
     if (!options.max_length && was)

@@ -32,16 +32,6 @@ static void shuffle_items(BatchItem *items, int64_t n, uint64_t *state)
 
 /* ---- items ---- */
 
-/* The sides behind source and target that the corpus has. */
-static int last_side(const Corpus *corpus)
-{
-    int last = SIDE_TARGET;
-    for (int c = 0; c < corpus->options.n_columns; c++)
-        if (corpus->options.columns[c].side > last)
-            last = corpus->options.columns[c].side;
-    return last;
-}
-
 static void add_item(Batches *b, int64_t row, int64_t use)
 {
     const Corpus *corpus = b->corpus;
@@ -271,7 +261,7 @@ static void open_hiding(Batches *b)
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
 {
     Batches *b = memory_resized(NULL, sizeof *b);
-    *b = (Batches){.corpus = corpus, .options = *options, .last_side = last_side(corpus)};
+    *b = (Batches){.corpus = corpus, .options = *options, .last_side = corpus_last_side(corpus)};
     uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
     if (options->distinct && corpus->options.kind != CORPUS_STREAM)
         b->distinct = distinct_new(corpus);

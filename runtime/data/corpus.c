@@ -92,8 +92,30 @@ static bool has_sides(const Corpus *corpus)
     return any;
 }
 
+/* How a side is made of others; NULL: it is not. */
+static const SideFormula *formula_of(const Corpus *corpus, int side)
+{
+    const SideFormula *all = corpus->options.formulas;
+    return all && all[side].n ? &all[side] : NULL;
+}
+
+int corpus_last_side(const Corpus *corpus)
+{
+    int last = SIDE_TARGET;
+    for (int side = last + 1; side < MOST_SIDES; side++)
+        if (column_along(corpus, side) >= 0 || formula_of(corpus, side))
+            last = side;
+    return last;
+}
+
 int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
 {
+    const SideFormula *made = formula_of(corpus, side);
+    int64_t sum = made ? made->plus : 0;
+    for (int t = 0; made && t < made->n; t++)
+        sum += made->terms[t].times * corpus_side_length(corpus, i, made->terms[t].side);
+    if (made)
+        return sum < 0 ? 0 : sum / made->divisor;
     if (side == SIDE_SOURCE && has_source(corpus->options.kind))
         return corpus_source_length(corpus, i);
     if (side == SIDE_TARGET && has_target(corpus->options.kind))
@@ -156,6 +178,7 @@ static int empty_column(const Corpus *corpus, int64_t i)
 {
     for (int c = 0; c < corpus->options.n_columns; c++)
         if (corpus->options.columns[c].side >= 0 && !corpus->options.columns[c].is_ctc &&
+            !formula_of(corpus, corpus->options.columns[c].side) &&
             positions(corpus, c, i) <= column_specials(corpus, c))
             return c;
     return -1;
@@ -212,29 +235,6 @@ static void cut_words(Rows *words, int64_t keep)
     words->start[words->n] = (int64_t)words->ids.count;
 }
 
-/* Cuts the last row of each column to so many positions; a text keeps its last special token, which
- * has no label. */
-static void cut_columns(Corpus *corpus, int64_t keep)
-{
-    for (int c = 0; c < corpus->options.n_columns; c++) {
-        const ColumnSpec *spec = &corpus->options.columns[c];
-        Rows *rows = &corpus->columns[c];
-        if (spec->side < 0 || positions(corpus, c, rows->n - 1) <= keep)
-            continue;
-        rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep * spec->width);
-        rows->start[rows->n] = (int64_t)rows->ids.count;
-        const int32_t end = column_end(corpus, c);
-        if (end >= 0)
-            rows->ids.data[rows->ids.count - 1] = column_none(spec) ? -1 : end;
-        if (spec->kind == COLUMN_TEXT && spec->by_words)
-            cut_words(&corpus->words[c], keep - (end >= 0));
-    }
-}
-
-static void close_row(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
-
-static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
-
 /* Cuts the last row to so many ids; whether it had more. */
 static bool cut_row(Rows *rows, int64_t keep)
 {
@@ -244,6 +244,36 @@ static bool cut_row(Rows *rows, int64_t keep)
     rows->start[rows->n] = (int64_t)rows->ids.count;
     return true;
 }
+
+/* Cuts the last row of each column to so many positions, or as many as others then have that its
+ * side is made of; a text keeps its last special token, which has no label. */
+static void cut_columns(Corpus *corpus, int64_t keep)
+{
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const ColumnSpec *spec = &corpus->options.columns[c];
+        Rows *rows = &corpus->columns[c];
+        if (spec->side < 0 || formula_of(corpus, spec->side) ||
+            positions(corpus, c, rows->n - 1) <= keep)
+            continue;
+        rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep * spec->width);
+        rows->start[rows->n] = (int64_t)rows->ids.count;
+        const int32_t end = column_end(corpus, c);
+        if (end >= 0)
+            rows->ids.data[rows->ids.count - 1] = column_none(spec) ? -1 : end;
+        if (spec->kind == COLUMN_TEXT && spec->by_words)
+            cut_words(&corpus->words[c], keep - (end >= 0));
+    }
+    for (int c = 0; c < corpus->options.n_columns; c++) {
+        const ColumnSpec *spec = &corpus->options.columns[c];
+        if (spec->side >= 0 && formula_of(corpus, spec->side))
+            cut_row(&corpus->columns[c],
+                    spec->width * corpus_side_length(corpus, corpus->columns[c].n - 1, spec->side));
+    }
+}
+
+static void close_row(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
+
+static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
 
 /* ---- rows ---- */
 

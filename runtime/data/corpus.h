@@ -57,6 +57,9 @@ typedef struct CorpusOptions {
      * lengths is not kept; for corpus_encode and corpus_mix it is an error. */
     bool same_lengths;
     StreamPlace place;
+    /* MOST_SIDES of them, which outlive the corpus: cells of other lengths are faults; NULL: no
+     * side is made of others */
+    const SideFormula *formulas;
     const ColumnSpec *columns; /* n_columns of them, which outlive the corpus */
     int n_columns;
 } CorpusOptions;
@@ -194,6 +197,8 @@ int64_t corpus_source_length(const Corpus *corpus, int64_t i);
 /* Tokens of row i along a side, as the two above: of a further side, the positions of its columns.
  * A corpus without any side counts a row as one token. */
 int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side);
+/* The last side that the corpus has, SIDE_TARGET at least. */
+int corpus_last_side(const Corpus *corpus);
 /* The words of the text along a side, if it is by_words: how many row i has, and which of its
  * tokens are their first; -1: there is no such text. */
 int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **firsts);

@@ -209,6 +209,14 @@ const char *corpus_uneven_text(Arena *arena, const Corpus *corpus, const CorpusR
             "target share a ragged dimension: give sides of the same length",
             (long long)row->source, (long long)row->target);
     const ColumnSpec *spec = &corpus->options.columns[row->uneven_column];
+    const SideFormula *made =
+        corpus->options.formulas ? &corpus->options.formulas[spec->side] : NULL;
+    if (made && made->n)
+        return arena_printf(arena,
+                            "`%s` has %lld positions, but its dimension %s, which is made of "
+                            "others, has %lld here",
+                            spec->input, (long long)row->uneven_length, made->dim,
+                            (long long)row->side_length);
     return arena_printf(
         arena, "`%s` has %lld positions and %s %lld, but they share a dimension: give both as many",
         spec->input, (long long)row->uneven_length, corpus_side_name(corpus, arena, spec->side),

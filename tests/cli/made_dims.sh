@@ -98,9 +98,58 @@ input x : float[B, S~] = column("x")
 input y : float[B, C~] = column("y")
 loss = mean(x) + mean(y)
 END
-printf '{"x": [1, 2], "y": [1, 2, 3]}\n' >data.jsonl
-refuses 1 "no data feeds .y.: its dimension .C. is made of others" "$tfc" train fed.tfg --data data.jsonl --steps 1 --out no
+printf '{"x": [1, 2], "y": [1, 2, 3]}\n{"x": [1, 2], "y": [1, 2]}\n' >data.jsonl
+refuses 1 "data.jsonl:2:1: error: .y. has 2 positions, but its dimension C, which is made of others, has 3 here" \
+    "$tfc" train fed.tfg --data data.jsonl --steps 1 --out no
 [ ! -e no ] || fail "a refused training leaves a folder"
+cat >framed.tfg <<'END'
+model framed
+dim B, S, T, P = S + T
+input src : token[B, S~]
+input tgt : token[B, P~]
+param e : [9, 8] = normal(0, 1)
+logits = e[tgt] @ transpose(e)
+output logits
+loss = cross_entropy(logits, next(tgt)) + 0 * sum(e[src])
+input other : float[B, T~]
+END
+refuses 1 "no text feeds .tgt.: its dimension .P. is made of others" "$tfc" train framed.tfg --source text --target text --vocab words:auto --steps 1 --out no
+
+# Columns and predictions along one: labels of every second frame.
+cat >frames.tfg <<'END'
+model frames
+const classes = 3
+dim B, S, C = S / 2, U = 2 * C
+input sound : float[B, S~, 2] = column("sound")
+input label : int[B, C~] = column("labels")
+logits = linear as out(lookup(sound, S, 2 * position(C)), classes)
+predict frame = softmax(logits)
+predict level = sum(lookup(sound, S, position(U)), -1)
+loss = cross_entropy(logits, label)
+train { rate = constant(0.03); batch = tokens(64) }
+END
+python3 - <<'END'
+import json, random
+random.seed(2)
+with open("frames.jsonl", "w") as rows:
+    for i in range(40):
+        sound = [[int(random.random() * 3) - 1, 1] for _ in range(1 + i % 9)]
+        json.dump({"sound": sound, "labels": [sound[2 * k][0] + 1 for k in range(len(sound) // 2)]}, rows)
+        rows.write("\n")
+END
+"$tfc" train frames.tfg --data frames.jsonl --valid-data frames.jsonl --steps 150 --out frames 2>err || fail "$(cat err)"
+"$tfc" eval frames --data frames.jsonl >evaluated 2>err || fail "$(cat err)"
+grep -q '^accuracy  *100.00 %' evaluated || fail "labels along a made dimension are not learnt: $(cat evaluated err)"
+"$tfc" predict frames --input frames.jsonl --json >predicted 2>err || fail "$(cat err)"
+python3 - <<'END' || fail "predictions along a made dimension: $(head -n 3 predicted)"
+import json
+rows, predicted = ([json.loads(line) for line in open(name)] for name in ("frames.jsonl", "predicted"))
+assert len(rows) == len(predicted)
+for row, p in zip(rows, predicted):
+    n = len(row["sound"]) // 2
+    assert len(p["level"]) == 2 * n and all(abs(a - sum(b)) < 1e-5 for a, b in zip(p["level"], row["sound"])), p
+    assert [best[0][0] for best in p["frame"]] == row["labels"], p
+END
 
 # Compiled functions: callers give the lengths of what is not made.
 "$tfc" compile made.tfg -o libmade.so 2>err || fail "$(cat err)"

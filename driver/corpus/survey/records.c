@@ -411,7 +411,8 @@ static bool open_corpus(RecordLook *look, const TextParts *parts)
     CorpusOptions options = {.kind = m->kind,
                              .same_lengths = m->same_lengths,
                              .columns = m->columns.specs,
-                             .n_columns = m->columns.n};
+                             .n_columns = m->columns.n,
+                             .formulas = m->columns.formulas};
     if (look->has_tokens)
         options.max_length = said ? said : m->max_length;
     look->corpus = corpus_new(
