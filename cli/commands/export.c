@@ -96,7 +96,7 @@ static const Option options[] = {
      "folder with params, config.json and tokenizer, for runs that come from tfc import. marian:\n"
      "Marian's model.npz. onnx: a function of the model as an ONNX model of opset 17. gguf:\n"
      "for llama.cpp, with tokenizer and chat template, for runs that come from tfc import (as FILE\n"
-     "ends: .safetensors or none, .npz, .onnx, .gguf)"},
+     "ends: .safetensors or none, /, .npz, .onnx, .gguf)"},
     {"type", "f32|f16|bf16|q8_0|q4_0", FIELD(Export, type), 0, NULL,
      "type of the matrices with --format gguf (f32); with hf type of all floats: f32, f16 or bf16 (as\n"
      "the imported weights had)"},

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Ending: a command writes such files as the kind of this name, which is `what`. "" stands for a
- * name without an ending, "*" for any other. */
+ * name without an ending, "/" for one that ends so, "*" for any other. */
 typedef struct Ending {
     const char *ending, *command, *kind, *what;
 } Ending;
@@ -27,6 +27,7 @@ static const Ending endings[] = {
     {".onnx",        "export",  "onnx",        "the model as ONNX"},
     {".npz",         "export",  "marian",      "params for Marian"},
     {".gguf",        "export",  "gguf",        "the model for llama.cpp"},
+    {"/",            "export",  "hf",          "Hugging Face's folder"},
     {"",             "export",  "safetensors", "the params"},
     {".html",        "dump",    "html",        "a page"},
     {".dot",         "dump",    "dot",         "a graph"},
@@ -47,6 +48,8 @@ enum { ENDINGS = sizeof endings / sizeof endings[0] };
 static const char *ending_of(const char *path)
 {
     const char *name = file_name(path), *dot = strrchr(name, '.');
+    if (text_ends(path, "/"))
+        return "/";
     return dot && dot > name && isalpha((unsigned char)dot[1]) ? dot : "";
 }
 
@@ -64,7 +67,7 @@ static const char *list_endings(Job *job, const char *command)
 {
     Text list = {0};
     for (int i = 0; i < ENDINGS; i++)
-        if (!strcmp(endings[i].command, command) && *endings[i].ending)
+        if (!strcmp(endings[i].command, command) && *endings[i].ending == '.')
             text_add(&list, "%s%s", list.length ? ", " : "", endings[i].ending);
     const char *copy = arena_strdup(job->arena, list.data);
     text_free(&list);
@@ -123,6 +126,8 @@ const char *ending_kind(Job *job, const char *command, const char *path, const c
     if (chosen)
         return chosen;
     const Ending *found = find_ending(command, ending_of(path));
+    if (!found && text_ends(path, "/"))
+        found = find_ending(command, ""); /* and the command says what is wrong */
     if (!found)
         found = find_ending(command, "*");
     if (!found)
