@@ -1,13 +1,16 @@
 """The LLaMA of 134 million params that bench/decode and bench/first_text measure: random weights, as
 tfc reads them and as llama.cpp does.
 
-GGUF: docs/gguf.md of ggml; blocks: ggml-common.h. In llama.cpp's rows of q and k the two halves of a
+Blocks of a GGUF: ggml-common.h. In llama.cpp's rows of q and k the two halves of a
 head alternate, which Hugging Face's do not.
 """
 import json
 import os
 import struct
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "fixtures"))
+from gguf_file import ARRAY, F32, I32, TEXT, U32, write_gguf  # pylint: disable=wrong-import-position
 
 LAYERS, D_MODEL, HEADS, D_FF, VOCAB = 12, 768, 12, 2048, 32000
 SETTINGS = {"layers": LAYERS, "d_model": D_MODEL, "heads": HEADS, "kv_heads": HEADS, "d_ff": D_FF, "vocab": VOCAB}
@@ -70,21 +73,6 @@ def make_model(folder):
 
 # name: number of the type, and of a matrix bytes a block, of 32 elements but for BF16
 TYPES = {"f32": (0, 4, 1), "bf16": (30, 2, 1), "q8_0": (8, 34, 32), "q4_0": (2, 18, 32)}
-U32, F32, TEXT, ARRAY, I32 = 4, 6, 8, 9, 5
-ALIGN = 32
-
-
-def string(text):
-    return struct.pack("<Q", len(text.encode())) + text.encode()
-
-
-def value(kind, what):
-    if kind == TEXT:
-        return string(what)
-    if kind == ARRAY:
-        of, items = what
-        return struct.pack("<IQ", of, len(items)) + b"".join(value(of, item) for item in items)
-    return struct.pack({U32: "<I", I32: "<i", F32: "<f"}[kind], what)
 
 
 def metadata():
@@ -133,22 +121,15 @@ def make_gguf(folder, kind):
     path = os.path.join(folder, f"{kind}.gguf")
     if os.path.exists(path):
         return path
-    pairs = list(metadata())
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(list(tensors())), len(pairs))
-    head += b"".join(string(name) + struct.pack("<I", of) + value(of, what) for name, of, what in pairs)
-    at, parts = 0, []
-    for _, name, shape in tensors():
-        number, size, block = TYPES["f32" if len(shape) == 1 else kind]
-        head += string(name + ".weight") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *reversed(shape), number, at)
-        parts.append(count(shape) // block * size)
-        at += parts[-1] + -parts[-1] % ALIGN
-    with open(os.path.join(folder, "weights.safetensors"), "rb") as weights, open(path + ".part", "wb") as out:
+    with open(os.path.join(folder, "weights.safetensors"), "rb") as weights:
         weights.seek(8 + int.from_bytes(weights.read(8), "little"))
-        out.write(head + b"\0" * (-len(head) % ALIGN))
-        for (_, name, shape), size in zip(tensors(), parts):
-            data = as_gguf(weights.read(2 * count(shape)), name, shape, kind)
-            assert len(data) == size, name
-            out.write(data + b"\0" * (-size % ALIGN))
+        parts = []
+        for _, name, shape in tensors():
+            number, size, block = TYPES["f32" if len(shape) == 1 else kind]
+            parts.append((name + ".weight", shape, number, (
+                count(shape) // block * size,
+                lambda name=name, shape=shape: as_gguf(weights.read(2 * count(shape)), name, shape, kind))))
+        write_gguf(path + ".part", metadata(), parts)
     os.rename(path + ".part", path)
     return path
 

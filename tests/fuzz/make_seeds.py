@@ -15,7 +15,7 @@ import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "fixtures"))
-from make_formats import ARRAY, BOOL, F32, F64, I8, I16, I32, I64, TEXT, U8, U16, U32, U64, write_gguf  # noqa: E402
+from gguf_file import ARRAY, BOOL, F32, F64, I8, I16, I32, I64, TEXT, U8, U16, U32, U64, write_gguf  # noqa: E402
 
 FORMATS = os.path.join(HERE, "seeds", "formats")
 GGUF = os.path.join(HERE, "seeds", "gguf")
