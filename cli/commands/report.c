@@ -48,7 +48,8 @@ static bool add_table_study(Job *job, const ReportCommand *o, const RunReport *r
     const TextFiles files = report_valid_files(job, report, view, &there);
     TableFields fields;
     CorpusText text;
-    if (!predicts(module) || !there) {
+    const bool answers = ports_predict(&run->inference.ports) && !predicts(module);
+    if (!(predicts(module) || answers) || !there) {
         if (view->notes.count == notes)
             vec_push(job->arena, view->notes,
                      there ? "The model predicts nothing: nothing is said of single records."
@@ -56,9 +57,13 @@ static bool add_table_study(Job *job, const ReportCommand *o, const RunReport *r
                              "records.");
         return true;
     }
-    return table_fields_of(job, module, &run->inference.ports, &given, NULL, &fields) &&
-           table_files_read(job, &files.data, &fields, o->common.line_limit, &text) &&
-           study_predictions(job, run, &text, &o->study, view);
+    if (!table_fields_of(job, module, &run->inference.ports, &given, NULL, &fields) ||
+        !table_files_read(job, &files.data, &fields, o->common.line_limit, &text))
+        return false;
+    if (!answers)
+        return study_predictions(job, run, &text, &o->study, view);
+    const StudyText studied = {text.source, text.target, NULL, text.columns};
+    return study(job, run, &studied, &o->study, view);
 }
 
 /* Tables need the model; a run of another program's weights, or of a text that is gone, has

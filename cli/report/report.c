@@ -485,7 +485,10 @@ static void add_commands(Job *job, const RunReport *report, RunView *view)
     add_command(job, view, "tfc train %s --resume", path);
     if (report->is_table) {
         add_command(job, view, "tfc eval %s --data TABLE", path);
-        add_command(job, view, "tfc predict %s --input TABLE", path);
+        add_command(job, view,
+                    report->record.kind == CORPUS_RECORDS ? "tfc predict %s --input TABLE"
+                                                          : "tfc translate %s --input TABLE",
+                    path);
     } else if (pairs)
         add_command(job, view, "tfc translate %s --input TEXT", path);
     else if (report->record.kind != CORPUS_SENTENCES)

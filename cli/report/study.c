@@ -19,19 +19,38 @@ static Lines *pick_lines(Arena *arena, const Lines *lines, int64_t n)
     return picked;
 }
 
-static Corpus *make_corpus(Job *job, RunFolder *run, const Lines *source, const Lines *target)
+/* n of the records at equal distances, if all are texts; else all. */
+static CorpusText pick_text(Job *job, const RunFolder *run, const StudyText *text, int64_t n)
 {
-    if (!run_reads_lines(job, run))
+    CorpusText picked = {text->source, text->target, text->columns};
+    bool picks = run->kind != CORPUS_STREAM;
+    for (int c = 0; text->columns && c < run->columns.n; c++)
+        picks = picks && !text->columns[c]->tensor;
+    if (!picks)
+        return picked;
+    Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
+    for (int c = 0; text->columns && c < run->columns.n; c++)
+        columns[c] = pick_lines(job->arena, text->columns[c], n);
+    picked.source = pick_lines(job->arena, text->source, n);
+    picked.target = text->target ? pick_lines(job->arena, text->target, n) : NULL;
+    picked.columns = columns;
+    return picked;
+}
+
+static Corpus *make_corpus(Job *job, RunFolder *run, const CorpusText *text)
+{
+    if (!text->columns && !run_reads_lines(job, run))
         return NULL;
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = run->kind != CORPUS_STREAM,
                              .refuse_long = run->kind != CORPUS_STREAM,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
-                             .max_length = inference_max_length(&run->inference)};
+                             .max_length = inference_max_length(&run->inference),
+                             .columns = run->columns.specs,
+                             .n_columns = run->columns.n};
     if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
         options.max_length = EVALUATION_WINDOW;
-    return corpus_encode(&job->diags, run->vocab, &options,
-                         &(CorpusText){.source = source, .target = target});
+    return corpus_encode(&job->diags, run->vocab, &options, text);
 }
 
 /* Study of a corpus: what its tokens get.
@@ -93,12 +112,24 @@ static const char *copy_line(Arena *arena, const Line *line)
     return arena_strndup(arena, line->text, line->length);
 }
 
-/* `total`: lines of the text that those of `source` were picked from. */
-static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const Lines *source,
-                              const Lines *target, int64_t total, const Decoded *decoded,
-                              StudyRow *rows)
+/* The source of a line or, of a record without one, its first text. */
+static const char *source_of(Job *job, const RunFolder *run, const CorpusText *text, int64_t line)
+{
+    if (text->target)
+        return copy_line(job->arena, &text->source->at[line]);
+    for (int c = 0; c < run->columns.n; c++)
+        if (run->columns.specs[c].kind == COLUMN_TEXT && !text->columns[c]->tensor)
+            return copy_line(job->arena, &text->columns[c]->at[line]);
+    return "";
+}
+
+/* `total`: lines of the text that those of `text` were picked from. */
+static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const CorpusText *text,
+                              int64_t total, const Decoded *decoded, StudyRow *rows)
 {
     const Corpus *c = s->corpus;
+    const Lines *source = text->source;
+    const bool is_reference = text->target || decoded;
     int64_t n = 0;
     for (int64_t row = 0; row < c->n; row++) {
         int64_t from, length = rows_length(&c->target, row), line = c->line[row];
@@ -109,12 +140,13 @@ static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const L
         *r = (StudyRow){.line = line * total / source->n,
                         .tokens = length,
                         .loss = mean_loss(s->tokens + score_place(c, row), predicted)};
-        r->target = target ? inference_reference(&run->inference, &target->at[line], job->arena)
-                           : copy_line(job->arena, &source->at[line]);
+        const Line *target = &corpus_targets(text)->at[line];
+        r->target = is_reference ? inference_reference(&run->inference, target, job->arena)
+                                 : copy_line(job->arena, target);
         if (!decoded)
             continue;
         const Hypothesis *best = decoded[row].n ? decoded[row].best : NULL;
-        r->source = copy_line(job->arena, &source->at[line]);
+        r->source = source_of(job, run, text, line);
         r->output = best ? inference_text(&run->inference, best, job->arena) : "";
         r->exact = !strcmp(r->output, r->target);
     }
@@ -178,7 +210,7 @@ static void add_tables(Job *job, RunFolder *run, const StudyText *text, const Sc
                        const StudyRow *rows, int64_t n, RunView *view)
 {
     BleuTokenize tokenize = inference_tokenize(&run->inference);
-    if (run->inference.has_stepper) {
+    if (inference_answers(&run->inference)) {
         study_by_length(job, rows, n, tokenize, add_table(job, view));
         if (text->train)
             study_by_rarity(job, rows, n, text->train, tokenize, add_table(job, view));
@@ -203,26 +235,23 @@ static bool decode_all(Job *job, RunFolder *run, const StudyOptions *options, co
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
            RunView *view)
 {
-    bool pairs = run->kind == CORPUS_PAIRS;
+    const bool answers = run->kind == CORPUS_PAIRS || run->columns.n;
     if (!ports_predict(&run->inference.ports))
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
-    const Lines *source = pick_lines(job->arena, text->source,
-                                     run->kind == CORPUS_STREAM ? INT64_MAX : options->sentences);
-    const Lines *target =
-        text->target ? pick_lines(job->arena, text->target, options->sentences) : NULL;
-    Scored scored = {.corpus = make_corpus(job, run, source, target)};
+    const CorpusText picked = pick_text(job, run, text, options->sentences);
+    Scored scored = {.corpus = make_corpus(job, run, &picked)};
     Decoded *decoded = NULL;
-    bool ok =
-        scored.corpus && inference_prepare_score(&run->inference, false) &&
-        (!pairs || inference_prepare_decode_or_note(&run->inference,
-                                                    "the report shows no translations", "")) &&
-        run_folder_load(job, run, options->checkpoint) && score_all(job, run, &scored) &&
-        (!run->inference.has_stepper || decode_all(job, run, options, scored.corpus, &decoded));
+    bool ok = scored.corpus && inference_prepare_score(&run->inference, false) &&
+              (!answers || inference_prepare_decode_or_note(
+                               &run->inference, "the report shows no translations", "")) &&
+              run_folder_load(job, run, options->checkpoint) && score_all(job, run, &scored) &&
+              (!inference_answers(&run->inference) ||
+               decode_all(job, run, options, scored.corpus, &decoded));
     if (ok) {
-        int64_t most = run->kind == CORPUS_STREAM ? source->n : scored.corpus->n;
+        int64_t most = run->kind == CORPUS_STREAM ? picked.source->n : scored.corpus->n;
         StudyRow *rows = ARENA_ARRAY(job->arena, StudyRow, most + 1);
         int64_t n = run->kind == CORPUS_STREAM ? rows_of_stream(job, run, &scored, rows, most)
-                                               : rows_of_corpus(job, run, &scored, source, target,
+                                               : rows_of_corpus(job, run, &scored, &picked,
                                                                 text->source->n, decoded, rows);
         if (decoded && !view->samples.count)
             add_samples(job, run, rows, n, view);

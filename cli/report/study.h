@@ -9,9 +9,11 @@
 
 /* StudyText: what is studied.
  *   source, target   of pairs; of a text with one side only source
+ *   columns          of a table: the cells of each of the run's columns; else NULL
  *   train            target side of the training text, for the counts of words; NULL: not there */
 typedef struct StudyText {
     const Lines *source, *target, *train;
+    Lines *const *columns;
 } StudyText;
 
 typedef struct StudyOptions {
@@ -23,7 +25,8 @@ typedef struct StudyOptions {
 
 /* StudyRow: a line of the text and the model's result for it.
  *   loss             nats per token
- *   source, output   of pairs; else NULL
+ *   source, output   of what is decoded: of pairs and records; else NULL. A record without a source
+ *                    shows its first text
  *   target           the reference of a pair; else the line
  *   exact            the output is the target */
 typedef struct StudyRow {
@@ -34,9 +37,9 @@ typedef struct StudyRow {
     bool exact;
 } StudyRow;
 
-/* Compiles, loads the checkpoint, scores and, of pairs, decodes; then adds tables to the view and,
- * of pairs, samples if the view has none. Everything lives in the job's arena. False after
- * errors. */
+/* Compiles, loads the checkpoint, scores and, of pairs and records, decodes; then adds tables to
+ * the view and, of these, samples if the view has none. Everything lives in the job's arena. False
+ * after errors. */
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options,
            RunView *view);
 

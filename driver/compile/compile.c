@@ -33,19 +33,37 @@ static void note_left_out(Artifact *a, const Diag *why)
     diag_note(&a->job->diags, why->loc, "encode and decode_step are left out: %s", why->message);
 }
 
+/* Whether encode reads a source alone, which is all that the functions of a library give it. */
+static bool reads_source_alone(const Artifact *a, const Function *encode, Diagnostics *diags)
+{
+    for (int c = 0; encode && c < a->ports.n_columns && c < MOST_COLUMNS; c++) {
+        const Op *input = a->ports.columns[c];
+        const char *name = op_string(input, ATTR_name);
+        if (!function_reads(encode, name))
+            continue;
+        diag_error(diags, input->loc,
+                   "generation reads the column `%s`, and these functions give it a source alone: "
+                   "`forward` takes all columns, and tfc translate RUN --input TABLE decodes from "
+                   "them",
+                   name);
+        return false;
+    }
+    return true;
+}
+
 /* Sentences and the tokens so far are all that generation has to give. Where that is not
  * enough, and nobody asked for these functions, they are left out with a note. */
 static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
 {
-    Diagnostics why;
+    Diagnostics why, *diags = asked ? &a->job->diags : &why;
     diag_init(&why, a->job->arena);
-    for (int i = 0; i < 2; i++)
-        if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->job->diags : &why)) {
-            if (!asked)
-                note_left_out(a, &vec_last(why.list));
-            return false;
-        }
-    return true;
+    bool ok = true;
+    for (int i = 0; i < 2 && ok; i++)
+        ok = !halves[i] || ports_feed(&a->ports, halves[i], diags);
+    ok = ok && reads_source_alone(a, halves[0], diags);
+    if (!ok && !asked)
+        note_left_out(a, &vec_last(why.list));
+    return ok;
 }
 
 bool compile_narrow(const Artifact *a, const Session *session, const Incremental *incremental,
