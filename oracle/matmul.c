@@ -89,8 +89,7 @@ static int64_t row_of_operand(const Dense *x, const Dense *index, int64_t i)
 {
     const int rank = index->shape->rank;
     int64_t repeats = 1;
-    for (int axis = rank - 1; axis >= 0 && x->shape->extent[axis] != index->shape->extent[axis];
-         axis--)
+    for (int axis = rank - 1; axis >= 0 && dim_is_one(x->shape->dims[axis]); axis--)
         repeats *= index->shape->extent[axis];
     return i / repeats * x->shape->extent[rank];
 }

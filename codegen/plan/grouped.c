@@ -6,7 +6,7 @@
 static int64_t repeats_of(const Type *x, const Type *index)
 {
     int64_t n = 1;
-    for (int i = index->rank - 1; i >= 0 && !dim_equal(x->dims[i], index->dims[i]); i--)
+    for (int i = index->rank - 1; i >= 0 && dim_is_one(x->dims[i]); i--)
         n *= index->dims[i].size;
     return n;
 }

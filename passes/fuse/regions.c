@@ -8,6 +8,17 @@
 #include "passes/clone.h"
 #include "passes/fuse/fuse.h"
 
+/* What each row does with a matrix of its own; no region is made of it. */
+static void report_grouped(Report *report, const Op *op)
+{
+    if (op->kind == OP_grouped_dot)
+        report_op(report, op, "grouped_dot: each row by the one of %lld matrices that it looked up",
+                  (long long)op->args[1]->type.dims[0].size);
+    else if (op->kind == OP_grouped_outer)
+        report_op(report, op, "grouped_outer: of each of %lld matrices the sum over its rows",
+                  (long long)op->results[0].type.dims[0].size);
+}
+
 bool pass_regions(Function *function, PassContext *context);
 
 static bool read_outside_regions(const Value *value)
@@ -39,6 +50,7 @@ bool pass_regions(Function *function, PassContext *context)
 {
     const Module *module = function->module;
     FOR_OPS (op, &function->body) {
+        report_grouped(context->report, op);
         if (is_column_reduction(module, op))
             wrap(function, op, OP_column);
         else if (is_row_op(module, op))

@@ -45,6 +45,9 @@ static void test_grouped(void **state)
           "%3 = grouped_dot %0, %1, %2 {axis = 1} : f64[N, 1]\n"
           "%4 = grouped_outer %0, %3, %2 {size = 1} : f64[1, 3, 1]\n"
           OUT("3") OUT("4"), 2, 0);
+    check("%0 = input {name = \"x\"} : f64[B, S~, 1, 1, 3]\n%1 = param {name = \"w\"} : f64[4, 2, 3]\n"
+          "%2 = input {name = \"index\"} : i32[B, S~, 2, 1]\n" /* 1 in both, and repeated before it */
+          "%3 = grouped_dot %0, %1, %2 {axis = 2} : f64[B, S~, 2, 1, 2]\n" OUT("3"), 1, 0);
     check("%0 = input {name = \"x\"} : f64[B, 600, 3]\n%1 = param {name = \"w\"} : f64[5, 3, 7]\n"
           "%2 = input {name = \"index\"} : i32[B, 600]\n"
           "%3 = grouped_dot %0, %1, %2 {axis = 1} : f64[B, 600, 7]\n"

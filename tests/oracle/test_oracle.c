@@ -102,6 +102,7 @@ static const OracleCase cases[] = {
     {{"f32[3, 2]", "f32[2, 2, 1]", "i32[3]"}, {NUMBERS(1, 2, 3, 4, 5, 6), NUMBERS(1, 10, 100, 1000), NUMBERS(1, 0, 2)}, "%9 = grouped_dot %0, %1, %2 {axis = 1} : f32[3, 1]", .expected = NUMBERS(2100, 43, 0)},
     {{"f32[3, 1]", "f32[2, 2, 1]", "i32[3]"}, {NUMBERS(1, 2, 3), NUMBERS(1, 10, 100, 1000), NUMBERS(1, 0, -1)}, "%9 = grouped_dot %0, %1, %2 {axis = 2} : f32[3, 2]", .expected = NUMBERS(100, 1000, 2, 20, 0, 0)},
     {{"f32[B, S~, 1, 1]", "f32[2, 1, 1]", "i32[B, S~, 2]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(1, 10), NUMBERS(0, 1, 1, 1, 0, 0, 5, 0)}, "%9 = grouped_dot %0, %1, %2 {axis = 1} : f32[B, S~, 2, 1]", .expected = NUMBERS(1, 10, 20, 20, 3, 3, 0, 4)},
+    {{"f32[2, 1, 1, 1]", "f32[1, 1, 1]", "i32[2, 2, 1]"}, {NUMBERS(1, 2), NUMBERS(10), NUMBERS(0, 1, 0, 0)}, "%9 = grouped_dot %0, %1, %2 {axis = 1} : f32[2, 2, 1, 1]", .expected = NUMBERS(10, 0, 20, 20)},
     {{"bf16[1, 2]", "bf16[1, 2, 1]", "i32[1]"}, {NUMBERS(256, 1), NUMBERS(1, 1), NUMBERS(0)}, "%9 = grouped_dot %0, %1, %2 {axis = 1} : f32[1, 1]", .expected = NUMBERS(257)},
     {{"f32[1, 2]", "f32[1, 2, 1]", "i32[1]"}, {NUMBERS(127, 1), NUMBERS(127, 2), NUMBERS(0)}, "%9 = grouped_dot %0, %1, %2 {axis = 1, quant = \"int8\"} : f32[1, 1]", .expected = NUMBERS(16131)},
     {{"f32[3, 1]", "f32[3, 2]", "i32[3]"}, {NUMBERS(1, 2, 3), NUMBERS(1, 2, 3, 4, 5, 6), NUMBERS(2, 0, 2)}, "%9 = grouped_outer %0, %1, %2 {size = 3} : f32[3, 1, 2]", .expected = NUMBERS(6, 8, 0, 0, 16, 20)},

@@ -1,0 +1,74 @@
+#!/bin/sh
+# Products by matrices that are looked up, in every form: a language model of experts writes the same text as a program and
+# as C; it is quantised, rounded to bf16, and multiplied beside OpenBLAS; the report names its products.
+# Usage: grouped.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+letters_in_steps
+cat >experts.tfg <<'END'
+model experts
+use language_model
+const vocab = 30, layers = 2, d_model = 36, heads = 2, context = 64, p_drop = 0
+block feed_forward(x) { return mixture_of_experts as _(x, 6, 2, 70) }
+train { rate = constant(0.01); batch = tokens(300) }
+END
+"$tfc" train experts.tfg --text train.src --vocab words:auto --steps 60 --out run 2>err || fail "$(cat err)"
+printf 'a b\nc\nf h b\nd e f\n' >prompts
+say() { "$tfc" generate run --input prompts --tokens 20 --temperature 0 "$@"; }
+say >here
+[ "$(wc -l <here)" = 4 ] || fail "four prompts: $(cat here)"
+
+# The same text by a program, and by C.
+"$tfc" compile run -o program
+./program --tokens 20 --temperature 0 <prompts | cmp - here || fail "a program writes other texts"
+"$tfc" compile run --emit c -o speak.c
+cat >answer.c <<'END'
+#include "experts.h"
+#include <stdio.h>
+int main(void)
+{
+    experts *model;
+    experts_session *session;
+    experts_generation settings;
+    const char *answer;
+    int status = experts_open(NULL, &model);
+    if (!status)
+        status = experts_session_new(model, &session);
+    if (!status)
+        status = experts_generation_defaults(model, &settings);
+    settings.temperature = 0;
+    if (!status)
+        status = experts_generate_text(session, &settings, "a b", 3, &answer, NULL);
+    puts(status ? experts_error_text(status) : answer);
+    return status;
+}
+END
+gcc -std=gnu11 -O1 -fopenmp-simd -ffp-contract=off -march=native speak.c answer.c -o answer -pthread -lm
+"$tfc" generate run --prompt "a b" --temperature 0 >one
+./answer | cmp - one || fail "C writes another text"
+
+# In other types: a loss near that in f32, but not the same.
+loss() { "$tfc" eval run --text train.src --json "$@" | sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' | head -n 1; }
+wide=$(loss)
+for dtype in bf16 int8 int4; do
+    narrow=$(loss --dtype $dtype)
+    echo "$wide $narrow" | awk '{ d = $1 - $2; exit !(NF == 2 && d != 0 && d < 0.05 && d > -0.05) }' ||
+        fail "losses in f32 and $dtype: $wide $narrow"
+done
+
+# Training beside OpenBLAS is training by tiles, but for roundings.
+for gemm in native blas; do
+    "$tfc" train experts.tfg --text train.src --vocab words:auto --steps 5 --gemm $gemm --json-summary $gemm.json --out "run_$gemm" \
+        2>err || fail "--gemm $gemm: $(cat err)"
+    sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' $gemm.json | tail -n 1
+done | paste -sd ' ' - | awk '{ d = $1 - $2; exit !(NF == 2 && d < 1e-4 && d > -1e-4) }' || fail "losses by tiles and OpenBLAS"
+
+"$tfc" dump experts.tfg --stage fused --function train_step --report >report
+for line in "grouped_dot: each row by the one of 6 matrices" "grouped_outer: of each of 6 matrices the sum"; do
+    grep -q "$line" report || fail "the report does not say: $line"
+done
+refuses 1 "products by looked-up matrices have no kernel for an OpenCL device yet" "$tfc" dump experts.tfg --stage opencl
+echo "grouped: a program, C, other types, OpenBLAS, the report"
