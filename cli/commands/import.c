@@ -25,9 +25,9 @@ static const Option options[] = {
     {"-o", "RUN", FIELD(Import, out), 0, NULL, "folder to make"},
     {"copy", NULL, FIELD(Import, copy), 0, NULL,
      "copy the weights into RUN (RUN has a link to them; Marian's are always converted)"},
-    {"config", "FOLDER", FIELD(Import, config), 0, NULL,
-     "for a file of weights: the folder with its config.json and tokenizer (the file's own folder,\n"
-     "or what a GGUF says)"},
+    {"config", "PATH", FIELD(Import, config), 0, NULL,
+     "for a file of weights: the folder with its config.json and tokenizer, or a config.json with\n"
+     "the tokenizer beside it (the file's own folder, or what a GGUF says)"},
 };
 
 const Command command_import = {

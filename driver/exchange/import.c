@@ -33,6 +33,7 @@ typedef struct Import {
     Job *job;
     const ImportOptions *options; /* `run`: the folder that becomes the run */
     const char *folder;           /* with config.json and the tokenizer; absolute */
+    const char *described;        /* config.json, or what --config names in its place */
     const char *weights;          /* the folder or file that the run links to or copies; absolute */
     const char *origin;      /* the folder, or the file or other program's folder that became it */
     const char *origin_file; /* of that folder: what the model is in */
@@ -273,7 +274,8 @@ static bool look_at_head(Import *m)
 static bool keep_published(Import *m)
 {
     Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
-    const bool ok = shards && published_keep(m->job, m->folder, m->options->run) &&
+    const bool ok = shards &&
+                    published_keep(m->job, m->folder, m->config.source, m->options->run) &&
                     published_keep_types(m->job, shards, m->options->run);
     shards_close(shards);
     return ok;
@@ -374,9 +376,11 @@ static bool make_run(Import *m)
 static bool import_published(Import *m)
 {
     TextList tensors;
+    if (!m->described)
+        m->described = file_in(m->job->arena, m->folder, "config.json");
     bool ok = name_tensors(m, &tensors) &&
-              import_config_read(m->job, m->folder, &tensors, &m->config) && has_weights(m) &&
-              read_vocabulary(m);
+              import_config_read_file(m->job, m->described, m->folder, &tensors, &m->config) &&
+              has_weights(m) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))
@@ -428,12 +432,18 @@ static bool import_file(Import *m)
     const char *said = m->options->config;
     if (!format_check(&job->diags, job->arena, m->options->source))
         return false;
-    if (said && !file_is_folder(said) && strcmp(file_name(said), config))
-        return job_error(job, "--config %s: expected a folder with %s, or that file", said, config);
-    if (said && !file_is_folder(said) && !file_exists(said))
+    const bool is_file = said && !file_is_folder(said);
+    if (is_file && !file_exists(said))
         return job_error(job, "--config %s: there is no such file", said);
+    if (is_file && text_ends(said, ".tfg"))
+        return job_error(job,
+                         "--config %s: a model of your own takes the file by --weights: tfc train, "
+                         "run and export MODEL.tfg --weights %s",
+                         said, m->options->source);
+    if (is_file)
+        m->described = said;
     if (said)
-        m->folder = absolute(job, file_is_folder(said) ? said : file_beside(job->arena, said, "."));
+        m->folder = absolute(job, is_file ? file_beside(job->arena, said, ".") : said);
     else if (import_gguf_is(job, m->options->source))
         return import_converted(m, convert_gguf);
     else
@@ -442,7 +452,7 @@ static bool import_file(Import *m)
         return job_error(
             job,
             "%s is a file of weights, which says nothing of its model, and there is no "
-            "%s beside it: --config FOLDER gives a folder with %s and the tokenizer; a "
+            "%s beside it: --config gives that file, or a folder with %s, and the tokenizer beside it; a "
             "model of your own takes the file by --weights",
             m->options->source, config, config);
     return import_published(m);

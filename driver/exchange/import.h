@@ -8,8 +8,9 @@
 typedef struct ImportOptions {
     /* a folder with config.json, Marian's (import_marian.h), or a file of weights (formats.h) */
     const char *source;
-    /* of a file: the folder, or its config.json, that says what model it is; NULL: a GGUF says it
-     * itself, and other files have it beside them */
+    /* of a file: the folder with config.json, or such a file of any name, that says what model it
+     * is, with the tokenizer beside it; NULL: a GGUF says it itself, and other files have it beside
+     * them */
     const char *config;
     const char *run;  /* to be made; must not exist */
     bool copy;        /* the weights are copied; else the run links to them */

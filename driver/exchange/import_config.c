@@ -208,7 +208,14 @@ bool import_config_check(Job *job, const ImportConfig *config)
 
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
-    const char *path = file_in(job->arena, folder, "config.json"), *problem = NULL;
+    const char *path = file_in(job->arena, folder, "config.json");
+    return import_config_read_file(job, path, folder, tensors, config);
+}
+
+bool import_config_read_file(Job *job, const char *path, const char *folder,
+                             const TextList *tensors, ImportConfig *config)
+{
+    const char *problem = NULL;
     *config = (ImportConfig){0};
     if (tensors)
         config->tensors = *tensors;

@@ -67,8 +67,12 @@ static bool copy_types(Job *job, const char *from, const char *run)
                                   file->text, file->length);
 }
 
-bool published_keep(Job *job, const char *from, const char *run)
+bool published_keep(Job *job, const char *from, const Source *config, const char *run)
 {
+    if (config)
+        return copy_files(job, from, kept(job, run)) &&
+               file_write_own(&job->diags, file_in(job->arena, kept(job, run), "config.json"),
+                              config->text, config->length);
     if (file_exists(file_in(job->arena, from, "config.json")))
         return copy_files(job, from, kept(job, run));
     return !file_is_folder(kept(job, from)) ||

@@ -6,8 +6,9 @@
 #include "driver/run/weights.h"
 
 /* Copies these files from a published folder or a run into RUN/published; does nothing for a run
- * without them. False after errors. */
-bool published_keep(Job *job, const char *from, const char *run);
+ * without them. `config`: what becomes config.json of a folder's; NULL: the folder's own. False
+ * after errors. */
+bool published_keep(Job *job, const char *from, const Source *config, const char *run);
 /* Keeps which tensors of the published weights are of two bytes an element, so that published_write
  * writes them so. False after an error. */
 bool published_keep_types(Job *job, const Shards *weights, const char *run);

@@ -281,7 +281,7 @@ static bool write_folder(Training *t, const RunRecord *record, bool changed)
     const char *out = t->options->out, *from = t->options->weights;
     return t->options->record && !changed
                ? run_record_write(t->job, out, record)
-               : (!from || !is_run_folder(from) || published_keep(t->job, from, out)) &&
+               : (!from || !is_run_folder(from) || published_keep(t->job, from, NULL, out)) &&
                      run_folder_write(t->job, out, &t->session, t->vocab, &t->columns, record);
 }
 

@@ -96,8 +96,17 @@ cp "$formats/llama.gguf" folder/w.gguf
 refuses 1 "is a file of weights, which says nothing of its model, and there is no config.json beside it" \
     "$tfc" import "$formats/llama.safetensors" -o no
 refuses 1 "config is for a file of weights, and folder is a folder" "$tfc" import folder --config folder -o no
-refuses 1 "config folder/w.gguf: expected a folder with config.json" \
-    "$tfc" import folder/model.safetensors --config folder/w.gguf -o no
+mkdir named
+cp folder/tokenizer* named
+cp folder/config.json named/small.json
+"$tfc" import folder/model.safetensors --config named/small.json -o of_name
+"$tfc" generate of_name $greedy | cmp - a.txt || fail "a configuration of another name continues otherwise"
+"$tfc" export of_name --format hf -o of_name.hf
+cmp of_name.hf/config.json folder/config.json || fail "another config.json comes back"
+refuses 1 "w.gguf: error: " "$tfc" import folder/model.safetensors --config folder/w.gguf -o no
+: >own.tfg
+refuses 1 "config own.tfg: a model of your own takes the file by --weights" \
+    "$tfc" import folder/model.safetensors --config own.tfg -o no
 refuses 1 "its architecture is 'none'" "$tfc" import "$formats/blocks.gguf" -o no
 [ ! -e no ] || fail "a folder is left"
 
