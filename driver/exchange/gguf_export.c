@@ -115,8 +115,8 @@ static int64_t put_widths(GgufExport *x)
     const int64_t heads = import_config_size(x->job, &x->config, "num_attention_heads");
     const int64_t own = import_config_size(x->job, &x->config, "head_dim");
     const int64_t width = own > 0 ? own : heads > 0 ? d / heads : 0;
-    const int64_t turned =
-        (int64_t)((double)width * (double)number_of(x, "partial_rotary_factor", 1) + 0.5);
+    const JsonValue *part = import_config_value(x->job, &x->config, "partial_rotary_factor");
+    const int64_t turned = (int64_t)((double)width * (part ? part->number : 1) + 0.5);
     gguf_put_size(&x->writer, own_key(x, gguf_head_widths[0]), (uint32_t)turned);
     gguf_put_size(&x->writer, own_key(x, gguf_head_widths[1]), (uint32_t)width);
     return turned;
