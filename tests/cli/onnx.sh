@@ -117,5 +117,7 @@ check transformer "models/transformer_base.tfg --weights tests/fixtures/transfor
 small="--set vocab=50 --set d_model=16 --set layers=2"
 check canon "tests/models/canon.tfg --weights tests/fixtures/canon_small.safetensors $small --set d_ff=32 \
     --set heads=4" forward decode_step
+check mixtral "models/mixtral.tfg --weights tests/fixtures/mixtral_small.safetensors $small --set d_ff=24 --set heads=4 \
+    --set kv_heads=2 --set experts=4 --set rotary_halved=false" forward decode_step
 check convs2s "tests/models/convs2s.tfg --weights tests/fixtures/convs2s_small.safetensors $small" \
     forward encode decode_step
