@@ -69,11 +69,13 @@ static Known negated(Known a)
     return k;
 }
 
-/* Whether a + b is as far below as a: what is added is one number, or not known to be large. */
+/* Whether a + b is as far below as a: what is added is one number, or not known to be large; if it
+ * is of positions, which are below 2^23, a few times them. */
 static bool stays_far(const Known *a, const Known *b)
 {
     bool known = !isinf(b->high);
-    return a->far && !b->plus && !has_positions(b) && (!known || b->high <= -FAR_BELOW / 2);
+    double positions = known_step(b) * 0x1p25, most = known ? b->high + positions : positions;
+    return a->far && !b->plus && (!(known || positions > 0) || most <= -FAR_BELOW / 2);
 }
 
 static Known sum(Known a, Known b)

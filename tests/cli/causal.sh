@@ -57,12 +57,12 @@ for weights in '-softmax(mask(s, causal(T)))' 'softmax(mask(s, i >= j)) - 0.5 * 
     'exp(float(i - j) * -0.1) * float(i >= j)' 'tanh(select(causal(T), s, 0)) * sigmoid(s)' \
     'select(i >= j, s, 0) / (1 + abs(sum(select(i >= j, s, 0), -1)))' 'exp(mask(s, i >= j) - logsumexp(mask(s, i >= j)))' \
     'exp(mask(s, i >= j) - max(mask(s, i >= j), -1))' 'softmax(s + (1 - float(causal(T))) * -1e9)' \
-    'softmax(s - float(j > i) * 1e9)' 'softmax(s - 1e9 * float(j > i) + 100)' \
+    'softmax(s - float(j > i) * 1e9)' 'softmax(s + 0.25 * (j - i) + select(causal(T), 0, -1e9))' 'softmax(s - 1e9 * float(j > i) + 100)' \
     'softmax(select(causal(T), s, -1e9))' 'select(causal(T), s, 0) @ select(causal(T), s, 0)' \
     'expm1(select(j > i, 0, s))' 'stop_gradient(float(causal(T))) * s'; do
     accepts "($weights) @ v"
 done
-for weights in 'softmax(s)' 'softmax(select(j < i, s, -1e9))' 'softmax(select(causal(T), s, -1e6))' \
+for weights in 'softmax(s)' 'softmax(select(j < i, s, -1e9))' 'softmax(select(causal(T), s, -1e6))' 'softmax(s + 1000 * (j - i) + select(causal(T), 0, -1e9))' \
     's * (float(causal(T)) + 0.1)' 'cos(select(causal(T), s, 0))' 'exp(select(causal(T), s, 0))' \
     'float(causal(T)) - 1' 'float(causal(T)) * mask(s, window(2, T))' 'select(causal(T), s, 0) + s' \
     'select(causal(T), softmax(s), 0)' 'select(i >= j, s, 0) / (1 + abs(sum(s, -1)))' \
