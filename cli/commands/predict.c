@@ -222,7 +222,8 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     Answers answers = {.o = o, .predictor = &predictor};
     bool ok =
         predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
-        find_shown(job, o, &answers) && run_folder_load(job, run, o->common.checkpoint);
+        predictor_add_members(&predictor, job, run) && find_shown(job, o, &answers) &&
+        run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && records_read(job, run, &predictor, &o->given, &text);
     const int64_t n = ok ? corpus_lines(&text)->n : 0;
@@ -280,6 +281,7 @@ static const Option options[] = {
     OPTION_VOCAB(Predict),
     OPTION_TOKEN(Predict, common.vocab.tokens),
     OPTION_SET(Predict),
+    OPTION_WITH(Predict),
     OPTION_LINE_LIMIT(Predict),
     OPTION_PRODUCTS(Predict),
     OPTION_THREADS(Predict),

@@ -269,6 +269,7 @@ bool predictor_find(Predictor *p, Job *job, Inference *inference, const DataColu
     if (only && !choose_prediction(function, job, only))
         return false;
     predictor_read(p, job, inference, columns, kind, function);
+    p->only = only;
     return find_predictions(p, job);
 }
 
@@ -279,6 +280,39 @@ bool predictor_prepare(Predictor *p, Job *job, Inference *inference, const DataC
         return false;
     p->program = inference_add_program(inference, p->function);
     return p->program != NULL;
+}
+
+static bool predicts_same(const Predictor *p, const Predictor *other)
+{
+    bool same = p->n == other->n;
+    for (int i = 0; same && i < p->n; i++) {
+        const Prediction *a = &p->all[i], *b = &other->all[i];
+        same = !strcmp(a->name, b->name) && a->classes == b->classes && a->side == b->side &&
+               a->width == b->width && a->n_classes == b->n_classes && a->is_ctc == b->is_ctc;
+    }
+    return same;
+}
+
+bool predictor_add_members(Predictor *p, Job *job, RunFolder *run)
+{
+    if (!run->n_with)
+        return true;
+    p->members = ARENA_ARRAY(job->arena, Predictor, run->n_with);
+    for (int i = 0; i < run->n_with; i++) {
+        RunFolder *with = &run->with[i];
+        Predictor *member = &p->members[i];
+        if (!predictor_prepare(member, job, &with->inference, &with->columns, with->kind, p->only))
+            return false;
+        bool same = predicts_same(p, member) && member->kind == p->kind;
+        for (int c = 0; same && c < member->columns.n; c++)
+            same = columns_find(&p->columns, member->columns.specs[c].input) >= 0;
+        if (!same)
+            return job_error(job,
+                             "%s and %s cannot be averaged: they predict or read something "
+                             "else",
+                             run->path, with->path);
+    }
+    return run_check_columns(job, run);
 }
 
 bool predicts(const Module *module)
@@ -425,6 +459,15 @@ bool predictor_each(const Predictor *p, Job *job, const Corpus *corpus, const Fe
     return ok || job_no_memory(job);
 }
 
+static void add_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
+                    int64_t n)
+{
+    Predicted *results = context;
+    float *sum = results[p].values + results[p].start[row];
+    for (int64_t i = 0; i < n; i++)
+        sum[i] += values[i];
+}
+
 static void keep_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
                      int64_t n)
 {
@@ -435,6 +478,15 @@ static void keep_row(void *context, const Corpus *corpus, int64_t row, int p, co
 bool predictor_run(const Predictor *p, Job *job, const Corpus *corpus, Arena *arena,
                    Predicted *results)
 {
+    const int n = p->members ? p->inference->n_members : 0;
     place_rows(p, corpus, arena, results);
-    return predictor_each(p, job, corpus, &p->feed, keep_row, results);
+    bool ok = predictor_each(p, job, corpus, &p->feed, keep_row, results);
+    for (int i = 0; ok && i < n; i++) {
+        const Feed feed = feed_of_corpus(&p->members[i].inference->feed, corpus);
+        ok = predictor_each(&p->members[i], job, corpus, &feed, add_row, results);
+    }
+    for (int k = 0; ok && n && k < p->n; k++)
+        for (int64_t i = 0; i < results[k].start[corpus->n]; i++)
+            results[k].values[i] /= (float)(n + 1);
+    return ok;
 }

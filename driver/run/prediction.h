@@ -25,7 +25,8 @@ typedef struct Prediction {
     const char *const *names;
 } Prediction;
 
-/* Predictor: how a run predicts.
+/* Predictor: how a run predicts. Of an ensemble, all whose runs predict and read the same, values
+ * are the mean of those of its members.
  *   given      the run's columns; run_kind: what it was trained on
  *   function   what is computed, and so which inputs are read
  *   columns    those of the run's columns that it reads
@@ -37,6 +38,8 @@ typedef struct Predictor {
     CorpusKind run_kind;
     Function *function;
     const TfcProgram *program;
+    const char *only;          /* the one prediction that is asked for; NULL: all */
+    struct Predictor *members; /* of the inference's members, as many; NULL: none */
     Prediction *all;
     int n;
     DataColumns columns;
@@ -50,9 +53,13 @@ typedef struct Predictor {
  * that. */
 bool predictor_find(Predictor *predictor, Job *job, Inference *inference,
                     const DataColumns *columns, CorpusKind kind, const char *only);
-/* The same, and compiles it; the params are to be loaded after that. */
+/* The same, and compiles it; the params are to be loaded after that. Further runs of an ensemble
+ * are added by predictor_add_members. */
 bool predictor_prepare(Predictor *predictor, Job *job, Inference *inference,
                        const DataColumns *columns, CorpusKind kind, const char *only);
+/* Prepares the further runs of the ensemble, before params are loaded, for predictor_run. False
+ * after an error: one predicts or reads something else. */
+bool predictor_add_members(Predictor *predictor, Job *job, RunFolder *run);
 /* The same of a function whose outputs are no predictions: all but `all` and `n`, which are zero,
  * and `program`. */
 void predictor_read(Predictor *predictor, Job *job, Inference *inference,

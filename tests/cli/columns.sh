@@ -109,6 +109,19 @@ refuses 1 'error: --lexicon lexicon: the file has no words' "$tfc" predict run-s
 "$tfc" predict run-classifier --input text.jsonl --tsv said || fail "no table of classes"
 head -n 1 said | tr '\t' '\n' | cmp - run-classifier/labels-label.txt || fail "a header of other classes: $(head -n 1 said)"
 [ "$(wc -l <said)" = "$(($(wc -l <text.jsonl) + 1))" ] || fail "not a line for each record"
+# An ensemble predicts the mean of what its runs predict.
+mv said one
+# shellcheck disable=SC2086  # words
+train run-other classifier.tfg --data text.jsonl --steps 4 --column label=kind $words --set labels=5 --seed 9
+# shellcheck disable=SC2086  # words
+train run-taught tagger.tfg --data text.jsonl --steps 2 $words --set tags=2
+"$tfc" predict run-other --input text.jsonl --tsv other || fail "no table of the other's classes"
+"$tfc" predict run-classifier --with run-other --input text.jsonl --tsv both || fail "two runs do not predict"
+paste one other both | awk -F '\t' 'NR > 1 { n = NF / 3; for (i = 1; i <= n; i++) { d = ($i + $(i + n)) / 2 - $(i + 2 * n)
+    if (d * d > 1e-12 || NF != 15) exit 1 } }' || fail "an ensemble is not the mean: $(tail -n 1 both)"
+! cmp -s one both || fail "the second run changes nothing"
+refuses 1 'run-classifier and run-taught cannot be averaged' "$tfc" predict run-classifier --with run-taught --input text.jsonl
+
 "$tfc" predict run-classifier --dtype int8 --input text.jsonl >said || fail "no predictions in int8"
 
 # Tensors are a table, too: the same values give the same params.
