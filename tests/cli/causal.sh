@@ -62,7 +62,7 @@ for weights in '-softmax(mask(s, causal(T)))' 'softmax(mask(s, i >= j)) - 0.5 * 
     'expm1(select(j > i, 0, s))' 'stop_gradient(float(causal(T))) * s'; do
     accepts "($weights) @ v"
 done
-for weights in 'softmax(s)' 'softmax(select(j < i, s, -1e9))' 'softmax(select(causal(T), s, -1e6))' 'softmax(s + 1000 * (j - i) + select(causal(T), 0, -1e9))' \
+for weights in 'softmax(s)' 'softmax(select(j < i, s, -1e9))' 'softmax(select(causal(T), s, -1e6))' 'softmax(s + 1000 * float(j - i) + select(causal(T), 0, -1e9))' \
     's * (float(causal(T)) + 0.1)' 'cos(select(causal(T), s, 0))' 'exp(select(causal(T), s, 0))' \
     'float(causal(T)) - 1' 'float(causal(T)) * mask(s, window(2, T))' 'select(causal(T), s, 0) + s' \
     'select(causal(T), softmax(s), 0)' 'select(i >= j, s, 0) / (1 + abs(sum(s, -1)))' \
