@@ -13,24 +13,16 @@ decodes() {
         echo "const vocab = 40, layers = 2, d_model = 16, heads = 2, context = 32, d_ff = 16, p_drop = 0"
         cat
     } >"$1.tfg"
+    decoded "$1"
+}
+decoded() {
     "$tfc" check "$1.tfg" --samples 1 >out 2>&1 || fail "$1: $(cat out)"
     grep -q '^ok  *token by token' out || fail "$1 is not decoded: $(cat out)"
 }
 
-# Mamba-2 (Dao & Gu 2024, listing 1): (L ∘ C B') X with L = exp(segsum(a)).
-decodes mamba2 <<'END'
-block attention(x, memory, allowed) {
-  xs = heads_of(linear as x(x, d_model), heads)
-  c = heads_of(linear as c(x, 4), 1)
-  b = heads_of(linear as b(x, 4), 1)
-  dt = softplus(heads_of(linear as dt(x, heads), heads))        # [B, h, T, 1]
-  param a_log : [heads, 1, 1] = zeros
-  before = float(causal(T)) @ (-exp(a_log) * dt)                # cumulative sum
-  l = exp(mask(before - transpose(before), causal(T)))
-  param skip : [heads, 1, 1] = ones
-  return linear as output(join_heads((l * (c @ transpose(b))) @ (xs * dt) + skip * xs), d_model)
-}
-END
+# Mamba-2, whose values tests/reference/gradients.c compares with its recurrence.
+cp "$root/tests/models/mamba2.tfg" .
+decoded mamba2
 # DeltaNet (Yang et al. 2024): its triangular system by products of causal matrices.
 decodes deltanet <<'END'
 block unit(x) { return x * rsqrt(sum(x * x, -1) + 1e-6) }
