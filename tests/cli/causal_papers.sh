@@ -41,7 +41,7 @@ END
 grep -q deltanet_decode_step deltanet.h || fail "no decode_step: $(cat err)"
 [ -z "$short" ] || exit 0
 
-# Differential Transformer (Ye et al. 2024, eq. 1-3).
+# Differential Transformer (Ye et al. 2024, equations 1 and 2).
 decodes differential <<'END'
 block attention(x, memory, allowed) {
   q = heads_of(linear as query(x, 2 * d_model), 2 * heads)
@@ -55,7 +55,7 @@ block attention(x, memory, allowed) {
   return linear as output(join_heads(rms_norm as sub((a1 - lambda * a2) @ v) * 0.2), d_model)
 }
 END
-# RetNet (Sun et al. 2023, eq. 5-8): scores times a decay of positions, normalised by rows.
+# RetNet (Sun et al. 2023, equations 5 and 8): scores times a decay of positions, normalised by rows.
 decodes retnet <<'END'
 block attention(x, memory, allowed) {
   q = rotary(heads_of(linear as query(x, d_model), heads))
