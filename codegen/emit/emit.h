@@ -52,6 +52,15 @@ typedef struct Memo {
     Place place;
 } Memo;
 
+/* RowBlock: rows of one sentence side by side (region/row.c). What they look up at constant
+ * distances is in their sentence. */
+typedef struct RowBlock {
+    LoValue token, position; /* of the first row; token NULL: there is no block */
+    int row;                 /* in which e->space stands */
+    int64_t greatest;        /* distance of a lookup */
+} RowBlock;
+enum { BLOCK_AHEAD = 8 }; /* rows from what is read to what is fetched */
+
 typedef struct Emit {
     Lo lo;
     Arena *arena;
@@ -78,6 +87,7 @@ typedef struct Emit {
     bool *cached;         /* by value number: the saved row may be read */
     LoValue cache_at;     /* index into saved rows; NULL: the column */
     LoValue *random_rows; /* by random number: words of this row, or NULL */
+    RowBlock block;
 } Emit;
 
 /* ---- element types, and code at the entry (value.c) ---- */
@@ -172,6 +182,9 @@ static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *pla
     Place own = place_aligned(&value->type, place);
     return emit_eval(e, value, &own);
 }
+/* Whether the op looks up an operand of the kernel at a constant distance from the own position
+ * along the tokens of this ragged symbol: row i of its result is row i + *distance. */
+bool lookup_distance(const Emit *e, const Op *op, int symbol, int64_t *distance);
 void memo_forget(Emit *e); /* forgets what was computed; call it when `reduced` has changed */
 
 /* ---- loops (loops.c) ---- */

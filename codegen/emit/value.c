@@ -188,6 +188,72 @@ static LoValue value_gather(Emit *e, const BodyOp *b, const Place *place)
     return or_zero(e, inside, x);
 }
 
+/* The number that a constant holds. */
+static bool constant_of(const Value *value, int64_t *number)
+{
+    const Op *op = value->op;
+    if (!op || op->kind != OP_const)
+        return false;
+    *number = (int64_t)op_float(op, ATTR_value);
+    return true;
+}
+
+/* Whether positions along this symbol are the own ones, plus a constant. */
+static bool is_distance(const Emit *e, const Value *index, int symbol, int64_t *distance)
+{
+    const Op *op = body_number(&e->body, index) >= e->body.n_inputs ? index->op : NULL;
+    int64_t number;
+    if (op && op->kind == OP_iota) {
+        int dim = type_long_dim(&index->type);
+        *distance = 0;
+        return dim >= 0 && index->type.dims[dim].symbol == symbol;
+    }
+    if (!op || (op->kind != OP_add && op->kind != OP_sub))
+        return false;
+    bool first = op->kind == OP_add && constant_of(op->args[0], &number);
+    if ((!first && !constant_of(op->args[1], &number)) ||
+        !is_distance(e, op->args[first ? 1 : 0], symbol, distance))
+        return false;
+    *distance += op->kind == OP_sub ? -number : number;
+    return true;
+}
+
+bool lookup_distance(const Emit *e, const Op *op, int symbol, int64_t *distance)
+{
+    if (op->kind != OP_lookup || body_number(&e->body, op->args[0]) >= e->body.n_inputs)
+        return false;
+    const Type *x = &op->args[0]->type;
+    int axis = (int)op_int(op, ATTR_axis);
+    return x->dims[axis].symbol == symbol &&
+           dim_equal(x->dims[axis], op->results[0].type.dims[axis]) &&
+           type_find_dim(x, e->module->symbols.data[symbol].batch) >= 0 &&
+           is_distance(e, op->args[1], symbol, distance);
+}
+
+/* The token and the position so far from the first row of the block. */
+static void stand_in_block(Emit *e, int64_t distance, Coord *position)
+{
+    LoValue by = lo_i64_of(&e->lo, distance);
+    position->base = lo_iadd(&e->lo, e->block.position, by);
+    e->token.base = lo_iadd(&e->lo, e->block.token, by);
+}
+
+/* Of rows side by side: the row at this distance, which exists. What the blocks to come read first
+ * is fetched meanwhile: each row begins a stream that no processor foresees. */
+static LoValue lookup_in_block(Emit *e, const BodyOp *b, int64_t distance, Place place)
+{
+    const Coord own = e->token;
+    Coord *position = &place.at[op_int(b->op, ATTR_axis)];
+    stand_in_block(e, e->block.row + distance, position);
+    LoValue x = eval_at(e, b->op->args[0], place);
+    if (distance == e->block.greatest) {
+        stand_in_block(e, e->block.row + distance + BLOCK_AHEAD, position);
+        lo_prefetch(&e->lo, emit_address(e, body_number(&e->body, b->op->args[0]), &place));
+    }
+    e->token = own;
+    return x;
+}
+
 /* Elements at positions along an axis. Outside, nothing is read: the address is that of the same
  * position of the result where both have the same dimension, and else memory is masked. */
 static LoValue value_lookup(Emit *e, const BodyOp *b, const Place *place)
@@ -195,6 +261,10 @@ static LoValue value_lookup(Emit *e, const BodyOp *b, const Place *place)
     Lo *lo = &e->lo;
     const Value *x = b->op->args[0], *index = b->op->args[1];
     int axis = (int)op_int(b->op, ATTR_axis);
+    int64_t distance;
+    if (e->block.token && place->at[axis].token == e->token.token &&
+        lookup_distance(e, b->op, e->token.token - 1, &distance))
+        return lookup_in_block(e, b, distance, *place);
     Dim along = x->type.dims[axis];
     Place at_index = place_aligned(&index->type, place), in = *place;
     if (dim_is_const(along) && along.size == 0)

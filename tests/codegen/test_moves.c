@@ -198,6 +198,30 @@ static void lookups(Case *c, int64_t n)
     case_check(c, build_lookup(b, flat, case_index(c, DIMS(case_dim(c->S)), 6), 1)->op);
 }
 
+/* Rows side by side, and one by one at the ends of sentences: sums of rows at constant distances,
+ * and reductions of them along the columns. */
+static void convolutions(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->T), n_of(n)));
+    Value *y = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->T), n_of(n)));
+    Value *w = case_input(c, c->real, DIMS(n_of(n)));
+    Value *at = build_iota_along(b, case_dim(c->T), 1, 3), *sum = y, *causal = NULL;
+    for (int tap = -3; tap <= 4; tap++) { /* the block of positions 12 to 15 of 19 is no block */
+        Value *from = build_binary(b, OP_add, build_const(b, DT_I32, tap), at);
+        Value *row = build_binary(b, OP_mul, build_lookup(b, tap % 2 ? x : y, from, 1), w);
+        sum = build_binary(b, OP_add, sum, row);
+        causal = tap ? causal : sum;
+    }
+    Value *above = build_binary(b, OP_sub, sum, build_reduce(b, OP_reduce_max, sum, 1, (int[]){2}));
+    case_check(c, case_region(c, OP_row, VALUES(above, causal)));
+    at = build_iota_along(b, case_dim(c->T), 1, 3);
+    Value *before = build_lookup(b, x, build_binary(b, OP_sub, at, build_const(b, DT_I32, 1)), 1);
+    case_check(c,
+               case_region(c, OP_row,
+                           VALUES(build_reduce(b, OP_reduce_sum, before, 1, (int[]){2}), before)));
+}
+
 static void lookup_adds(Case *c, int64_t n)
 {
     Builder *b = &c->b;
@@ -285,15 +309,15 @@ static void strided_rows(void **state)
 {
     (void)state;
     CaseBody bodies[] = {gathers,     concats, column_sums, scatters, lookups,
-                         lookup_adds, top_ks,  appends,     moves};
+                         lookup_adds, top_ks,  appends,     moves,    convolutions};
     in_strides(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
 static void edge_batches(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {column_sums, scatters, lookups,         lookup_adds,
-                         top_ks,      gathers,  transpose_ragged};
+    CaseBody bodies[] = {column_sums, scatters, lookups, convolutions,
+                         lookup_adds, top_ks,   gathers, transpose_ragged};
     in_edge_batches(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
@@ -312,6 +336,7 @@ ONCE(column_of_tokens)
 IN_WIDTHS(column_to_scalar)
 IN_WIDTHS(scatters)
 IN_WIDTHS(lookups)
+IN_WIDTHS(convolutions)
 IN_WIDTHS(lookup_adds)
 IN_WIDTHS(top_ks)
 IN_WIDTHS(appends)
@@ -335,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_column_to_scalar),
         cmocka_unit_test(test_scatters),
         cmocka_unit_test(test_lookups),
+        cmocka_unit_test(test_convolutions),
         cmocka_unit_test(test_lookup_adds),
         cmocka_unit_test(test_top_ks),
         cmocka_unit_test(test_appends),
