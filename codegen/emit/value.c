@@ -208,6 +208,8 @@ static bool is_distance(const Emit *e, const Value *index, int symbol, int64_t *
         *distance = 0;
         return dim >= 0 && index->type.dims[dim].symbol == symbol;
     }
+    if (op && op->kind == OP_reshape) /* ones around the dimension */
+        return type_long_dim(&index->type) >= 0 && is_distance(e, op->args[0], symbol, distance);
     if (!op || (op->kind != OP_add && op->kind != OP_sub))
         return false;
     bool first = op->kind == OP_add && constant_of(op->args[0], &number);
@@ -222,9 +224,9 @@ bool lookup_distance(const Emit *e, const Op *op, int symbol, int64_t *distance)
 {
     if (op->kind != OP_lookup || body_number(&e->body, op->args[0]) >= e->body.n_inputs)
         return false;
-    const Type *x = &op->args[0]->type;
-    int axis = (int)op_int(op, ATTR_axis);
-    return x->dims[axis].symbol == symbol &&
+    const Type *x = &op->args[0]->type, *index = &op->args[1]->type;
+    int axis = (int)op_int(op, ATTR_axis), shift = op->results[0].type.rank - index->rank;
+    return x->dims[axis].symbol == symbol && type_long_dim(index) + shift == axis &&
            dim_equal(x->dims[axis], op->results[0].type.dims[axis]) &&
            type_find_dim(x, e->module->symbols.data[symbol].batch) >= 0 &&
            is_distance(e, op->args[1], symbol, distance);

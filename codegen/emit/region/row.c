@@ -361,8 +361,7 @@ static LoValue is_block(Emit *e, LoValue first, int64_t least, int64_t greatest)
     Lo *lo = &e->lo;
     int symbol = e->layout.axes[0].extent.symbol;
     LoValue last = lo_iadd(lo, first, lo_i64_of(lo, BLOCK - 1));
-    LoValue whole = lo_lt(lo, last, e->end);
-    LoValue safe = lo_select(lo, whole, last, first);
+    LoValue safe = lo_select(lo, lo_lt(lo, last, e->end), last, first);
     Coord begins = table_lookup(e, symbol, DIM_POSITION, coord_of(first));
     Coord ends = table_lookup(e, symbol, DIM_POSITION, coord_of(safe));
     Coord sentence = table_lookup(e, symbol, DIM_BATCH, coord_of(first));
@@ -371,7 +370,7 @@ static LoValue is_block(Emit *e, LoValue first, int64_t least, int64_t greatest)
     LoValue high = lo_iadd(lo, ends.base, lo_i64_of(lo, greatest > 0 ? greatest : 0));
     LoValue one = lo_eq(lo, ends.base, lo_iadd(lo, begins.base, lo_i64_of(lo, BLOCK - 1)));
     LoValue inside = lo_and(lo, lo_le(lo, lo_i64_of(lo, 0), low), lo_lt(lo, high, length.base));
-    return lo_and(lo, lo_and(lo, whole, one), inside);
+    return lo_and(lo, one, inside);
 }
 
 /* Stands in each of the rows from this one on. */
