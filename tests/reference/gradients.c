@@ -51,11 +51,11 @@ static const struct Fixture papers[] = {
 /* The fixtures were computed in f64 and are kept in f32, which bounds what f64 can show. */
 static const struct Way {
     const char *dtype, *level;
-    double logits, loss, gradient; /* absolute; relative; relative norm */
+    double logits, loss, gradient; /* absolute, of logits up to 8; relative; relative norm */
     double nothing;                /* of a zero gradient: relative to all gradients */
     double rounding; /* relative to all gradients: where terms cancel, as a decay's of Mamba-2 */
 } ways[] = {
-    {"f32", "-O2", 1e-5, 1e-5, 1e-5, 1e-5, 5e-7}, {"f32", "-O0", 1e-5, 1e-5, 1e-5, 1e-5, 5e-7},
+    {"f32", "-O2", 3e-5, 1e-5, 1e-5, 1e-5, 5e-7}, {"f32", "-O0", 3e-5, 1e-5, 1e-5, 1e-5, 5e-7},
     {"f64", "-O2", 1e-6, 1e-7, 1e-6, 1e-7, 0},    {"f64", "-O0", 1e-6, 1e-7, 1e-6, 1e-7, 0},
     {"bf16", "-O2", 6e-2, 1e-3, 6e-2, 1e-2, 0},   {"bf16", "-O0", 6e-2, 1e-3, 6e-2, 1e-2, 0},
 };
