@@ -31,7 +31,9 @@ const vocab = 9
 param table : [vocab, 6]
 param v : [6]
 param w : [6, 6]
+param e : [3, 6, 6]
 x = table[tokens]
+row = reshape(x, [B, S, 1, 6])
 END
     {
         grep -vE '^(layer_norm|rms_norm|batch_norm|relative) ' tests/cli/ops.txt
@@ -46,6 +48,9 @@ one_before     lookup(x, S, position(S) - 1) * v
 backwards      flip(x, 1) * v
 last_rows      last(x, S) * v
 three_rows     lookup(x, S, position(3)) * v
+by_matrix      row @ e[tokens * 2 - 3]
+by_transposed  row @ transpose(e[4 - tokens])
+by_several     reshape(x, [B, S, 1, 1, 6]) @ e[top_k(x * v, 2)]
 by_token       lookup(x, S, tokens) * v
 joined         concat([reshape(v, [1, 1, 6]), x], 1)
 every_second   lookup(x, S, 2 * position(P))
@@ -57,7 +62,7 @@ END
     } | sed 's/^\([^ ]*\) *\(.*\)/output o_\1 = \2/'
 } >"$work/ops.tfg"
 model="$work/ops.tfg --weights $work/ops.params"
-ort params "$work/ops.params" table=9,6 v=6 w=6,6
+ort params "$work/ops.params" table=9,6 v=6 w=6,6 e=3,6,6
 cat >"$work/ctc.tfg" <<'END'
 model ctc
 dim B, T, L
