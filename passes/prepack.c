@@ -40,8 +40,10 @@ SideTable find_made_of_params(const Function *function)
 
 bool reads_panels(const Function *function)
 {
-    return function_has(function, OP_append) || /* a step appends to caches */
-           !strcmp(function->name, function_names()[FUNCTION_ENCODE]);
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_param && is_cache(op_result(op))) /* it is a step */
+            return true;
+    return !strcmp(function->name, function_names()[FUNCTION_ENCODE]);
 }
 
 static bool looks_up(const Op *op, const Value *table)

@@ -6,6 +6,7 @@
 #include "driver/formats/formats.h"
 #include "driver/train/best.h"
 #include "ir/text.h"
+#include "passes/prepack.h"
 #include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"
 
@@ -100,6 +101,11 @@ static bool print_kept(const void *context, const Incremental *incremental)
                    text_plural(n, "", "s"));
             numbers += n;
             bytes += n * (int64_t)dtype_bytes(type->dtype);
+        } else if (op->kind == OP_assign && is_cache(op->args[0])) {
+            const Type *type = &op->args[0]->type;
+            printf("  cached  %-40s %s, the last %" PRId64 " row%s\n", op->scope ? op->scope : "",
+                   ir_type_text(module, type, job->arena), type->dims[1].size,
+                   text_plural(type->dims[1].size, "", "s"));
         } else if (op->kind == OP_input && !strncmp(op_string(op, ATTR_name), "memory.", 7)) {
             printf("  kept    %-40s %s, once a text\n", op_string(op, ATTR_name),
                    ir_type_text(module, &op_result(op)->type, job->arena));

@@ -58,6 +58,9 @@ typedef enum Found {
     FOUND_NOTHING /* zeros: the operand has no such position */
 } Found;
 Found dependence_found(Dependence *d, const Op *lookup);
+/* How many positions before its own a lookup reads at most, along an axis of the text that its
+ * result has, too; -1: nothing says, or it reads later ones. */
+int64_t dependence_reach(Dependence *d, const Op *lookup);
 
 /* "this product in layer.0.self": an op in the words of a model, with its scope if it has one. */
 const char *dependence_op_in_words(Arena *arena, const Op *op);

@@ -238,6 +238,21 @@ static const char *later_lookup(Dependence *d, const Op *op)
                  "`position(T) - 1` are not";
 }
 
+int64_t dependence_reach(Dependence *d, const Op *lookup)
+{
+    const double most = 1 << 30;
+    const int looked_up = (int)op_int(lookup, ATTR_axis);
+    const int axis = operand_axis(d, lookup, 1, looked_up);
+    if (axis < 0 || !is_time_axis(d, &lookup->args[0]->type, looked_up) ||
+        !is_time_axis(d, &lookup->results[0].type, looked_up))
+        return -1;
+    Known k = known_of(d, lookup->args[1], band_of(d, &lookup->args[1]->type, axis, -1, WHERE_ALL));
+    bool bounded = k.key == 0 && k.query == 1 && k.high <= 0 && k.low >= -most;
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        bounded = bounded && k.lengths[i] == 0;
+    return bounded ? (int64_t)ceil(-k.low) : -1;
+}
+
 static const char *later_chosen(Dependence *d, const Op *op)
 {
     const Type *x = &op->args[0]->type;

@@ -152,6 +152,7 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     s.b = builder_at_end(s.step);
     trace_origins(&s, target);
     absorb_find(&s);
+    find_reaches(&s);
     bool ok = build_output_of(&s, logits, output->args[0]);
     const bool encodes = s.n_memory || s.beginnings.count;
     if (ok && encodes)

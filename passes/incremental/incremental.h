@@ -4,7 +4,7 @@
  *   step.c         a value for given roles: a leaf, memory, from a cache, or built by its op
  *   ops.c          an op's result from operands, each built for the roles that the op needs
  *   absorb.c       products in another order, so that less is kept
- *   positions.c    lookups by position
+ *   positions.c    lookups by position, and the rows that are kept for them
  *   before.c       dimensions along the text; what stands before it, which encode computes
  *   shortlist.c    derive_shortlist
  *
@@ -35,6 +35,8 @@ typedef struct Origin {
     Value *memory; /* the input of decode_step for the value, an output of encode; NULL: none */
     struct LatentSplit
         *split;    /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
+    int64_t reach; /* lookups read it, at most so many positions before their own; 0: none */
+    Value *ring;   /* the last `reach` positions before the newest, [.., B, .., reach, ..] */
     double saved;  /* bytes a position that are not read if this is kept in place of splits */
     Value *before; /* the value in encode, at positions before the text; NULL: not built */
 } Origin;
@@ -107,6 +109,16 @@ static inline bool is_lifted(const Value *v, const Value *built)
 /* The symbol of that name and batch, which is added if there is none; if another symbol has the
  * name, its name ends with '. */
 int named_symbol(Module *module, const char *name, int batch);
+
+/* The axes of a cache: batch and positions first; and back. Neither moves an element
+ * (ir/layout.h). */
+void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int inverse[MAX_RANK]);
+/* A new cache of that type. */
+Value *build_cache(Step *s, Type type);
+
+/* ---- positions.c ---- */
+/* Finds how far lookups of each value reach back. */
+void find_reaches(Step *s);
 
 /* ---- absorb.c ---- */
 /* Finds values that are a latent times a weight, and what keeping the latent would save. */

@@ -74,9 +74,7 @@ static Value *build_leaf(Step *s, Op *op, Roles roles)
     return build_leaf_of_roles(s, op, roles);
 }
 
-/* The axes of a cache: batch and positions first; and back. Neither moves an element
- * (ir/layout.h). */
-static void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int inverse[MAX_RANK])
+void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int inverse[MAX_RANK])
 {
     int n = 0;
     perm[n++] = batch;
@@ -86,6 +84,15 @@ static void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int in
             perm[n++] = i;
     for (int i = 0; i < rank; i++)
         inverse[perm[i]] = i;
+}
+
+Value *build_cache(Step *s, Type type)
+{
+    ParamInfo info = {.name = arena_printf(s->module->arena, "cache.%d", s->n_caches++),
+                      .type = type,
+                      .role = PARAM_STATE,
+                      .init = INIT_ZEROS};
+    return build_param(&s->b, module_add_param(s->module, info));
 }
 
 /* All positions so far of a value from the target: the newest are appended. */
@@ -105,16 +112,12 @@ static Value *build_cached(Step *s, Value *v)
     rows = build_transpose(&s->b, rows, perm);
     Type type = rows->type;
     type.dims[1] = dim_symbol(dim->past);
-    ParamInfo info = {.name = arena_printf(s->module->arena, "cache.%d", s->n_caches++),
-                      .type = type,
-                      .role = PARAM_STATE,
-                      .init = INIT_ZEROS};
+    Value *cache = build_cache(s, type);
     if (dim->before.symbol != NO_SYMBOL || dim->before.size) {
-        Beginning beginning = {.name = info.name, .value = v};
+        Beginning beginning = {.name = op_string(cache->op, ATTR_name), .value = v};
         memcpy(beginning.perm, perm, sizeof perm);
         vec_push(s->module->arena, s->beginnings, beginning);
     }
-    Value *cache = build_param(&s->b, module_add_param(s->module, info));
     cache = build_binary(&s->b, OP_append, cache, rows);
     return build_transpose(&s->b, cache, inverse);
 }

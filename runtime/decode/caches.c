@@ -2,6 +2,7 @@
  * fed. */
 #include "runtime/decode/caches.h"
 
+#include "runtime/decode/rings.h"
 #include "runtime/exec/size.h"
 
 #include <stdlib.h>
@@ -244,7 +245,7 @@ bool caches_open(SlotCaches *c, Exec *step, Exec *encode, int past)
         find_past(c, past);
     for (int32_t i = 0; i < program->n_tensors; i++) {
         const TfcTensor *tensor = &program->tensors[i];
-        if (!tensor_is_cache(tensor))
+        if (!tensor_is_cache(tensor) || is_ring(tensor))
             continue;
         SlotCache *cache = &c->caches[c->n_caches++];
         *cache = (SlotCache){.name = tensor->name,

@@ -5,6 +5,7 @@
 
 #include "runtime/decode/caches.h"
 #include "runtime/decode/decode.h"
+#include "runtime/decode/rings.h"
 #include "runtime/exec/size.h"
 
 #include <assert.h>
@@ -41,6 +42,7 @@ typedef struct ExecStepper {
     SourceDim *sources;
     int n_sources;
     SlotCaches caches;
+    Rings rings;
 
     /* tokens that one step has room for beside one a slot */
     int32_t most_new;
@@ -174,7 +176,8 @@ static bool stepper_begin(void *self, const Sources *sources, int32_t n_slots)
     const bool reads = s->dim_encode_rows < 0,
                encodes = s->encode && (!reads || (sources && sources->n));
     return reserve_rows(s, n_slots) && (!encodes || encode_sources(s, reads ? sources : NULL)) &&
-           caches_begin(&s->caches, encodes, n_slots, FIRST_CAPACITY) && reserve_step(s);
+           caches_begin(&s->caches, encodes, n_slots, FIRST_CAPACITY) &&
+           rings_begin(&s->rings, s->caches.n_slots) && reserve_step(s);
 }
 
 static bool stepper_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
@@ -251,8 +254,11 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
         set_source(s, &s->sources[i], n, sentence);
     feed_memories(s, n, sentence);
     exec_input(s->step, s->programs.target, tokens);
-    if (run(s->step))
+    rings_load(&s->rings, n, slot);
+    if (run(s->step)) {
+        rings_store(&s->rings, n, slot);
         return true;
+    }
     caches_take_back(&s->caches, n, slot, counts);
     return false;
 }
@@ -276,6 +282,7 @@ static void stepper_copy(void *self, int32_t from, int32_t to)
 {
     ExecStepper *s = self;
     caches_copy(&s->caches, from, to);
+    rings_copy(&s->rings, from, to);
 }
 
 static void free_stepper(void *self)
@@ -285,6 +292,7 @@ static void free_stepper(void *self)
     exec_free(s->step);
     shortlist_free_batch(&s->batch);
     caches_free(&s->caches);
+    rings_free(&s->rings);
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
     for (int i = 0; i < s->n_sources; i++) {
@@ -368,7 +376,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
-              find_sources(s) && caches_open(&s->caches, s->step, s->encode, s->dim_past);
+              find_sources(s) && caches_open(&s->caches, s->step, s->encode, s->dim_past) &&
+              rings_open(&s->rings, s->step, programs->decode_step);
     if (s->encode && !programs->encode->n_inputs) {
         s->dim_encode_rows = programs->encode->outputs[0].shape.dims[0].dim;
         s->caches.one_beginning = true;

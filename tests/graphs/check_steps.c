@@ -57,19 +57,34 @@ static bool next_counts(const Feed *f, const BatchDim *text, Rng *rng, int32_t *
     return any;
 }
 
+/* The last rows of each text: zeros at first, then what the step before made of them. */
+static void take_ring(const Feed *f, OracleTensor *ring, const OracleTensor *old)
+{
+    ring->count = f->batch.dims[f->q].n;
+    for (int d = 1; d < ring->type.rank; d++)
+        ring->count *= ring->type.dims[d].size;
+    ring->data = ARENA_ARRAY(f->opened->arena, double, ring->count + 1);
+    if (old)
+        memcpy(ring->data, old->data, (size_t)ring->count * sizeof *ring->data);
+}
+
 /* The caches with room for the new tokens behind those of each row: before the first step, behind
  * what encode gives. `last` is the batch of the step before. */
 static void grow_caches(Feed *f, const OracleTensors *after, const Batch *last)
 {
     for (int i = f->n_params + 1; i < f->params.n; i++) {
         OracleTensor *cache = &f->params.tensors[i];
+        const OracleTensors *from_here = after ? after : &f->encoded;
+        const OracleTensor *old = tensor_named(from_here->data, from_here->count, cache->name);
+        if (dim_is_const(cache->type.dims[1])) {
+            take_ring(f, cache, old);
+            continue;
+        }
         const BatchDim *dim = &f->batch.dims[cache->type.dims[1].symbol];
         const int32_t *past = dim->lengths,
                       *before = last->dims[cache->type.dims[1].symbol].lengths;
         const int rows = dim->n;
         int64_t now = sum_of(past, rows), width = 1;
-        const OracleTensors *from_here = after ? after : &f->encoded;
-        const OracleTensor *old = tensor_named(from_here->data, from_here->count, cache->name);
         for (int d = 2; d < cache->type.rank; d++)
             width *= cache->type.dims[d].size;
         double *data = ARENA_ARRAY(f->opened->arena, double, now *width + 1);
