@@ -105,16 +105,16 @@ static inline bool is_lifted(const Value *v, const Value *built)
     return built->type.rank > v->type.rank;
 }
 
-/* ---- incremental.c ---- */
-/* The symbol of that name and batch, which is added if there is none; if another symbol has the
- * name, its name ends with '. */
-int named_symbol(Module *module, const char *name, int batch);
-
 /* The axes of a cache: batch and positions first; and back. Neither moves an element
  * (ir/layout.h). */
 void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int inverse[MAX_RANK]);
 /* A new cache of that type. */
 Value *build_cache(Step *s, Type type);
+
+/* ---- incremental.c ---- */
+/* The symbol of that name and batch, which is added if there is none; if another symbol has the
+ * name, its name ends with '. */
+int named_symbol(Module *module, const char *name, int batch);
 
 /* ---- positions.c ---- */
 /* Finds how far lookups of each value reach back. */
