@@ -116,9 +116,10 @@ async function steps(encode, step, input, output) {
     const logits = decoder.outputNames.find((n) => !n.endsWith('.new')), expected = readTensors(output)[logits]
     const [rows, width] = tensors[target].dims, vocab = expected.dims[2]
     caches.forEach((name) => {
-        const rest = decoder.inputMetadata.find((m) => m.name === name).shape.slice(2)
-        const count = rest.reduce((a, b) => a * b, rows * (width + 1))
-        feeds[name] = new ort.Tensor('float32', new Float32Array(count).fill(NaN), [rows, width + 1, ...rest])
+        const [, last, ...rest] = decoder.inputMetadata.find((m) => m.name === name).shape
+        const keeps = typeof last === 'number', n = keeps ? last : width + 1 // the last rows: zeros at first
+        const data = new Float32Array(rest.reduce((a, b) => a * b, rows * n)).fill(keeps ? 0 : NaN)
+        feeds[name] = new ort.Tensor('float32', data, [rows, n, ...rest])
     })
     const end = Array.from(tensors[target + '.lengths'].data, Number), done = Array(rows).fill(0)
     for (let t = 0; t < width; t++) {
@@ -132,7 +133,7 @@ async function steps(encode, step, input, output) {
         feeds[target] = tensor({ type: 'I32', dims: [rows, q], data })
         feeds[target + '.lengths'] = tensor(longs(newest))
         for (const name of decoder.inputNames)
-            if (name.startsWith('cache.') && name.endsWith('.lengths')) feeds[name] = tensor(longs(lengths))
+            if (/^(cache\..*|P)\.lengths$/.test(name)) feeds[name] = tensor(longs(lengths))
         const results = await decoder.run(feeds)
         for (const name of caches) feeds[name] = results[name + '.new']
         for (let i = 0; i < rows * q * vocab; i++) {

@@ -37,6 +37,22 @@ static bool declare_lengths(OnnxGraph *g, const char *name, const Type *type)
     return true;
 }
 
+/* Lengths that the function reads of a dimension that no input has: of a decoder without caches of
+ * all positions. */
+static bool declare_read_lengths(OnnxGraph *g, const Function *function)
+{
+    FOR_OPS (op, &function->body) {
+        int symbol = op->kind == OP_lengths ? (int)op_int(op, ATTR_dim) : NO_SYMBOL;
+        if (symbol == NO_SYMBOL || symbol_is_made(g->module, symbol))
+            continue;
+        const Dim dims[] = {dim_symbol(g->module->symbols.data[symbol].batch), dim_symbol(symbol)};
+        const Type type = type_of(DT_I32, 2, dims);
+        if (!declare_lengths(g, g->module->symbols.data[symbol].name, &type))
+            return false;
+    }
+    return true;
+}
+
 bool ragged_declare(OnnxGraph *g, const Function *function)
 {
     FOR_OPS (op, &function->body) {
@@ -50,7 +66,7 @@ bool ragged_declare(OnnxGraph *g, const Function *function)
         if (!onnx_input(g, name, onnx_type(type->dtype), type) || !declare_lengths(g, name, type))
             return false;
     }
-    return true;
+    return declare_read_lengths(g, function);
 }
 
 static const char *made_lengths(OnnxGraph *g, int symbol)
