@@ -227,9 +227,9 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
         break;
     case OP_scatter_add: /* the table's rows are gone through by every unit */
         s->range = RANGE_COLUMNS;
-        s->space = op->args[0]->type;
         s->output = op->results[0].type;
         s->output.dims[0] = dim_const(1);
+        s->space = op->args[1]->type.rank ? op->args[0]->type : s->output; /* of one index: a row */
         break;
     case OP_lookup_add: /* so are the positions along the axis */
         s->range = RANGE_COLUMNS;
