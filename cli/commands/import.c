@@ -5,6 +5,7 @@
 typedef struct Import {
     Common common;
     const char *out, *config;
+    TextList tokens;
     bool copy;
 } Import;
 
@@ -13,8 +14,11 @@ static int run_import(Job *job, void *record, const Arguments *arguments)
     const Import *o = record;
     if (!o->out)
         return cli_usage_error("-o RUN is needed; see tfc import --help");
-    ImportOptions options = {
-        .source = arguments->words[0], .config = o->config, .run = o->out, .copy = o->copy};
+    ImportOptions options = {.source = arguments->words[0],
+                             .config = o->config,
+                             .run = o->out,
+                             .tokens = o->tokens,
+                             .copy = o->copy};
     vec_push(job->arena, options.command, "tfc");
     for (int i = 0; i < arguments->argc; i++)
         vec_push(job->arena, options.command, arguments->argv[i]);
@@ -28,6 +32,7 @@ static const Option options[] = {
     {"config", "PATH", FIELD(Import, config), 0, NULL,
      "for a file of weights: the folder with its config.json and tokenizer, or a config.json with\n"
      "the tokenizer beside it (the file's own folder, or what a GGUF says)"},
+    OPTION_TOKEN(Import, tokens),
 };
 
 const Command command_import = {

@@ -87,7 +87,8 @@ typedef struct Common {
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
      "use TOKEN of the vocabulary (#N: by its number; none) as NAME: begin, first or end (of\n"    \
      "targets), source-begin, source-end, pad, unk or mask, such as begin='<pad>'; of a\n"         \
-     "language model's texts also text-begin, text-end, newline and one or more stop"}
+     "language model's texts also text-begin, text-end and newline; and one or more stop, which\n"          \
+     "end what is generated"}
 
 #define OPTION_SPECIAL(record)                                                                     \
     {"special", "read|text", FIELD(record, common.special), 0, "read",                             \

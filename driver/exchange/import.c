@@ -60,12 +60,18 @@ static bool fit_size(Import *m)
     return true;
 }
 
+static bool set_rules(Import *m, const TextList *rules)
+{
+    return token_rules_set(m->vocab, &m->job->diags, rules->data, rules->count);
+}
+
+/* What is said by the caller goes before what the folder says. */
 static bool read_vocabulary(Import *m)
 {
     m->vocab = import_tokenizer(m->job, m->folder, m->options->source, &m->config);
     return m->vocab && fit_size(m) &&
            import_config_tokens(m->job, &m->config, m->vocab, &m->tokens) &&
-           token_rules_set(m->vocab, &m->job->diags, m->tokens.data, m->tokens.count);
+           set_rules(m, &m->tokens) && set_rules(m, &m->options->tokens);
 }
 
 /* ---- model ---- */
@@ -333,18 +339,36 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
 
 /* ---- the run ---- */
 
+static bool is_stop(const char *rule) { return !strncmp(rule, "stop=", 5); }
+
+/* Those that were read, but for stops where others are said, and then those that are said. */
+static TextList all_rules(Import *m)
+{
+    const TextList *said = &m->options->tokens;
+    TextList rules = {0};
+    bool has_stop = false;
+    for (size_t i = 0; i < said->count; i++)
+        has_stop = has_stop || is_stop(said->data[i]);
+    for (size_t i = 0; i < m->tokens.count; i++)
+        if (!has_stop || !is_stop(m->tokens.data[i]))
+            vec_push(m->job->arena, rules, m->tokens.data[i]);
+    for (size_t i = 0; i < said->count; i++)
+        vec_push(m->job->arena, rules, said->data[i]);
+    return rules;
+}
+
 /* What stands around texts, beside the ids of config.json. */
 static bool read_text_rule(Import *m, const ModelPorts *ports)
 {
-    size_t n = m->tokens.count;
     bool ok = true;
     if (ports->is_table)
         ok = import_text_frame(m->job, m->folder, m->vocab, &m->tokens);
     else if (ports->source)
-        ok = import_text_source(m->job, m->folder, m->vocab, &m->tokens);
+        ok = import_text_source(m->job, m->folder, &m->config, m->vocab, &m->tokens);
     else if (ports->target)
         ok = import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens);
-    return ok && token_rules_set(m->vocab, &m->job->diags, m->tokens.data + n, m->tokens.count - n);
+    m->tokens = all_rules(m);
+    return ok && set_rules(m, &m->tokens);
 }
 
 static bool make_run(Import *m)

@@ -13,6 +13,7 @@ typedef struct ImportOptions {
      * them */
     const char *config;
     const char *run;  /* to be made; must not exist */
+    TextList tokens;  /* rules (token_rules.h) in place of the folder's */
     bool copy;        /* the weights are copied; else the run links to them */
     TextList command; /* as typed, for run.json */
 } ImportOptions;

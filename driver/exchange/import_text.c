@@ -38,19 +38,54 @@ static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vo
     return true;
 }
 
+/* The tokens that end what is generated, and *file, which says so: generation_config.json before
+ * config.json. *ids NULL: neither does. */
+static bool find_ends(Job *job, const char *folder, const ImportConfig *config, const char **file,
+                      const JsonValue **ids)
+{
+    static const char generation_file[] = "generation_config.json", key[] = "eos_token_id";
+    const JsonValue *generation;
+    if (!import_json_read(job, folder, generation_file, JV_OBJECT, &generation))
+        return false;
+    *file = generation_file;
+    *ids = generation ? json_member(generation, key) : NULL;
+    if (*ids)
+        return true;
+    *file = "config.json";
+    *ids = json_member(config->json, key);
+    if (!*ids)
+        *ids = import_config_value(job, config, key);
+    return true;
+}
+
 static bool put_stops(Job *job, const char *folder, const ImportConfig *config,
                       const Vocabulary *vocab, TextList *tokens)
 {
-    static const char file[] = "generation_config.json", key[] = "eos_token_id";
-    const JsonValue *generation;
-    if (!import_json_read(job, folder, file, JV_OBJECT, &generation))
+    const char *file;
+    const JsonValue *ids;
+    return find_ends(job, folder, config, &file, &ids) && add_stops(job, file, ids, vocab, tokens);
+}
+
+static bool is_one(const JsonValue *id, int32_t token)
+{
+    return id->kind == JV_INTEGER && id->integer == token;
+}
+
+/* Of translations: nothing, where the end token of targets is the only one. */
+static bool put_ends(Job *job, const char *folder, const ImportConfig *config,
+                     const Vocabulary *vocab, TextList *tokens)
+{
+    const char *file;
+    const JsonValue *ids;
+    if (!find_ends(job, folder, config, &file, &ids))
         return false;
-    const JsonValue *ids = generation ? json_member(generation, key) : NULL;
-    if (ids)
-        return add_stops(job, file, ids, vocab, tokens);
-    ids = json_member(config->json, key);
-    return add_stops(job, "config.json", ids ? ids : import_config_value(job, config, key), vocab,
-                     tokens);
+    if (!ids || ids->kind == JV_NULL)
+        return true;
+    const int32_t end = vocab_rules(vocab)->end;
+    bool is_other = ids->kind != JV_LIST && !is_one(ids, end);
+    for (size_t i = 0; ids->kind == JV_LIST && i < ids->n; i++)
+        is_other = is_other || !is_one(&ids->items[i], end);
+    return !is_other || add_stops(job, file, ids, vocab, tokens);
 }
 
 /* What tokenizer_config.json says of a key: true, false or null, which is neither; *said NULL:
@@ -98,14 +133,15 @@ bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, Te
     return true;
 }
 
-bool import_text_source(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens)
+bool import_text_source(Job *job, const char *folder, const ImportConfig *config,
+                        const Vocabulary *vocab, TextList *tokens)
 {
     TokenizerFrame frame;
     if (!find_frame(job, folder, vocab, &frame))
         return false;
     if (frame.n_before)
         add_rule(job, "source-begin", vocab, *frame.before, tokens);
-    return true;
+    return put_ends(job, folder, config, vocab, tokens);
 }
 
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,

@@ -22,7 +22,9 @@ bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config
  * template or, where it has none, the vocabulary's begin and end. */
 bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens);
 /* The same of an encoder-decoder: source-begin, where the template has a token before a text, such
- * as that of a language. */
-bool import_text_source(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens);
+ * as that of a language, and, where translations end with others than the token `end` alone, the
+ * stops. */
+bool import_text_source(Job *job, const char *folder, const ImportConfig *config,
+                        const Vocabulary *vocab, TextList *tokens);
 
 #endif

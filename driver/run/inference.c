@@ -332,9 +332,11 @@ DecodeSettings inference_decode_settings(const Inference *inference)
     settings.eos = rules->end;
     settings.first = rules->first;
     settings.length_limit = (int32_t)inference_max_length(inference) - 1;
-    settings.forbidden[0] = rules->pad == settings.eos ? -1 : rules->pad;
-    settings.forbidden[1] = settings.bos == settings.eos ? -1 : settings.bos;
-    settings.forbidden[2] = rules->unk;
+    settings.stops = rules->text.stops;
+    settings.n_stops = rules->text.n_stops;
+    const int32_t barred[] = {rules->pad, rules->begin, rules->unk};
+    for (size_t i = 0; i < sizeof barred / sizeof *barred; i++)
+        settings.forbidden[i] = unless_end(&rules->text, rules->end, barred[i]);
     if (!inference->ports.source) {
         continue_settings(&rules->text, &settings);
         settings.bos = settings.bos < 0 ? rules->text.start : settings.bos;

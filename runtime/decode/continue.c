@@ -47,6 +47,14 @@ void continue_settings(const TextRule *rule, DecodeSettings *settings)
     memcpy(settings->forbidden, rule->forbidden, sizeof settings->forbidden);
 }
 
+int32_t unless_end(const TextRule *rule, int32_t end, int32_t token)
+{
+    bool ends = token == end;
+    for (int32_t i = 0; i < rule->n_stops; i++)
+        ends = ends || token == rule->stops[i];
+    return ends ? -1 : token;
+}
+
 ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings,
                            const TokenIds *text, int64_t left, int64_t longest)
 {

@@ -16,6 +16,9 @@ bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const cha
 bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n,
                   TokenText *out);
 
+/* -1 if the token is `end` or one of the rule's stops, else the token: what a translation that
+ * these end never chooses. */
+int32_t unless_end(const TextRule *rule, int32_t end, int32_t token);
 /* Sets which tokens begin and end a generation, and which it never chooses. */
 void continue_settings(const TextRule *rule, DecodeSettings *settings);
 

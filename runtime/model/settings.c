@@ -3,6 +3,7 @@
 #include "runtime/model/state.h"
 
 #include "base/limits.h"
+#include "runtime/decode/continue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,15 +24,16 @@ static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
 {
     const TfcModel *model = loaded->model;
     DecodeSettings d = decode_defaults();
-    bool pad_ends = model->pad == model->eos, bos_ends = model->bos == model->eos;
+    const int32_t end = (int32_t)model->eos;
     *out = (TfcGeneration){
 #define SETTING(kind, name, ...) .name = d.name,
 #include "runtime/decode/settings.def"
         .bos = (int32_t)model->bos,
-        .eos = (int32_t)model->eos,
+        .eos = end,
         .first = (int32_t)model->first,
-        .forbidden = {pad_ends ? -1 : (int32_t)model->pad, bos_ends ? -1 : (int32_t)model->bos,
-                      (int32_t)model->unk, -1},
+        .forbidden = {unless_end(&model->rule, end, (int32_t)model->pad),
+                      unless_end(&model->rule, end, (int32_t)model->bos),
+                      unless_end(&model->rule, end, (int32_t)model->unk), -1},
     };
     out->length_limit = (int32_t)tfc_model_longest(model) - 1;
     if (!loaded_encodes(loaded)) {
@@ -113,7 +115,7 @@ static DecodeSettings decode_settings(const TfcModel *model, const TfcGeneration
     memcpy(d.forbidden, s->forbidden, sizeof d.forbidden);
     d.until_eos = s->eos >= 0;
     d.open_end = !encodes;
-    if (!encodes && s->eos >= 0 && s->eos == first_stop(model)) {
+    if (s->eos >= 0 && s->eos == (encodes ? (int32_t)model->eos : first_stop(model))) {
         d.stops = model->rule.stops;
         d.n_stops = model->rule.n_stops;
     }

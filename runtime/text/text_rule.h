@@ -1,5 +1,6 @@
 /* TextRule: which tokens begin, end and separate the texts of a language model, one rule for
- * training, scoring and generation. Ids; -1: none.
+ * training, scoring and generation. Of a model with a source the stops alone count: they end a
+ * translation, as the end token of its targets does. Ids; -1: none.
  *
  *   begin      stands before a text, and is fed but not predicted
  *   end        is predicted behind a text

@@ -64,6 +64,25 @@ while IFS='|' read -r model source new; do
     [ "$got" = "$new" ] || fail "$model translates $source as $got, not $new"
 done <"$fixtures/translations.txt"
 
+# A translation ends before any of several tokens, the begin token among them: mT5's goes on as t26 t19 t14 t19.
+sed 's/"eos_token_id": [0-9]*/"eos_token_id": [0, 14]/' published/mt5/config.json >config.txt
+mkdir published/ends
+cp published/mt5/* published/ends
+cp config.txt published/ends/config.json
+"$tfc" import published/ends -o ends 2>err.txt || fail "$(cat err.txt)"
+"$tfc" compile ends --emit exe -o say_ends 2>err.txt || fail "$(cat err.txt)"
+echo '{"eos_token_id": [39, 0]}' >published/ends/generation_config.json
+"$tfc" import published/ends -o generated 2>err.txt || fail "$(cat err.txt)"
+"$tfc" import published/ends -o named --token stop=t19 --token source-end=none 2>err.txt || fail "$(cat err.txt)"
+[ "$(tokens ends)" = "begin=t39 end=</s> pad=t39 stop=</s> stop=t14 " ] || fail "mT5's ends: $(tokens ends)"
+[ "$(tokens generated)" = "begin=t39 end=</s> pad=t39 stop=t39 stop=</s> " ] || fail "mT5's ends: $(tokens generated)"
+[ "$(tokens named)" = "begin=t39 end=</s> pad=t39 stop=t19 source-end=none " ] || fail "ends by --token: $(tokens named)"
+echo "t4 t31" >source.txt
+[ "$("$tfc" translate ends --beam 1 <source.txt)" = "t26 t19" ] || fail "an end of a list is passed over"
+[ "$(./say_ends --beam 1 <source.txt)" = "t26 t19" ] || fail "a program passes an end of a list over"
+[ "$("$tfc" translate mt5 --beam 1 --token stop=t19 <source.txt)" = t26 ] || fail "translate --token stop"
+refuses 1 "no token 'none such'" "$tfc" import published/ends -o other --token 'end=none such'
+
 # The same from C and Python.
 grep -v '|length' "$fixtures/generations.txt" | grep '^llama|' >stops.txt
 grep '^gpt2' "$fixtures/generations.txt" | head -n 2 >lengths.txt
