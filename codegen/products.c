@@ -26,7 +26,7 @@ bool program_has_product(const TfcProgram *program, TfcProductType type, GemmCho
     const bool blas = gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES;
     for (int32_t s = 0; s < program->n_steps; s++) {
         const TfcStep *step = &program->steps[s];
-        const bool native = !blas || step->gemm.groups;
+        const bool native = !blas || step->gemm.grouping;
         if ((step->kind == TFC_STEP_GEMM && native && step->gemm.product == type) ||
             (step->kind == TFC_STEP_PACK && step->gemm.product == type &&
              kernel_reads(program, step->gemm.panels - 1)))

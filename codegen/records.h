@@ -24,6 +24,7 @@
     TABLE(TfcView)           \
     TABLE(TfcStep)           \
     TABLE(TfcLoop)           \
+    TABLE(TfcGrouping)       \
     TABLE(TfcPort)           \
     TABLE(TfcTensor)         \
     TABLE(TfcProgram)

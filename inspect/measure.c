@@ -113,17 +113,18 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op
     double times = 1;
     for (int32_t i = 0; i < gemm->n_loops; i++)
         times *= (double)program_size(s->program, gemm->loops[i], s->dims);
-    const double matrices_b = gemm->groups == TFC_GROUPS_ROWS ? gemm->n_groups : 1,
-                 matrices_c = gemm->groups == TFC_GROUPS_SUMS ? gemm->n_groups : 1;
-    return (StepCost){
-        .flops = product_flops(&s->sizes, op),
-        .bytes = times *
-                 (m * k * (double)type_bytes(gemm->type) + matrices_b * k * n * weight_bytes(gemm) +
-                  matrices_c * m * n * (double)type_bytes(gemm->result)),
-        .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
-                              gemm->groups ? arena_printf(arena, ", in %d groups", gemm->n_groups)
-                              : times > 1  ? arena_printf(arena, ", %g times", times)
-                                           : "")};
+    const TfcGrouping *grouping = gemm_grouping(s->program, gemm);
+    const int32_t groups = grouping ? grouping->n_groups : 1;
+    const double matrices_b = grouping && grouping->kind == TFC_GROUPS_ROWS ? groups : 1,
+                 matrices_c = grouping && grouping->kind == TFC_GROUPS_SUMS ? groups : 1;
+    return (StepCost){.flops = product_flops(&s->sizes, op),
+                      .bytes = times * (m * k * (double)type_bytes(gemm->type) +
+                                        matrices_b * k * n * weight_bytes(gemm) +
+                                        matrices_c * m * n * (double)type_bytes(gemm->result)),
+                      .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
+                                            grouping ? arena_printf(arena, ", in %d groups", groups)
+                                            : times > 1 ? arena_printf(arena, ", %g times", times)
+                                                        : "")};
 }
 
 /* The buffer that a product, a packing or a copy writes. */

@@ -36,7 +36,7 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
             return false;
         }
     for (int32_t s = 0; s < program->n_steps; s++)
-        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.groups) {
+        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.grouping) {
             diag_error(diags, (Loc){0},
                        "products by looked-up matrices have no kernel for an OpenCL device yet");
             return false;

@@ -213,7 +213,7 @@ static void put_records(Tables *t, RecordTableId id)
     case TABLE_##T: put_##T(t, at, record); break;
             /* clang-format off */
         CASE_OF(TfcProgramDim) CASE_OF(TfcSize) CASE_OF(TfcBuffer) CASE_OF(TfcView)
-        CASE_OF(TfcStep) CASE_OF(TfcLoop) CASE_OF(TfcPort) CASE_OF(TfcTensor)
+        CASE_OF(TfcStep) CASE_OF(TfcLoop) CASE_OF(TfcGrouping) CASE_OF(TfcPort) CASE_OF(TfcTensor)
                 /* clang-format on */
                 default : break;
         }

@@ -91,7 +91,7 @@ static void find_lifetimes(Plan *plan)
         const TfcStep *step = &plan->steps.data[s];
         /* an epilogue writes while the product before it still reads */
         bool epilogue = step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
-        step_buffers(step, touch, &(Touched){plan, s - epilogue});
+        step_buffers(plan, step, touch, &(Touched){plan, s - epilogue});
     }
     for (size_t b = 0; b < plan->buffers.count; b++) {
         TfcBuffer *buffer = &plan->buffers.data[b];
@@ -120,6 +120,7 @@ static TfcProgram *tables(Plan *plan)
         .n_prepared = plan->n_prepared,
         .trains = plan->trains,
         .n_loops = (int32_t)plan->loops.count,
+        .n_groupings = (int32_t)plan->groupings.count,
         .n_kernels = (int32_t)plan->kernels.count,
         .n_inputs = (int32_t)plan->inputs.count,
         .n_outputs = (int32_t)plan->outputs.count,
@@ -129,6 +130,7 @@ static TfcProgram *tables(Plan *plan)
         .buffers = plan->buffers.data,
         .steps = plan->steps.data,
         .loops = plan->loops.data,
+        .groupings = plan->groupings.data,
         .inputs = plan->inputs.data,
         .outputs = plan->outputs.data,
         .tensors = plan->tensors.data,

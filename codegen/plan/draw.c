@@ -18,7 +18,7 @@ static bool is_written(const TfcStep *step, int32_t buffer)
 }
 
 /* The buffers that the step reads; some may come twice. Returns how many. */
-static int32_t list_reads(const TfcStep *step, int32_t *buffers)
+static int32_t list_reads(const TfcProgram *program, const TfcStep *step, int32_t *buffers)
 {
     int32_t n = 0;
     switch (step->kind) {
@@ -29,8 +29,8 @@ static int32_t list_reads(const TfcStep *step, int32_t *buffers)
     case TFC_STEP_GEMM:
         buffers[n++] = step->gemm.a.buffer;
         buffers[n++] = step->gemm.b.buffer;
-        if (step->gemm.groups)
-            buffers[n++] = step->gemm.index;
+        if (step->gemm.grouping)
+            buffers[n++] = gemm_grouping(program, &step->gemm)->index;
         if (step->gemm.accumulate)
             buffers[n++] = step->gemm.c.buffer;
         if (step->gemm.panels)
@@ -58,7 +58,7 @@ static void draw_read(const TfcProgram *program, int32_t s, int32_t buffer, Text
 
 static void draw_edges(const TfcProgram *program, int32_t s, int32_t *buffers, Text *out)
 {
-    int32_t n = list_reads(&program->steps[s], buffers);
+    int32_t n = list_reads(program, &program->steps[s], buffers);
     for (int32_t i = 0; i < n; i++) {
         bool again = false;
         for (int32_t k = 0; k < i; k++)

@@ -35,29 +35,30 @@ static TfcGemmStep grouped_step(Plan *plan, const Op *op, const View views[4])
     const bool rows = op->kind == OP_grouped_dot;
     const int64_t m = last_dim(a), n = last_dim(c);
     const TfcSize size = type_size(plan, &index->type);
+    const TfcGrouping grouping = {.kind = rows ? TFC_GROUPS_ROWS : TFC_GROUPS_SUMS,
+                                  .index = views[2].buffer,
+                                  .index_at = views[2].offset,
+                                  .n_groups = (int32_t)(rows ? b : c)->type.dims[0].size,
+                                  .repeats_a = (int32_t)repeats_of(&a->type, &index->type),
+                                  .repeats_b =
+                                      rows ? 1 : (int32_t)repeats_of(&b->type, &index->type)};
+    vec_push(plan->arena, plan->groupings, grouping);
     TfcGemmStep step = {.type = (TfcType)a->type.dtype,
                         .product = product_of(op),
                         .result = (TfcType)c->type.dtype,
                         .n = extent_of_size(plan, size_const(n)),
-                        .groups = rows ? TFC_GROUPS_ROWS : TFC_GROUPS_SUMS,
-                        .index = views[2].buffer,
-                        .index_at = views[2].offset,
-                        .repeats_a = (int32_t)repeats_of(&a->type, &index->type),
-                        .repeats_b = 1,
+                        .grouping = (int32_t)plan->groupings.count,
                         .batch_loop = -1};
     step.c = matrix_at(plan, &views[3], n, 1);
     if (rows) {
         const bool across = op_int(op, ATTR_axis) == 2; /* columns of b are contiguous */
-        step.n_groups = (int32_t)b->type.dims[0].size;
         step.m = extent_of_size(plan, size);
         step.k = extent_of_size(plan, size_const(m));
         step.a = matrix_at(plan, &views[0], m, 1);
         step.b = matrix_at(plan, &views[1], across ? 1 : n, across ? m : 1);
     } else {
-        step.n_groups = (int32_t)c->type.dims[0].size;
         step.m = extent_of_size(plan, size_const(m));
         step.k = extent_of_size(plan, size);
-        step.repeats_b = (int32_t)repeats_of(&b->type, &index->type);
         step.a = matrix_at(plan, &views[0], 1, m);
         step.b = matrix_at(plan, &views[1], n, 1);
     }

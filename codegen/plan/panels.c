@@ -87,7 +87,7 @@ static int32_t cast_from(const Plan *plan, int32_t b)
     Writers writers = {b, 0};
     int32_t from = b;
     for (size_t s = 0; s < plan->steps.count; s++) {
-        step_buffers(&plan->steps.data[s], count_writer, &writers);
+        step_buffers(plan, &plan->steps.data[s], count_writer, &writers);
         if (only_casts(plan, s) && plan->steps.data[s].kernel.views[1].buffer == b)
             from = plan->steps.data[s].kernel.views[0].buffer;
     }
@@ -117,9 +117,10 @@ static void loop_over_groups(Plan *plan, TfcGemmStep *gemm)
 {
     const int64_t size =
         plan->sizes.data[gemm->n.size].coefficient * plan->sizes.data[gemm->k.size].coefficient;
-    gemm->groups = TFC_GROUPS_NONE;
+    const TfcGrouping *grouping = &plan->groupings.data[gemm->grouping - 1];
+    gemm->grouping = 0;
     gemm->n_loops = 1;
-    gemm->loops[0] = size_ref(plan, size_const(gemm->n_groups));
+    gemm->loops[0] = size_ref(plan, size_const(grouping->n_groups));
     gemm->loop_lengths[0] = -1;
     gemm->b.loop_strides[0] = gemm->c.loop_strides[0] = size_ref(plan, size_const(size));
 }
@@ -128,7 +129,7 @@ static void loop_over_groups(Plan *plan, TfcGemmStep *gemm)
 static void keep_loops_of_b(Plan *plan, TfcGemmStep *gemm)
 {
     int n = 0;
-    if (gemm->groups)
+    if (gemm->grouping)
         loop_over_groups(plan, gemm);
     for (int l = 0; l < gemm->n_loops; l++) {
         if (gemm->b.loop_strides[l] == TFC_SIZE_ZERO)

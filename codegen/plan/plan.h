@@ -86,6 +86,7 @@ typedef struct Plan {
     VEC(TfcTensor) tensors;
     VEC(Assign) assigns;
     VEC(TfcLoop) loops;
+    VEC(TfcGrouping) groupings;
     int32_t n_prepared; /* steps: TfcProgram.n_prepared */
     bool trains;        /* a param is written that is not a cache */
     int chunk;          /* chunk number (op_chunk) of the op being lowered, or NO_CHUNK */
@@ -165,7 +166,7 @@ bool contiguous_view(Plan *plan, Value *value, View *view);
 
 /* Calls `visit` for every buffer that the step reads or writes; a buffer may come several times. */
 typedef void (*VisitBuffer)(void *data, int32_t buffer, bool written);
-void step_buffers(const TfcStep *step, VisitBuffer visit, void *data);
+void step_buffers(const Plan *plan, const TfcStep *step, VisitBuffer visit, void *data);
 
 /* ---- epilogue.c ---- */
 /* Joins the last step, the kernel of a row region with the attribute `epilogue`, to its product.

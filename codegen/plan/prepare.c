@@ -84,10 +84,10 @@ static void find_constants(Plan *plan, Constants *c)
         memset(c->read, 0, sizeof *c->read * plan->buffers.count);
         for (size_t s = 0; s < plan->steps.count; s++) {
             c->here = c->step[s];
-            step_buffers(&plan->steps.data[s], find_varying, c);
+            step_buffers(plan, &plan->steps.data[s], find_varying, c);
             c->step[s] = c->here;
             if (!c->here)
-                step_buffers(&plan->steps.data[s], mark_varying, c);
+                step_buffers(plan, &plan->steps.data[s], mark_varying, c);
         }
     }
 }
@@ -107,7 +107,7 @@ static void find_renewed(Plan *plan, Constants *c)
         c->here = may_be_prepared(plan, s);
         for (int r = 0; r < op->n_results; r++)
             c->here &= placement(plan, &op->results[r])->kept;
-        step_buffers(&plan->steps.data[s], find_made, c);
+        step_buffers(plan, &plan->steps.data[s], find_made, c);
         c->step[s] = c->here && op->n_results > 0;
     }
 }
@@ -154,7 +154,7 @@ static void put_needed(Order *order, size_t s)
 {
     while (order->moved[s] < 0) {
         order->step = (int32_t)s;
-        step_buffers(&order->plan->steps.data[s], find_need, order);
+        step_buffers(order->plan, &order->plan->steps.data[s], find_need, order);
         if (order->step == (int32_t)s)
             put_step(order, s);
         else
@@ -202,7 +202,7 @@ static void put_first(Plan *plan, const bool *constant)
     for (size_t s = 0; s < n; s++)
         if (constant[s]) {
             order.step = (int32_t)s;
-            step_buffers(&steps[s], find_maker, &order);
+            step_buffers(plan, &steps[s], find_maker, &order);
         }
     memset(order.moved, -1, sizeof *order.moved * n);
     if (!order.is_fixed)
@@ -233,7 +233,7 @@ void prepare_constants(Plan *plan)
                    .read = ARENA_ARRAY(plan->arena, bool, plan->buffers.count + 1),
                    .step = ARENA_ARRAY(plan->arena, bool, 2 * plan->steps.count + 1)};
     for (size_t s = 0; s < plan->steps.count; s++)
-        step_buffers(&plan->steps.data[s], find_trained, plan);
+        step_buffers(plan, &plan->steps.data[s], find_trained, plan);
     if (!plan->steps.count)
         return;
     if (plan->trains) {

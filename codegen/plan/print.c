@@ -96,9 +96,11 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
         text_add(out, ", %s", quant_info(product_quant(gemm->product))->word);
     if (gemm->panels)
         text_add(out, ", panels #%d", gemm->panels - 1);
-    if (gemm->groups)
+    const TfcGrouping *grouping = gemm_grouping(program, gemm);
+    if (grouping)
         text_add(out, ", %s in %d groups by #%d",
-                 gemm->groups == TFC_GROUPS_ROWS ? "rows" : "terms", gemm->n_groups, gemm->index);
+                 grouping->kind == TFC_GROUPS_ROWS ? "rows" : "terms", grouping->n_groups,
+                 grouping->index);
     for (int l = 0; l < gemm->n_loops; l++) {
         text_add(out, l ? " × " : ", for ");
         print_size(program, gemm->loops[l], out);

@@ -268,7 +268,7 @@ bool contiguous_view(Plan *plan, Value *value, View *view)
     return made || add_copy(plan, &value->type, &p->view, view);
 }
 
-void step_buffers(const TfcStep *step, VisitBuffer visit, void *data)
+void step_buffers(const Plan *plan, const TfcStep *step, VisitBuffer visit, void *data)
 {
     const TfcKernelStep *kernel = &step->kernel;
     switch (step->kind) {
@@ -280,8 +280,8 @@ void step_buffers(const TfcStep *step, VisitBuffer visit, void *data)
         visit(data, step->gemm.a.buffer, false);
         visit(data, step->gemm.b.buffer, false);
         visit(data, step->gemm.c.buffer, true);
-        if (step->gemm.groups)
-            visit(data, step->gemm.index, false);
+        if (step->gemm.grouping)
+            visit(data, plan->groupings.data[step->gemm.grouping - 1].index, false);
         if (step->gemm.panels)
             visit(data, step->gemm.panels - 1, false);
         break;

@@ -250,8 +250,9 @@ static void bind_slice(Exec *exec, const TfcLoop *loop, const TfcKernelStep *ste
 static bool bind_gemm(Exec *exec, const TfcStep *step, const TfcLoop *loop, BoundGemm *bound)
 {
     int64_t rows = loop ? loop_chunk(loop, loop_rows(loop, exec->dims)) : 0;
-    return gemm_bind_rows(bound, &step->gemm, step->rows, rows, exec->sizes, exec->dims,
-                          &exec->program->products, &exec->program->choice);
+    return gemm_bind_rows(bound, &step->gemm, gemm_grouping(exec->program, &step->gemm), step->rows,
+                          rows, exec->sizes, exec->dims, &exec->program->products,
+                          &exec->program->choice);
 }
 
 bool exec_bind(Exec *exec)

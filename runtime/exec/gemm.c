@@ -76,10 +76,11 @@ void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows)
     }
 }
 
-bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
-                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products,
-                    const TfcChoice *choice)
+bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, const TfcGrouping *grouping,
+                    TfcRows are, int64_t rows, const int64_t *sizes, const TfcDim *dims,
+                    const TfcProducts *products, const TfcChoice *choice)
 {
+    bound->grouping = grouping;
     bound->products = products;
     bound->choice = choice;
     bound->step = step;
@@ -94,13 +95,13 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
     bound->k = sizes[step->k.size];
     gemm_move(bound, 0, rows);
     bind_loops(bound, sizes);
-    return step->groups ? grouped_bind(bound) : gemm_cut(bound);
+    return grouping ? grouped_bind(bound) : gemm_cut(bound);
 }
 
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes, const TfcDim *dims,
                const TfcProducts *products, const TfcChoice *choice)
 {
-    return gemm_bind_rows(bound, step, TFC_ROWS_NONE, 0, sizes, dims, products, choice);
+    return gemm_bind_rows(bound, step, NULL, TFC_ROWS_NONE, 0, sizes, dims, products, choice);
 }
 
 /* A matrix for one product: element (i, j) at data + i × row_stride + j × column_stride. */
@@ -248,7 +249,7 @@ static void run_numbered(const void *context, int64_t t)
 
 void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers, Team *team)
 {
-    if (bound->step->groups)
+    if (bound->grouping)
         grouped_run(bound, buffers, team);
     else
         team_run(team, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
@@ -308,9 +309,9 @@ GemmCost gemm_cost(const BoundGemm *bound)
             cost.elements[2] += m * n;
         }
     }
-    if (bound->step->groups) {
-        cost.products = bound->step->n_groups;
-        cost.elements[bound->step->groups == TFC_GROUPS_ROWS ? 1 : 2] *= (double)cost.products;
+    if (bound->grouping) {
+        cost.products = bound->grouping->n_groups;
+        cost.elements[bound->grouping->kind == TFC_GROUPS_ROWS ? 1 : 2] *= (double)cost.products;
     }
     return cost;
 }

@@ -11,11 +11,11 @@
  * zeroed before the first call and may be bound again. false: memory ran out. */
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes, const TfcDim *dims,
                const TfcProducts *products, const TfcChoice *choice);
-/* The same for a product in a loop over rows. `are`: which side the rows are; `rows`: the most rows
- * of a chunk. */
-bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
-                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products,
-                    const TfcChoice *choice);
+/* The same for a product in groups (NULL: none), or in a loop over rows. `are`: which side the rows
+ * are; `rows`: the most rows of a chunk. */
+bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, const TfcGrouping *grouping,
+                    TfcRows are, int64_t rows, const int64_t *sizes, const TfcDim *dims,
+                    const TfcProducts *products, const TfcChoice *choice);
 /* Moves such a product to the rows [begin, begin + rows), at most as many as it was bound for. */
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
 /* Each thread of the team must have its workspace (workspace_ready). `epilogue`: the kernel of the

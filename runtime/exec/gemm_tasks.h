@@ -20,6 +20,7 @@ typedef struct GemmTask {
 /* A product for one shape. */
 typedef struct BoundGemm {
     const TfcGemmStep *step;
+    const TfcGrouping *grouping; /* NULL: none */
     const TfcDim *dims;
     const TfcProducts *products;
     const TfcChoice *choice; /* of OpenBLAS or the form */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool groups_rows(const BoundGemm *bound) { return bound->step->groups == TFC_GROUPS_ROWS; }
+static bool groups_rows(const BoundGemm *bound) { return bound->grouping->kind == TFC_GROUPS_ROWS; }
 
 /* Elements of the index. */
 static int64_t index_size(const BoundGemm *bound)
@@ -24,7 +24,7 @@ static int64_t index_size(const BoundGemm *bound)
 static int32_t *begins_of(const BoundGemm *bound) { return bound->sorted; }
 static int32_t *sorted_rows(const BoundGemm *bound)
 {
-    return bound->sorted + bound->step->n_groups + 2;
+    return bound->sorted + bound->grouping->n_groups + 2;
 }
 
 static int32_t group_of(int32_t index, int32_t groups)
@@ -35,7 +35,7 @@ static int32_t group_of(int32_t index, int32_t groups)
 /* Counting sort: stable, so the rows of a group ascend. */
 static void sort_rows(const BoundGemm *bound, const int32_t *index)
 {
-    const int32_t groups = bound->step->n_groups, n = (int32_t)index_size(bound);
+    const int32_t groups = bound->grouping->n_groups, n = (int32_t)index_size(bound);
     int32_t *begins = begins_of(bound), *sorted = sorted_rows(bound);
     memset(begins, 0, sizeof *begins * (size_t)(groups + 2));
     for (int32_t i = 0; i < n; i++)
@@ -54,7 +54,8 @@ static void sort_rows(const BoundGemm *bound, const int32_t *index)
 /* Of groups that are all as large. */
 static GemmShape block_of_groups(const BoundGemm *bound)
 {
-    const int64_t groups = bound->step->n_groups, size = (index_size(bound) + groups - 1) / groups;
+    const int64_t groups = bound->grouping->n_groups,
+                  size = (index_size(bound) + groups - 1) / groups;
     return gemm_block(groups_rows(bound) ? (GemmShape){size, bound->n, bound->k}
                                          : (GemmShape){bound->m, bound->n, size});
 }
@@ -63,7 +64,7 @@ static int64_t blocks_along(int64_t side, int64_t block) { return (side + block 
 
 bool grouped_bind(BoundGemm *bound)
 {
-    const int64_t groups = bound->step->n_groups, n = index_size(bound), room = groups + 2 + n;
+    const int64_t groups = bound->grouping->n_groups, n = index_size(bound), room = groups + 2 + n;
     if (n > INT32_MAX - groups - 2)
         return false;
     if (room > bound->room) {
@@ -99,7 +100,7 @@ static int32_t cut_groups(const BoundGemm *bound)
     const GemmShape block = block_of_groups(bound);
     const int32_t *begins = begins_of(bound);
     int32_t n_tasks = 0;
-    for (int32_t g = 0; g < bound->step->n_groups; g++) {
+    for (int32_t g = 0; g < bound->grouping->n_groups; g++) {
         const int64_t size = begins[g + 1] - begins[g];
         n_tasks = add_blocks_of_group(bound, g,
                                       groups_rows(bound) ? (GemmShape){size, bound->n, bound->k}
@@ -161,7 +162,7 @@ static TfcProduct product_of_rows(const GroupedRun *run, const GemmTask *task)
                     .b_column = bound->b.column_stride,
                     .c_row = bound->c.row_stride,
                     .store = step->result == TFC_BF16 ? TFC_STORE_ROUNDED : TFC_STORE_OVERWRITE,
-                    .a_rows = {rows, step->repeats_a},
+                    .a_rows = {rows, bound->grouping->repeats_a},
                     .c_rows = {rows, 1}};
     settle_list(&p.a_rows, p.m, &a, &p.a_row);
     settle_list(&p.c_rows, p.m, &c, &p.c_row);
@@ -193,8 +194,8 @@ static TfcProduct product_of_terms(const GroupedRun *run, const GemmTask *task)
                     .b_column = 1,
                     .c_row = bound->c.row_stride,
                     .store = TFC_STORE_OVERWRITE,
-                    .a_terms = {terms, step->repeats_a},
-                    .b_terms = {terms, step->repeats_b}};
+                    .a_terms = {terms, bound->grouping->repeats_a},
+                    .b_terms = {terms, bound->grouping->repeats_b}};
     settle_list(&p.a_terms, p.k, &a, &p.a_column);
     settle_list(&p.b_terms, p.k, &b, &p.b_row);
     p.a = element_at(run, &bound->a, step->type, a);
@@ -219,7 +220,7 @@ static void clear_rows(const GroupedRun *run)
 {
     const BoundGemm *bound = run->bound;
     const TfcType type = bound->step->result;
-    const int32_t *begins = begins_of(bound), groups = bound->step->n_groups;
+    const int32_t *begins = begins_of(bound), groups = bound->grouping->n_groups;
     for (int32_t i = begins[groups]; i < begins[groups + 1]; i++)
         memset(element_at(run, &bound->c, type, sorted_rows(bound)[i] * bound->c.row_stride), 0,
                (size_t)(bound->n * type_bytes(type)));
@@ -228,7 +229,7 @@ static void clear_rows(const GroupedRun *run)
 void grouped_run(const BoundGemm *bound, void *const *buffers, Team *team)
 {
     const GroupedRun run = {bound, buffers};
-    sort_rows(bound, (const int32_t *)buffers[bound->step->index] + bound->step->index_at);
+    sort_rows(bound, (const int32_t *)buffers[bound->grouping->index] + bound->grouping->index_at);
     if (groups_rows(bound))
         clear_rows(&run);
     team_run(team, cut_groups(bound), run_task_of_group, &run);

@@ -76,8 +76,8 @@ typedef enum TfcRows {
     TFC_ROWS_K      /* a product: the rows are k; a chunk adds to the c of the chunks before */
 } TfcRows;
 
-/* What an index groups of a product (TfcGemmStep). */
-typedef enum TfcGroups { TFC_GROUPS_NONE, TFC_GROUPS_ROWS, TFC_GROUPS_SUMS } TfcGroups;
+/* What an index groups of a product. */
+typedef enum TfcGroups { TFC_GROUPS_ROWS, TFC_GROUPS_SUMS } TfcGroups;
 
 typedef enum TfcBufferKind {
     TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
@@ -144,5 +144,11 @@ typedef struct TfcEpilogue {
     TfcKernelArgs *args; /* the columns are set for each part */
     int64_t row, column;
 } TfcEpilogue;
+
+/* NULL: the product has none. */
+static inline const TfcGrouping *gemm_grouping(const TfcProgram *program, const TfcGemmStep *step)
+{
+    return step->grouping ? &program->groupings[step->grouping - 1] : NULL;
+}
 
 #endif

@@ -72,7 +72,7 @@ int64_t slab_plan(SlabItem *items, int32_t n)
 static bool reads_panels(const TfcProgram *program, const TfcGemmStep *gemm)
 {
     const bool blas = (int)gemm->product < TFC_BLAS_TYPES &&
-                      program->products.blas[gemm->product] && !gemm->groups;
+                      program->products.blas[gemm->product] && !gemm->grouping;
     return gemm->panels && program->products.native[gemm->product] && !blas;
 }
 
@@ -86,8 +86,8 @@ int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i
     case TFC_STEP_GEMM:
         buffers[n++] = step->gemm.a.buffer;
         buffers[n++] = step->gemm.c.buffer;
-        if (step->gemm.groups)
-            buffers[n++] = step->gemm.index; /* fall through */
+        if (step->gemm.grouping)
+            buffers[n++] = gemm_grouping(program, &step->gemm)->index; /* fall through */
     case TFC_STEP_PACK:
         if (step->gemm.panels)
             buffers[n++] = step->gemm.panels - 1;

@@ -29,7 +29,7 @@ for gemm in blas native; do
         same $gemm/aot$threads $gemm/jit$threads "$gemm, $threads threads, library and JIT"
     done
     same $gemm/aot1 $gemm/aot2 "$gemm, one thread and two"
-    [ "$(stat -c %s $gemm/libmulti30k_small.so)" -le 1100000 ] || fail "$gemm: the library is over 1.1 MB"
+    [ "$(stat -c %s $gemm/libmulti30k_small.so)" -le 1160000 ] || fail "$gemm: the library is over 1.16 MB"
 done
 
 # Another seed gives other losses: dropout is on.
