@@ -1,9 +1,9 @@
 /* Models as they are published (tests/fixtures/make_published.py), from PyTorch and back: tfc
  * import reads their folder (config.json, tokenizer.json, safetensors), the logits are PyTorch's
- * within 1e-4, 20 steps of fine-tuning have its losses within 1 %, and tfc export writes the
- * tensors that came. */
+ * within 1e-4, greedy text where it is generated is PyTorch's (make_generations.py), 20 steps of
+ * fine-tuning have its losses within 1 %, and tfc export writes the tensors that came. */
 #define _GNU_SOURCE
-#include "tests/reference/harness.h"
+#include "tests/reference/published_case.h"
 #include "tests/short.h"
 
 #include "driver/run/weights.h"
@@ -15,36 +15,21 @@
 #include <string.h>
 
 static const char *const models[] = {
-    "marian", "bart",       "t5",      "flan",   "gpt2",       "llama",   "llama31",
-    "qwen2",  "bert",       "roberta", "albert", "bge",        "qwen3",   "yarn",
-    "gemma2", "distilbert", "minilm",  "phi3",   "olmo2",      "mistral", "gemma",
-    "gemma3", "mbart",      "m2m",     "mt5",    "modernbert", "modern",  "byt5"};
-
-typedef struct Case {
-    const char *name, *fixture;
-    const char *run; /* what tfc import made */
-    StFile *theirs;
-    int batches;
-    double rate;
-} Case;
+    "marian", "bart",       "t5",     "flan",    "gpt2",  "llama",  "llama31", "qwen2",
+    "bert",   "roberta",    "albert", "bge",     "qwen3", "yarn",   "gemma2",  "distilbert",
+    "minilm", "phi3",       "olmo2",  "mistral", "gemma", "gemma3", "mbart",   "m2m",
+    "mt5",    "modernbert", "modern", "byt5",    "nllb",  "smollm"};
 
 /* What a batch is in the file: "1.src". */
-static const char *batch_part(const Case *c, int64_t i, int batch)
+static const char *batch_part(const PublishedCase *c, int64_t i, int batch)
 {
     const char *name = c->theirs->tensors[i].name;
     bool is = name[0] == '0' + batch && name[1] == '.';
     return is ? name + 2 : NULL;
 }
 
-/* None of a batch and no result. */
-static bool is_weight(const StTensor *tensor)
-{
-    return tensor->name[1] != '.' && strcmp(tensor->name, "logits") &&
-           strcmp(tensor->name, "vector") && strcmp(tensor->name, "losses");
-}
-
 /* A batch as a file of inputs, with the rate and the number of the step; NULL after a complaint. */
-static const char *write_batch(Harness *h, const Case *c, int batch, float step)
+static const char *write_batch(Harness *h, const PublishedCase *c, int batch, float step)
 {
     float rate = (float)c->rate;
     StTensor *tensors = ARENA_ARRAY(h->arena, StTensor, c->theirs->n + 2);
@@ -61,97 +46,10 @@ static const char *write_batch(Harness *h, const Case *c, int batch, float step)
     return harness_check(h, ok, "%s: no file of a batch", c->name) ? path : NULL;
 }
 
-/* ---- a published folder ---- */
-
-/* Words t2, t3, … of n tokens, and the special ones that the configs name. */
-static void write_tokenizer(Harness *h, const char *path, int n)
-{
-    static const char *const special[40] = {[7] = "[MASK]", [8] = "<mask>", [39] = "<pad>"};
-    Text text = {0};
-    text_string(&text, "{\"version\": \"1.0\", \"added_tokens\": [");
-    text_string(&text,
-                "{\"id\": 0, \"content\": \"</s>\", \"single_word\": false, \"lstrip\": false, "
-                "\"rstrip\": false, \"normalized\": false, \"special\": true}], "
-                "\"normalizer\": null, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, "
-                "\"post_processor\": null, \"decoder\": null, \"model\": {\"type\": "
-                "\"WordLevel\", \"unk_token\": \"t2\", \"vocab\": {\"</s>\": 0, \"<s>\": 1");
-    for (int i = 2; i < n; i++)
-        if (special[i])
-            text_add(&text, ", \"%s\": %d", special[i], i);
-        else
-            text_add(&text, ", \"t%d\": %d", i, i);
-    text_string(&text, "}}}\n");
-    bool ok = file_write_all(&h->diags, path, text.data, text.length);
-    harness_check(h, ok, "no %s", path);
-    text_free(&text);
-}
-
-static void write_text(Harness *h, const char *folder, const char *name, const char *text)
-{
-    const char *path = arena_printf(h->arena, "%s/%s", folder, name);
-    bool ok = file_write_all(&h->diags, path, text, strlen(text));
-    harness_check(h, ok, "no %s", path);
-}
-
-/* The files of sentence-transformers: minilm means and normalises, bge takes the first token. */
-static void write_sentences(Harness *h, const Case *c, const char *folder)
-{
-    const bool is_mean = !strcmp(c->name, "minilm");
-    static const char *const paths[] = {"", "1_Pooling", "2_Normalize"};
-    static const char *const types[] = {"Transformer", "Pooling", "Normalize"};
-    Text text = {0};
-    for (int i = 0; i < (is_mean ? 3 : 2); i++)
-        text_add(&text,
-                 "%s{\"idx\": %d, \"name\": \"%d\", \"path\": \"%s\", \"type\": "
-                 "\"sentence_transformers.models.%s\"}",
-                 i ? ", " : "[", i, i, paths[i], types[i]);
-    text_string(&text, "]\n");
-    write_text(h, folder, "modules.json", text.data);
-    text_free(&text);
-    write_text(h, folder, "sentence_bert_config.json",
-               "{\"max_seq_length\": 10, \"do_lower_case\": false}\n");
-    const char *pooling = arena_printf(h->arena, "%s/1_Pooling", folder);
-    bool ok = file_make_folder(&h->diags, pooling);
-    harness_check(h, ok, "no %s", pooling);
-    write_text(
-        h, pooling, "config.json",
-        arena_printf(h->arena,
-                     "{\"word_embedding_dimension\": 16, \"pooling_mode_cls_token\": %s, "
-                     "\"pooling_mode_mean_tokens\": %s, \"pooling_mode_max_tokens\": false}\n",
-                     is_mean ? "false" : "true", is_mean ? "true" : "false"));
-}
-
-/* config.json, tokenizer.json and the weights, as a folder: its path. LLaMA's has fewer tokens
- * than rows. */
-static const char *write_folder(Harness *h, const Case *c)
-{
-    const char *folder = harness_path(h, arena_printf(h->arena, "%s-published", c->name));
-    const char *from = arena_printf(h->arena, "tests/fixtures/published/%s.json", c->name);
-    const Source *config = file_read(&h->diags, h->arena, from, 1 << 20);
-    bool ok = config && file_make_folder(&h->diags, folder) &&
-              file_write_all(&h->diags, arena_printf(h->arena, "%s/config.json", folder),
-                             config->text, config->length);
-    harness_check(h, ok, "%s: no folder", c->name);
-    if (strcmp(c->name, "byt5")) /* whose tokenizer is no file */
-        write_tokenizer(h, arena_printf(h->arena, "%s/tokenizer.json", folder),
-                        strcmp(c->name, "llama") ? 40 : 38);
-    StTensor *tensors = ARENA_ARRAY(h->arena, StTensor, c->theirs->n);
-    int64_t n = 0;
-    for (int64_t i = 0; i < c->theirs->n; i++)
-        if (is_weight(&c->theirs->tensors[i]))
-            tensors[n++] = c->theirs->tensors[i];
-    ok = st_write(&h->diags, arena_printf(h->arena, "%s/model.safetensors", folder), tensors, n,
-                  NULL, 0);
-    harness_check(h, ok, "%s: no weights", c->name);
-    if (st_find(c->theirs, "vector"))
-        write_sentences(h, c, folder);
-    return folder;
-}
-
-static void check_import(Harness *h, const Case *c)
+static void check_import(Harness *h, const PublishedCase *c)
 {
     Words words = {0};
-    words_add(h, words, "import", write_folder(h, c), "-o", c->run);
+    words_add(h, words, "import", case_write_folder(h, c), "-o", c->run);
     int status = harness_run(h, &words);
     harness_check(h, status == 0 && !strstr(harness_said(h), "warning"), "%s: %s", c->name,
                   harness_said(h));
@@ -162,7 +60,7 @@ static void check_import(Harness *h, const Case *c)
                   "%s: the mask's id is another", c->name);
 }
 
-static void check_logits(Harness *h, const Case *c)
+static void check_logits(Harness *h, const PublishedCase *c)
 {
     const char *in = write_batch(h, c, 0, 1), *out = harness_path(h, "out.safetensors");
     Words words = {0};
@@ -182,7 +80,99 @@ static void check_logits(Harness *h, const Case *c)
     st_close(ours);
 }
 
-static void check_export(Harness *h, const Case *c)
+/* ---- greedy text ---- */
+
+/* The fields of a line, which is changed: at most `n`. */
+static int split_fields(char *line, char **fields, int n)
+{
+    int count = 0;
+    for (char *at = line; at && count < n; count++) {
+        fields[count] = at;
+        at = strchr(at, '|');
+        if (at)
+            *at++ = 0;
+    }
+    return count;
+}
+
+static int64_t count_words(const char *text)
+{
+    int64_t n = *text != 0;
+    for (; *text; text++)
+        n += *text == ' ';
+    return n;
+}
+
+/* What was said, without the newline, cut behind eight words or letters. */
+static const char *first_eight(Harness *h, bool letters)
+{
+    char *said = arena_strdup(h->arena, harness_said(h)), *at = said;
+    for (int i = 0; *at && *at != '\n'; at++)
+        if ((letters || *at == ' ') && ++i == 8)
+            break;
+    if (letters && *at && *at != '\n')
+        at++;
+    *at = 0;
+    return said;
+}
+
+/* A prompt, and what follows it: generations.txt. */
+static void check_continuation(Harness *h, const PublishedCase *c, char *const *fields)
+{
+    const char *n = arena_printf(h->arena, "%lld", (long long)count_words(fields[2]));
+    const bool is_whole = !strcmp(fields[4], "stop");
+    Words words = {0};
+    words_add(h, words, "generate", c->run, "--prompt", fields[1], "--temperature", "0", "--tokens",
+              is_whole ? "30" : n);
+    int status = harness_run(h, &words);
+    harness_check(h,
+                  status == 0 && !strcmp(harness_said(h),
+                                         arena_printf(h->arena, "%s %s\n", fields[1], fields[2])),
+                  "%s goes on with %s as %s not %s", c->name, fields[1], harness_said(h),
+                  fields[2]);
+}
+
+/* A source and its translation, or the beginning of that: translations.txt. */
+static void check_translation(Harness *h, const PublishedCase *c, char *const *fields)
+{
+    const char *in = harness_path(h, "source.txt");
+    const bool letters = !strcmp(c->name, "byt5");
+    case_write_text(h, h->folder, "source.txt", arena_printf(h->arena, "%s\n", fields[1]));
+    Words words = {0};
+    words_add(h, words, "translate", c->run, "--input", in, "--beam", "1");
+    if (!strcmp(c->name, "mbart") || !strcmp(c->name, "m2m"))
+        words_add(h, words, "--token", "source-begin=t6", "--token", "first=t7");
+    int status = harness_run(h, &words);
+    const char *ours = first_eight(h, letters);
+    harness_check(h, status == 0 && !strcmp(ours, fields[2]), "%s translates %s as %s, not %s",
+                  c->name, fields[1], ours, fields[2]);
+}
+
+/* Of the family's lines in both files: one or more, where it generates. */
+static void check_text(Harness *h, const PublishedCase *c)
+{
+    const bool translates = st_find(c->theirs, "0.src") != NULL;
+    if (case_is_encoder(c))
+        return;
+    const Source *file = file_read(
+        &h->diags, h->arena,
+        translates ? "tests/fixtures/translations.txt" : "tests/fixtures/generations.txt", 1 << 20);
+    int n = 0;
+    char *next = file ? arena_strdup(h->arena, file->text) : NULL;
+    for (char *line; (line = strsep(&next, "\n"));) {
+        char *fields[5];
+        const int wanted = translates ? 3 : 5;
+        if (split_fields(line, fields, wanted) < wanted || strcmp(fields[0], c->name))
+            continue;
+        n++;
+        (translates ? check_translation : check_continuation)(h, c, fields);
+    }
+    harness_check(h, n > 0, "%s: no text is known", c->name);
+}
+
+/* ---- export, and steps ---- */
+
+static void check_export(Harness *h, const PublishedCase *c)
 {
     const char *out = harness_path(h, "exported.safetensors");
     Words words = {0};
@@ -194,7 +184,7 @@ static void check_export(Harness *h, const Case *c)
     int64_t n = 0;
     for (int64_t i = 0; i < c->theirs->n; i++) {
         const StTensor *theirs = &c->theirs->tensors[i];
-        bool wanted = is_weight(theirs);
+        bool wanted = case_is_weight(theirs);
         const StTensor *mine = wanted ? st_find(ours, theirs->name) : NULL;
         n += wanted;
         bool same =
@@ -209,8 +199,8 @@ static void check_export(Harness *h, const Case *c)
 }
 
 /* The loss of the step; NAN after a complaint. */
-static double run_step(Harness *h, const Case *c, Job *job, const Module *module, Exec *exec,
-                       const TfcProgram *program, int step)
+static double run_step(Harness *h, const PublishedCase *c, Job *job, const Module *module,
+                       Exec *exec, const TfcProgram *program, int step)
 {
     const char *path = write_batch(h, c, (step - 1) % c->batches, (float)step);
     StFile *file = path ? harness_open(h, path) : NULL;
@@ -223,7 +213,7 @@ static double run_step(Harness *h, const Case *c, Job *job, const Module *module
     return loss;
 }
 
-static void run_steps(Harness *h, const Case *c, Job *job, Session *session, Store *store,
+static void run_steps(Harness *h, const PublishedCase *c, Job *job, Session *session, Store *store,
                       const TfcProgram *program)
 {
     const StTensor *losses = st_find(c->theirs, "losses");
@@ -243,7 +233,7 @@ static void run_steps(Harness *h, const Case *c, Job *job, Session *session, Sto
 
 /* The model whose steps are taken: the imported one with Adam. Where a batch has labels, nothing is
  * hidden, and each token has another to be found in its place. */
-static const char *write_model(Harness *h, const Case *c)
+static const char *write_model(Harness *h, const PublishedCase *c)
 {
     const char *path = arena_printf(h->arena, "%s/steps.tfg", c->run);
     const char *labels = st_find(c->theirs, "0.labels")
@@ -261,7 +251,7 @@ static const char *write_model(Harness *h, const Case *c)
     return harness_check(h, ok, "%s: no %s", c->name, path) ? path : NULL;
 }
 
-static void check_steps(Harness *h, const Case *c)
+static void check_steps(Harness *h, const PublishedCase *c)
 {
     Job job = {.arena = h->arena};
     diag_init(&job.diags, job.arena);
@@ -321,15 +311,16 @@ int main(int argc, char **argv)
     Harness h;
     harness_init(&h, argc, argv, NULL);
     for (size_t m = 0; m < sizeof models / sizeof *models; m += short_test() ? 3 : 1) {
-        Case c = {.name = models[m],
-                  .fixture =
-                      arena_printf(h.arena, "tests/fixtures/%s_published.safetensors", models[m])};
+        PublishedCase c = {
+            .name = models[m],
+            .fixture = arena_printf(h.arena, "tests/fixtures/%s_published.safetensors", models[m])};
         c.theirs = harness_open(&h, c.fixture);
         c.batches = atoi(st_meta(c.theirs, "batches"));
         c.rate = atof(st_meta(c.theirs, "rate"));
         c.run = harness_path(&h, arena_printf(h.arena, "%s-run", models[m]));
         check_import(&h, &c);
         check_logits(&h, &c);
+        check_text(&h, &c);
         check_export(&h, &c);
         check_steps(&h, &c);
         st_close(c.theirs);
