@@ -68,7 +68,7 @@ static LoValue next_place(TopK *t, LoValue value, LoValue last, LoValue last_ind
     LoLoop loop = columns_open(t);
     Column c = column_of(t, loop.index, last, last_index);
     LoValue has = lo_and(lo, c.behind, lo_eq(lo, c.x, value));
-    LoValue key = lo_isub(lo, lo_int(lo, lo_i32, -1), c.index);
+    LoValue key = lo_sub(lo, lo_int(lo, lo_i32, -1), c.index);
     lo_accumulate(lo, first, lo_select(lo, has, key, none));
     lo_for_close(lo, &loop);
     return lo_total(lo, first);
@@ -83,7 +83,7 @@ static void choose(TopK *t, LoValue at)
     LoValue last_index = lo_load(lo, lo_i32, t->index, 4);
     LoValue value = next_value(t, last, last_index);
     LoValue key = next_place(t, value, last, last_index);
-    LoValue index = lo_isub(lo, lo_int(lo, lo_i32, -1), key);
+    LoValue index = lo_sub(lo, lo_int(lo, lo_i32, -1), key);
     lo_store(lo, value, t->value, value_align(t));
     lo_store(lo, index, t->index, 4);
     LoValue none = lo_eq(lo, key, lo_int(lo, lo_i32, INT32_MIN));

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Loop IR of every kernel of every model: what is printed parses back to the same text; the passes one after the
-# other, by `tfc opt`, give what `tfc dump --stage loops` shows; mistakes are told. For several processors, as vectors
-# differ. Usage: loops.sh TFC   (from the project's root)
+# Loop IR of every kernel of every model, also of tests/models: what is printed parses back to the same text; the
+# passes one after the other, by `tfc opt`, give what `tfc dump --stage loops` shows; mistakes are told. For several
+# processors, as vectors differ. Usage: loops.sh TFC   (from the project's root)
 set -u
 . tests/common.sh
 failed=0
@@ -37,7 +37,7 @@ refuses 2 "lines is for --stage loops" "$tfc" dump models/multi30k_tiny.tfg --st
 sed 's/  # [a-z0-9_]*\.tfg:[0-9]*$//' "$work/lines.loop" | cmp -s - "$work/done.loop" || complain "--lines adds more"
 "$tfc" opt "$work/lines.loop" | cmp -s - "$work/done.loop" || complain "what --lines gives does not parse back"
 
-for model in models/*.tfg; do
+for model in models/*.tfg tests/models/*.tfg; do
     few="--set layers=2"
     "$tfc" dump "$model" $few >/dev/null 2>&1 || few=
     walk x86-64-v4 "$model" $few

@@ -42,41 +42,45 @@ static void run_slot(int slot, const TfcKernelArgs *args, int64_t begin, int64_t
 ALL(SLOT)
 static const TfcKernel entries[MOST_KERNELS] = {ALL(NAME_OF_SLOT)};
 
-static LoModule *emit_loops(const KernelSet *set, const TargetOptions *options, Arena *arena,
-                            Diagnostics *diags)
+static LoModule *emit_loops(const KernelSet *set, const TargetOptions *options, Program *program)
 {
     CodeTarget target;
+    Diagnostics *diags = &program->opened->diags;
     if (!codegen_target(options, &target, diags))
         return NULL;
-    LoModule *loops = lo_module_new(arena);
+    LoModule *loops = lo_module_new(program->opened->arena);
     emit_kernels(loops, set, 0, (int)set->list.count, "", &target);
     lo_run_passes(loops, &target);
     how = (LoRun){.fused = target.processor->fused && !target.scalar};
-    return lo_verify(loops, diags) ? loops : NULL;
+    program->rejected = !lo_verify(loops, diags);
+    return program->rejected ? NULL : loops;
 }
 
-const TfcProgram *interpret_kernels(const TfcProgram *program, const Function *function,
-                                    const TargetOptions *options, Arena *arena, Diagnostics *diags)
+const TfcProgram *interpret_kernels(Program *program, const TargetOptions *options)
 {
     KernelSet set;
-    if (program->n_kernels > MOST_KERNELS) {
+    const TfcProgram *tables = program->tables;
+    const Function *function = program->opened->function;
+    Arena *arena = program->opened->arena;
+    Diagnostics *diags = &program->opened->diags;
+    if (tables->n_kernels > MOST_KERNELS) {
         diag_error(diags, (Loc){0}, "the program has more than %d kernels", MOST_KERNELS);
         return NULL;
     }
     LoModule *loops = plan_programs(&function, 1, options, &set, arena, diags)
-                          ? emit_loops(&set, options, arena, diags)
+                          ? emit_loops(&set, options, program)
                           : NULL;
     if (!loops)
         return NULL;
-    for (int i = 0; i < program->n_kernels; i++) {
-        slots[i] = lo_find_function(loops, program->kernel_names[i]);
+    for (int i = 0; i < tables->n_kernels; i++) {
+        slots[i] = lo_find_function(loops, tables->kernel_names[i]);
         if (!slots[i]) {
-            diag_error(diags, (Loc){0}, "there is no loop IR of %s", program->kernel_names[i]);
+            diag_error(diags, (Loc){0}, "there is no loop IR of %s", tables->kernel_names[i]);
             return NULL;
         }
     }
     errors = diags;
-    TfcProgram *copy = arena_copy(arena, program, sizeof *program);
+    TfcProgram *copy = arena_copy(arena, tables, sizeof *tables);
     copy->kernels = entries;
     return copy;
 }

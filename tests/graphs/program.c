@@ -128,10 +128,10 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
             program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
     }
     if (program->tables && build == BUILD_INTERPRETED)
-        program->tables = interpret_kernels(program->tables, opened->function, &target,
-                                            opened->arena, &opened->diags);
-    if (program->rejected) /* what tfc wrote, by the system's compiler */
-        return outcome_of_diags(RESULT_INVALID, &opened->diags, "cc");
+        program->tables = interpret_kernels(program, &target);
+    if (program->rejected)
+        return outcome_of_diags(RESULT_INVALID, &opened->diags,
+                                build == BUILD_INTERPRETED ? "loop IR" : "cc");
     if (!program->tables)
         return refused(opened, "compile");
     if (!store_add_program(program->store, program->tables))

@@ -16,7 +16,7 @@ typedef struct Program {
     const TfcProgram *tables;
     Jit *jit;
     void *library; /* of dlopen */
-    bool rejected; /* cc did not take what tfc wrote */
+    bool rejected; /* cc, or the verifier of loop IR, did not take what tfc wrote */
     Store *store;
     Exec *exec;
     ProgramCache *caches; /* n_caches */
@@ -40,10 +40,9 @@ bool program_run(Program *program, const Batch *batch, const Given *given, uint6
 const void *program_output(Program *program, const char *name, int64_t *count);
 const void *program_param(Program *program, const char *name, int64_t *count);
 
-/* The program with its kernels interpreted as loop IR, until the next call; `function` is what it
- * was compiled from. NULL after errors. */
-const TfcProgram *interpret_kernels(const TfcProgram *program, const Function *function,
-                                    const TargetOptions *options, Arena *arena, Diagnostics *diags);
+/* The program's tables with its kernels interpreted as loop IR, until the next call. NULL after
+ * errors; loop IR that breaks a rule is rejected. */
+const TfcProgram *interpret_kernels(Program *program, const TargetOptions *options);
 /* The function on an OpenCL device (opencl.c): `tables` and `exec` of the program are set, too.
  * False after errors. */
 bool opencl_make(Program *program);
