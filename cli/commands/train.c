@@ -15,13 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
-{
-    if (o->mix.count)
-        return job_error(job, "--mix mixes into texts that are in memory: not with --prepared");
-    return training_prepared_kind(job, o, ports);
-}
-
 enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT };
 enum { TRAIN_TEXTS = VALID_TEXTS | TEXTS_PREPARED };
 
@@ -52,7 +45,7 @@ static bool check_texts(Job *job, TrainOptions *o, const Training *training)
     if (!common_check_vocabulary(job, o->model, columns_have_text(ports, &training->columns),
                                  o->rows != NULL, &o->vocab))
         return false;
-    if (o->rows && !check_prepared(job, o, ports))
+    if (o->rows && !training_prepared_kind(job, o, ports))
         return false;
     if (ports->is_table)
         return check_table(job, o); /* errors are counted on CTC's labels */
@@ -217,8 +210,9 @@ static const Option options[] = {
     {"column", "INPUT=FIELD", FIELD(TrainCommand, o.columns), 0, NULL,
      "of a table: the field, or its number, that feeds an input of the model"},
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
-     "mix in more pairs, as for --data, or more lines of --text --lines: in each epoch WEIGHT\n"
-     "times as many as the training text has, each time the next ones"},
+     "mix in more pairs or records, as for --data, or more lines of --text --lines, or with\n"
+     "--prepared the folder of other prepared data: in each epoch WEIGHT times as many rows as the\n"
+     "training data has, each time the next ones"},
     {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "take each line of --text as a text of its own; otherwise the text is one stream"},

@@ -229,12 +229,25 @@ static bool check_vocabulary(const Training *t)
                      t->options->prepared, rows->vocabulary, now);
 }
 
-/* The corpus that prepared data is. */
-static Corpus *prepared_corpus(const Training *t, const CorpusOptions *options)
+/* The corpus that prepared data is; NULL after an error in what is mixed in. */
+static Corpus *prepared_corpus(Training *t, const CorpusOptions *options)
 {
+    const int n = (int)t->options->mix.count;
     Corpus *corpus = corpus_new(t->vocab, options);
     corpus->prepared = t->options->rows;
     corpus->n = corpus->own = t->options->rows->rows;
+    corpus->mixed = t->parts = ARENA_ARRAY(t->job->arena, PreparedPart, n + 1);
+    for (int i = 0; i < n; i++) {
+        const Mixed *mixed = &t->mixed[i];
+        PreparedPart *part = &t->parts[corpus->n_mixed++];
+        *part = (PreparedPart){.prepared = mixed->prepared, .weight = mixed->weight};
+        if (!mixed->prepared)
+            part->rows = corpus_encode(&t->job->diags, t->vocab, options, &mixed->text);
+        if (!mixed->prepared && !part->rows) {
+            corpus_free(corpus);
+            return NULL;
+        }
+    }
     return corpus;
 }
 
@@ -322,20 +335,68 @@ static bool parse_mix(Job *job, const char *text, Mixed *mixed)
     return true;
 }
 
-/* What is mixed in: pairs with a tab between them, or lines. */
+/* Whether two folders were prepared with the same vocabulary from texts of a kind, or for the same
+ * inputs. */
+static bool check_same(Job *job, const Prepared *main, const Prepared *mixed)
+{
+    const char *inputs = prepared_inputs(job->arena, main),
+               *others = prepared_inputs(job->arena, mixed);
+    if (main->kind != mixed->kind)
+        return job_error(job, "--mix %s: it was prepared from %s, and %s from %s", mixed->folder,
+                         corpus_kind_name(mixed->kind), main->folder, corpus_kind_name(main->kind));
+    if (strcmp(inputs, others))
+        return job_error(job, "--mix %s: it was prepared for the inputs %s, and %s for %s",
+                         mixed->folder, *others ? others : "of texts", main->folder,
+                         *inputs ? inputs : "those of texts");
+    if (strcmp(main->vocabulary, mixed->vocabulary))
+        return job_error(job,
+                         "--mix %s: its vocabulary has %s, and that of %s %s: prepare it with "
+                         "--vocab %s",
+                         mixed->folder, mixed->vocabulary, main->folder, main->vocabulary,
+                         main->folder);
+    for (size_t c = 0; c < main->columns.count; c++) {
+        const PreparedSide *a = &main->columns.data[c], *b = &mixed->columns.data[c];
+        if (strcmp(a->holds, b->holds))
+            return job_error(job,
+                             "--mix %s: it has of `%s` %s, and %s has %s: prepare both with the "
+                             "same model and lists of words",
+                             mixed->folder, b->input, b->holds, main->folder, a->holds);
+    }
+    return true;
+}
+
+static bool open_mixed(Training *t, Mixed *mixed)
+{
+    Job *job = t->job;
+    const Prepared *main = t->options->rows;
+    if (!main)
+        return job_error(job,
+                         "--mix %s: prepared data is mixed into prepared data alone: give the "
+                         "texts, or --prepared",
+                         mixed->path);
+    char *real = realpath(mixed->path, NULL);
+    const char *folder = arena_strdup(job->arena, real ? real : mixed->path);
+    free(real);
+    mixed->prepared = prepared_open(&job->diags, job->arena, folder);
+    return mixed->prepared && check_same(job, main, mixed->prepared);
+}
+
+/* What is mixed in: prepared data, tables, pairs with a tab between them, or lines. */
 static bool read_mixed(Training *t)
 {
     const TrainOptions *o = t->options;
     Job *job = t->job;
     t->mixed = ARENA_ARRAY(job->arena, Mixed, o->mix.count + 1);
     if (o->mix.count && o->kind == CORPUS_STREAM)
-        return job_error(job, "--mix mixes lines: --text is one stream without --lines");
+        return job_error(job, "--mix mixes lines: %s is one stream without --lines",
+                         o->rows ? o->prepared : "--text");
     for (size_t i = 0; i < o->mix.count; i++) {
         Mixed *mixed = &t->mixed[i];
         if (!parse_mix(job, o->mix.data[i], mixed))
             return false;
         const TextFiles files = one_file(t, mixed->path);
-        if (!read_files(t, &files, &mixed->text))
+        if (!(is_prepared(mixed->path) ? open_mixed(t, mixed)
+                                       : read_files(t, &files, &mixed->text)))
             return false;
     }
     return true;
@@ -484,6 +545,17 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
     return NULL;
 }
 
+/* Adds the unknown tokens of prepared data to the counts, and tells of them. */
+static void add_unknown(const Training *t, const Prepared *rows, SidesUnknown *sides)
+{
+    const SidesUnknown more = prepared_unknown(rows);
+    sides->source.tokens += more.source.tokens;
+    sides->source.unknown += more.source.unknown;
+    sides->target.tokens += more.target.tokens;
+    sides->target.unknown += more.target.unknown;
+    prepared_tell_unknown(&t->job->diags, rows);
+}
+
 /* Whether the vocabulary has tokens for most of what is trained on: else the model would learn to
  * say the unknown one, by a loss that looks good. A run that is resumed has begun so. */
 static bool check_unknown(Training *t)
@@ -491,8 +563,12 @@ static bool check_unknown(Training *t)
     const TrainOptions *o = t->options;
     SidesUnknown sides = {0};
     if (o->rows) {
-        sides = prepared_unknown(o->rows);
-        prepared_tell_unknown(&t->job->diags, o->rows);
+        add_unknown(t, o->rows, &sides);
+        for (size_t i = 0; i < o->mix.count; i++)
+            if (t->parts[i].prepared)
+                add_unknown(t, t->parts[i].prepared, &sides);
+            else
+                corpus_count_unknown(t->parts[i].rows, 0, &sides);
     } else {
         corpus_count_unknown(t->corpus, 0, &sides);
     }
@@ -519,7 +595,7 @@ bool training_load_data(Training *t)
     t->corpus = t->options->rows ? prepared_corpus(t, &options)
                                  : corpus_encode(&t->job->diags, t->vocab, &options, &t->text);
     bool ok = t->corpus != NULL;
-    for (size_t i = 0; ok && i < t->options->mix.count; i++)
+    for (size_t i = 0; ok && !t->options->rows && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, &t->mixed[i].text);
     ok = ok && check_unknown(t);
     for (int i = 0; ok && i < t->n_valid; i++) {
@@ -535,6 +611,8 @@ void training_free(Training *t)
     inference_free(&t->inference);
     if (t->session_is_open)
         session_close(&t->session);
+    for (int i = 0; t->corpus && i < t->corpus->n_mixed; i++)
+        corpus_free((Corpus *)t->parts[i].rows);
     corpus_free(t->corpus);
     for (int i = 0; i < t->n_valid; i++)
         corpus_free(t->valid[i].corpus);

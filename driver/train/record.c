@@ -209,10 +209,9 @@ static void add_texts(const Training *t, RunRecord *record, const TextFiles *fil
         add_text(t, record, arena_printf(t->job->arena, "%starget", prefix), text->target);
 }
 
-static RunText prepared_text(const Training *t)
+static RunText prepared_text(const char *option, const Prepared *rows)
 {
-    const Prepared *rows = t->options->rows;
-    return (RunText){.option = "prepared",
+    return (RunText){.option = option,
                      .file = rows->folder,
                      .sha256 = rows->sha256,
                      .bytes = rows->bytes,
@@ -243,11 +242,14 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments, how);
     }
     if (o->rows)
-        vec_push(t->job->arena, record->texts, prepared_text(t));
+        vec_push(t->job->arena, record->texts, prepared_text("prepared", o->rows));
     else
         add_texts(t, record, &o->texts, "", &t->text);
     for (size_t i = 0; i < o->mix.count; i++)
-        add_text(t, record, "mix", corpus_lines(&t->mixed[i].text));
+        if (t->mixed[i].prepared)
+            vec_push(t->job->arena, record->texts, prepared_text("mix", t->mixed[i].prepared));
+        else
+            add_text(t, record, "mix", corpus_lines(&t->mixed[i].text));
     for (int i = 0; i < t->n_valid; i++) {
         const ValidText *valid = &t->valid[i];
         if (valid->name)

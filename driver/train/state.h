@@ -18,7 +18,7 @@ typedef struct TrainOptions {
     const char *best;     /* "MEASURE", "TEXT" or "TEXT:MEASURE" (BestOption); NULL: see best.h */
     const char *prepared; /* a folder of tfc prepare, in place of training texts; or NULL */
     const Prepared *rows; /* `prepared` once it is open (data.h); NULL: texts */
-    TextList mix;         /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
+    TextList mix;         /* "FILE:WEIGHT": data that is mixed in (CorpusPart, PreparedPart) */
     TextList columns;     /* "INPUT=FIELD": fields of tables */
     VocabularyChoice vocab;
     const char *out, *dtype;
@@ -54,10 +54,12 @@ typedef struct ValidText {
  * language model's continuations of their beginnings. */
 enum { TRAINING_SAMPLES = 6 };
 
-/* Mixed: the data of a --mix. */
+/* Mixed: the data of a --mix.
+ *   prepared   NULL: `text` */
 typedef struct Mixed {
     const char *path;
     double weight;
+    const Prepared *prepared;
     CorpusText text;
 } Mixed;
 
@@ -86,6 +88,7 @@ typedef struct Training {
     BestOption best;
     int best_text; /* index in `valid`: its figures decide which checkpoint is best; -1: the mean */
     Mixed *mixed;  /* options->mix.count of them; after training_load_data */
+    PreparedPart *parts; /* the same for the corpus, where that is prepared data */
     Session session;
     bool session_is_open;
     Store *store;

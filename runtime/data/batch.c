@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "runtime/data/draws.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -10,27 +11,17 @@
 
 enum { POOL_BATCHES = 100, DEFAULT_WINDOW = 1024 };
 
-/* ---- random numbers: splitmix64 (Steele et al. 2014) ---- */
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
+/* ---- items ---- */
 
 static void shuffle_items(BatchItem *items, int64_t n, uint64_t *state)
 {
     for (int64_t i = n - 1; i > 0; i--) {
-        int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1));
+        int64_t j = draws_below(state, i + 1);
         BatchItem item = items[i];
         items[i] = items[j];
         items[j] = item;
     }
 }
-
-/* ---- items ---- */
 
 static void add_item(Batches *b, int64_t row, int64_t use)
 {
@@ -54,33 +45,23 @@ static int64_t further_tokens(const Batches *b, const BatchItem *item)
     return longest;
 }
 
-/* The part's rows in the order of a round: all of them once. */
-static void order_part(const Batches *b, int part, int64_t round, BatchItem *order)
-{
-    const CorpusPart *p = &b->corpus->parts[part];
-    uint64_t state =
-        hash_u64(hash_u64(hash_u64(HASH_SEED, b->options.seed), (uint64_t)part), (uint64_t)round);
-    for (int64_t i = 0; i < p->n; i++)
-        order[i] = (BatchItem){.row = p->first + i};
-    if (b->options.shuffle)
-        shuffle_items(order, p->n, &state);
-}
-
 static int64_t part_rows(const Corpus *corpus, int part)
 {
-    return (int64_t)(corpus->parts[part].weight * (double)corpus->own + 0.5);
+    return draws_wanted(corpus->parts[part].weight, corpus->own);
 }
 
 /* What an epoch has of a part: so many rows from where the last one ended. */
 static void list_part(Batches *b, int part, int64_t epoch)
 {
-    int64_t n = b->corpus->parts[part].n, wanted = part_rows(b->corpus, part), round = -1;
-    BatchItem *order = memory_resized(NULL, (size_t)n * sizeof(BatchItem));
+    const CorpusPart *p = &b->corpus->parts[part];
+    int64_t wanted = part_rows(b->corpus, part), round = -1;
+    int64_t *order = memory_resized(NULL, (size_t)p->n * sizeof *order);
     for (int64_t i = 0; i < wanted; i++) {
         int64_t at = epoch * wanted + i;
-        if (at / n != round)
-            order_part(b, part, round = at / n, order);
-        add_item(b, order[at % n].row, round);
+        if (at / p->n != round)
+            draws_order(b->options.seed, part, round = at / p->n, 0, p->n, b->options.shuffle,
+                        order);
+        add_item(b, p->first + order[at % p->n], round);
     }
     free(order);
 }
@@ -88,7 +69,7 @@ static void list_part(Batches *b, int part, int64_t epoch)
 static void list_rows(Batches *b, int64_t epoch)
 {
     const Corpus *corpus = b->corpus;
-    int64_t n = corpus->own;
+    int64_t n = corpus->own + corpus->n_draws;
     for (int p = 0; p < corpus->n_parts; p++)
         n += part_rows(corpus, p);
     b->items = memory_resized(NULL, (size_t)n * sizeof(BatchItem));
@@ -96,6 +77,8 @@ static void list_rows(Batches *b, int64_t epoch)
         add_item(b, i, epoch);
     for (int p = 0; p < corpus->n_parts; p++)
         list_part(b, p, epoch);
+    for (int64_t i = 0; i < corpus->n_draws; i++)
+        add_item(b, corpus->draws[i].row, corpus->draws[i].use);
 }
 
 /* Windows of `size` tokens that have a next one; the first is shorter where the
@@ -105,7 +88,7 @@ static void list_windows(Batches *b, uint64_t *state)
     int64_t size = b->corpus->options.max_length, usable = (int64_t)b->corpus->target.ids.count - 1;
     if (size <= 0)
         size = DEFAULT_WINDOW;
-    int64_t end = b->options.shuffle ? (int64_t)(next_random(state) % (uint64_t)size) : 0;
+    int64_t end = b->options.shuffle ? draws_below(state, size) : 0;
     b->items = memory_resized(NULL, (size_t)(usable / size + 2) * sizeof(BatchItem));
     for (int64_t begin = 0; begin < usable; begin = end, end += size) {
         if (end > usable)
@@ -197,7 +180,7 @@ static void cut_all(Batches *b)
 static void shuffle_batches(Batches *b, uint64_t *state)
 {
     for (int64_t i = b->n - 1; i > 0; i--) {
-        int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1));
+        int64_t j = draws_below(state, i + 1);
         int64_t first = b->first[i], last = b->last[i];
         b->first[i] = b->first[j];
         b->last[i] = b->last[j];

@@ -136,14 +136,15 @@ static void count_values(const Corpus *corpus, const BatchItem *items, int64_t r
 }
 
 /* Hides tokens of a column's rows that are in the batch; without `hiding` none. */
-static void hide_tokens(const Hiding *hiding, const Rows *rows, const BatchItem *items,
+static void hide_tokens(const Hiding *hiding, const Corpus *corpus, const BatchItem *items,
                         Batch *batch, int column)
 {
+    const Rows *rows = &corpus->columns[column];
     int32_t *ids = batch->columns[column], *labels = batch->hidden[column];
     for (int64_t i = 0; i < batch->shape.rows; i++) {
         const int64_t n = rows_length(rows, items[i].row);
         if (hiding)
-            hiding_row(hiding, items[i].row, items[i].use, ids, n, labels);
+            hiding_row(hiding, corpus_number(corpus, items[i].row), items[i].use, ids, n, labels);
         else
             memset(labels, -1, (size_t)n * sizeof *labels);
         ids += n;
@@ -160,7 +161,7 @@ static void fill_columns(const Batches *b, const BatchItem *items, Batch *batch)
         for (int64_t i = 0; i < batch->shape.rows; i++)
             out = put_row(out, rows, items[i].row, rows_length(rows, items[i].row), -1, -1);
         if (batch->hidden[c])
-            hide_tokens(b->hiding[c], rows, items, batch, c);
+            hide_tokens(b->hiding[c], corpus, items, batch, c);
     }
 }
 

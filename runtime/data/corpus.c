@@ -33,6 +33,11 @@ static int64_t source_specials(const Corpus *corpus, int64_t i)
     return (frame.before >= 0) + (frame.after >= 0);
 }
 
+int64_t corpus_number(const Corpus *corpus, int64_t i)
+{
+    return corpus->numbers && i >= corpus->own ? corpus->numbers[i - corpus->own] : i;
+}
+
 int64_t corpus_source_length(const Corpus *corpus, int64_t i)
 {
     return has_source(corpus->options.kind)
@@ -616,5 +621,7 @@ void corpus_free(Corpus *corpus)
     free(corpus->refusal);
     free(corpus->line);
     free(corpus->parts);
+    free(corpus->draws);
+    free(corpus->numbers);
     free(corpus);
 }

@@ -72,6 +72,12 @@ typedef struct CorpusPart {
     double weight;    /* > 0 */
 } CorpusPart;
 
+/* CorpusDraw: a use of a row that is mixed in. */
+typedef struct CorpusDraw {
+    int64_t row;
+    int64_t use; /* how often the row was used before */
+} CorpusDraw;
+
 typedef struct Corpus {
     CorpusOptions options;
     const Vocabulary *vocab;
@@ -96,8 +102,16 @@ typedef struct Corpus {
     int64_t pending_line; /* private: its first line, from 0 */
 
     /* Prepared data that has the rows (prepared.h); the corpus has only their number n. NULL: the
-     * rows are here. */
+     * rows are here. What is mixed into prepared data, n_mixed of them. */
     const struct Prepared *prepared;
+    const struct PreparedPart *mixed;
+    int n_mixed;
+
+    /* Of a window of prepared data, instead of `parts`: what its batches have of the rows that are
+     * mixed in, n_draws of them in order, and the number of each row after the own ones. */
+    CorpusDraw *draws;
+    int64_t n_draws;
+    int64_t *numbers; /* NULL: none is mixed in */
 } Corpus;
 
 /* CorpusText: what a corpus is made of; all have as many lines.
@@ -191,6 +205,8 @@ void corpus_add_stream(Corpus *corpus, const Line *line);
 void corpus_close_stream(Corpus *corpus, bool ends);
 void corpus_clear(Corpus *corpus); /* removes all rows, and keeps their memory for the next */
 
+/* The number of a row, by which its hidden tokens are drawn (hiding.h): its place among all rows. */
+int64_t corpus_number(const Corpus *corpus, int64_t i);
 /* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind
  * lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);

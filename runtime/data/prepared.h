@@ -20,7 +20,13 @@
  * one corpus. The seed gives the order of the shards in an epoch. A window takes the next
  * shards, at least one, while it has at most window_rows rows, and WINDOW_TOKENS times as many
  * tokens. A batch (batch.h) has rows of one window only. Within a window the shards are in the
- * order of the text, so data of one window trains as its text would. */
+ * order of the text, so data of one window trains as its text would.
+ *
+ * Data that is mixed in (PreparedPart) is prepared, or a corpus in memory. A window draws of each
+ * part `weight` times as many rows as it has of the main data, from where the window before it
+ * ended (draws.h), and holds those rows alone. They count for its rows and tokens. In each
+ * round a part is cut into windows, too, whose rows are drawn in a random order. A part of one
+ * window is drawn as the text would be. */
 #ifndef RUNTIME_DATA_PREPARED_H
 #define RUNTIME_DATA_PREPARED_H
 
@@ -88,15 +94,25 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
 
 /* ---- training (prepared_windows.c) ---- */
 
-/* How many windows an epoch has, at least 1. */
-int64_t prepared_windows(const Prepared *prepared, uint64_t seed, int64_t epoch);
+/* PreparedPart: data that is mixed into prepared data; its rows are of the same kind, and have the
+ * same columns.
+ *   prepared   NULL: the rows are in `rows`, with the options of the whole
+ *   weight     > 0: rows an epoch, to each one of the main data */
+typedef struct PreparedPart {
+    const Prepared *prepared;
+    const Corpus *rows;
+    double weight;
+} PreparedPart;
+
+/* How many windows an epoch has, at least 1. `whole`: a corpus whose rows are in prepared data. */
+int64_t prepared_windows(const Corpus *whole, uint64_t seed, int64_t epoch);
 /* A window's rows as a corpus in memory, with the options and the vocabulary of `whole`, a corpus
  * whose rows are in prepared data, with the same columns. Rows longer than its max_length are left
  * out. Asks the system to read ahead the files of the next window. NULL after an error; freed by
  * corpus_free. */
 Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, int64_t epoch,
                         int64_t window);
-/* A shape that no batch, or piece of one, exceeds in any number. */
+/* A shape that no batch, or piece of one, exceeds in any number. (prepared_largest.c) */
 BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options);
 
 /* Writes a list of texts, as prepared.json and run.json have them. */

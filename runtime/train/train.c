@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
+/* The ids and values of all rows. */
+static uint64_t hash_rows(uint64_t hash, const Corpus *corpus)
 {
-    uint64_t hash = hash_u64(HASH_SEED, vocab_hash(corpus->vocab));
     const Rows *sides[] = {&corpus->source, &corpus->target};
     for (int i = 0; i < 2; i++) {
         hash = hash_u64(hash, sides[i]->ids.count);
@@ -26,8 +26,20 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
         const Ids *values = &corpus->columns[c].ids;
         hash = hash_bytes(hash, values->data, values->count * sizeof(int32_t));
     }
+    return hash;
+}
+
+uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
+{
+    uint64_t hash = hash_rows(hash_u64(HASH_SEED, vocab_hash(corpus->vocab)), corpus);
     if (corpus->prepared)
         hash = hash_string(hash, corpus->prepared->sha256);
+    for (int i = 0; i < corpus->n_mixed; i++) {
+        const PreparedPart *part = &corpus->mixed[i];
+        hash = part->prepared ? hash_string(hash, part->prepared->sha256)
+                              : hash_rows(hash, part->rows);
+        hash = hash_bytes(hash, &part->weight, sizeof part->weight);
+    }
     for (int i = 0; i < corpus->n_parts; i++)
         hash = hash_bytes(hash, &corpus->parts[i], sizeof corpus->parts[i]);
     const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,

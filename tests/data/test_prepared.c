@@ -255,7 +255,7 @@ static int64_t read_epoch(Fixture *f, const Corpus *whole, uint64_t seed, int64_
     const Prepared *p = whole->prepared;
     const BatchOptions options = {.tokens = 100, .shuffle = true, .seed = seed};
     BatchShape largest = prepared_largest(whole, &options);
-    int64_t n = 0, windows = prepared_windows(p, seed, epoch);
+    int64_t n = 0, windows = prepared_windows(whole, seed, epoch);
     Batch batch = {0};
     for (int64_t w = 0; w < windows; w++) {
         Corpus *rows = prepared_window(&f->diags, whole, seed, epoch, w);
@@ -371,7 +371,7 @@ static void test_records(void **state)
         assert_int_equal(largest.side[1].longest, 8);
         assert_true(largest.side[1].total <= 8 * 20 && largest.rows <= 100);
         assert_int_equal(largest.side[0].total, 0);
-        for (int64_t w = 0; w < prepared_windows(p, options[k].seed, 0); w++) {
+        for (int64_t w = 0; w < prepared_windows(whole, options[k].seed, 0); w++) {
             Corpus *rows = prepared_window(&f->diags, whole, options[k].seed, 0, w);
             assert_non_null(rows);
             assert_true(rows->n <= p->window_rows);
@@ -429,7 +429,7 @@ static void test_problems(void **state)
     Corpus *whole = whole_of(f, p, CORPUS_PAIRS);
     unlink(prepared_shard_path(f->arena, f->folder, 3));
     bool ok = true;
-    for (int64_t w = 0; w < prepared_windows(p, 1, 0); w++) {
+    for (int64_t w = 0; w < prepared_windows(whole, 1, 0); w++) {
         Corpus *rows = prepared_window(&f->diags, whole, 1, 0, w);
         ok = ok && rows;
         corpus_free(rows);

@@ -18,9 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     int64_t rows = 0;
     for (size_t i = 0; p && i < p->shards.count; i++)
         rows += p->shards.data[i].rows;
-    if (p && (rows != p->rows || prepared_windows(p, 1, 2) < 1 ||
-              prepared_windows(p, 1, 2) > (int64_t)p->shards.count))
-        abort();
+    const PreparedPart part = {.prepared = p, .weight = 0.5};
+    for (int mixed = 0; p && mixed < 2; mixed++) {
+        const Corpus whole = {.prepared = p, .mixed = &part, .n_mixed = mixed};
+        const int64_t windows = prepared_windows(&whole, 1, 2);
+        if (rows != p->rows || windows < 1 || windows > (int64_t)p->shards.count)
+            abort();
+    }
     arena_free(arena);
     return 0;
 }

@@ -1,0 +1,116 @@
+/* Rows of token shards, added to a corpus. */
+#include "runtime/data/prepared_rows.h"
+
+#include <inttypes.h>
+
+/* SideReader: what is read of a side, row by row. */
+typedef struct SideReader {
+    const TokenSide *side; /* NULL: the shard has no such side */
+    int64_t at;
+    Ids *ids;
+    int32_t none; /* column_none */
+} SideReader;
+
+/* Appends row i, or passes over it; returns its length. */
+static int64_t read_side(SideReader *reader, int64_t i, bool is_passed)
+{
+    const int64_t length = reader->side ? token_shard_length(reader->side, i) : 0;
+    reader->at += is_passed ? length : 0;
+    if (is_passed)
+        return length;
+    if (reader->side)
+        token_shard_ids(reader->side, reader->at, length, reader->ids);
+    for (int64_t k = 0; reader->none && k < length; k++)
+        reader->ids->data[reader->ids->count - (size_t)k - 1] -= reader->none;
+    reader->at += length;
+    return length;
+}
+
+static bool refuse_row(Diagnostics *diags, const char *path, int64_t i, const char *what)
+{
+    diag_error(diags, (Loc){0}, "%s: row %" PRId64 ": %s", path, i + 1, what);
+    return false;
+}
+
+/* As prepared_load_shard; sides and sums of lengths were checked. False, with an error, at a row
+ * that the model cannot be fed. */
+static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const TokenShard *shard,
+                     int64_t *stored)
+{
+    const CorpusKind kind = shard->kind;
+    bool swapped = rows->options.kind == CORPUS_SENTENCES; /* a text's lines are its sources */
+    SideReader source = {kind == CORPUS_PAIRS ? &shard->source : NULL, 0, &rows->source.ids, 0};
+    SideReader target = {kind == CORPUS_RECORDS ? NULL : &shard->target, 0,
+                         swapped ? &rows->source.ids : &rows->target.ids, 0};
+    SideReader columns[MOST_COLUMNS];
+    if (kind == CORPUS_STREAM) {
+        read_side(&target, 0, false);
+        return true;
+    }
+    for (int c = 0; c < shard->n_columns; c++)
+        columns[c] = (SideReader){&shard->columns[c], 0, &rows->columns[c].ids,
+                                  column_none(&rows->options.columns[c])};
+    for (int64_t i = 0; i < shard->rows; i++) {
+        const bool is_passed = stored && stored[i] != ROW_WANTED;
+        read_side(&source, i, is_passed);
+        read_side(&target, i, is_passed);
+        for (int c = 0; c < shard->n_columns; c++) {
+            const ColumnSpec *spec = &rows->options.columns[c];
+            const int64_t length = read_side(&columns[c], i, is_passed);
+            if (is_passed)
+                continue;
+            if (spec->side < 0 ? length != spec->width : length % spec->width)
+                return refuse_row(diags, path, i,
+                                  "it has more or fewer values than the model takes");
+        }
+        if (is_passed)
+            continue;
+        CorpusRow row = corpus_close_row(rows, i);
+        if (row.is_uneven)
+            return refuse_row(diags, path, i, corpus_uneven_text(diags->arena, rows, &row));
+        if (stored)
+            stored[i] = row.is_kept ? rows->n - 1 : ROW_LEFT_OUT;
+    }
+    return true;
+}
+
+static bool is_of(const TokenShard *shard, const Prepared *p, const PreparedShard *entry)
+{
+    int64_t values = 0;
+    for (int c = 0; c < shard->n_columns; c++)
+        values += shard->columns[c].tokens;
+    return shard->n_columns == (int)p->columns.count && values == entry->values &&
+           shard->kind == p->kind && shard->id_bytes == p->id_bytes && shard->rows == entry->rows &&
+           shard->source.tokens == entry->source && shard->target.tokens == entry->target &&
+           shard->parameters == entry->parameters && shard->checksum == entry->checksum;
+}
+
+bool prepared_load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, int64_t i,
+                         Corpus *rows, int64_t *stored)
+{
+    TokenShard shard;
+    const char *path = prepared_shard_path(arena, p->folder, i);
+    const Vocabulary *target = rows->vocab;
+    const Vocabulary *source =
+        rows->options.kind == CORPUS_SENTENCES ? target : vocab_source(rows->vocab);
+    bool opened = token_shard_open(diags, path, &shard), ok = opened;
+    int64_t sizes[MOST_COLUMNS];
+    for (int c = 0; c < rows->options.n_columns; c++)
+        sizes[c] = column_below(&rows->options.columns[c], rows->vocab);
+    if (ok && !is_of(&shard, p, &p->shards.data[i])) {
+        diag_error(diags, (Loc){0}, "%s: it is not the file that prepared.json tells of", path);
+        ok = false;
+    }
+    ok = ok && token_shard_check(diags, &shard, vocab_size(source), vocab_size(target), sizes);
+    if (ok)
+        ok = add_rows(diags, path, rows, &shard, stored);
+    else
+        diag_note(
+            diags, (Loc){0},
+            "tfc prepare with the options that made %s makes again what is damaged in it, and "
+            "keeps the rest",
+            p->folder);
+    if (opened)
+        token_shard_close(&shard);
+    return ok;
+}
