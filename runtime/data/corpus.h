@@ -205,7 +205,7 @@ void corpus_add_stream(Corpus *corpus, const Line *line);
 void corpus_close_stream(Corpus *corpus, bool ends);
 void corpus_clear(Corpus *corpus); /* removes all rows, and keeps their memory for the next */
 
-/* The number of a row, by which its hidden tokens are drawn (hiding.h): its place among all rows. */
+/* The number of a row among all, by which its hidden tokens are drawn (hiding.h). */
 int64_t corpus_number(const Corpus *corpus, int64_t i);
 /* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind
  * lacks. */

@@ -110,8 +110,7 @@ static WindowShare share_of_parts(const Corpus *whole)
     for (int k = 0; k < whole->n_mixed; k++) {
         const PreparedPart *part = &whole->mixed[k];
         share.rows += part->weight;
-        share.tokens +=
-            part->weight * (double)tokens_of_part(part) / (double)rows_of_part(part);
+        share.tokens += part->weight * (double)tokens_of_part(part) / (double)rows_of_part(part);
     }
     return share;
 }
@@ -211,8 +210,8 @@ static bool draw_part(Diagnostics *diags, PartRows *d, int64_t at, int64_t n)
 {
     const int64_t all = rows_of_part(d->part);
     bool ok = true;
-    d->rows->draws = memory_resized(d->rows->draws,
-                                    (size_t)(d->rows->n_draws + n + 1) * sizeof *d->rows->draws);
+    d->rows->draws =
+        memory_resized(d->rows->draws, (size_t)(d->rows->n_draws + n + 1) * sizeof *d->rows->draws);
     while (ok && n > 0) {
         Arena *arena = arena_new();
         const int64_t round = at / all, place = at % all;
@@ -243,8 +242,7 @@ static bool draw_parts(Diagnostics *diags, const Corpus *whole, uint64_t seed, i
                       .rows = rows};
         const int64_t first = draws_wanted(part->weight, before),
                       end = draws_wanted(part->weight, before + n);
-        ok = draw_part(diags, &d,
-                       epoch * draws_wanted(part->weight, whole->prepared->rows) + first,
+        ok = draw_part(diags, &d, epoch * draws_wanted(part->weight, whole->prepared->rows) + first,
                        end - first);
         free(d.stored);
         base += rows_of_part(part);

@@ -78,7 +78,8 @@ static void leave_rows(Trainer *t)
     const Prepared *prepared = t->corpus->prepared;
     TrainState *s = t->state;
     s->batch = 0;
-    if (prepared && s->window + 1 < prepared_windows(t->corpus, t->settings->batch.seed, s->epoch)) {
+    if (prepared &&
+        s->window + 1 < prepared_windows(t->corpus, t->settings->batch.seed, s->epoch)) {
         s->window++;
     } else {
         s->window = 0;

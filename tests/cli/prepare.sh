@@ -184,7 +184,6 @@ refuses 1 "one was prepared from other texts or in another way" "$tfc" prepare $
 same_folder one three
 refuses 2 "leave --vocab out" "$tfc" train model.tfg --prepared one --vocab words:auto --out no
 refuses 2 "in place of --source" "$tfc" train model.tfg --prepared one --source train.src --out no
-refuses 1 "not with --prepared" "$tfc" train model.tfg --prepared one --mix train.tsv:1 --out no
 refuses 1 "it has no prepared.json" "$tfc" train model.tfg --prepared whole --out no
 refuses 2 "target is missing: --source needs it" "$tfc" prepare --source train.src --vocab words:auto -o no
 refuses 2 "needed" "$tfc" prepare --vocab words:auto -o no

@@ -109,6 +109,26 @@ task() { # MODEL DATA VOCABULARY OPTIONS…: the vocabulary is for preparing, an
     task hidden all.jsonl "--vocab auto:50" $tiny --set d_ff=16 # hides the same tokens
 }
 
+# Tables mixed into tables: the same, and the same tokens are hidden.
+mixed() { # MODEL DATA MODEL-OPTIONS…: as task has prepared it
+    name=$1 data=$2
+    shift 2
+    head -n 30 $data >few.jsonl
+    prepare $name.tfg --data few.jsonl --vocab p-$name "$@" -o few-$name
+    train mixed-$name $name.tfg --data $data --vocab p-$name --mix few.jsonl:0.08 --steps 8 "$@"
+    train mixed-$name-p $name.tfg --prepared p-$name --mix few-$name:0.08 --steps 8 "$@"
+    same_tensors mixed-$name/last.safetensors mixed-$name-p/last.safetensors "$name: prepared data is mixed in otherwise"
+    train mixed-$name-t $name.tfg --prepared p-$name --mix few.jsonl:0.08 --steps 8 "$@"
+    same_tensors mixed-$name/last.safetensors mixed-$name-t/last.safetensors "$name: a table is mixed in otherwise"
+}
+# shellcheck disable=SC2086  # words
+{
+    mixed hidden all.jsonl $tiny --set d_ff=16
+    mixed tagger all.jsonl $tiny --set tags=2
+}
+prepare two_towers.tfg --data few.jsonl --vocab p-hidden $tiny -o few-two
+refuses 1 "few-two: it was prepared for the inputs" "$tfc" train hidden.tfg --prepared p-hidden --mix few-two:1 $tiny --set d_ff=16 --out no
+
 # Mistakes: with the line and column of the file, in whichever cut they are; the first in the file's order.
 wrong() { # PATTERN MODEL OPTIONS…
     pattern=$1

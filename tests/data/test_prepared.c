@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Fixture {
@@ -406,6 +407,90 @@ static void test_records(void **state)
                                diag_source(f->arena, path, text, file->length)));
 }
 
+/* ---- what is mixed in ---- */
+
+/* What an epoch draws of a part whose rows have numbers from ROWS on, as they are drawn. */
+typedef struct Drawn {
+    int64_t n, numbers[4 * ROWS];
+} Drawn;
+
+/* Adds the epoch's draws; main rows, each once, are checked. */
+static void draw_epoch(Fixture *f, const Corpus *whole, int64_t epoch, Drawn *drawn)
+{
+    int64_t seen[ROWS] = {0};
+    const BatchOptions options = {.tokens = 100, .shuffle = true, .seed = 1};
+    const BatchShape largest = prepared_largest(whole, &options);
+    for (int64_t w = 0; w < prepared_windows(whole, 1, epoch); w++) {
+        Corpus *rows = prepared_window(&f->diags, whole, 1, epoch, w);
+        assert_non_null(rows);
+        for (int64_t i = 0; i < rows->own; i++)
+            seen[number_of(rows->target.ids.data + rows->target.start[i])]++;
+        for (int64_t i = 0; i < rows->n_draws; i++)
+            drawn->numbers[drawn->n++] =
+                number_of(rows->target.ids.data + rows->target.start[rows->draws[i].row]);
+        Batches *batches = batches_new(rows, &options, epoch | w << 32);
+        int64_t in_batches = 0;
+        for (int64_t i = 0; i < batches_count(batches); i++) {
+            const BatchShape shape = batches_shape(batches, i);
+            in_batches += shape.rows;
+            assert_true(shape.rows <= largest.rows);
+            for (int side = 0; side <= SIDE_TARGET; side++)
+                assert_true(shape.side[side].total <= largest.side[side].total &&
+                            shape.side[side].longest <= largest.side[side].longest);
+        }
+        assert_int_equal(in_batches, rows->own + rows->n_draws);
+        assert_true(rows->n - rows->own <= rows->n_draws);
+        batches_free(batches);
+        corpus_free(rows);
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        assert_int_equal(seen[i], 1);
+}
+
+/* Of PART rows 0.3 to each of the main data: each is used again only after all others, in any
+ * number of windows of either, and in memory; a window holds the rows it draws alone. */
+static void test_mixed(void **state)
+{
+    enum { PART = 110, EPOCHS = 4, AN_EPOCH = 150 };
+    Fixture *f = *state;
+    const Prepared *p = prepare(f, CORPUS_PAIRS, ROWS, ROWS_A_SHARD, 2);
+    char own[sizeof f->folder];
+    memcpy(own, f->folder, sizeof own);
+    strcat(f->folder, "/part");
+    assert_int_equal(mkdir(f->folder, 0777), 0);
+    static const int64_t shards[] = {PART, 20, 7};
+    for (size_t k = 0; k <= sizeof shards / sizeof *shards; k++) {
+        const bool in_memory = k == sizeof shards / sizeof *shards;
+        Corpus *rows = corpus_new(f->words, &(CorpusOptions){.kind = CORPUS_PAIRS});
+        for (int64_t i = 0; in_memory && i < PART; i++)
+            add_row(rows, i);
+        const PreparedPart part = {
+            .prepared = in_memory ? NULL : prepare(f, CORPUS_PAIRS, PART, shards[k], 2),
+            .rows = in_memory ? rows : NULL,
+            .weight = 0.3};
+        Corpus *whole = whole_of(f, p, CORPUS_PAIRS);
+        Drawn drawn = {0};
+        whole->mixed = &part;
+        whole->n_mixed = 1;
+        for (int64_t epoch = 0; epoch < EPOCHS; epoch++) {
+            draw_epoch(f, whole, epoch, &drawn);
+            assert_int_equal(drawn.n, (epoch + 1) * AN_EPOCH);
+        }
+        for (int64_t round = 0; (round + 1) * PART <= drawn.n; round++) {
+            const int64_t *of = drawn.numbers + round * PART;
+            int64_t seen[PART] = {0};
+            for (int64_t i = 0; i < PART; i++)
+                seen[of[i]]++;
+            for (int64_t i = 0; i < PART; i++)
+                assert_int_equal(seen[i], 1);
+            assert_true(!round || memcmp(of, of - PART, sizeof seen) != 0);
+        }
+        corpus_free(whole);
+        corpus_free(rows);
+    }
+    memcpy(f->folder, own, sizeof own);
+}
+
 /* Rows that are too long for a training are left out. */
 static void test_rows(void **state)
 {
@@ -455,6 +540,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
         cmocka_unit_test_setup_teardown(test_epoch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_records, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_problems, setup, teardown),
     };
