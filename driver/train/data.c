@@ -611,8 +611,8 @@ void training_free(Training *t)
     inference_free(&t->inference);
     if (t->session_is_open)
         session_close(&t->session);
-    for (int i = 0; t->corpus && i < t->corpus->n_mixed; i++)
-        corpus_free((Corpus *)t->parts[i].rows);
+    for (size_t i = 0; t->parts && i < t->options->mix.count; i++)
+        corpus_free(t->parts[i].rows);
     corpus_free(t->corpus);
     for (int i = 0; i < t->n_valid; i++)
         corpus_free(t->valid[i].corpus);

@@ -100,7 +100,7 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
  *   weight     > 0: rows an epoch, to each one of the main data */
 typedef struct PreparedPart {
     const Prepared *prepared;
-    const Corpus *rows;
+    Corpus *rows;
     double weight;
 } PreparedPart;
 
