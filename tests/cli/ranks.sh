@@ -53,6 +53,19 @@ if [ -n "$short" ]; then
     exit 0
 fi
 
+# Prepared data that is mixed into prepared data, in several windows of both.
+paste train.src train.tgt >all.tsv
+head -n 400 all.tsv >main.tsv
+tail -n 150 all.tsv >more.tsv
+"$tfc" prepare --data main.tsv --vocab words:auto --rows-per-shard 30 --window-rows 120 -o main 2>err.txt || fail "$(cat err.txt)"
+"$tfc" prepare --data more.tsv --vocab main --rows-per-shard 20 --window-rows 50 -o more 2>err.txt || fail "$(cat err.txt)"
+set -- --prepared main --mix more:0.7 --seed 3 --threads 1 --steps 20
+"$tfc" train model.tfg "$@" --shards 8 --out mixed 2>err.txt || fail "$(cat err.txt)"
+for n in 2 3; do
+    launch ${found##* } $n "$tfc" train model.tfg "$@" --out mixed$n 2>err.txt || fail "mixed, $n ranks: $(cat err.txt)"
+    cmp mixed/last.safetensors mixed$n/last.safetensors || fail "mixed: $n ranks learn otherwise"
+done
+
 # What ranks wait for, and one timeline of all; without the overlap nothing is another.
 set -- $found
 for n in 2 3; do
