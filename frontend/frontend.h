@@ -26,17 +26,19 @@ typedef struct TrainSpec {
 typedef struct WeightAxis {
     int ours;
     int64_t begin, size, their_begin;
-    bool is_slice; /* their axis may be longer; else it has `size` elements */
+    bool is_slice;  /* their axis may be longer; else it has `size` elements */
+    bool stretches; /* their axis may be missing, or have one element, which holds for all */
 } WeightAxis;
 
 /* WeightPart: a part of one of our params, and the tensor of a foreign checkpoint from which the
- * part is made. ours = scale * theirs. */
+ * part is made. ours = scale * theirs, or, if it multiplies, ours *= scale * theirs. */
 typedef struct WeightPart {
     const char **theirs; /* the tensor's names: an import reads the first that exists, an export
                           * writes the first */
     int n_theirs, rank;
     WeightAxis axes[MAX_RANK]; /* in the order of the foreign tensor's axes */
     double scale;
+    bool multiplies;  /* an earlier part has set these elements */
     bool is_optional; /* where no tensor has any of the names, the param's initial value, a number,
                        * stays */
 } WeightPart;

@@ -15,6 +15,7 @@ typedef struct Cutter {
     const ParamInfo *param;
     const Stars *stars;
     VEC(WeightPart) parts;
+    bool in_product; /* with a tensor */
 } Cutter;
 
 typedef enum Form {
@@ -176,6 +177,7 @@ static bool sliced(Cutter *c, const Node *call, WeightPart *part)
         return false;
     }
     at->is_slice = true;
+    at->stretches = false;
     at->their_begin = start;
     return true;
 }
@@ -260,6 +262,7 @@ static bool cut_concat(Cutter *c, const Node *call, const WeightPart *part)
         WeightPart child = *part;
         child.axes[axis].size = sizes[i] < 0 ? rest / open : sizes[i];
         child.axes[axis].begin += at;
+        child.axes[axis].stretches = false;
         at += child.axes[axis].size;
         if (!cut(c, list->data[i], &child))
             return false;
@@ -319,9 +322,35 @@ static bool cut_scaled(Cutter *c, const Node *node, const WeightPart *part)
     return cut(c, left ? node->a : node->b, &child);
 }
 
+/* x * y, both of tensors: x has the shape, y is stretched to it. The number by which both are
+ * scaled goes to y, so that integers of x are multiplied as they are. */
+static bool cut_product(Cutter *c, const Node *node, const WeightPart *part)
+{
+    WeightPart x = *part, y = *part;
+    x.scale = 1;
+    y.multiplies = true;
+    for (int i = 0; i < y.rank; i++)
+        y.axes[i].stretches = true;
+    const bool outside = c->in_product;
+    c->in_product = true;
+    const bool ok = cut(c, node->a, &x) && cut(c, node->b, &y);
+    c->in_product = outside;
+    if (ok && part->is_optional)
+        elab_error(c->e, node,
+                   "a product of tensors is not optional: params without these tensors get a "
+                   "line of their own");
+    return ok && !part->is_optional;
+}
+
 /* A random initial value would be another in each process. */
 static bool make_optional(Cutter *c, const Node *call, WeightPart *part)
 {
+    if (c->in_product) {
+        elab_error(c->e, call,
+                   "a tensor of a product is not optional: params without it get a line of their "
+                   "own");
+        return false;
+    }
     const InitKind init = c->param->init;
     part->is_optional = init == INIT_ZEROS || init == INIT_ONES || init == INIT_CONSTANT;
     if (!part->is_optional)
@@ -362,17 +391,20 @@ static bool cut(Cutter *c, const Node *node, const WeightPart *part)
         return add_part(c, part, &node, 1);
     if (form != FORMS)
         return cut_call(c, node, form, part);
-    bool scales = node->kind == NODE_BINARY &&
-                  (node->op == TOKEN_STAR || node->op == TOKEN_SLASH) &&
-                  has_tensor(node->a) != has_tensor(node->b);
-    if (scales)
+    const bool times = node->kind == NODE_BINARY && node->op == TOKEN_STAR,
+               over = node->kind == NODE_BINARY && node->op == TOKEN_SLASH;
+    const bool left = times || over ? has_tensor(node->a) : false,
+               right = times || over ? has_tensor(node->b) : false;
+    if (left != right)
         return cut_scaled(c, node, part);
+    if (times && left)
+        return cut_product(c, node, part);
     elab_error(
         c->e, node,
         "a param comes from \"name\", transpose(x), permute(x, order), "
         "slice(x, axis, start, size), concat([x, y], axis, sizes), tied([\"name\", \"other\"]), "
-        "optional(x) "
-        "or x * number, not `%s`",
+        "optional(x), "
+        "x * number or x * \"name\", not `%s`",
         expression_text(c->e->arena, node));
     return false;
 }

@@ -26,19 +26,29 @@ WeightMap whole_map(Arena *arena, const StoreTensor *param, const char *name)
 
 /* ---- shapes ---- */
 
+/* Elements along axis i of the part of a tensor that has `front` axes more; 1 along an axis that it
+ * lacks, which then stretches. */
+static int64_t their_size(const StTensor *tensor, int front, int i)
+{
+    return front + i < 0 ? 1 : tensor->dims[front + i];
+}
+
 bool part_fits(Job *job, const WeightPart *part, const Shard *from, const StoreTensor *param)
 {
     const StTensor *tensor = from->tensor;
     const char *path = from->file->path;
     int front = tensor->rank - part->rank;
-    bool fits = front >= 0;
+    bool fits = true;
     int64_t asked[MAX_RANK];
     for (int i = 0; i < front; i++)
         fits = fits && tensor->dims[i] == 1;
     for (int i = 0; i < part->rank; i++) {
         const WeightAxis *axis = &part->axes[i];
         asked[i] = axis->size;
-        int64_t size = fits ? tensor->dims[front + i] : 0;
+        int64_t size = their_size(tensor, front, i);
+        if (axis->stretches && size == 1)
+            continue;
+        fits = fits && front + i >= 0;
         if (fits && axis->is_slice && axis->their_begin > size - axis->size)
             return job_error(job,
                              "%s: the tensor '%s' is %s; there is no part %" PRId64 " … %" PRId64
@@ -47,9 +57,10 @@ bool part_fits(Job *job, const WeightPart *part, const Shard *from, const StoreT
                              axis->their_begin, axis->their_begin + axis->size - 1, i, param->name);
         fits = fits && (axis->is_slice || axis->size == size);
     }
-    return fits || job_error(job, "%s: the tensor '%s' is %s, but the param '%s' takes %s", path,
+    return fits || job_error(job, "%s: the tensor '%s' is %s, but the param '%s' takes %s%s", path,
                              tensor->name, text_list(job->arena, tensor->dims, tensor->rank),
-                             param->name, text_list(job->arena, asked, part->rank));
+                             param->name, text_list(job->arena, asked, part->rank),
+                             part->multiplies ? ", or axes of 1" : "");
 }
 
 /* ---- elements ---- */
@@ -62,6 +73,7 @@ typedef struct Walk {
     int64_t ours, theirs, left;
 } Walk;
 
+/* `dims`: those of the tensor, by the part's axes. */
 static Walk walk_begin(const WeightPart *part, const StoreTensor *param, const int64_t *dims)
 {
     Walk walk = {.rank = part->rank, .left = 1};
@@ -71,11 +83,12 @@ static Walk walk_begin(const WeightPart *part, const StoreTensor *param, const i
     stride = 1;
     for (int i = part->rank; i-- > 0; stride *= dims[i]) {
         const WeightAxis *axis = &part->axes[i];
+        const bool stretched = axis->stretches && dims[i] == 1;
         walk.sizes[i] = axis->size;
         walk.our_strides[i] = strides[axis->ours];
-        walk.their_strides[i] = stride;
+        walk.their_strides[i] = stretched ? 0 : stride;
         walk.ours += axis->begin * strides[axis->ours];
-        walk.theirs += axis->their_begin * stride;
+        walk.theirs += stretched ? 0 : axis->their_begin * stride;
         walk.left *= axis->size;
     }
     return walk;
@@ -177,10 +190,18 @@ static bool read_tiles(const Matrix *m, int64_t theirs, float *ours)
     return ok;
 }
 
+static Walk walk_of_tensor(const WeightPart *part, const StTensor *from, const StoreTensor *param)
+{
+    int64_t dims[MAX_RANK];
+    for (int i = 0; i < part->rank; i++)
+        dims[i] = their_size(from, from->rank - part->rank, i);
+    return walk_begin(part, param, dims);
+}
+
 /* Floats as they are. False: the tensor's type has other values. */
 static bool read_floats(const WeightPart *part, const StTensor *from, StoreTensor *param)
 {
-    Walk walk = walk_begin(part, param, from->dims + from->rank - part->rank);
+    Walk walk = walk_of_tensor(part, from, param);
     Matrix m = take_matrix(&walk, from);
     bool ok = true;
     for (; ok && walk.left > 0; walk_on(&walk))
@@ -189,13 +210,43 @@ static bool read_floats(const WeightPart *part, const StTensor *from, StoreTenso
     return ok;
 }
 
+/* Axes in the order of the param's, so that its elements are walked in their order: the tensor,
+ * stretched, is small. */
+static void walk_ours_in_order(Walk *walk)
+{
+    for (int i = 1; i < walk->rank; i++)
+        for (int k = i; k > 0 && walk->our_strides[k - 1] < walk->our_strides[k]; k--) {
+            int64_t *const of[] = {walk->sizes, walk->our_strides, walk->their_strides};
+            for (int a = 0; a < 3; a++) {
+                const int64_t swapped = of[a][k];
+                of[a][k] = of[a][k - 1];
+                of[a][k - 1] = swapped;
+            }
+        }
+}
+
+static bool multiply(const WeightPart *part, const StTensor *from, StoreTensor *param)
+{
+    Walk w = walk_of_tensor(part, from, param);
+    walk_ours_in_order(&w);
+    double value = 0;
+    for (int64_t read = -1; w.left > 0; walk_on(&w)) {
+        if (w.theirs != read)
+            value = part->scale * st_value(from, read = w.theirs);
+        if (!put_value(param, w.ours, value_at(param, w.ours) * value, false))
+            return false;
+    }
+    return true;
+}
+
 bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param)
 {
+    if (part->multiplies)
+        return multiply(part, from, param);
     if (param->type == TFC_F32 && part->scale == 1 && read_floats(part, from, param))
         return true;
     bool whole = !element_info(from->type)->is_float && part->scale == 1;
-    for (Walk w = walk_begin(part, param, from->dims + from->rank - part->rank); w.left > 0;
-         walk_on(&w))
+    for (Walk w = walk_of_tensor(part, from, param); w.left > 0; walk_on(&w))
         if (!put_value(param, w.ours, part->scale * st_value(from, w.theirs), whole))
             return false;
     return true;

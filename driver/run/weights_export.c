@@ -56,6 +56,14 @@ static bool add_param(Export *x, const Model *model, const StoreTensor *param)
     *map = given ? *given : whole_map(x->job->arena, param, param->name);
     for (int p = 0; p < map->n_parts; p++) {
         const char *name = map->parts[p].theirs[0];
+        if (map->parts[p].multiplies) {
+            diag_error(&x->job->diags, map->loc,
+                       "the param '%s' is a product with '%s': what its tensors were cannot be "
+                       "told from it, so it is not exported under these names; the checkpoint of a "
+                       "run has it under its own",
+                       param->name, name);
+            return false;
+        }
         Target *target = map_get(&x->by_name, name);
         if (!target) {
             target = ARENA_NEW(x->job->arena, Target);

@@ -118,8 +118,8 @@ const char *st_stored_type(const StTensor *tensor);
 bool st_count(StTensor *tensor);
 /* Element i, of any type, as a double. */
 double st_value(const StTensor *tensor, int64_t i);
-/* Reads n elements from the i-th on. False, and nothing is read: the type is not f32, f16 or
- * bf16. */
+/* Reads n elements from the i-th on. False, and nothing is read: the type is not f32, f16, bf16 or
+ * a whole number of 8 bits. */
 bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out);
 /* All elements converted into out (count elements). To floats: an integer must be exact; f64 is
  * rounded to f32. To i32: floats must hold whole numbers, everything must be in range.

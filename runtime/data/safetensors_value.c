@@ -211,7 +211,15 @@ static bool floats_at(const StTensor *tensor, int64_t i, int64_t n, float *out)
     }
     if (tensor->scales.data)
         scaled_values(tensor, i, n, out);
-    return tensor->scales.data != NULL;
+    else if (tensor->type == ST_I8)
+        for (int64_t k = 0; k < n; k++)
+            out[k] = (float)(int8_t)from[k];
+    else if (tensor->type == ST_U8)
+        for (int64_t k = 0; k < n; k++)
+            out[k] = (float)(uint8_t)from[k];
+    else
+        return false;
+    return true;
 }
 
 bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
