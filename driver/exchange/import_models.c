@@ -48,6 +48,13 @@ static bool has_name(const TextList *names, const char *name)
     return false;
 }
 
+/* The head under its published name, or that of models/, as in a model exported as ONNX. */
+static bool has_head(const ImportModel *model, const TextList *tensors)
+{
+    return !model->head || has_name(tensors, model->head) || has_name(tensors, "predict.bias") ||
+           has_name(tensors, "head.bias");
+}
+
 /* The types, each once, and where vectors are wanted those that make them. */
 static void put_known(bool vectors, Text *known)
 {
@@ -62,7 +69,7 @@ const ImportModel *import_model(Job *job, const char *type, const TextList *tens
 {
     for (int i = 0; i < N_MODELS; i++)
         if (!strcmp(models[i].type, type) &&
-            (vectors ? models[i].vectors : !models[i].head || has_name(tensors, models[i].head)))
+            (vectors ? models[i].vectors : has_head(&models[i], tensors)))
             return &models[i];
     Text known = {0};
     put_known(vectors, &known);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALISER = 5 };
-enum { NODE_OUTPUT = 2, NODE_ATTRIBUTE = 5, ATTRIBUTE_TENSOR = 5 };
+enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5 };
+enum { ATTRIBUTE_TENSOR = 5 };
 enum {
     TENSOR_DIMS = 1,
     TENSOR_TYPE = 2,
@@ -103,10 +104,67 @@ static bool read_field(TensorList *list, OnnxTensor *t, const ProtoField *field)
     return true;
 }
 
-/* `name`: of a Constant's output; NULL: the tensor's own. */
-static bool read_tensor(TensorList *list, Proto message, const char *name)
+/* Scalars, shapes and axes: no weights. */
+static bool is_of_graph(const StTensor *tensor)
 {
-    OnnxTensor t = {0};
+    return tensor->rank == 0 || tensor->type == ST_I64 || tensor->type == ST_BOOL;
+}
+
+/* OtherName: a weight's name where that of the initialiser is another. `transposed`: the weight is
+ * the transposed initialiser. */
+typedef struct OtherName {
+    const char *name;
+    bool transposed;
+    struct OtherName *next;
+} OtherName;
+
+typedef struct OnnxReader {
+    TensorList list;
+    Map others; /* OtherName, by the initialiser's name */
+    Map named;  /* all other names */
+} OnnxReader;
+
+static void add_other(OnnxReader *r, const char *initialiser, const char *name, bool transposed)
+{
+    if (!*name || map_has(&r->named, name))
+        return;
+    OtherName *other = ARENA_NEW(r->list.arena, OtherName);
+    *other = (OtherName){name, transposed, map_get(&r->others, initialiser)};
+    map_set(&r->others, initialiser, other);
+    map_set(&r->named, name, other);
+}
+
+/* Under its own name, unless the exporter made that up, and under those that nodes say. */
+static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
+{
+    static const char made_up[] = "onnx::";
+    const OtherName *others = map_get(&r->others, t->tensor.name);
+    if ((!others || strncmp(t->tensor.name, made_up, strlen(made_up)) != 0) &&
+        !tensor_list_add(&r->list, t->tensor, t->data, t->bytes))
+        return false;
+    for (const OtherName *other = others; other; other = other->next) {
+        StTensor tensor = t->tensor;
+        tensor.stored = tensor.name;
+        tensor.name = other->name;
+        const int64_t rows = tensor.dims[0], columns = tensor.dims[1];
+        if (other->transposed && tensor.rank == 2) {
+            StView *view = ARENA_NEW(r->list.arena, StView);
+            *view = (StView){.rank = 2, .sizes = {columns, rows}, .strides = {1, columns}};
+            tensor.view = view;
+            tensor.dims[0] = columns;
+            tensor.dims[1] = rows;
+        }
+        if (!tensor_list_add(&r->list, tensor, t->data, t->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* `name`: of a Constant's output; NULL: the tensor's own. */
+static bool read_tensor(OnnxReader *r, Proto message, const char *name)
+{
+    TensorList *list = &r->list;
+    OnnxTensor t = {.data = ""};
     ProtoField field;
     while (proto_next(&message, &field))
         if (!read_field(list, &t, &field))
@@ -123,11 +181,11 @@ static bool read_tensor(TensorList *list, Proto message, const char *name)
         if (types[i].number != t.type)
             continue;
         t.tensor.type = types[i].type;
-        if (t.field == TENSOR_RAW || (t.field && t.field == types[i].field))
-            return tensor_list_add(list, t.tensor, t.data, t.bytes);
-        if (!t.has_numbers && !t.field)
-            return tensor_list_add(list, t.tensor, "", 0);
-        return name || t.tensor.rank == 0 || /* shapes and axes */
+        if (name && is_of_graph(&t.tensor))
+            return true;
+        if (t.field == TENSOR_RAW || (t.field ? t.field == types[i].field : !t.has_numbers))
+            return add_tensor(r, &t);
+        return t.tensor.rank == 0 || /* of no use as a weight */
                tensor_list_refuse(list, t.tensor.name,
                                   "its numbers are varints, which are not read");
     }
@@ -136,51 +194,96 @@ static bool read_tensor(TensorList *list, Proto message, const char *name)
                                            (unsigned long long)t.type));
 }
 
-/* The tensor of a Constant. */
-static bool read_node(TensorList *list, Proto node)
+/* OnnxNode: what of a node is read; texts are "" without the field. */
+typedef struct OnnxNode {
+    const char *inputs[2], *output, *name, *type;
+    Proto tensor; /* the first attribute's that is one */
+} OnnxNode;
+
+static OnnxNode read_fields(Arena *arena, Proto message)
 {
+    OnnxNode node = {{"", ""}, "", "", "", {0}};
     ProtoField field, inner;
-    const char *output = NULL;
-    Proto tensor = {0};
-    while (proto_next(&node, &field)) {
+    int n_inputs = 0;
+    while (proto_next(&message, &field)) {
         if (field.kind != PROTO_BYTES)
             continue;
-        if (field.number == NODE_OUTPUT && !output)
-            output = arena_strndup(list->arena, field.bytes, field.size);
+        const char **const text = field.number == NODE_INPUT && n_inputs < 2
+                                      ? &node.inputs[n_inputs++]
+                                  : field.number == NODE_OUTPUT && !*node.output ? &node.output
+                                  : field.number == NODE_NAME                    ? &node.name
+                                  : field.number == NODE_TYPE                    ? &node.type
+                                                                                 : NULL;
+        if (text)
+            *text = arena_strndup(arena, field.bytes, field.size);
         Proto attribute = proto_message(field.bytes, field.size);
         while (field.number == NODE_ATTRIBUTE && proto_next(&attribute, &inner))
             if (inner.number == ATTRIBUTE_TENSOR && inner.kind == PROTO_BYTES)
-                tensor = proto_message(inner.bytes, inner.size);
+                node.tensor = proto_message(inner.bytes, inner.size);
     }
-    return !tensor.at || !output || read_tensor(list, tensor, output);
+    return node;
 }
 
-static bool read_graph(TensorList *list, Proto graph)
+/* "layer.0.query.weight" of the node "/layer.0/query/MatMul"; "" of another name. */
+static const char *weight_of_node(Arena *arena, const char *node)
 {
-    ProtoField field;
-    while (proto_next(&graph, &field)) {
-        if (field.kind != PROTO_BYTES)
-            continue;
-        const Proto message = proto_message(field.bytes, field.size);
-        if (field.number == GRAPH_INITIALISER && !read_tensor(list, message, NULL))
-            return false;
-        if (field.number == GRAPH_NODE && !read_node(list, message))
-            return false;
+    const char *end = strrchr(node, '/');
+    if (*node != '/' || end == node)
+        return "";
+    char *name = arena_printf(arena, "%.*s.weight", (int)(end - node - 1), node + 1);
+    for (char *at = name; *at; at++)
+        *at = *at == '/' ? '.' : *at;
+    return name;
+}
+
+/* A Constant has a tensor. PyTorch's exporter transposes the weight of a layer beforehand, and
+ * names it "onnx::MatMul_45": the node that multiplies has the layer's name. Of equal weights it
+ * keeps one, which an Identity gives the other's name. */
+static bool read_node(OnnxReader *r, Proto message)
+{
+    const OnnxNode node = read_fields(r->list.arena, message);
+    if (!strcmp(node.type, "MatMul") && !strncmp(node.inputs[1], "onnx::", 6))
+        add_other(r, node.inputs[1], weight_of_node(r->list.arena, node.name), true);
+    if (!strcmp(node.type, "Identity"))
+        add_other(r, node.inputs[0], node.output, false);
+    return strcmp(node.type, "Constant") != 0 || !node.tensor.at || !*node.output ||
+           read_tensor(r, node.tensor, node.output);
+}
+
+/* Nodes first, which say how initialisers are called. */
+static bool read_graph(OnnxReader *r, Proto graph)
+{
+    bool bad = false;
+    for (int pass = 0; pass < 2; pass++) {
+        Proto rest = graph;
+        ProtoField field;
+        while (proto_next(&rest, &field)) {
+            if (field.kind != PROTO_BYTES)
+                continue;
+            const Proto message = proto_message(field.bytes, field.size);
+            if (pass == 0 && field.number == GRAPH_NODE && !read_node(r, message))
+                return false;
+            if (pass == 1 && field.number == GRAPH_INITIALISER && !read_tensor(r, message, NULL))
+                return false;
+        }
+        bad = rest.bad;
     }
-    return !graph.bad || tensor_list_refuse(list, NULL, "the file is cut off");
+    return !bad || tensor_list_refuse(&r->list, NULL, "the file is cut off");
 }
 
 StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                            uint64_t size)
 {
-    TensorList list = {.diags = diags, .arena = arena, .path = path};
+    OnnxReader r = {.list = {.diags = diags, .arena = arena, .path = path}};
+    map_init(&r.others, arena);
+    map_init(&r.named, arena);
     Proto model = proto_message(bytes, (size_t)size);
     ProtoField field;
     bool ok = true;
     while (ok && proto_next(&model, &field))
         if (field.number == MODEL_GRAPH && field.kind == PROTO_BYTES)
-            ok = read_graph(&list, proto_message(field.bytes, field.size));
+            ok = read_graph(&r, proto_message(field.bytes, field.size));
     if (ok && model.bad)
-        ok = tensor_list_refuse(&list, NULL, "the file is cut off");
-    return ok ? tensor_list_file(&list) : NULL;
+        ok = tensor_list_refuse(&r.list, NULL, "the file is cut off");
+    return ok ? tensor_list_file(&r.list) : NULL;
 }

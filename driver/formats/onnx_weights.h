@@ -1,6 +1,8 @@
 /* The initialisers of an ONNX model (onnx.proto of ONNX: ModelProto.graph.initializer) as tensors
- * by name, and the tensors of its Constant nodes, each under the name of its output. What is kept
- * in other files beside the model (external data) is refused. */
+ * by name, and the tensors of its Constant nodes, each under the name of its output; scalars and
+ * whole numbers of 64 bits of these are the graph's. Weights that PyTorch's exporter renamed or
+ * joined have the names of their layers. What is kept in other files beside the model (external
+ * data) is refused. */
 #ifndef DRIVER_FORMATS_ONNX_WEIGHTS_H
 #define DRIVER_FORMATS_ONNX_WEIGHTS_H
 

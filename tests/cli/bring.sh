@@ -1,8 +1,8 @@
 #!/bin/sh
 # The table of docs/published.md, "Files of each family": what it says is tried with the small model of each family
 # (tests/fixtures/published). A file is read if the run that it becomes has the params of the published folder's, bit by bit;
-# it is written if it is read again so, a GGUF if that becomes the same file again, an ONNX model if it is written.
-# TFC_UPDATE=1 writes the table.
+# it is written if it is read again so, a GGUF if that becomes the same file again, an ONNX model if ONNX Runtime computes
+# from it what tfc run does, and it is read if its run is exported as the same file. TFC_UPDATE=1 writes the table.
 # Usage: bring.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -13,6 +13,9 @@ for name in /usr/bin/python3 python3; do
     if [ -z "$python" ] && $name -c 'import torch, numpy' 2>/dev/null; then python=$name; fi
 done
 [ -n "$python" ] || { echo "skipped: no Python has torch and numpy"; exit 77; }
+[ -e "$root/build/npm/node_modules/onnxruntime-node" ] ||
+    { echo "skipped: there is no onnxruntime-node in build/npm (scripts/setup --tests)"; exit 77; }
+ort() { (cd "$root" && node tests/cli/onnx.mjs "$@") >ort.txt 2>&1; }
 
 # A published folder with words as its tokens.
 publish() {
@@ -95,7 +98,18 @@ for folder in */; do
     else
         row="$row | —"
     fi
-    if "$tfc" export "$model.run" -o "$model.onnx" 2>err.txt && [ -s "$model.onnx" ]; then row="$row | written"; else row="$row | no"; fi
+    if "$tfc" export "$model.run" -o "$model.onnx" 2>err.txt; then
+        mkdir -p "$model.again"
+        "$tfc" import "$model.onnx" --config "$model" -o "$model.again/$model.run" 2>err.txt && [ ! -s err.txt ] &&
+            "$tfc" export "$model.again/$model.run" -o "$model.second.onnx" 2>err.txt || fail "$model: $(cat err.txt)"
+        cmp "$model.onnx" "$model.second.onnx" || fail "$model: another ONNX model"
+        ort inputs "$work/$model.onnx" "$work/$model.in" 40 || fail "$model: $(cat ort.txt)"
+        "$tfc" run "$model.run" --in "$model.in" --out "$model.out" 2>err.txt || fail "$model: $(cat err.txt)"
+        ort forward "$work/$model.onnx" "$work/$model.in" "$work/$model.out" || fail "$model: $(cat ort.txt)"
+        row="$row | read, written"
+    else
+        row="$row | no"
+    fi
     echo "$row |" >>table
     rm -rf "$model".*
 done

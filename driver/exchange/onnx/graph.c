@@ -124,8 +124,8 @@ const char *onnx_unsqueeze(OnnxGraph *g, const char *x, int n, const int *axes)
 
 /* ---- constants and dimensions ---- */
 
-static void write_tensor(OnnxGraph *g, const char *name, OnnxType type, int rank,
-                         const int64_t *dims, const void *data, size_t bytes)
+static Text tensor_message(const char *name, OnnxType type, int rank, const int64_t *dims,
+                           const void *data, size_t bytes)
 {
     Text tensor = {0};
     for (int i = 0; i < rank; i++)
@@ -133,17 +133,25 @@ static void write_tensor(OnnxGraph *g, const char *name, OnnxType type, int rank
     wire_int(&tensor, TENSOR_data_type, type);
     wire_string(&tensor, TENSOR_name, name);
     wire_bytes(&tensor, TENSOR_raw_data, data, bytes);
-    wire_message(&g->bytes, GRAPH_initializer, &tensor);
+    return tensor;
 }
 
-/* Its name says what it is, so that it is one. */
+/* A node, not an initialiser as params are: readers of weights tell them apart by this. Its name
+ * says what it is, so that it is one. */
 static const char *constant(OnnxGraph *g, const char *name, OnnxType type, int rank,
                             const int64_t *dims, const void *data, size_t bytes)
 {
-    if (!map_has(&g->nodes, name)) {
-        map_set(&g->nodes, name, (void *)name);
-        write_tensor(g, name, type, rank, dims, data, bytes);
-    }
+    if (map_has(&g->nodes, name))
+        return name;
+    map_set(&g->nodes, name, (void *)name);
+    Text node = {0}, attribute = {0}, tensor = tensor_message(name, type, rank, dims, data, bytes);
+    wire_string(&attribute, ATTRIBUTE_name, "value");
+    wire_int(&attribute, ATTRIBUTE_type, ATTRIBUTE_TYPE_TENSOR);
+    wire_message(&attribute, ATTRIBUTE_t, &tensor);
+    wire_string(&node, NODE_output, name);
+    wire_string(&node, NODE_op_type, "Constant");
+    wire_message(&node, NODE_attribute, &attribute);
+    wire_message(&g->bytes, GRAPH_node, &node);
     return name;
 }
 
@@ -302,6 +310,7 @@ bool onnx_param(OnnxGraph *g, const char *name, DType dtype, int rank, const int
 {
     if (!take_name(g, name))
         return false;
-    write_tensor(g, name, onnx_type(dtype), rank, dims, data, bytes);
+    Text tensor = tensor_message(name, onnx_type(dtype), rank, dims, data, bytes);
+    wire_message(&g->bytes, GRAPH_initializer, &tensor);
     return true;
 }
