@@ -211,7 +211,6 @@ static bool put_config(GgufExport *x)
     const GgufKey *keys = gguf_keys(x->config.model->type);
     const bool is_rotary = gguf_key(keys, "rope.freq_base") != NULL;
     gguf_put_text(&x->writer, "general.architecture", x->architecture->name);
-    gguf_put_text(&x->writer, "general.name", file_name(x->run));
     if (x->type->blocks)
         gguf_put_size(&x->writer, "general.quantization_version", 2);
     for (const GgufKey *key = keys; key->theirs; key++)
@@ -351,13 +350,24 @@ static bool name_tensors(GgufExport *x)
 
 /* ---- the whole ---- */
 
-static bool begin_export(GgufExport *x, const WeightsExport *what)
+/* The names of the model's tensors, which tell which of the models of its type it is. */
+static TextList theirs_of(Arena *arena, const Model *model)
+{
+    TextList names = {0};
+    for (size_t i = 0; i < model->weights.count; i++)
+        for (int p = 0; p < model->weights.data[i].n_parts; p++)
+            vec_push(arena, names, model->weights.data[i].parts[p].theirs[0]);
+    return names;
+}
+
+static bool begin_export(GgufExport *x, const Model *model, const WeightsExport *what)
 {
     if (!x->folder)
         return published_refuse(x->job, x->run, "gguf");
     if (what->only && what->only->count)
         return job_error(x->job, "--format gguf writes all params: leave --only out");
-    if (!import_config_read(x->job, x->folder, NULL, &x->config))
+    const TextList theirs = theirs_of(x->job->arena, model);
+    if (!import_config_read(x->job, x->folder, &theirs, &x->config))
         return false;
     x->architecture = gguf_architecture_of(x->config.model->type);
     if (x->architecture && !strcmp(x->architecture->name, "bert") && !x->config.model->vectors)
@@ -378,8 +388,9 @@ bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
                     .folder = published_folder(job, run),
                     .type = gguf_type_named(type)};
     const int64_t vocab =
-        begin_export(&x, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
-    bool ok = vocab >= 0 && put_config(&x) && gguf_put_tokenizer(job, x.folder, vocab, &x.writer) &&
+        begin_export(&x, model, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
+    bool ok = vocab >= 0 && put_config(&x) &&
+              gguf_put_tokenizer(job, x.folder, file_name(x.run), vocab, &x.writer) &&
               put_tokens(&x) && weights_collect(job, model, store, what, &x.weights) &&
               name_tensors(&x);
     if (ok)

@@ -8,6 +8,7 @@
 #include "runtime/text/sentencepiece/proto.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { LARGEST_FILE = 256 << 20 };
 /* As SentencePiece's types, which GGUF shares. */
@@ -347,7 +348,29 @@ static void put_chat(TokenTable *t, const char *folder)
         gguf_put_text(t->writer, "tokenizer.chat_template", chat);
 }
 
-bool gguf_put_tokenizer(Job *job, const char *folder, int64_t vocab, GgufWriter *writer)
+static bool has_token(const TokenTable *t, const char *text)
+{
+    for (int64_t i = 0; i < t->n; i++)
+        if (t->texts[i] && !strcmp(t->texts[i], text))
+            return true;
+    return false;
+}
+
+/* llama.cpp does not open a model whose name says Phi-3 without these tokens (llama-vocab.cpp). */
+static void put_name(const TokenTable *t, const char *name)
+{
+    static const char *const tokens[] = {"<unk>", "<s>", "</s>", "<|endoftext|>"};
+    bool is_phi = true;
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        is_phi = is_phi && has_token(t, tokens[i]);
+    bool says_phi = false;
+    for (const char *at = name; *at && !says_phi; at++)
+        says_phi = !strncasecmp(at, "phi3", 4) || !strncasecmp(at, "phi-3", 5);
+    gguf_put_text(t->writer, "general.name", says_phi && !is_phi ? "model" : name);
+}
+
+bool gguf_put_tokenizer(Job *job, const char *folder, const char *name, int64_t vocab,
+                        GgufWriter *writer)
 {
     static const struct {
         const char *name;
@@ -362,7 +385,9 @@ bool gguf_put_tokenizer(Job *job, const char *folder, int64_t vocab, GgufWriter 
         if (!file_exists(t.path))
             continue;
         put_chat(&t, folder);
-        return kinds[i].put(&t);
+        const bool ok = kinds[i].put(&t);
+        put_name(&t, name);
+        return ok;
     }
     return job_error(
         job, "%s has no tokenizer.model and no tokenizer.json: a GGUF has one of these", folder);

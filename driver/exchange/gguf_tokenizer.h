@@ -6,8 +6,10 @@
 #include "driver/session/job.h"
 
 /* Puts the tokens, their kinds, scores or merges, and the chat template of a folder with a
- * SentencePiece model, or a tokenizer.json with merges of bytes or with WordPiece. Ids from the
- * last token to `vocab` are unused ones. False after errors. */
-bool gguf_put_tokenizer(Job *job, const char *folder, int64_t vocab, GgufWriter *writer);
+ * SentencePiece model, or a tokenizer.json with merges of bytes or with WordPiece; and the model's
+ * name, unless readers would take another tokenizer for it. Ids from the last token to `vocab` are
+ * unused ones. False after errors. */
+bool gguf_put_tokenizer(Job *job, const char *folder, const char *name, int64_t vocab,
+                        GgufWriter *writer);
 
 #endif

@@ -176,9 +176,9 @@ static bool check_prompts(Job *job, const char *folder)
 bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences)
 {
     const JsonValue *modules;
-    *sentences = (ImportSentences){0};
-    return import_json_read(job, folder, modules_file, JV_LIST, &modules) && modules &&
-           read_modules(job, folder, modules, sentences);
+    *sentences = (ImportSentences){.pooling = "mean"};
+    return import_json_read(job, folder, modules_file, JV_LIST, &modules) &&
+           (!modules || read_modules(job, folder, modules, sentences));
 }
 
 bool import_sentences_model(Job *job, const char *folder, Text *out)

@@ -15,7 +15,8 @@ typedef struct ImportSentences {
     const char *pooling;
     bool is_normalised; /* to length 1 */
 } ImportSentences;
-/* Reads modules.json and what it names. False after errors. */
+/* Reads modules.json and what it names; without it, vectors are means, as models/sentences.tfg has
+ * it. False after errors. */
 bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences);
 /* Appends the consts of models/sentences.tfg that the folder's files decide. False after errors: a
  * file that cannot be read, a module or a way of pooling that the model does not have, a prompt

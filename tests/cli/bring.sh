@@ -32,12 +32,12 @@ publish() {
         print ", \"[MASK]\": 38, \"<mask>\": 39}}}" }' >"$1/tokenizer.json"
     [ "$1" != byt5 ] || rm "$1/tokenizer.json"
 }
-# The kind of tests/cli/llama_cpp.py, whose tokenizers a GGUF can hold, for a model of published/; none: no GGUF is written.
+# The kind of tests/cli/llama_cpp.py, whose tokenizers a GGUF can hold, for a model of published/; none: a GGUF has no such
+# architecture.
 kind_of() {
     case $1 in
-    llama | llama31 | yarn | qwen2 | qwen3 | olmo2 | gemma | gemma2 | gpt2 | t5) echo "$1" ;;
+    llama | llama31 | yarn | mistral | phi3 | qwen2 | qwen3 | olmo2 | gemma | gemma2 | gpt2 | t5 | flan | mt5) echo "$1" ;;
     gemma3) echo gemma3_text ;;
-    phi3) echo phi ;;
     minilm | bge) echo bert ;;
     esac
 }
@@ -96,6 +96,7 @@ for folder in */; do
         cmp "$model.gguf" "$model.second.gguf" || fail "$model: another GGUF"
         row="$row | read, written"
     else
+        ! "$tfc" export "$model.run" -o "$model.gguf" 2>err.txt && grep -q "a GGUF " err.txt || fail "$model in a GGUF: $(cat err.txt)"
         row="$row | —"
     fi
     if "$tfc" export "$model.run" -o "$model.onnx" 2>err.txt; then

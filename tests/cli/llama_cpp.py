@@ -1,6 +1,6 @@
 """A small published model of random weights, with a tokenizer that llama.cpp reads, too.
 
-    llama_cpp.py KIND FOLDER        KIND: a key of KINDS, gpt2, t5 or bert
+    llama_cpp.py KIND FOLDER        KIND: a key of KINDS, gpt2, t5, flan, mt5 or bert
 """
 import json
 import os
@@ -63,17 +63,17 @@ KINDS = {
                                  "original_max_position_embeddings": 32}},
     "linear": {"rope_scaling": {"rope_type": "linear", "factor": 3.0}},
     "yarn": {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}},
+    "mistral": {"sliding_window": 8},  # llama.cpp computes no window
     "padded": {},  # with rows for tokens that the tokenizer has not
     "qwen2": {},
     "qwen3": {"head_dim": 32},
-    "phi": {"partial_rotary_factor": 0.5, "pad_token_id": 0},
+    "phi3": {"partial_rotary_factor": 0.5, "pad_token_id": 0},
     "olmo2": {},
     "gemma": GEMMA,
     "gemma2": GEMMA | WINDOWS | {"attn_logit_softcapping": 20.0, "final_logit_softcapping": 10.0},
     "gemma3_text": GEMMA | WINDOWS | {"rope_theta": 1000000.0, "rope_local_base_freq": 1000.0, "rms_norm_eps": 1e-6},
 }
-# llama.cpp expects tokens of Phi-3 in a model that is called so.
-TYPES = {"llama31": "llama", "linear": "llama", "yarn": "llama", "phi": "phi3", "padded": "llama"}
+TYPES = {"llama31": "llama", "linear": "llama", "yarn": "llama", "padded": "llama", "flan": "t5"}
 
 
 def gpt2_shapes(vocab):
@@ -125,7 +125,7 @@ def rotary_shapes(kind, vocab, config):
         front = f"model.layers.{i}."
         parts = [("self_attn.q_proj", wide, D), ("self_attn.k_proj", narrow, D), ("self_attn.v_proj", narrow, D),
                  ("mlp.gate_proj", INNER, D), ("mlp.up_proj", INNER, D)]
-        if kind == "phi":
+        if kind == "phi3":
             parts = [("self_attn.qkv_proj", wide + 2 * narrow, D), ("mlp.gate_up_proj", 2 * INNER, D)]
         for name, out, into in parts + [("self_attn.o_proj", D, wide), ("mlp.down_proj", D, INNER)]:
             shapes[front + name + ".weight"] = [out, into]
@@ -195,11 +195,11 @@ if kind == "gpt2":
     shapes = gpt2_shapes(vocab)
     config = {"n_positions": CONTEXT, "n_embd": D, "n_layer": LAYERS, "n_head": HEADS, "activation_function": "gelu_new",
               "layer_norm_epsilon": 1e-5, "bos_token_id": vocab - 1, "eos_token_id": vocab - 1}
-elif kind == "t5":
+elif kind in ("t5", "flan", "mt5"):  # the latter have a head of their own
     vocab = write_pieces(folder, True)
-    shapes = t5_shapes(vocab)
+    shapes = t5_shapes(vocab) | ({} if kind == "t5" else {"lm_head.weight": [vocab, D]})
     config = {"d_model": D, "d_kv": D // HEADS, "d_ff": INNER, "num_layers": LAYERS, "num_heads": HEADS,
-              "feed_forward_proj": "gated-gelu", "eos_token_id": 2, "pad_token_id": 0}
+              "feed_forward_proj": "gated-gelu", "eos_token_id": 2, "pad_token_id": 0, "tie_word_embeddings": kind == "t5"}
 elif kind == "bert":
     vocab = write_vectors(folder)
     shapes = bert_shapes(vocab)
