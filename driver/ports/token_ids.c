@@ -45,34 +45,43 @@ static void narrow(TokenRange *range, int64_t size, bool has_negative)
     range->has_negative = range->has_negative && has_negative;
 }
 
-/* Whether the op gives the value's integers in another shape or type. */
-static bool passes_on(const Op *op, const Value *value)
+/* Whether the op gives the value's integers: in another shape or type or, if selected tokens count,
+ * some of them beside others. */
+static bool passes_on(const Op *op, const Value *value, bool selected)
 {
+    if (op->kind == OP_select)
+        return selected && (op->args[1] == value || op->args[2] == value);
     return op->n_args >= 1 && op->args[0] == value &&
            (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop_gradient);
 }
 
+/* Numbers may mean something else where a select leaves them out, such as -1; tokens do not. */
+static bool is_token(const Value *index)
+{
+    return index->op->kind == OP_input && op_attr(index->op, ATTR_vocab);
+}
+
 /* Whether the value is operand 1 of an op of that kind. */
-static bool is_index_of(const Function *model, const Value *value, OpKind kind)
+static bool is_index_of(const Function *model, const Value *value, OpKind kind, bool selected)
 {
     FOR_OPS (op, &model->body)
         if ((op->kind == kind && op->args[1] == value) ||
-            (passes_on(op, value) && is_index_of(model, op_result(op), kind)))
+            (passes_on(op, value, selected) && is_index_of(model, op_result(op), kind, selected)))
             return true;
     return false;
 }
 
 bool token_is_looked_up(const Function *model, const Value *index)
 {
-    return is_index_of(model, index, OP_gather);
+    return is_index_of(model, index, OP_gather, is_token(index));
 }
 
 bool token_is_ctc_label(const Function *model, const Value *index)
 {
-    return is_index_of(model, index, OP_ctc);
+    return is_index_of(model, index, OP_ctc, is_token(index));
 }
 
-int64_t token_table(const Function *model, const Value *index)
+static int64_t table_of(const Function *model, const Value *index, bool selected)
 {
     int64_t rows = 0;
     FOR_OPS (op, &model->body) {
@@ -82,12 +91,17 @@ int64_t token_table(const Function *model, const Value *index)
             found = op->args[0]->type.dims[0].size;
         else if (op->kind == OP_ctc && op->args[1] == index)
             found = op->args[0]->type.dims[2].size;
-        else if (passes_on(op, index))
-            found = token_table(model, op_result(op));
+        else if (passes_on(op, index, selected))
+            found = table_of(model, op_result(op), selected);
         if (found && (!rows || found < rows))
             rows = found;
     }
     return rows;
+}
+
+int64_t token_table(const Function *model, const Value *index)
+{
+    return table_of(model, index, is_token(index));
 }
 
 bool token_table_is_shared(const Function *model, const char *a, const char *b)
@@ -118,7 +132,7 @@ TokenRange token_ids_of(const Module *module, const char *input)
     const Function *model = module_function(module, "model");
     FOR_OPS (op, &model->body)
         if (op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input)) {
-            int64_t rows = token_table(model, op_result(op));
+            int64_t rows = table_of(model, op_result(op), false);
             narrow(&range, rows ? rows : INT64_MAX, false);
         }
     if (text_ends(input, NEXT_SUFFIX) || text_ends(input, HIDDEN_SUFFIX))
