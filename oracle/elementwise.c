@@ -197,6 +197,8 @@ static Num element_sub(const Element *el, const Num *x)
 static Num element_mul(const Element *el, const Num *x)
 {
     Num p = num_product(x[0], x[1]);
+    if (is_whole_type(el) && p.e == 0)
+        return num_wrapped((int64_t)x[0].v * (int64_t)x[1].v);
     bool infinite = isinf(x[0].v) || isinf(x[1].v);
     if (infinite) /* where no operand may be 0, it is as infinite */
         return least_size(x[0]) > 0 && least_size(x[1]) > 0 ? num_exact(p.v) : num_undecided(p.v);
@@ -226,11 +228,12 @@ static Num element_div(const Element *el, const Num *x)
     return exact ? num_moved(&el->to, v, 0) : num_rounded(&el->to, v, e, 1);
 }
 
+/* Past the type's range programs wrap or give the nearest, as they form it. */
 static Num whole_power(const Element *el, const Num *x)
 {
-    if (x[0].e > 0 || x[1].e > 0 || (x[0].v == 0 && x[1].v < 0))
-        return num_undecided(0);
-    return num_moved(&el->to, trunc(pow(x[0].v, x[1].v)), 0);
+    double v = trunc(pow(x[0].v, x[1].v));
+    bool decided = x[0].e == 0 && x[1].e == 0 && (x[0].v != 0 || x[1].v >= 0);
+    return decided && num_fits(&el->to, v) ? num_exact(v) : num_undecided(decided ? v : 0);
 }
 
 /* a^b: of slope b a^(b-1) along a, and a^b ln a along b. */

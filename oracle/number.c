@@ -45,10 +45,14 @@ Num num_given(const Rounding *r, double v)
     return num_fits(r, v) ? num_exact(v) : num_rounded(r, v, 0, 1);
 }
 
+Num num_wrapped(int64_t v) { return num_exact((int32_t)(uint32_t)(uint64_t)v); }
+
 Num num_moved(const Rounding *r, double v, double e)
 {
     if (isnan(v) || !(e < INFINITY))
         return num_undecided(v);
+    if (r->dtype == DT_I32 && e == 0 && fabs(v) <= 0x1p53)
+        return num_wrapped((int64_t)v);
     if (isinf(v))
         return num_exact(v);
     double least = r->dtype == DT_I32 ? -(double)INT32_MIN : r->most;
@@ -67,9 +71,12 @@ Num num_rounded(const Rounding *r, double v, double e, double n)
 
 Num sum_end(const OracleSum *s, double roundings, const Rounding *in, const Rounding *r)
 {
-    bool exact = !s->part && s->size <= in->whole && num_fits(r, s->v);
+    bool wraps = in->dtype == DT_I32; /* partial sums, too; s->v is exact up to 2^53 */
+    bool exact = wraps ? s->size <= 0x1p53 : !s->part && s->size <= in->whole && num_fits(r, s->v);
     if (exact || !isfinite(s->v))
         return num_moved(r, s->v, s->e);
+    if (wraps)
+        return num_undecided(s->v);
     double n = ((double)(s->terms - 1) + roundings) * in->unit;
     if (n >= 1) /* more terms than digits: nothing is known */
         return num_undecided(s->v);

@@ -39,8 +39,10 @@ Num num_given(const Rounding *r, double v);
 /* The result v of an op that rounds it `roundings` times; the errors of its operands move it by at
  * most e. An infinite v is exact if e is finite: an operand was infinite. */
 Num num_rounded(const Rounding *r, double v, double e, double roundings);
-/* The result v of an op that picks or moves elements, off by at most e: not rounded, but
- * num_undecided if it may be out of the type's range. */
+/* An integer's value in i32, which wraps around. */
+Num num_wrapped(int64_t v);
+/* The result v of an op that picks or moves elements, off by at most e: not rounded. Out of the
+ * type's range an exact integer is num_wrapped, anything else num_undecided. */
 Num num_moved(const Rounding *r, double v, double e);
 
 /* A sum that programs may form in any order. */

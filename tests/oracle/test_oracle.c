@@ -54,6 +54,14 @@ static const OracleCase cases[] = {
     {{"f32[B, S~]", "f32[B, 1]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(10, 20)}, "%9 = add %0, %1 : f32[B, S~]", .expected = NUMBERS(11, 12, 13, 24)},
     {{"f32[B, S~]", "f32[S~]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(10, 20, 30)}, "%9 = sub %1, %0 : f32[B, S~]", .expected = NUMBERS(9, 18, 27, 6)},
     {{"i32[2]", "i32[]"}, {NUMBERS(3, -4), NUMBERS(5)}, "%9 = mul %0, %1 : i32[2]", .expected = NUMBERS(15, -20)},
+    /* integers wrap around */
+    {{"i32[3]", "i32[3]"}, {NUMBERS(2147483647, -2147483648, 5), NUMBERS(1, -1, -7)}, "%9 = add %0, %1 : i32[3]", .expected = NUMBERS(-2147483648, 2147483647, -2)},
+    {{"i32[3]", "i32[3]"}, {NUMBERS(2147483647, -2147483648, 0), NUMBERS(-1, 1, -2147483648)}, "%9 = sub %0, %1 : i32[3]", .expected = NUMBERS(-2147483648, 2147483647, -2147483648)},
+    {{"i32[3]", "i32[3]"}, {NUMBERS(65536, 2147483647, -2147483648), NUMBERS(65537, 2147483647, -1)}, "%9 = mul %0, %1 : i32[3]", .expected = NUMBERS(65536, 1, -2147483648)},
+    {{"i32[2]", "i32[2]"}, {NUMBERS(-2147483648, 7), NUMBERS(-1, 2)}, "%9 = div %0, %1 : i32[2]", .expected = NUMBERS(-2147483648, 3)},
+    {{"i32[2]"}, {NUMBERS(-2147483648, 7)}, "%9 = neg %0 : i32[2]", .expected = NUMBERS(-2147483648, -7)},
+    {{"i32[2]"}, {NUMBERS(-2147483648, -7)}, "%9 = abs %0 : i32[2]", .expected = NUMBERS(-2147483648, 7)},
+    {{"i32[3]"}, {NUMBERS(2147483647, 2147483647, 2147483647)}, "%9 = reduce_sum %0 {axes = [0]} : i32[1]", .expected = NUMBERS(2147483645)},
     {{"f32[2]", "f32[2]"}, {NUMBERS(1, -3), NUMBERS(4, 2)}, "%9 = div %0, %1 : f32[2]", .expected = NUMBERS(0.25, -1.5)},
     {{"i32[4]", "i32[4]"}, {NUMBERS(7, -7, 7, 7), NUMBERS(2, 2, -2, 0)}, "%9 = div %0, %1 : i32[4]", .expected = NUMBERS(3, -3, -3, 0)},
     {{"f32[4]", "f32[4]"}, {NUMBERS(2, 9, 2, 0), NUMBERS(3, 0.5, -1, 2)}, "%9 = pow %0, %1 : f32[4]", .expected = NUMBERS(8, 3, 0.5, 0)},
@@ -282,7 +290,10 @@ static const BoundCase bounds[] = {
     {{{"f64[1]"}, {NUMBERS(0)}, .body = "%9 = div %0, %0 : f64[1]"}, DT_F64, I, I},
     {{{"f64[1]", "f64[1]"}, {NUMBERS(1), NUMBERS(0)}, .body = "%9 = div %0, %1 : f64[1]"}, DT_F64, I, I},
     {{{"f64[1]"}, {NUMBERS(-1)}, .body = "%9 = sqrt %0 : f64[1]"}, DT_F64, I, I},
-    {{{"i32[1]"}, {NUMBERS(2e9)}, .body = "%9 = add %0, %0 : i32[1]"}, DT_F64, I, I},
+    /* integers wrap around, but for powers, which programs form in two ways */
+    {{{"i32[1]"}, {NUMBERS(2e9)}, .body = "%9 = add %0, %0 : i32[1]"}, DT_F64, 0, 0},
+    {{{"i32[1]", "i32[]"}, {NUMBERS(2e9), NUMBERS(3)}, .body = "%9 = pow %0, %1 : i32[1]"}, DT_F64, I, I},
+    {{{"i32[1]", "f32[1]", "f32[1]"}, {NUMBERS(2147483647), NUMBERS(1), NUMBERS(3)}, .body = "%3 = div %1, %2 : f32[1] %4 = mul %3, %2 : f32[1] %5 = cast %4 {dtype = i32} : i32[1] %9 = add %0, %5 : i32[1]"}, DT_F64, I, I},
     /* masks: minus infinity is exact, and so is the zero that it leads to */
     {{{"f32[2]"}, {NUMBERS(-I, 0.3)}, .body = "%9 = softmax %0 : f32[2]"}, DT_F64, 0, 0},
     /* the greatest element is equal to itself, however it was rounded; two that may be are not */
