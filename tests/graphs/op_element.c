@@ -94,6 +94,14 @@ static Item *power(Grow *g, Item *x, Item *y)
     return x ? binary(g, OP_pow, x, tamed(g, y, 2)) : NULL;
 }
 
+/* A sum or product of integers that may wrap around. */
+static Item *wrapping(Grow *g, Item *x)
+{
+    static const OpKind kinds[] = {OP_add, OP_sub, OP_mul};
+    static const double far[] = {INT32_MAX, INT32_MIN, 65537, 1e9, -2e9, INT32_MAX - 1.0};
+    return binary(g, RNG_PICK(&g->rng, kinds), x, constant(g, DT_I32, RNG_PICK(&g->rng, far)));
+}
+
 Item *grow_binary(Grow *g)
 {
     static const OpKind kinds[] = {OP_add, OP_sub, OP_mul, OP_div, OP_pow,
@@ -104,6 +112,8 @@ Item *grow_binary(Grow *g)
     if (!y)
         return NULL;
     bool ints = !dtype_is_float(x->value->type.dtype);
+    if (ints && rng_chance(&g->rng, 10))
+        return wrapping(g, x);
     if (rng_chance(&g->rng, ints ? 50 : 7))
         return binary(g, RNG_PICK(&g->rng, compares), x, y);
     OpKind kind = RNG_PICK(&g->rng, kinds);

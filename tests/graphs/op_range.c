@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+/* An item of that range; integers wrap around, so one that leaves i32's is any. */
+static Item *ranged(Grow *g, Value *value, double lo, double hi)
+{
+    if (value && value->type.dtype == DT_I32 && !(lo >= INT32_MIN && hi <= INT32_MAX))
+        lo = INT32_MIN, hi = INT32_MAX;
+    return add_item(g, value, lo, hi);
+}
+
 Item *unary(Grow *g, OpKind kind, Item *x)
 {
     if (!x)
@@ -27,7 +35,7 @@ Item *unary(Grow *g, OpKind kind, Item *x)
     case OP_not: a = 0, b = 1; break;
     default: a = lo, b = hi; /* stop_gradient */
     }
-    return add_item(g, build_unary(&g->b, kind, x->value), a, b);
+    return ranged(g, build_unary(&g->b, kind, x->value), a, b);
 }
 
 static void product_range(const Item *x, const Item *y, double *lo, double *hi)
@@ -57,7 +65,7 @@ Item *binary(Grow *g, OpKind kind, Item *x, Item *y)
     case OP_min: a = fmin(x->lo, y->lo), b = fmin(x->hi, y->hi); break;
     default: break; /* comparisons, logic */
     }
-    return add_item(g, build_binary(&g->b, kind, x->value, y->value), a, b);
+    return ranged(g, build_binary(&g->b, kind, x->value, y->value), a, b);
 }
 
 Item *scaled(Grow *g, Item *x, double factor)
@@ -144,9 +152,8 @@ Item *reduced(Grow *g, OpKind kind, Item *x, int n, const int *axes)
     }
     double lo = kind == OP_reduce_sum ? fmin(x->lo, 0) * count : empty ? -INFINITY : x->lo;
     double hi = kind == OP_reduce_sum ? fmax(x->hi, 0) * count : x->hi;
-    if (!dtype_is_float(x->value->type.dtype) && (lo < -1e6 || hi > 1e6))
-        return NULL;
-    return add_item(g, build_reduce(&g->b, kind, x->value, n, axes), lo, hi);
+    Value *value = build_reduce(&g->b, kind, x->value, n, axes);
+    return kind == OP_reduce_sum ? ranged(g, value, lo, hi) : add_item(g, value, lo, hi);
 }
 
 Item *reshaped(Grow *g, Item *x, int rank, const Dim *dims)
