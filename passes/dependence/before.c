@@ -122,6 +122,14 @@ double known_step(const Known *k)
     return step;
 }
 
+double known_reach(const Known *k)
+{
+    double reach = fabs(k->query) + fabs(k->key);
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        reach += fabs(k->lengths[i]);
+    return reach * 0x1p23;
+}
+
 /* ---- bounds: the least and the greatest are at a corner ---- */
 
 /* Corner: a sum of factors, each by a number from 0 up: two of positions, and the lengths; and

@@ -9,14 +9,14 @@
 #include <math.h>
 
 #define FAR_BELOW (-1e9)
+#define LARGE (-FAR_BELOW / 2) /* beside which what is far may not stay so */
 
 /* What is known to reach half as far, on either side, may be infinite: subtracted, it is so on the
  * other. */
 static Known with_ends(Known k)
 {
-    const double far = -FAR_BELOW / 2;
-    k.minus |= (k.low <= -far && !isinf(k.low)) || k.high <= -far;
-    k.plus |= (k.high >= far && !isinf(k.high)) || k.low >= far;
+    k.minus |= (k.low <= -LARGE && !isinf(k.low)) || k.high <= -LARGE;
+    k.plus |= (k.high >= LARGE && !isinf(k.high)) || k.low >= LARGE;
     return k;
 }
 
@@ -41,9 +41,26 @@ Known known_infinite(bool minus, bool plus)
     return k;
 }
 
+static Known marked(Known k, bool down, bool up)
+{
+    k.down = down;
+    k.up = up;
+    return k;
+}
+
+Known known_forgotten(const Known *k)
+{
+    bool large = known_reach(k) >= LARGE;
+    return marked(known_infinite(k->minus, k->plus), k->down || large, k->up || large);
+}
+
 Known known_either(Known a, Known b)
 {
-    Known k = known_infinite(a.minus || b.minus, a.plus || b.plus);
+    Known k = known_forgotten(&a), other = known_forgotten(&b);
+    k.minus |= other.minus;
+    k.plus |= other.plus;
+    k.down |= other.down;
+    k.up |= other.up;
     k.far = a.far && b.far;
     Known difference;
     add_factors(&difference, &a, -1, &b);
@@ -65,23 +82,25 @@ static Known negated(Known a)
     if (known_is_exact(&a))
         return known_exactly(-a.low);
     Known k = {.low = -a.high, .high = -a.low, .minus = a.plus, .plus = a.minus};
+    k = marked(k, a.up, a.down);
     add_factors(&k, &k, -1, &a);
     return k;
 }
 
-/* Whether a + b is as far below as a: what is added is one number, or not known to be large; if it
- * is of positions, which are below 2^23, a few times them. */
-static bool stays_far(const Known *a, const Known *b)
+/* Whether a + b is as far below as a: what is added is not known to be large. */
+static bool stays_far(const Known *a, Known b, BandRange range)
 {
-    bool known = !isinf(b->high);
-    double positions = known_step(b) * 0x1p25, most = known ? b->high + positions : positions;
-    return a->far && !b->plus && (!(known || positions > 0) || most <= -FAR_BELOW / 2);
+    double least, most;
+    if (isinf(b.high))
+        b.low = b.high = 0;
+    known_bounds(&b, range, &least, &most);
+    return a->far && !b.plus && !b.up && fmin(most, known_reach(&b) + b.high) <= LARGE;
 }
 
-static Known sum(Known a, Known b)
+static Known sum(Known a, Known b, BandRange range)
 {
     if (is_infinite(&b) && !is_infinite(&a))
-        return sum(b, a);
+        return sum(b, a, range);
     if (is_infinite(&a)) /* and b may not be the other infinity */
         return (a.low > 0 ? b.minus : b.plus) ? known_infinite(true, true) : a;
     Known k = {.low = a.low + b.low,
@@ -91,7 +110,8 @@ static Known sum(Known a, Known b)
     add_factors(&k, &a, 1, &b);
     if (known_is_exact(&k))
         return known_exactly(k.low);
-    k.far = stays_far(&a, &b) || stays_far(&b, &a);
+    k = marked(k, a.down || b.down, a.up || b.up);
+    k.far = stays_far(&a, b, range) || stays_far(&b, a, range);
     k.minus |= k.far;
     return with_ends(k);
 }
@@ -104,7 +124,7 @@ static Known scaled(Known a, double c)
         return known_infinite(true, true);
     if (c < 0)
         return scaled(negated(a), -c);
-    bool large = c >= -FAR_BELOW / 2; /* of any number, what is scaled so may be far */
+    bool large = c >= LARGE; /* of any number, what is scaled so may be far */
     Known k = a, none = {0};
     add_factors(&k, &none, c, &a);
     k.low *= c;
@@ -115,7 +135,15 @@ static Known scaled(Known a, double c)
     return with_ends(k);
 }
 
-static Known product(Known a, Known b)
+/* How large it is known to be, without sign; another number counts as 1. */
+static double size_of(const Known *k)
+{
+    double most = fmax(fabs(k->low), fabs(k->high));
+    return isinf(most) ? fmax(known_reach(k), 1) : most + known_reach(k);
+}
+
+/* `same`: a and b are one value. */
+static Known product(Known a, Known b, bool same)
 {
     if (known_is_exact(&a) && known_is_exact(&b))
         return known_exactly(a.low * b.low);
@@ -126,7 +154,9 @@ static Known product(Known a, Known b)
     bool infinite = a.minus || a.plus || b.minus || b.plus;
     if (!infinite && !has_positions(&a) && !has_positions(&b) && a.low >= 0 && b.low >= 0)
         return known_between(a.low * b.low, a.high == 0 || b.high == 0 ? 0 : a.high * b.high);
-    return known_infinite(infinite, infinite);
+    bool large = a.down || a.up || b.down || b.up ||
+                 ((has_positions(&a) || has_positions(&b)) && size_of(&a) * size_of(&b) >= LARGE);
+    return marked(known_infinite(infinite, infinite), large && !same, large);
 }
 
 /* Rounded down, or towards zero. */
@@ -150,13 +180,14 @@ static Known quotient(Known a, Known b, DType dtype, BandRange range)
         if (known_is_exact(&a) && known_is_exact(&b) && b.low != 0)
             return known_exactly(trunc(a.low / b.low));
         return known_is_exact(&b) && b.low > 0 ? to_whole(scaled(a, 1 / b.low), false, range)
-                                               : known_nothing();
+                                               : known_forgotten(&a);
     }
     if (known_is(&a, 0) && !zero)
         return a;
     if (known_is_exact(&b) && b.low != 0 && !isinf(b.low))
         return known_is_exact(&a) ? known_exactly(a.low / b.low) : scaled(a, 1 / b.low);
-    return known_infinite(infinite, infinite);
+    bool large = a.down || a.up || known_reach(&a) >= LARGE;
+    return marked(known_infinite(infinite, infinite), large, large);
 }
 
 static Known power(Known a, Known b)
@@ -166,17 +197,21 @@ static Known power(Known a, Known b)
     if (known_is(&a, 0) && b.low > 0 && !has_positions(&b))
         return a;
     bool infinite = a.minus || a.plus || b.minus || b.plus || known_is(&a, 0);
-    return known_infinite(infinite, infinite);
+    bool positions = has_positions(&a) || has_positions(&b), large = a.down || a.up || b.up;
+    bool even = known_is_exact(&b) && fmod(b.low, 2) == 0;
+    large |= positions && !(known_is_exact(&b) && pow(size_of(&a), b.low) < LARGE);
+    return marked(known_infinite(infinite, infinite), large && !even, large);
 }
 
 static Known greater(Known a, Known b, BandRange range)
 {
     double least, greatest;
-    Known difference = sum(a, negated(b)), k = known_either(a, b);
+    Known difference = sum(a, negated(b), range), k = known_either(a, b);
     known_bounds(&difference, range, &least, &greatest);
     if (least >= 0 || greatest <= 0)
         return least >= 0 ? a : b;
     k.minus = a.minus && b.minus;
+    k.down = known_forgotten(&a).down && known_forgotten(&b).down;
     if (!has_positions(&a) && !has_positions(&b)) {
         k.low = fmax(a.low, b.low);
         k.high = fmax(a.high, b.high);
@@ -201,7 +236,7 @@ static bool is_whole(const Known *k)
 static Known is_less(Known a, Known b, bool or_equal, bool floats, BandRange range)
 {
     double least, greatest;
-    Known difference = sum(a, negated(b));
+    Known difference = sum(a, negated(b), range);
     known_bounds(&difference, range, &least, &greatest);
     if (is_whole(&a) && is_whole(&b))
         floats = false;
@@ -239,7 +274,8 @@ static Known absolute(Known a, BandRange range)
         return a;
     if (greatest <= 0)
         return negated(a);
-    Known k = known_infinite(false, a.minus || a.plus);
+    Known k = known_infinite(false, a.minus || a.plus), any = known_forgotten(&a);
+    k.up = any.down || any.up;
     k.low = 0;
     return k;
 }
@@ -251,16 +287,16 @@ static Known converted(Known a, DType from, DType to, BandRange range)
     if (to == DT_BOOL)
         return exact ? known_exactly(a.low != 0) : known_between(0, 1);
     if (!dtype_is_float(to) && dtype_is_float(from))
-        return a.minus || a.plus || isinf(a.low) ? known_nothing() : to_whole(a, false, range);
+        return a.minus || a.plus || isinf(a.low) ? known_forgotten(&a) : to_whole(a, false, range);
     if (dtype_is_float(to) && dtype_bytes(to) < 4 && !isinf(a.low) && a.low != 0 && a.low != 1)
-        return known_infinite(a.minus, a.plus);
+        return known_forgotten(&a);
     return a;
 }
 
 /* Any other function: infinite where it is so of an infinity, or of a 0 that the operand may be. */
-static Known of_function(const Op *op, Known a, DType dtype)
+static Known of_function(const Op *op, Known a, DType dtype, BandRange range)
 {
-    double value, ends[] = {-INFINITY, INFINITY, 0};
+    double value, least, greatest, ends[] = {-INFINITY, INFINITY, 0};
     const bool may_be[] = {a.minus, a.plus, a.low <= 0 && a.high >= 0 && !isinf(a.low)};
     Known k = known_nothing();
     if (known_is_exact(&a) && fold_value(op->kind, dtype, &a.low, &value))
@@ -270,6 +306,15 @@ static Known of_function(const Op *op, Known a, DType dtype)
         k.minus |= may_be[i] && (!known || isnan(value) || value == -INFINITY);
         k.plus |= may_be[i] && (!known || isnan(value) || value == INFINITY);
     }
+    known_bounds(&a, range, &least, &greatest);
+    const double large[] = {a.down ? -INFINITY : fmax(least, -size_of(&a)),
+                            a.up ? INFINITY : fmin(greatest, size_of(&a))};
+    for (int i = 0; i < 2; i++)
+        if (has_positions(&a) || a.down || a.up) {
+            bool known = fold_value(op->kind, dtype, &large[i], &value);
+            k.down |= !known || value <= -LARGE;
+            k.up |= !known || value >= LARGE;
+        }
     return k;
 }
 
@@ -283,7 +328,7 @@ static Known told_apart(Known k, DType dtype)
         beside = fmax(beside, fabs(k.high));
     bool apart = dtype_is_float(dtype) ? step > 1e-30 && step < 1e30 && beside <= step * 0x1p22
                                        : step <= 0x1p7 && beside < 0x1p30;
-    return !has_positions(&k) || apart ? k : known_infinite(k.minus, k.plus);
+    return !has_positions(&k) || apart ? k : known_forgotten(&k);
 }
 
 static Known known_of_kind(const Op *op, const Known *args, BandRange range)
@@ -292,11 +337,14 @@ static Known known_of_kind(const Op *op, const Known *args, BandRange range)
     DType from = op->args[0]->type.dtype, to = op->results[0].type.dtype;
     switch (op->kind) {
     case OP_neg: return negated(a);
-    case OP_add: return sum(a, b);
-    case OP_sub: return sum(a, negated(b));
-    case OP_mul: return product(a, b);
+    case OP_add: return sum(a, b, range);
+    case OP_sub: return sum(a, negated(b), range);
+    case OP_mul: return product(a, b, op->args[0] == op->args[1]);
     case OP_div: return quotient(a, b, to, range);
-    case OP_pow: return dtype_is_float(to) ? power(a, b) : known_nothing();
+    case OP_pow: {
+        Known k = power(a, b);
+        return dtype_is_float(to) ? k : marked(known_nothing(), k.down, k.up);
+    }
     case OP_max: return greater(a, b, range);
     case OP_min: return negated(greater(negated(a), negated(b), range));
     case OP_relu: return a.far ? known_exactly(0) : greater(a, known_exactly(0), range);
@@ -314,17 +362,17 @@ static Known known_of_kind(const Op *op, const Known *args, BandRange range)
     case OP_cast: return converted(a, from, to, range);
     case OP_floor: return to_whole(a, true, range);
     case OP_stop_gradient: return a;
-    case OP_dropout: return known_is(&a, 0) ? a : known_infinite(a.minus, a.plus);
+    case OP_dropout: return known_is(&a, 0) ? a : known_forgotten(&a);
     case OP_exp:
     case OP_sigmoid: {
         if (a.far)
             return known_exactly(0);
-        Known k = of_function(op, a, to);
+        Known k = of_function(op, a, to, range);
         if (!known_is_exact(&k))
             k.low = DBL_TRUE_MIN; /* above 0, if rounding does not make it 0 */
         return k;
     }
-    default: return of_function(op, a, to);
+    default: return of_function(op, a, to, range);
     }
 }
 

@@ -86,7 +86,7 @@ Known known_reduced(Dependence *d, const Op *op, Band band)
         return x;
     if (op->kind != OP_reduce_sum && last && sees_itself(d, op->args[0]))
         x.minus = false;
-    return known_infinite(x.minus, x.plus);
+    return known_forgotten(&x);
 }
 
 Known known_share(Dependence *d, const Op *op, Band band)
@@ -137,15 +137,18 @@ static bool is_zero_by_steps(Dependence *d, const Op *op, int side, Band band)
 Known known_product(Dependence *d, const Op *op, Band band)
 {
     Band all = band_anywhere();
-    bool infinite = false;
+    Known result = known_nothing();
     for (int side = 0; side < 2; side++) {
-        Known k = known_of(d, op->args[side], all);
-        infinite |= k.minus || k.plus;
+        Known k = known_of(d, op->args[side], all), any = known_forgotten(&k);
+        result.minus |= k.minus || k.plus;
+        result.up |= any.down || any.up;
         if (is_zero_in(d, op, side, band) ||
             (band.range.where == WHERE_AFTER && is_zero_by_steps(d, op, side, band)))
             return known_exactly(0);
     }
-    return known_infinite(infinite, infinite);
+    result.plus = result.minus;
+    result.down = result.up;
+    return result;
 }
 
 /* An index outside the table gives zeros. */
@@ -182,8 +185,11 @@ Known known_plain(Dependence *d, const Op *op, Band band)
     Known k = known_nothing();
     for (int i = 0; i < op->n_args; i++) {
         Known x = known_of(d, op->args[i], band_anywhere());
+        const Known any = known_forgotten(&x);
         k.minus |= x.minus;
         k.plus |= x.plus;
+        k.down |= any.down;
+        k.up |= any.up;
     }
     return k;
 }

@@ -55,11 +55,13 @@ typedef struct Band {
  *
  *   far          it is finite, but -1e9 or less up to what is added to it
  *   minus, plus  it may be -inf (or far), +inf, because the model's constants say so
+ *   down, up     it may be -5e8 or less, 5e8 or more, because positions are below 2^23 only: what is
+ *                far may not stay so beside it
  *
  * A bool is 0 or 1. In WHERE_SAME positions of both axes count as the query's. */
 typedef struct Known {
     double query, key, lengths[MAX_KNOWN_LENGTHS], low, high;
-    bool far, minus, plus;
+    bool far, minus, plus, down, up;
 } Known;
 
 /* ---- before.c ---- */
@@ -76,6 +78,8 @@ Known known_length(const Dependence *d, int symbol);
 Known known_before(const LinearBefore *before);
 /* The greatest factor, without sign; 0: it is a number from low to high. */
 double known_step(const Known *k);
+/* The most that its factors make of positions and lengths below 2^23, without sign. */
+double known_reach(const Known *k);
 /* The least and the greatest element of the band. */
 void known_bounds(const Known *k, BandRange range, double *least, double *greatest);
 
@@ -102,6 +106,8 @@ Known known_exactly(double c);
 Known known_nothing(void);
 Known known_infinite(bool minus, bool plus);
 Known known_between(double low, double high);
+/* Any number that may be as large as k, whose factors are forgotten. */
+Known known_forgotten(const Known *k);
 /* Either the one or the other. */
 Known known_either(Known a, Known b);
 

@@ -57,12 +57,19 @@ for weights in '-softmax(mask(s, causal(T)))' 'softmax(mask(s, i >= j)) - 0.5 * 
     'exp(float(i - j) * -0.1) * float(i >= j)' 'tanh(select(causal(T), s, 0)) * sigmoid(s)' \
     'select(i >= j, s, 0) / (1 + abs(sum(select(i >= j, s, 0), -1)))' 'exp(mask(s, i >= j) - logsumexp(mask(s, i >= j)))' \
     'exp(mask(s, i >= j) - max(mask(s, i >= j), -1))' 'softmax(s + (1 - float(causal(T))) * -1e9)' \
-    'softmax(s - float(j > i) * 1e9)' 'softmax(s + 0.25 * (j - i) + select(causal(T), 0, -1e9))' 'softmax(s - 1e9 * float(j > i) + 100)' \
+    'softmax(s - float(j > i) * 1e9)' 'softmax(s + 0.25 * (j - i) + select(causal(T), 0, -1e9))' \
+    'softmax(s - 1000 * float(j - i) + select(causal(T), 0, -1e9))' 'softmax(s - 0.1 * float(j - i) ^ 2 + select(causal(T), 0, -1e9))' \
+    'softmax(s + log(1.0 + abs(j - i)) + select(causal(T), 0, -1e9))' 'softmax(s + sin(100.0 * (j - i)) + select(causal(T), 0, -1e9))' \
+    'softmax(mask(s + 1000 * float(j - i), causal(T)))' 'softmax(mask(s - float(j - i) ^ 2, causal(T)))' 'softmax(s - 1e9 * float(j > i) + 100)' \
     'softmax(select(causal(T), s, -1e9))' 'select(causal(T), s, 0) @ select(causal(T), s, 0)' \
     'expm1(select(j > i, 0, s))' 'stop_gradient(float(causal(T))) * s'; do
     accepts "($weights) @ v"
 done
 for weights in 'softmax(s)' 'softmax(select(j < i, s, -1e9))' 'softmax(select(causal(T), s, -1e6))' 'softmax(s + 1000 * float(j - i) + select(causal(T), 0, -1e9))' \
+    'softmax(s + 1000 * (j - i) + select(causal(T), 0, -1e9))' 'softmax(s + float(j - i) ^ 2 + select(causal(T), 0, -1e9))' \
+    'softmax(s + (j - i) * (j - i) + select(causal(T), 0, -1e9))' 'softmax(s + exp(float(j - i)) + select(causal(T), 0, -1e9))' \
+    'softmax(s + maximum(1000 * float(j - i), s) + select(causal(T), 0, -1e9))' \
+    'softmax(s + abs(s + 1000 * float(i - j)) + select(causal(T), 0, -1e9))' \
     's * (float(causal(T)) + 0.1)' 'cos(select(causal(T), s, 0))' 'exp(select(causal(T), s, 0))' \
     'float(causal(T)) - 1' 'float(causal(T)) * mask(s, window(2, T))' 'select(causal(T), s, 0) + s' \
     'select(causal(T), softmax(s), 0)' 'select(i >= j, s, 0) / (1 + abs(sum(s, -1)))' \
