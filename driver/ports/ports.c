@@ -313,21 +313,31 @@ static int64_t most_given(const Module *module, int symbol, int64_t length)
     return most;
 }
 
-/* What the positions begin at, of an index that is iota or iota + a constant along the dimension;
- * -1: it is another, or counts less far. *symbol: the dimension. */
+static bool moves_elements(const Op *op)
+{
+    return op->kind == OP_reshape || op->kind == OP_broadcast || op->kind == OP_transpose;
+}
+
+/* What the positions begin at, of an index that is iota, with constants added, along the dimension,
+ * in any shape; -1: it is another, or counts less far. *symbol: the dimension. */
 static int64_t first_position(const Module *module, const Value *index, const char *dimension,
                               int *symbol)
 {
     const Op *op = index->op;
     int64_t first = 0;
-    if (op->kind == OP_add && op->args[1]->op->kind == OP_const) {
-        first = (int64_t)op_float(op->args[1]->op, ATTR_value);
-        op = op->args[0]->op;
+    while (op->kind == OP_add || moves_elements(op)) {
+        const bool right = op->kind == OP_add && op->args[0]->op->kind == OP_const;
+        const Op *other = op->kind == OP_add ? op->args[!right]->op : NULL;
+        if (other && other->kind != OP_const)
+            return -1;
+        first += other ? (int64_t)op_float(other, ATTR_value) : 0;
+        op = op->args[right]->op;
     }
-    const Type *type = &index->type;
-    if (op->kind != OP_iota || type->rank != 1 || type->dims[0].symbol == NO_SYMBOL || first < 0)
+    const Type *type = &op->results[0].type;
+    const int axis = op->kind == OP_iota ? type_long_dim(type) : -1;
+    if (axis < 0 || dim_is_const(type->dims[axis]) || first < 0)
         return -1;
-    *symbol = type->dims[0].symbol;
+    *symbol = type->dims[axis].symbol;
     const char *name = module->symbols.data[*symbol].name;
     return !dimension || !strcmp(name, dimension) ? first : -1;
 }

@@ -151,6 +151,49 @@ for row, p in zip(rows, predicted):
     assert [best[0][0] for best in p["frame"]] == row["labels"], p
 END
 
+# What is longer than a table of positions is refused, in whatever shape the positions are.
+cat >table.tfg <<'END'
+model table
+dim B, S, T, M = S + T
+param w : [8, 2] = normal(0, 1)
+input x : float[B, S~, 2]
+input y : float[B, T~, 2]
+output z = concat([x, y], 1) + w[1 + reshape(position(M), [1, M])]
+END
+sum_of_lengths() { # sum_of_lengths T
+    python3 -c "from tensors import *; write([('x', 'F32', [1, 4, 2], [0.0] * 8), ('y', 'F32', [1, $1, 2], [0.0] * 2 * $1)])"
+}
+sum_of_lengths 3
+"$tfc" run table.tfg --in in.safetensors --out out.safetensors 2>err || fail "seven of seven positions: $(cat err)"
+sum_of_lengths 4
+refuses 1 "'M' is 8 long along M, but the model's table 'w' has 7 positions" \
+    "$tfc" run table.tfg --in in.safetensors --out out.safetensors
+"$tfc" compile table.tfg -o libtable.so 2>err || fail "$(cat err)"
+cat >table.c <<'END'
+#include "table.h"
+#include <stdio.h>
+int main(void)
+{
+    table *model;
+    table_session *session;
+    int32_t s[] = {4, 1}, t[] = {3, 2};
+    float x[32] = {0};
+    table_forward_in in = {.B = 2, .S_lengths = s, .T_lengths = t, .x = x, .y = x};
+    table_forward_out out;
+    if (table_open_new(1, &model) || table_session_new(model, &session))
+        return 1;
+    for (; t[0] < 5; t[0]++)
+        printf("%s\n", table_forward(session, &in, &out) ? table_error_detail() : "taken");
+    table_session_free(session);
+    table_close(model);
+    return 0;
+}
+END
+printf 'taken\nthe dimension M is 8 long, but the model has 7 positions\n' >expected
+$CC table.c -o table -L. -ltable -Wl,-rpath,"$work" 2>err || fail "$(cat err)"
+./table >got || fail "$(cat got)"
+cmp -s got expected || fail "a compiled function takes more positions than it has: $(cat got)"
+
 # Compiled functions: callers give the lengths of what is not made.
 "$tfc" compile made.tfg -o libmade.so 2>err || fail "$(cat err)"
 grep -q '/\* C~ = 1 + S \*/' made.h && grep -q 'P~ = (1 + S) / 2, rounded down' made.h || fail "$(cat made.h)"
