@@ -202,8 +202,8 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
     return true;
 }
 
-/* The lengths of dimension d of the program, which is made of others. */
-static BoundDim make_dim(Binding *binding, const TfcProgram *program, int32_t d)
+/* The lengths of dimension d of the program, which is made of others. False: they are too long. */
+static bool make_dim(Binding *binding, const TfcProgram *program, int32_t d, BoundDim *out)
 {
     const TfcProgramDim *dim = &program->dims[d];
     Arena *arena = binding->job->arena;
@@ -219,15 +219,19 @@ static BoundDim make_dim(Binding *binding, const TfcProgram *program, int32_t d)
         for (int32_t i = 0; i < dim->n_terms; i++)
             of[i] = terms[i]->length ? terms[i]->length[b] : terms[i]->extent;
         int64_t length = made_length(program, d, of);
-        length = length < 0 ? INT32_MAX : length; /* the executor refuses it */
+        if (length < 0 || total + length > INT32_MAX)
+            return job_error(binding->job,
+                             "%s: the dimension %s = %s would be longer than 2^31 - 1",
+                             binding_path(binding), made.name, made_text(arena, program, d));
         made.extent = length > made.extent ? length : made.extent;
         if (!batch)
             continue;
         made.length[b] = (int32_t)length;
-        made.offset[b] = (int32_t)(total < INT32_MAX ? total : INT32_MAX);
+        made.offset[b] = (int32_t)total;
         total += length;
     }
-    return made;
+    *out = made;
+    return true;
 }
 
 /* What an input says of a dimension that is made of others agrees with the formula. */
@@ -257,8 +261,10 @@ static bool make_dims(Binding *binding, const TfcProgram *program)
             return job_error(binding->job, "nothing tells how long the dimension %s is",
                              program->dims[d].name);
     for (int32_t d = program->n_given; d < program->n_dims; d++) {
-        const BoundDim made = make_dim(binding, program, d),
-                       *bound = binding_dim(binding, made.name);
+        BoundDim made;
+        if (!make_dim(binding, program, d, &made))
+            return false;
+        const BoundDim *bound = binding_dim(binding, made.name);
         if (bound && !agrees_with_made(binding, program, d, bound, &made))
             return false;
         if (!bound)

@@ -151,6 +151,17 @@ for row, p in zip(rows, predicted):
     assert [best[0][0] for best in p["frame"]] == row["labels"], p
 END
 
+# A length that no array has is refused by name.
+cat >over.tfg <<'END'
+model over
+dim B, S, C = 65536 * S + 5
+input x : float[B, S~]
+output z = sum(x) + float(size(C))
+END
+python3 -c "from tensors import *; write([('x', 'F32', [1, 40000], [0.0] * 40000)])"
+refuses 1 'in.safetensors: the dimension C = 5 + 65536 \* S would be longer than 2^31 - 1' \
+    "$tfc" run over.tfg --in in.safetensors --out out.safetensors
+
 # What is longer than a table of positions is refused, in whatever shape the positions are.
 cat >table.tfg <<'END'
 model table
