@@ -119,4 +119,64 @@ cmp -s got expected || fail "prompt compiled continues otherwise: $(cat got)"
 "$tfc" compile prompt -o libprompt.so 2>err || fail "prompt: $(cat err)"
 grep -q 'prompt_decode_begin' prompt.h || fail "the library begins no texts: $(cat prompt.h)"
 ! grep -q 'prompt_encode(' prompt.h || fail "the library asks for sources: $(cat prompt.h)"
+
+# The same texts by C in one file and by WebAssembly.
+"$tfc" translate both --input prompts --beam 4 >expected
+"$tfc" compile both --emit c -o both.c 2>err || fail "C: $(cat err)"
+cat >answer.c <<'END'
+#include "both.h"
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    both *model;
+    both_session *session;
+    both_generation settings;
+    const char *answer;
+    char line[100];
+    int status = both_open(NULL, &model);
+    if (!status)
+        status = both_session_new(model, &session);
+    if (!status)
+        status = both_generation_defaults(model, &settings);
+    settings.beam = 4;
+    while (!status && fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        status = both_translate_text(session, &settings, line, (int64_t)strlen(line), &answer, NULL);
+        puts(status ? both_error_detail() : answer);
+    }
+    return status;
+}
+END
+gcc -std=gnu11 -O1 -fopenmp-simd -ffp-contract=off -march=native both.c answer.c -o answer -pthread -lm 2>err || fail "C: $(cat err)"
+./answer <prompts >got || fail "C: $(cat got)"
+cmp -s got expected || fail "C translates otherwise: $(cat got)"
+without=
+for need in clang-19 wasm-ld-19 node; do command -v $need >/dev/null || without="WebAssembly ($need)"; done
+[ -e /usr/include/wasm32-wasi ] || without="WebAssembly (wasi-libc)"
+if [ -z "$without" ]; then
+    "$tfc" compile both --emit js -o package 2>err || fail "WebAssembly: $(cat err)"
+    node --input-type=module -e '
+        const model = await (await import(process.argv[1])).load()
+        for (const {text} of model.answers(process.argv[2], {beam: 4})) console.log(text)
+    ' "$work/package/index.js" "$(cat prompts)" >got 2>err || fail "WebAssembly: $(cat err)"
+    cmp -s got expected || fail "WebAssembly translates otherwise: $(cat got)"
+fi
+
+# ONNX: logits of forward, and token by token behind what encode gives.
+if command -v node >/dev/null && [ -e "$root/build/npm/node_modules/onnxruntime-node" ]; then
+    ort() { (cd "$root" && node tests/cli/onnx.mjs "$@") 2>err || fail "$name: $(cat err)"; }
+    for name in one prompt both memory; do
+        for function in forward encode decode_step; do
+            "$tfc" export $name --format onnx --function $function -o $name.$function.onnx || fail "$name: no $function"
+        done
+        ort inputs "$work/$name.forward.onnx" "$work/$name.in" 10
+        "$tfc" run $name --function forward --in $name.in --out $name.out 2>err || fail "$name: $(cat err)"
+        ort forward "$work/$name.forward.onnx" "$work/$name.in" "$work/$name.out"
+        ort steps "$work/$name.encode.onnx" "$work/$name.decode_step.onnx" "$work/$name.in" "$work/$name.out"
+    done
+else
+    without="$without, ONNX (no onnxruntime-node in build/npm)"
+fi
+[ -z "$without" ] || echo "not run: $without"
 echo "before the text: computed once, decoded by argmax, refused where it reads the text"

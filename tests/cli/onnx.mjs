@@ -108,18 +108,27 @@ async function forward(model, input, output) {
 async function steps(encode, step, input, output) {
     const tensors = spoilPadding(readTensors(input)), decoder = await open(step)
     const encoder = encode === '-' ? null : await open(encode)
+    const target = decoder.inputNames.find((n) => n !== 'src' && tensors[n] && !n.endsWith('.lengths'))
+    const [rows, width] = tensors[target].dims
+    tensors['B.size'] = longs([rows])
     const feeds = encoder ? await encoder.run(pick(encoder, tensors)) : {}
     for (const name of decoder.inputNames)
-        if (name.startsWith('memory.') && name.endsWith('.lengths')) feeds[name] = tensor(tensors['src.lengths'])
+        if (name === 'S.lengths' || (name.startsWith('memory.') && name.endsWith('.lengths')))
+            feeds[name] = tensor(tensors['src.lengths'])
     const caches = decoder.inputNames.filter((n) => n.startsWith('cache.') && !n.endsWith('.lengths'))
-    const target = decoder.inputNames.find((n) => tensors[n] && !n.endsWith('.lengths'))
     const logits = decoder.outputNames.find((n) => !n.endsWith('.new')), expected = readTensors(output)[logits]
-    const [rows, width] = tensors[target].dims, vocab = expected.dims[2]
+    const vocab = expected.dims[2]
+    // A cache begins with what encode gives of it: the source, and what else stands before the text.
+    let before = Array(rows).fill(0)
     caches.forEach((name) => {
         const [, last, ...rest] = decoder.inputMetadata.find((m) => m.name === name).shape
-        const keeps = typeof last === 'number', n = keeps ? last : width + 1 // the last rows: zeros at first
-        const data = new Float32Array(rest.reduce((a, b) => a * b, rows * n)).fill(keeps ? 0 : NaN)
-        feeds[name] = new ort.Tensor('float32', data, [rows, n, ...rest])
+        const keeps = typeof last === 'number', start = feeds[name] // keeps: the last rows, zeros at first
+        const each = rest.reduce((a, b) => a * b, 1), n = start ? start.dims[1] : 0, room = keeps ? last : n + width + 1
+        const data = new Float32Array(rows * room * each).fill(keeps ? 0 : NaN)
+        for (let row = 0; start && row < rows; row++)
+            data.set(start.data.subarray(row * n * each, (row + 1) * n * each), row * room * each)
+        feeds[name] = new ort.Tensor('float32', data, [rows, room, ...rest])
+        if (start && !keeps) before = before.map((_, row) => n - (tensors.src ? tensors.src.dims[1] - Number(tensors['src.lengths'].data[row]) : 0))
     })
     const end = Array.from(tensors[target + '.lengths'].data, Number), done = Array(rows).fill(0)
     for (let t = 0; t < width; t++) {
@@ -129,11 +138,12 @@ async function steps(encode, step, input, output) {
             const row = Math.floor(i / q), at = done[row] + i % q
             return i % q < newest[row] && at < width ? tensors[target].data[row * width + at] : NONE
         })
-        const lengths = done.map((n, row) => n + newest[row])
+        const lengths = done.map((n, row) => before[row] + n + newest[row])
         feeds[target] = tensor({ type: 'I32', dims: [rows, q], data })
         feeds[target + '.lengths'] = tensor(longs(newest))
         for (const name of decoder.inputNames)
-            if (/^(cache\..*|P)\.lengths$/.test(name)) feeds[name] = tensor(longs(lengths))
+            if (name.startsWith('cache.') && name.endsWith('.lengths')) feeds[name] = tensor(longs(lengths))
+        if (decoder.inputNames.includes('P.lengths')) feeds['P.lengths'] = tensor(longs(done.map((n, row) => n + newest[row])))
         const results = await decoder.run(feeds)
         for (const name of caches) feeds[name] = results[name + '.new']
         for (let i = 0; i < rows * q * vocab; i++) {

@@ -226,9 +226,14 @@ const char *onnx_dim(OnnxGraph *g, Dim dim)
         return made_dim(g, dim.symbol);
     const OnnxDim *known = &g->dims[dim.symbol];
     if (!known->of) {
-        job_error(g->job, "ONNX: no input tells the dimension '%s'",
-                  g->module->symbols.data[dim.symbol].name);
-        return NULL;
+        const char *name = g->module->symbols.data[dim.symbol].name;
+        const Type one = type_of(DT_I32, 1, &(Dim){1, NO_SYMBOL});
+        if (!known->size) {
+            g->dims[dim.symbol].size = arena_printf(g->job->arena, "%s.size", name);
+            if (!onnx_input(g, known->size, ONNX_INT64, &one))
+                return NULL;
+        }
+        return known->size;
     }
     const OnnxAttr part[] = {ATTR_INT("start", known->axis), ATTR_INT("end", known->axis + 1)};
     return onnx_node(g, "Shape", 1, &known->of, 2, part);

@@ -13,7 +13,8 @@
 typedef struct OnnxDim {
     const char *of; /* an input that has the dimension; NULL: none */
     int axis;
-    const char *lengths; /* the input with the lengths; NULL: the dimension is not ragged */
+    const char *size;    /* an input that says it, where no other has the dimension; NULL: none */
+    const char *lengths; /* the input with the lengths; NULL: none yet, or it is not ragged */
 } OnnxDim;
 
 typedef struct OnnxGraph {
@@ -68,8 +69,8 @@ const char *onnx_unsqueeze(OnnxGraph *g, const char *x, int n, const int *axes);
 /* Constants: int64 [n], and a scalar; a scalar of bf16 is an error, and NULL. */
 const char *onnx_ints(OnnxGraph *g, int n, const int64_t *ints);
 const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value);
-/* A shape as int64 [rank], and a dimension as int64 [1]. NULL after an error: no input has the
- * dimension. */
+/* A shape as int64 [rank], and a dimension as int64 [1]: if no input has it, an input `NAME.size`
+ * is declared. NULL after an error. */
 const char *onnx_shape(OnnxGraph *g, const Type *type);
 const char *onnx_dim(OnnxGraph *g, Dim dim);
 /* What the formula of a dimension made of others makes of those: int64 [1] or [B], as of[i] is of

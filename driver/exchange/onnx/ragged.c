@@ -21,33 +21,25 @@ static void know(OnnxGraph *g, int symbol, const char *of, int axis)
     }
 }
 
+/* The lengths of the dimension are an input called `name`. */
+static bool declare_lengths_of(OnnxGraph *g, int symbol, const char *name)
+{
+    Dim batch = dim_symbol(g->module->symbols.data[symbol].batch);
+    const Type lengths = type_of(DT_I32, 1, &batch);
+    if (!onnx_input(g, name, ONNX_INT64, &lengths))
+        return false;
+    know(g, batch.symbol, name, 0);
+    g->dims[symbol].lengths = name;
+    return true;
+}
+
 static bool declare_lengths(OnnxGraph *g, const char *name, const Type *type)
 {
     for (int i = 0; i < type->rank; i++) {
         int symbol = type->dims[i].symbol;
         if (!symbol_is_ragged(g->module, symbol) || g->dims[symbol].lengths)
             continue;
-        Dim batch = dim_symbol(g->module->symbols.data[symbol].batch);
-        const Type lengths = type_of(DT_I32, 1, &batch);
-        g->dims[symbol].lengths = arena_printf(g->job->arena, "%s.lengths", name);
-        if (!onnx_input(g, g->dims[symbol].lengths, ONNX_INT64, &lengths))
-            return false;
-        know(g, batch.symbol, g->dims[symbol].lengths, 0);
-    }
-    return true;
-}
-
-/* Lengths that the function reads of a dimension that no input has: of a decoder without caches of
- * all positions. */
-static bool declare_read_lengths(OnnxGraph *g, const Function *function)
-{
-    FOR_OPS (op, &function->body) {
-        int symbol = op->kind == OP_lengths ? (int)op_int(op, ATTR_dim) : NO_SYMBOL;
-        if (symbol == NO_SYMBOL || symbol_is_made(g->module, symbol))
-            continue;
-        const Dim dims[] = {dim_symbol(g->module->symbols.data[symbol].batch), dim_symbol(symbol)};
-        const Type type = type_of(DT_I32, 2, dims);
-        if (!declare_lengths(g, g->module->symbols.data[symbol].name, &type))
+        if (!declare_lengths_of(g, symbol, arena_printf(g->job->arena, "%s.lengths", name)))
             return false;
     }
     return true;
@@ -66,7 +58,7 @@ bool ragged_declare(OnnxGraph *g, const Function *function)
         if (!onnx_input(g, name, onnx_type(type->dtype), type) || !declare_lengths(g, name, type))
             return false;
     }
-    return declare_read_lengths(g, function);
+    return true;
 }
 
 static const char *made_lengths(OnnxGraph *g, int symbol)
@@ -85,13 +77,12 @@ static const char *made_lengths(OnnxGraph *g, int symbol)
 
 const char *ragged_lengths(OnnxGraph *g, int symbol)
 {
-    const char *name = g->dims[symbol].lengths;
-    if (!name && symbol_is_made(g->module, symbol))
+    const char *known = g->dims[symbol].lengths, *name = g->module->symbols.data[symbol].name;
+    if (!known && symbol_is_made(g->module, symbol))
         return made_lengths(g, symbol);
-    if (!name)
-        job_error(g->job, "ONNX: no input tells the lengths of '%s'",
-                  g->module->symbols.data[symbol].name);
-    return name;
+    if (!known && !declare_lengths_of(g, symbol, arena_printf(g->job->arena, "%s.lengths", name)))
+        return NULL;
+    return g->dims[symbol].lengths;
 }
 
 /* bool, of the rank: whether a position along `at` is before the end of its row, of `batch`. */

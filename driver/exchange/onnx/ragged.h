@@ -15,7 +15,8 @@ bool ragged_declare(OnnxGraph *g, const Function *function);
  * function assigns to it. */
 bool ragged_is_state(const Op *param);
 
-/* int64 [batch]: the lengths of a ragged dimension. NULL after an error: no input has them. */
+/* int64 [batch]: the lengths of a ragged dimension. If no input has them, an input called after the
+ * dimension is declared: "S.lengths". NULL after an error. */
 const char *ragged_lengths(OnnxGraph *g, int symbol);
 /* The tensor with `neutral` (in a bool tensor: false) past the rows' lengths along those ragged
  * axes that are among `axes`, or whose batch axis is. */
