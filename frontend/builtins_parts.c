@@ -7,6 +7,7 @@
  * Outside a lookup gives zeros. C is the dimension of which the model says that it is as long as
  * the parts are together: `dim C = 1 + S`. */
 #include "frontend/elab.h"
+#include "ir/text.h"
 
 enum { MAX_PARTS = 1024 };
 
@@ -63,20 +64,6 @@ static bool same_form(const DimFormula *a, const DimFormula *b)
     return same;
 }
 
-/* As a model says it: "1 + 2 * S". */
-static const char *form_text(Elab *e, const DimFormula *form)
-{
-    const char *text = form->plus ? arena_printf(e->arena, "%lld", (long long)form->plus) : "";
-    for (int i = 0; i < form->n; i++) {
-        const DimTerm *term = &form->terms[i];
-        text = arena_printf(
-            e->arena, "%s%s%s%s", text, *text ? " + " : "",
-            term->times > 1 ? arena_printf(e->arena, "%lld * ", (long long)term->times) : "",
-            e->module->symbols.data[term->symbol].name);
-    }
-    return text;
-}
-
 /* The first dimension that is as long as the parts are together; false after a message. */
 static bool find_sum(Elab *e, const Node *call, int n, const Dim *parts, Dim *sum)
 {
@@ -91,7 +78,7 @@ static bool find_sum(Elab *e, const Node *call, int n, const Dim *parts, Dim *su
         if (form_of_dims(e->module, 1, sum, &form) && same_form(&form, &wanted))
             return true;
     }
-    const char *text = form_text(e, &wanted);
+    const char *text = ir_formula_text(e->module, &wanted, e->arena);
     elab_error(e, call,
                "`%s`: no dimension is as long as the parts together; `dim C = %s` makes one",
                expression_text(e->arena, call), text);

@@ -208,6 +208,25 @@ static void print_formula(const Module *module, const DimFormula *formula, Text 
     text_add(out, "%lld) / %lld", (long long)formula->plus, (long long)formula->divisor);
 }
 
+const char *ir_formula_text(const Module *module, const DimFormula *formula, Arena *arena)
+{
+    const char *text = formula->plus > 0 || !formula->n
+                           ? arena_printf(arena, "%lld", (long long)formula->plus)
+                           : "";
+    for (int i = 0; i < formula->n; i++) {
+        const DimTerm *term = &formula->terms[i];
+        text = arena_printf(arena, "%s%s%s%s", text, *text ? " + " : "",
+                            term->times > 1 ? arena_printf(arena, "%lld * ", (long long)term->times)
+                                            : "",
+                            module->symbols.data[term->symbol].name);
+    }
+    if (formula->n && formula->plus < 0)
+        text = arena_printf(arena, "%s - %lld", text, -(long long)formula->plus);
+    return formula->divisor > 1
+               ? arena_printf(arena, "(%s) / %lld", text, (long long)formula->divisor)
+               : text;
+}
+
 void ir_print_module(const Module *module, Text *out)
 {
     text_string(out, "module ");

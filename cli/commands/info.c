@@ -86,6 +86,20 @@ static int64_t numbers_of(const Type *type, int from)
     return count;
 }
 
+/* Dimensions of caches with positions before the text. */
+static void print_made_dims(Job *job, const Module *module, const Function *decode_step)
+{
+    for (int symbol = 0; symbol < (int)module->symbols.count; symbol++) {
+        bool found = false;
+        FOR_OPS (op, &decode_step->body)
+            found |= op->kind == OP_append && type_find_dim(&op_result(op)->type, symbol) >= 0;
+        if (found && symbol_is_made(module, symbol))
+            printf("  where   %s = %s: positions before the text, then its own\n",
+                   module->symbols.data[symbol].name,
+                   ir_formula_text(module, &module->symbols.data[symbol].formula, job->arena));
+    }
+}
+
 /* What decoding keeps: of each position of the text (caches), and what `encode` hands over. */
 static bool print_kept(const void *context, const Incremental *incremental)
 {
@@ -111,6 +125,7 @@ static bool print_kept(const void *context, const Incremental *incremental)
                    ir_type_text(module, &op_result(op)->type, job->arena));
         }
     }
+    print_made_dims(job, module, incremental->decode_step);
     printf("decoding caches %" PRId64 " number%s, %" PRId64 " bytes, a position\n", numbers,
            text_plural(numbers, "", "s"), bytes);
     return true;

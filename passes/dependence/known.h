@@ -55,7 +55,7 @@ typedef struct Band {
  *
  *   far          it is finite, but -1e9 or less up to what is added to it
  *   minus, plus  it may be -inf (or far), +inf, because the model's constants say so
- *   down, up     it may be -5e8 or less, 5e8 or more, because positions are below 2^23 only: what is
+ *   down, up     it may be -5e8 or less, 5e8 or more, as positions are below 2^23: what is
  *                far may not stay so beside it
  *
  * A bool is 0 or 1. In WHERE_SAME positions of both axes count as the query's. */

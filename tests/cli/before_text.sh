@@ -57,7 +57,25 @@ repeat 2 as layer {
   x = layer_norm(x + attention as self(x, all, reshape(sees, [B, 1, T, M])))
 }
 END
-for name in one prompt both memory; do
+# Keys and values that are made of a latent: it is kept, of what stands before the text, too.
+model latent 'B, S, T, M = S + T' "$source" <<END
+i = reshape(position(M), [M, 1])
+sees = reshape(position(M) <= i or position(M) < reshape(lengths(S), [B, 1, 1]), [B, 1, M, M])
+x = concat([e[src], e[tgt]], 1) + sinusoid(M, d_model)
+repeat 2 as layer {
+  c = rms_norm as latent(linear as down(x, 4))
+  q = heads_of(linear as query(x, 32), 4)
+  k = heads_of(linear as key(c, 32, bias = false), 4)
+  v = heads_of(linear as value(c, 32, bias = false), 4)
+  x = layer_norm(x + linear as output(join_heads(softmax(mask(q @ transpose(k) / 3, sees)) @ v), d_model))
+}
+x = slice(x, 1, S, T)
+END
+"$tfc" info latent.tfg >out || fail "$(cat out)"
+grep -q "cached  *layer.1.latent .*M'.*, 4\\], 4 numbers" out && grep -qx 'decoding caches 8 numbers, 32 bytes, a position' out ||
+    fail "latents before a text are not kept: $(cat out)"
+grep -q "where   M' = S + P: positions before the text, then its own" out || fail "$(cat out)"
+for name in one prompt both memory latent; do
     "$tfc" dump $name.tfg --function decode_step --stage graph >$name.step 2>err || fail "$name: $(cat err)"
     grep -q "cache.0.*M''*\"~\|cache.0.*C''*\"~" $name.step || fail "$name: no cache along the whole: $(cat $name.step)"
     [ -z "$short" ] || [ $name = one ] || continue
