@@ -112,13 +112,15 @@ bool pass_quantize(Function *function, PassContext *context)
         return false;
     }
     SideTable made = find_made_of_params(function);
-    FOR_OPS (op, &function->body)
-        if (op->kind == OP_dot && op->args[0]->type.dtype == DT_F32 && !side_number(&made, op) &&
-            (side_number(&made, op->args[0]->op) || side_number(&made, op->args[1]->op)))
-            quantize(function, context, &made, op);
-        else if (op->kind == OP_grouped_dot && op->args[0]->type.dtype == DT_F32)
+    FOR_OPS (op, &function->body) {
+        const bool has_weights =
+            op->kind == OP_grouped_dot ||
+            (op->kind == OP_dot && !side_number(&made, op) &&
+             (side_number(&made, op->args[0]->op) || side_number(&made, op->args[1]->op)));
+        if (has_weights && op->args[0]->type.dtype == DT_F32)
             quantize(function, context, &made, op);
         else if (op->kind == OP_gather)
             quantize_table(function, context, &made, op);
+    }
     return true;
 }

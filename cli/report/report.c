@@ -177,7 +177,7 @@ static double memory_of(const TrainReport *r, int valid)
 }
 
 static void add_values(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked,
-                       double *values, RunView *view)
+                       const double *values, RunView *view)
 {
     double *steps = ARENA_ARRAY(job->arena, double, log->count + 1),
            *minutes = ARENA_ARRAY(job->arena, double, log->count + 1);

@@ -228,7 +228,7 @@ static void tell_width(TableReader *r, int64_t line, int64_t n)
 }
 
 /* Columns of no records yet, with room for one from each line. */
-static Table *make_table(TableReader *r, int64_t *line)
+static Table *make_table(TableReader *r, const int64_t *line)
 {
     Table *table = ARENA_NEW(r->arena, Table);
     const int64_t room = r->lines->n + 1;

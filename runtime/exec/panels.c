@@ -41,32 +41,23 @@ int64_t panels_bytes(const TfcPanels *p)
     return rounded_up(p->n, TFC_PANEL_COLUMNS) * pitch_of(p);
 }
 
+typedef enum Move { WRITE_F32, WRITE_BF16, READ_F32, READ_BF16 } Move;
+
 /* Moves a value to its place in panels, or from there. */
-typedef void Move(void *panels, int64_t place, float *value);
-
-static void write_f32(void *panels, int64_t place, float *value)
+static inline __attribute__((always_inline)) void move_value(Move move, void *panels, int64_t place,
+                                                             float *value)
 {
-    ((float *)panels)[place] = *value;
-}
-
-static void write_bf16(void *panels, int64_t place, float *value)
-{
-    ((uint16_t *)panels)[place] = bf16_from_float(*value);
-}
-
-static void read_f32(void *panels, int64_t place, float *value)
-{
-    *value = ((const float *)panels)[place];
-}
-
-static void read_bf16(void *panels, int64_t place, float *value)
-{
-    *value = bf16_to_float(((const uint16_t *)panels)[place]);
+    switch (move) {
+    case WRITE_F32: ((float *)panels)[place] = *value; break;
+    case WRITE_BF16: ((uint16_t *)panels)[place] = bf16_from_float(*value); break;
+    case READ_F32: *value = ((const float *)panels)[place]; break;
+    case READ_BF16: *value = bf16_to_float(((const uint16_t *)panels)[place]); break;
+    }
 }
 
 /* Every element, in the order of the panels. */
 static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, const void *panels,
-                                                           const float *values, Move *move)
+                                                           const float *values, Move move)
 {
     const int64_t columns = p->layout.columns, kept = p->layout.kept;
     const int64_t k = rounded_up(p->k, p->layout.whole);
@@ -75,9 +66,9 @@ static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, c
         for (int64_t l = 0; l < p->k; l += kept)
             for (int64_t j = first; j < smaller_of(p->n, first + columns); j++)
                 for (int64_t i = 0; i < smaller_of(kept, p->k - l); i++)
-                    move((void *)(uintptr_t)panels,
-                         first * k + l * columns + (j - first) * kept + i,
-                         (float *)(uintptr_t)values + (l + i) * along_k + j * along_n);
+                    move_value(move, (void *)(uintptr_t)panels,
+                               first * k + l * columns + (j - first) * kept + i,
+                               (float *)(uintptr_t)values + (l + i) * along_k + j * along_n);
 }
 
 void panels_write(const TfcPanels *p, const float *values, void *out)
@@ -88,9 +79,9 @@ void panels_write(const TfcPanels *p, const float *values, void *out)
     if (f.integers)
         integers_pack_columns(&f, p->k, values, k_step, n_step, p->n, out, pitch_of(p));
     else if (p->product == TFC_PRODUCT_BF16)
-        move_all(p, out, values, write_bf16);
+        move_all(p, out, values, WRITE_BF16);
     else
-        move_all(p, out, values, write_f32);
+        move_all(p, out, values, WRITE_F32);
 }
 
 void panels_read(const TfcPanels *p, float *values)
@@ -100,7 +91,7 @@ void panels_read(const TfcPanels *p, float *values)
     if (f.integers)
         integers_unpack_columns(&f, p->k, p->data, pitch_of(p), values, k_step, n_step, p->n);
     else if (p->product == TFC_PRODUCT_BF16)
-        move_all(p, p->data, values, read_bf16);
+        move_all(p, p->data, values, READ_BF16);
     else
-        move_all(p, p->data, values, read_f32);
+        move_all(p, p->data, values, READ_F32);
 }

@@ -210,9 +210,9 @@ static const Cover *cover_of_region(const Attention *a)
         const Cover *read = NULL;
         if (op->kind == OP_reduce_max)
             read = cover_finite(&covers, op->args[0]);
-        else if (op->kind == OP_reduce_sum)
-            read = cover_not_zero(&covers, op->args[0]);
-        else if (op->kind == OP_dot && body_number(&a->e->body, op->args[0]) >= a->e->body.n_inputs)
+        else if (op->kind == OP_reduce_sum ||
+                 (op->kind == OP_dot &&
+                  body_number(&a->e->body, op->args[0]) >= a->e->body.n_inputs))
             read = cover_not_zero(&covers, op->args[0]);
         if (read)
             cover = cover ? cover_either(&covers, cover, read) : read;
