@@ -96,7 +96,7 @@ def make_gguf():
     merged = ["<unk>", "<s>", "</s>", "\u0120", "a", "b", "\u0120a", "ab", "!"]
     types = [2, 3, 3, 6] + [1] * 5
     ones = np.ones(64, np.float32)
-    for arch in ("llama", "qwen2", "qwen3", "gpt2"):
+    for arch in ("llama", "qwen2", "qwen3", "gpt2", "olmo2", "gemma", "gemma2", "gemma3", "phi3", "t5", "bert"):
         tensors = [("token_embd.weight", [9, 8], 0, np.ones(72, np.float32).tobytes()), ("blk.0.attn_q.weight", [8, 8], 0, ones.tobytes()),
                    ("blk.0.attn_k.weight", [4, 8], 0, ones[:32].tobytes()), ("blk.0.attn_norm.weight", [8], 0, ones[:8].tobytes()),
                    ("blk.0.ffn_up.weight", [8, 32], 8, bytes(34 * 8))]
@@ -104,7 +104,14 @@ def make_gguf():
         text = [("tokenizer.ggml.model", TEXT, "llama"), ("tokenizer.ggml.tokens", ARRAY, (TEXT, pieces)),
                 ("tokenizer.ggml.scores", ARRAY, (F32, [-float(i) for i in range(9)])),
                 ("tokenizer.ggml.token_type", ARRAY, (I32, types))]
-        if arch != "llama":
+        if arch == "t5":
+            text[0] = ("tokenizer.ggml.model", TEXT, "t5")
+        if arch == "bert":
+            own.append(("bert.pooling_type", U32, 1))
+            text = [("tokenizer.ggml.model", TEXT, "bert"), ("tokenizer.ggml.token_type_count", U32, 2),
+                    ("tokenizer.ggml.tokens", ARRAY, (TEXT, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581a", "b", "\u2581c", "d", "e"])),
+                    ("tokenizer.ggml.token_type", ARRAY, (I32, [3] * 4 + [1] * 5))]
+        if arch in ("qwen2", "qwen3", "gpt2", "olmo2"):
             text = [("tokenizer.ggml.model", TEXT, "gpt2"), ("tokenizer.ggml.pre", TEXT, "gpt-2" if arch == "gpt2" else "qwen2"),
                     ("tokenizer.ggml.tokens", ARRAY, (TEXT, merged)), ("tokenizer.ggml.merges", ARRAY, (TEXT, ["\u0120 a", "a b"])),
                     ("tokenizer.ggml.token_type", ARRAY, (I32, types))]
