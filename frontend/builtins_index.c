@@ -39,8 +39,15 @@ static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim
 static Value *positions_of(Elab *e, const Node *call, Val val)
 {
     int64_t whole;
-    if (val.kind == VAL_NUMBER && whole_number(&val, &whole) && whole == (int32_t)whole)
-        return build_const(&e->b, DT_I32, val.number);
+    if (val.kind == VAL_NUMBER && whole_number(&val, &whole) && whole == (int32_t)whole) {
+        if (whole >= 0)
+            return build_const(&e->b, DT_I32, val.number);
+        elab_error(e, call,
+                   "`%s`: positions count from 0, there is none at %s; `last(x, S)` gives the last "
+                   "row",
+                   call->name, val_text(e, &val));
+        return NULL;
+    }
     if (val.kind == VAL_TENSOR && val.tensor->type.dtype == DT_I32)
         return val.tensor;
     if (val.kind != VAL_ERROR)

@@ -1,6 +1,7 @@
 /* Evaluating expressions; statements are in statements.c. */
 #include "frontend/elab.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 bool whole_number(const Val *val, int64_t *out)
@@ -185,6 +186,13 @@ static bool is_table(const Type *type)
     return dtype_is_float(type->dtype) && dim_is_const(type->dims[0]);
 }
 
+/* A number as index that is no row: -1, too, is none. */
+static bool is_no_row(const Val *index, Dim rows)
+{
+    int64_t at;
+    return whole_number(index, &at) && (at < 0 || at >= rows.size);
+}
+
 static Val eval_index(Elab *e, const Node *node)
 {
     Val table = eval_node(e, node->a), index = eval_node(e, node->b);
@@ -209,6 +217,10 @@ static Val eval_index(Elab *e, const Node *node)
             "`[…]` looks up rows of a table, which has a constant number of them and holds "
             "floats, not of %s; a part of an axis is `slice(x, axis, start, size)`",
             val_text(e, &table));
+    Dim rows = table.tensor->type.dims[0];
+    if (is_no_row(&index, rows))
+        return elab_error(e, node->b, "%s is no row of the table: it has the rows 0 to %" PRId64,
+                          val_text(e, &index), rows.size - 1);
     Val result = val_tensor(e, node, build_gather(&e->b, table.tensor, x));
     if (result.kind == VAL_TENSOR)
         name_rows(e, result.tensor, table.tensor, x);

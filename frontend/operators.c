@@ -120,6 +120,20 @@ static Val elementwise(Elab *e, const Node *node, OpKind kind, Value *x, Value *
 
 /* ---- products ---- */
 
+/* Of a product that fails: if x has a row for each matrix of y, how this is written. */
+static void note_rows_of_matrices(Elab *e, const Node *node, const Type *x, const Type *y)
+{
+    if (x->rank < 2 || y->rank < x->rank + 1)
+        return;
+    for (int i = 0; i < x->rank - 1; i++)
+        if (!dim_equal(x->dims[i], y->dims[i]))
+            return;
+    elab_note(e, node->a->loc,
+              "`%s` has a row for each matrix: being x, it is `reshape(x, [shape(x, 0, -1), %s1, "
+              "x.-1])` in the product",
+              expression_text(e->arena, node->a), y->rank > x->rank + 1 ? "1, " : "");
+}
+
 static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
 {
     int rx = x->type.rank, ry = y->type.rank;
@@ -153,6 +167,7 @@ static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
             type_text(e, &y->type));
         note_origin(e, a, of_x);
         note_origin(e, b, of_y);
+        note_rows_of_matrices(e, node, &x->type, &y->type);
         return false;
     }
     return true;
