@@ -109,7 +109,7 @@ static bool depends_on(ColumnGroup *c, const Op *op, const Op *source)
     return is_above(c, source, op);
 }
 
-enum { MOST_REDUCTIONS = 4 };
+enum { MOST_REDUCTIONS = 5 }; /* as of a convolution of 4 taps and its bias */
 
 /* Whether two reductions read the same value, or one op away from it. What every
  * region makes for itself (a zero of two layers' ReLUs) is nothing shared. */
