@@ -372,8 +372,8 @@ static bool begin_export(GgufExport *x, const Model *model, const WeightsExport 
     x->architecture = gguf_architecture_of(x->config.model->type);
     if (x->architecture && !strcmp(x->architecture->name, "bert") && !x->config.model->vectors)
         return job_error(x->job,
-                         "%s finds hidden tokens; a GGUF is written of a model of bert that makes "
-                         "vectors of texts",
+                         "%s makes no vectors of texts; a GGUF is written of those models of bert "
+                         "alone that do",
                          x->run);
     return x->architecture ||
            job_error(x->job, "%s is a model of type %s; a GGUF is written of %s", x->run,

@@ -6,12 +6,14 @@
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_ctranslate2.h"
 #include "driver/exchange/import_gguf.h"
+#include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_marian.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/exchange/import_text.h"
 #include "driver/exchange/import_tokenizer.h"
 #include "driver/formats/formats.h"
 #include "driver/ports/patterns.h"
+#include "driver/run/column_words.h"
 #include "driver/run/folder.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/published.h"
@@ -371,6 +373,21 @@ static bool read_text_rule(Import *m, const ModelPorts *ports)
     return ok && set_rules(m, &m->tokens);
 }
 
+/* The columns of a model that has labels, with their list. */
+static bool read_labels(Import *m, const Session *session, const ModelPorts *ports,
+                        DataColumns *columns)
+{
+    Text text = {0};
+    bool ok = columns_of(m->job, session->model->module, ports, columns) &&
+              import_labels_print(m->job, m->config.source, m->config.json, &text);
+    for (int c = 0; ok && c < columns->n; c++)
+        if (columns->words[c])
+            ok = write_file(m, column_words_file(m->job->arena, &columns->specs[c]), text.data,
+                            text.length);
+    text_free(&text);
+    return ok && column_words_read(m->job, m->options->run, NULL, columns);
+}
+
 static bool make_run(Import *m)
 {
     Session session;
@@ -382,7 +399,10 @@ static bool make_run(Import *m)
         return false;
     }
     ModelPorts ports = ports_of(session.model->module);
-    bool is_read = read_text_rule(m, &ports);
+    const bool has_labels = import_labels_are(m->config.model);
+    DataColumns columns;
+    bool is_read =
+        read_text_rule(m, &ports) && (!has_labels || read_labels(m, &session, &ports, &columns));
     RunRecord record = {.version = TFC_VERSION,
                         .model = m->origin,
                         .kind = ports_kind(&ports, false),
@@ -392,7 +412,8 @@ static bool make_run(Import *m)
                         .quantised = m->quant,
                         .is_import = true};
     bool ok = is_read && try_weights(m, &session, &record.unused) && keep_published(m) &&
-              run_folder_write(m->job, m->options->run, &session, m->vocab, NULL, &record);
+              run_folder_write(m->job, m->options->run, &session, m->vocab,
+                               has_labels ? &columns : NULL, &record);
     session_close(&session);
     return ok;
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_keys.h"
+#include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_ranges.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/formats/formats.h"
@@ -206,6 +207,14 @@ bool import_config_check(Job *job, const ImportConfig *config)
     return ok;
 }
 
+/* The first of `architectures`; NULL: it is not said. */
+static const char *class_name(const JsonValue *json)
+{
+    const JsonValue *names = json_member(json, "architectures");
+    const bool is = names && names->kind == JV_LIST && names->n && names->items->kind == JV_STRING;
+    return is ? names->items->text : NULL;
+}
+
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
     const char *path = file_in(job->arena, folder, "config.json");
@@ -233,7 +242,8 @@ bool import_config_read_file(Job *job, const char *path, const char *folder,
     const char *type = json_member_text(config->json, "model_type");
     if (!type)
         return refuse(job, config, "it has no \"model_type\"");
-    config->model = import_model(job, type, &config->tensors, import_sentences_is(job, folder));
+    config->model = import_model(job, type, class_name(config->json), &config->tensors,
+                                 import_sentences_is(job, folder));
     if (!config->model)
         return false;
     bool ok = import_config_check(job, config);
@@ -290,6 +300,15 @@ static bool put_flag(Job *job, const ImportConfig *config, const ImportRow *row,
     return true;
 }
 
+static bool put_labels(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    TextList labels = {0};
+    if (!import_labels_read(job, config->source, config->json, &labels))
+        return false;
+    text_add(out, "const %s = %zu\n", row->to, labels.count);
+    return true;
+}
+
 static void put_front(const ImportConfig *config, const ImportRow *row, Text *out)
 {
     bool has = false;
@@ -323,6 +342,7 @@ static bool put_row(Job *job, const ImportConfig *config, const Vocabulary *voca
         text_add(out, "const %s = %" PRId64 "\n", row->to,
                  import_config_layers(job, config, row->key));
         return true;
+    case IMPORT_LABELS: return put_labels(job, config, row, out);
     case IMPORT_FRONT: put_front(config, row, out); return true;
     default: return true;
     }

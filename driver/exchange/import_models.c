@@ -4,36 +4,44 @@
 #include <string.h>
 
 #define ROWS(name) import_rows_##name
+#define CLASSES(type, name)                                                                       \
+    {type, {"text_classes.tfg"}, ROWS(name##_classes), NULL, false, "ForSequenceClassification"}, \
+        {type, {"text_tags.tfg"}, ROWS(name##_tags), NULL, false, "ForTokenClassification"}
 static const ImportModel models[] = {
     /* clang-format off */
-    {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   false},
-    {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   false},
-    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   false},
-    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   false},
-    {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   false},
-    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   false},
-    {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   false},
-    {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   false},
-    {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   false},
-    {"qwen2",       {"llama.tfg"},              ROWS(qwen2),              NULL,                   false},
-    {"qwen3",       {"llama.tfg"},              ROWS(qwen3),              NULL,                   false},
-    {"phi3",        {"llama.tfg"},              ROWS(phi3),               NULL,                   false},
-    {"olmo2",       {"llama.tfg"},              ROWS(olmo2),              NULL,                   false},
-    {"gemma",       {"llama.tfg"},              ROWS(gemma),              NULL,                   false},
-    {"gemma2",      {"llama.tfg"},              ROWS(gemma2),             NULL,                   false},
-    {"gemma3_text", {"llama.tfg"},              ROWS(gemma3),             NULL,                   false},
-    {"bert",        {"bert.tfg"},               ROWS(bert),               "cls.predictions.bias", false},
-    {"bert",        {"sentences.tfg"},          ROWS(bert_vectors),       NULL,                   true},
-    {"roberta",     {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         false},
-    {"roberta",     {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   true},
-    {"xlm-roberta", {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         false},
-    {"xlm-roberta", {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   true},
-    {"distilbert",  {"bert.tfg"},               ROWS(distilbert),         "vocab_projector.bias", false},
-    {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   true},
-    {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     false},
-    {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   true},
-    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         false},
-    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    true},
+    {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   false, NULL},
+    {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   false, NULL},
+    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   false, NULL},
+    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   false, NULL},
+    {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   false, NULL},
+    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   false, NULL},
+    {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   false, NULL},
+    {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   false, NULL},
+    {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   false, NULL},
+    {"qwen2",       {"llama.tfg"},              ROWS(qwen2),              NULL,                   false, NULL},
+    {"qwen3",       {"llama.tfg"},              ROWS(qwen3),              NULL,                   false, NULL},
+    {"phi3",        {"llama.tfg"},              ROWS(phi3),               NULL,                   false, NULL},
+    {"olmo2",       {"llama.tfg"},              ROWS(olmo2),              NULL,                   false, NULL},
+    {"gemma",       {"llama.tfg"},              ROWS(gemma),              NULL,                   false, NULL},
+    {"gemma2",      {"llama.tfg"},              ROWS(gemma2),             NULL,                   false, NULL},
+    {"gemma3_text", {"llama.tfg"},              ROWS(gemma3),             NULL,                   false, NULL},
+    CLASSES("bert", bert),
+    {"bert",        {"bert.tfg"},               ROWS(bert),               "cls.predictions.bias", false, NULL},
+    {"bert",        {"sentences.tfg"},          ROWS(bert_vectors),       NULL,                   true, NULL},
+    CLASSES("roberta", roberta),
+    {"roberta",     {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         false, NULL},
+    {"roberta",     {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   true, NULL},
+    CLASSES("xlm-roberta", roberta),
+    {"xlm-roberta", {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         false, NULL},
+    {"xlm-roberta", {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   true, NULL},
+    CLASSES("distilbert", distilbert),
+    {"distilbert",  {"bert.tfg"},               ROWS(distilbert),         "vocab_projector.bias", false, NULL},
+    {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   true, NULL},
+    CLASSES("albert", albert),
+    {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     false, NULL},
+    {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   true, NULL},
+    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         false, NULL},
+    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    true, NULL},
     /* clang-format on */
 };
 enum { N_MODELS = sizeof models / sizeof models[0] };
@@ -65,11 +73,19 @@ static void put_known(bool vectors, Text *known)
     }
 }
 
-const ImportModel *import_model(Job *job, const char *type, const TextList *tensors, bool vectors)
+/* Whether weights of this class and these names are the model's. */
+static bool is_of(const ImportModel *model, const char *class_name, const TextList *tensors)
+{
+    return (!model->ending || text_ends(class_name, model->ending)) && has_head(model, tensors);
+}
+
+const ImportModel *import_model(Job *job, const char *type, const char *class_name,
+                                const TextList *tensors, bool vectors)
 {
     for (int i = 0; i < N_MODELS; i++)
         if (!strcmp(models[i].type, type) &&
-            (vectors ? models[i].vectors : has_head(&models[i], tensors)))
+            (vectors ? models[i].vectors
+                     : is_of(&models[i], class_name ? class_name : "", tensors)))
             return &models[i];
     Text known = {0};
     put_known(vectors, &known);

@@ -21,6 +21,8 @@ typedef enum ImportKind {
     IMPORT_LAYERS, /* a const takes each how many-th layer sees all tokens, by a list with
                         * "full_attention" or "sliding_attention" for each (1: all do, 0: none);
                         * with a `value` they are counted from the first layer, which is one */
+    IMPORT_LABELS, /* a const takes how many labels there are, and the run their list
+                    * (import_labels.h) */
     IMPORT_IGNORE  /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
 } ImportKind;
 typedef struct ImportRow {
@@ -50,18 +52,22 @@ static inline bool import_row_has_key(const ImportRow *row)
  *   files     names in models/: the model's file, then the files that it uses
  *   rows      up to a row whose key is NULL
  *   head      a tensor that only weights of this head have; NULL: any weights
- *   vectors   it makes vectors of texts (import_sentences.h) */
+ *   vectors   it makes vectors of texts (import_sentences.h)
+ *   ending    how the name of its class ends (`architectures`), where others of the type have the
+ *             same tensors; NULL: whatever the class */
 typedef struct ImportModel {
     const char *type;
     const char *files[3];
     const ImportRow *rows;
     const char *head;
     bool vectors;
+    const char *ending;
 } ImportModel;
 const ImportModel *import_model_at(int i); /* of all, from 0 on; NULL: there are no more */
-/* The first model of a model_type whose head is among the names of the weights' tensors, or which
- * needs none; `vectors`: the first that makes vectors. NULL after an error, which lists the known
- * types. */
-const ImportModel *import_model(Job *job, const char *type, const TextList *tensors, bool vectors);
+/* The first model of a model_type, and of the class (NULL: it is not said), whose head is among the
+ * names of the weights' tensors, or which needs none; `vectors`: the first that makes vectors. NULL
+ * after an error, which lists the known types. */
+const ImportModel *import_model(Job *job, const char *type, const char *class_name,
+                                const TextList *tensors, bool vectors);
 
 #endif

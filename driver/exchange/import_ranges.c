@@ -21,7 +21,7 @@ static const ImportRange ranges[] = {
     {RANGE_WHOLE, 1, 1 << 30, "a whole number from 1 to 1073741824",
      " context rope_context longest window "},
     {RANGE_WHOLE, 0, 1 << 16, "a whole number from 0 to 65536", " segments first_position "},
-    {RANGE_REAL, 0, 0.999, "a number from 0 to 0.999", " p_drop p_attention p_inner "},
+    {RANGE_REAL, 0, 0.999, "a number from 0 to 0.999", " p_drop p_attention p_inner p_head "},
     {RANGE_REAL, 1e-20, 1, "a number from 1e-20 to 1", " norm_eps rotary_part "},
     {RANGE_REAL, 1e-6, 1e15, "a number from 1e-6 to 1e15",
      " rotary_base window_base position_base rope_factor rope_low rope_high rope_fast rope_slow "

@@ -80,6 +80,24 @@ const ImportRow import_rows_distilbert[] = {DISTILBERT, PIECE("[MASK]", "mask_id
 const ImportRow import_rows_distilbert_vectors[] = {DISTILBERT, IGNORE("vocab_**"), END};
 const ImportRow import_rows_albert[] = {ALBERT, PIECE("[MASK]", "mask_id"), END};
 const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**"), END};
+/* With heads for classes of texts, or of words. */
+#define PROBLEM                                                              \
+    MUST("problem_type", "[null, \"single_label_classification\"]", "null"), \
+        KEY("num_labels", "null")
+#define BERT_HEAD(count) \
+    LABELS(count), PROBLEM, CONST("classifier_dropout", "p_head", "=hidden_dropout_prob")
+#define DISTILBERT_HEAD(count) LABELS(count), PROBLEM, CONST("seq_classif_dropout", "p_head", "0.2")
+#define ALBERT_HEAD(count) LABELS(count), PROBLEM, CONST("classifier_dropout_prob", "p_head", "0.1")
+const ImportRow import_rows_bert_classes[] = {BERT, BERT_HEAD("classes"), END};
+const ImportRow import_rows_bert_tags[] = {BERT, BERT_HEAD("tags"), END};
+const ImportRow import_rows_roberta_classes[] = {ROBERTA, FIXED("head", "\"roberta\""),
+                                                 BERT_HEAD("classes"), END};
+const ImportRow import_rows_roberta_tags[] = {ROBERTA, BERT_HEAD("tags"), END};
+const ImportRow import_rows_distilbert_classes[] = {DISTILBERT, DISTILBERT_HEAD("classes"), END};
+const ImportRow import_rows_distilbert_tags[] = {DISTILBERT, LABELS("tags"), PROBLEM, END};
+const ImportRow import_rows_albert_classes[] = {ALBERT, ALBERT_HEAD("classes"), END};
+const ImportRow import_rows_albert_tags[] = {ALBERT, ALBERT_HEAD("tags"), END};
+
 const ImportRow import_rows_modernbert[] = {
     MODERNBERT,
     MUST("tie_word_embeddings", "true", "true"),

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const char *list_name(Arena *arena, const ColumnSpec *spec)
+const char *column_words_file(Arena *arena, const ColumnSpec *spec)
 {
     return arena_printf(arena, "labels-%s.txt", spec->input);
 }
@@ -130,7 +130,7 @@ bool column_words_read(Job *job, const char *folder, const RunRecord *record,
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
         if (columns->words[c])
-            spec->labels = read_recorded(job, folder, record, list_name(job->arena, spec));
+            spec->labels = read_recorded(job, folder, record, column_words_file(job->arena, spec));
         if (columns->own[c])
             spec->vocab = own_vocabulary_read(job, folder, record, spec);
         if ((columns->words[c] && !spec->labels) || (columns->own[c] && !spec->vocab))
@@ -146,7 +146,7 @@ bool column_words_keep(Job *job, const char *folder, const DataColumns *columns)
         if (spec->vocab && file_exists(own_vocabulary_path(job, folder, spec)) &&
             !(spec->vocab = own_vocabulary_read(job, folder, NULL, spec)))
             return false;
-        const char *path = file_in(job->arena, folder, list_name(job->arena, spec));
+        const char *path = file_in(job->arena, folder, column_words_file(job->arena, spec));
         const Labels *was = spec->labels && file_exists(path) ? read_list(job, path, 0) : NULL;
         if (!spec->labels || !file_exists(path))
             continue;
@@ -175,7 +175,7 @@ bool column_words_write(Job *job, const char *folder, const DataColumns *columns
         if (!ok || !spec->labels)
             continue;
         labels_print(spec->labels, &text);
-        const char *name = list_name(job->arena, spec);
+        const char *name = column_words_file(job->arena, spec);
         if (record)
             run_record_add_file(job, record, name, text.data, text.length);
         ok = file_write_own(&job->diags, file_in(job->arena, folder, name), text.data, text.length);

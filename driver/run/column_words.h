@@ -16,6 +16,8 @@ bool column_words_make(Job *job, const ModelPorts *ports, const DataColumns *col
                        Lines *const *cells, int64_t line_limit, const char *normalize);
 bool column_words_read(Job *job, const char *folder, const RunRecord *record,
                        const DataColumns *columns);
+/* The name of a column's list. */
+const char *column_words_file(Arena *arena, const ColumnSpec *spec);
 /* Whether the labels of column c are those of the data; if so, whether all cells can be lines of a
  * list: false after an error. */
 bool column_words_are_counted(const DataColumns *columns, int c);

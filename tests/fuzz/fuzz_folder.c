@@ -173,7 +173,7 @@ static ImportConfig fixed_config(Job *job)
     const char *problem;
     return (ImportConfig){.source = diag_source(job->arena, "config.json", text, sizeof text - 1),
                           .json = json_read(job->arena, text, sizeof text - 1, &problem),
-                          .model = import_model(job, "llama", &(TextList){0}, false)};
+                          .model = import_model(job, "llama", NULL, &(TextList){0}, false)};
 }
 
 static void check_stops(const Vocabulary *vocab, const JsonValue *ids)

@@ -14,11 +14,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const models[] = {
-    "marian", "bart",       "t5",     "flan",    "gpt2",  "llama",  "llama31", "qwen2",
-    "bert",   "roberta",    "albert", "bge",     "qwen3", "yarn",   "gemma2",  "distilbert",
-    "minilm", "phi3",       "olmo2",  "mistral", "gemma", "gemma3", "mbart",   "m2m",
-    "mt5",    "modernbert", "modern", "byt5",    "nllb",  "smollm"};
+static const char *const models[] = {"bert_classes",
+                                     "roberta_classes",
+                                     "distilbert_classes",
+                                     "albert_classes",
+                                     "bert_tags",
+                                     "marian",
+                                     "bart",
+                                     "t5",
+                                     "flan",
+                                     "gpt2",
+                                     "llama",
+                                     "llama31",
+                                     "qwen2",
+                                     "bert",
+                                     "roberta",
+                                     "albert",
+                                     "bge",
+                                     "qwen3",
+                                     "yarn",
+                                     "gemma2",
+                                     "distilbert",
+                                     "minilm",
+                                     "phi3",
+                                     "olmo2",
+                                     "mistral",
+                                     "gemma",
+                                     "gemma3",
+                                     "mbart",
+                                     "m2m",
+                                     "mt5",
+                                     "modernbert",
+                                     "modern",
+                                     "byt5",
+                                     "nllb",
+                                     "smollm"};
 
 /* What a batch is in the file: "1.src". */
 static const char *batch_part(const PublishedCase *c, int64_t i, int batch)
@@ -58,6 +88,15 @@ static void check_import(Harness *h, const PublishedCase *c)
     harness_check(h,
                   strcmp(c->name, "bert") || (model && strstr(model->text, "const mask_id = 7\n")),
                   "%s: the mask's id is another", c->name);
+    const char *labels = case_labels(c);
+    if (labels) {
+        const Source *list =
+            file_read(&h->diags, h->arena,
+                      arena_printf(h->arena, "%s/labels-%s.txt", c->run, labels), 1 << 20);
+        const char *wanted =
+            *labels == 't' ? "O\nB-PER\nI-PER\nB-LOC\nI-LOC\n" : "bad\ngood\nneither\n";
+        harness_check(h, list && !strcmp(list->text, wanted), "%s: other labels", c->name);
+    }
 }
 
 static void check_logits(Harness *h, const PublishedCase *c)

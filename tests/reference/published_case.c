@@ -10,9 +10,14 @@ bool case_is_weight(const StTensor *tensor)
            strcmp(tensor->name, "vector") && strcmp(tensor->name, "losses");
 }
 
+const char *case_labels(const PublishedCase *c)
+{
+    return st_find(c->theirs, "0.label") ? "label" : st_find(c->theirs, "0.tag") ? "tag" : NULL;
+}
+
 bool case_is_encoder(const PublishedCase *c)
 {
-    return st_find(c->theirs, "0.labels") || st_find(c->theirs, "vector");
+    return st_find(c->theirs, "0.labels") || case_labels(c) || st_find(c->theirs, "vector");
 }
 
 /* The token that the template puts before a text, or NULL: <s> for the kin of LLaMA, the language

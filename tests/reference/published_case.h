@@ -14,7 +14,9 @@ typedef struct PublishedCase {
 
 /* None of a batch and no result. */
 bool case_is_weight(const StTensor *tensor);
-/* A family that finds hidden tokens or makes vectors, and generates nothing. */
+/* The input of a classifier that has its labels; NULL: it is none. */
+const char *case_labels(const PublishedCase *c);
+/* A family that classifies, finds hidden tokens or makes vectors, and generates nothing. */
 bool case_is_encoder(const PublishedCase *c);
 /* config.json, tokenizer.json and the weights, as a folder: its path. LLaMA's has fewer tokens
  * than rows. */

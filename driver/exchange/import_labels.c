@@ -1,0 +1,87 @@
+/* Labels from id2label, in the order of their ids. */
+#include "driver/exchange/import_labels.h"
+
+#include <string.h>
+
+static const char key[] = "id2label";
+
+static bool refuse(Job *job, const Source *config, const char *text)
+{
+    diag_error(&job->diags, (Loc){.source = config}, "\"%s\": %s", key, text);
+    return false;
+}
+
+bool import_labels_are(const ImportModel *model)
+{
+    for (const ImportRow *row = model->rows; row->key; row++)
+        if (row->kind == IMPORT_LABELS)
+            return true;
+    return false;
+}
+
+/* A label is a line of a file, and of words also what stands between blanks. */
+static bool can_stand(const char *label)
+{
+    for (const char *c = label; *c; c++)
+        if ((unsigned char)*c < ' ')
+            return false;
+    return *label != 0;
+}
+
+/* Members "0", "1", … in any order. */
+static bool read_named(Job *job, const Source *config, const JsonValue *json, TextList *labels)
+{
+    const char **at = ARENA_ARRAY(job->arena, const char *, json->n + 1);
+    for (size_t i = 0; i < json->n; i++) {
+        size_t id = 0;
+        const char *c = json->keys[i];
+        while (*c >= '0' && *c <= '9' && id < json->n)
+            id = id * 10 + (size_t)(*c++ - '0');
+        if (*c || c == json->keys[i] || id >= json->n || at[id])
+            return refuse(
+                job, config,
+                arena_printf(job->arena, "expected the ids 0 to %zu, each once", json->n - 1));
+        if (json->items[i].kind != JV_STRING || !can_stand(json->items[i].text))
+            return refuse(job, config,
+                          arena_printf(job->arena,
+                                       "the label of %zu is no text, is empty, or has a line break "
+                                       "or a tab in it",
+                                       id));
+        at[id] = json->items[i].text;
+    }
+    for (size_t i = 0; i < json->n; i++)
+        vec_push(job->arena, *labels, at[i]);
+    return true;
+}
+
+bool import_labels_read(Job *job, const Source *config, const JsonValue *all, TextList *labels)
+{
+    enum { UNSAID = 2, MOST = 1 << 20 };
+    const JsonValue *json = json_member(all, key);
+    if (json && json->kind == JV_OBJECT && json->n == 1)
+        return refuse(job, config,
+                      "it has one label, so the model gives a number (regression, "
+                      "reranking): that is not read, but classes are");
+    if (json && json->kind == JV_OBJECT && json->n)
+        return read_named(job, config, json, labels);
+    if (json && json->kind != JV_NULL)
+        return refuse(job, config, "expected an object with a label for each id");
+    const JsonValue *count = json_member(all, "num_labels");
+    const int64_t n = count && count->kind == JV_INTEGER ? count->integer : UNSAID;
+    if (n < 2 || n > MOST)
+        return refuse(job, config,
+                      "it is absent, and \"num_labels\" is no number of labels from 2");
+    for (int64_t i = 0; i < n; i++)
+        vec_push(job->arena, *labels, arena_printf(job->arena, "LABEL_%lld", (long long)i));
+    return true;
+}
+
+bool import_labels_print(Job *job, const Source *config, const JsonValue *all, Text *out)
+{
+    TextList labels = {0};
+    if (!import_labels_read(job, config, all, &labels))
+        return false;
+    for (size_t i = 0; i < labels.count; i++)
+        text_add(out, "%s\n", labels.data[i]);
+    return true;
+}
