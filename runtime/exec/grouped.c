@@ -51,13 +51,17 @@ static void sort_rows(const BoundGemm *bound, const int32_t *index)
 
 /* ---- tasks ---- */
 
-/* Of groups that are all as large. */
+/* The blocks of one product with the rows, or with the matrices, of all groups: there are several
+ * groups for the threads to share, and the larger a block is, the less is packed anew for each. */
 static GemmShape block_of_groups(const BoundGemm *bound)
 {
-    const int64_t groups = bound->grouping->n_groups,
-                  size = (index_size(bound) + groups - 1) / groups;
-    return gemm_block(groups_rows(bound) ? (GemmShape){size, bound->n, bound->k}
-                                         : (GemmShape){bound->m, bound->n, size});
+    const int64_t groups = bound->grouping->n_groups;
+    if (groups_rows(bound))
+        return gemm_block((GemmShape){bound->m, bound->n, bound->k});
+    GemmShape block = gemm_block(
+        (GemmShape){groups * bound->m, bound->n, (index_size(bound) + groups - 1) / groups});
+    block.m = block.m < bound->m ? block.m : bound->m;
+    return block;
 }
 
 static int64_t blocks_along(int64_t side, int64_t block) { return (side + block - 1) / block; }
