@@ -154,6 +154,7 @@ static const TfcProgram *plan_with(Plan *plan)
     add_made_dims(plan);
     vec_push(plan->arena, plan->sizes, size_const(0)); /* TFC_SIZE_ZERO */
     plan_uses(plan);
+    plan_sorted(plan);
     if (!lower_function(plan))
         return NULL;
     prepare_constants(plan);
@@ -171,6 +172,7 @@ static Plan new_plan(const Function *function, KernelSet *set, Arena *arena, Dia
                   .arena = arena,
                   .placements = side_new(arena),
                   .reads = side_new(arena),
+                  .sorted = side_new(arena),
                   .diags = diags,
                   .position = -1,
                   .chunk = NO_CHUNK,

@@ -1,9 +1,7 @@
 /* grouped_dot and grouped_outer as gemm steps whose rows, or terms, an index groups (TfcGroups). */
 #include "codegen/plan/plan.h"
 
-/* How many elements of the index in a row go with one row of the operand: the product of the last
- * constant dimensions for which the operand has 1. */
-static int64_t repeats_of(const Type *x, const Type *index)
+int64_t repeats_of(const Type *x, const Type *index)
 {
     int64_t n = 1;
     for (int i = index->rank - 1; i >= 0 && dim_is_one(x->dims[i]); i--)
@@ -41,7 +39,10 @@ static TfcGemmStep grouped_step(Plan *plan, const Op *op, const View views[4])
                                   .n_groups = (int32_t)(rows ? b : c)->type.dims[0].size,
                                   .repeats_a = (int32_t)repeats_of(&a->type, &index->type),
                                   .repeats_b =
-                                      rows ? 1 : (int32_t)repeats_of(&b->type, &index->type)};
+                                      rows ? 1 : (int32_t)repeats_of(&b->type, &index->type),
+                                  .sorted_a = rows_are_sorted(plan, a),
+                                  .sorted_b = rows_are_sorted(plan, b),
+                                  .sorted_c = rows_are_sorted(plan, c)};
     vec_push(plan->arena, plan->groupings, grouping);
     TfcGemmStep step = {.type = (TfcType)a->type.dtype,
                         .product = product_of(op),

@@ -9,6 +9,7 @@
  *   prepare.c   steps that depend on params alone (panels.c: those that pack)
  *   dot.c       products (labels.c: their dimensions as loops and matrix sides)
  *   grouped.c   products whose rows or terms an index groups
+ *   sorted.c    values that are stored in the order of groups
  *   lower.c     the walk over the function
  *   compile.c   plan_program: the walk, lifetimes, tables
  *   print.c     the plan as text; draw.c: for Graphviz
@@ -72,6 +73,7 @@ typedef struct Plan {
     Arena *arena;
     SideTable placements; /* value → its Placement */
     SideTable reads;      /* used by op_result_reads alone */
+    SideTable sorted;     /* used by sorted.c alone */
     Diagnostics *diags;
     int *program_dim; /* module symbol → program dimension, or -1 */
     VEC(TfcProgramDim) dims;
@@ -181,6 +183,13 @@ TfcProductType product_of(const Op *op);
 
 /* ---- grouped.c ---- */
 bool lower_grouped(Plan *plan, Op *op); /* false after errors */
+/* How many elements of the index in a row go with one row of the operand: the product of the last
+ * constant dimensions for which the operand has 1. */
+int64_t repeats_of(const Type *x, const Type *index);
+
+/* ---- sorted.c ---- */
+void plan_sorted(Plan *plan); /* finds the values whose rows are stored in the order of groups */
+bool rows_are_sorted(const Plan *plan, const Value *value);
 
 /* ---- panels.c ---- */
 /* Adds steps that pack matrices, behind all others, of buffers that are `constant`. */

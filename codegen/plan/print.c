@@ -101,6 +101,9 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
         text_add(out, ", %s in %d groups by #%d",
                  grouping->kind == TFC_GROUPS_ROWS ? "rows" : "terms", grouping->n_groups,
                  grouping->index);
+    if (grouping && (grouping->sorted_a || grouping->sorted_b || grouping->sorted_c))
+        text_add(out, ", sorted%s%s%s", grouping->sorted_a ? " a" : "",
+                 grouping->sorted_b ? " b" : "", grouping->sorted_c ? " c" : "");
     for (int l = 0; l < gemm->n_loops; l++) {
         text_add(out, l ? " × " : ", for ");
         print_size(program, gemm->loops[l], out);

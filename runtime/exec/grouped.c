@@ -149,12 +149,26 @@ static void settle_list(TfcRowList *list, int64_t n, int64_t *at, int64_t *strid
     list->rows = NULL;
 }
 
+/* The same for rows that may lie in the order of groups: there the list begins at row `first`. */
+static void settle_rows(TfcRowList *list, bool sorted, int64_t first, int64_t n, int64_t *at,
+                        int64_t *stride)
+{
+    if (!sorted) {
+        settle_list(list, n, at, stride);
+        return;
+    }
+    *at += first * *stride;
+    list->rows = NULL;
+}
+
 /* c[rows] = a[rows] b of the group */
 static TfcProduct product_of_rows(const GroupedRun *run, const GemmTask *task)
 {
     const BoundGemm *bound = run->bound;
     const TfcGemmStep *step = bound->step;
-    const int32_t *rows = sorted_rows(bound) + begins_of(bound)[task->first] + task->m_begin;
+    const TfcGrouping *grouping = bound->grouping;
+    const int64_t first = begins_of(bound)[task->first] + task->m_begin;
+    const int32_t *rows = sorted_rows(bound) + first;
     const TfcForm *form = bound->products->native[step->product];
     int64_t a = 0, c = task->n_begin;
     TfcProduct p = {.m = task->m_end - task->m_begin,
@@ -166,10 +180,10 @@ static TfcProduct product_of_rows(const GroupedRun *run, const GemmTask *task)
                     .b_column = bound->b.column_stride,
                     .c_row = bound->c.row_stride,
                     .store = step->result == TFC_BF16 ? TFC_STORE_ROUNDED : TFC_STORE_OVERWRITE,
-                    .a_rows = {rows, bound->grouping->repeats_a},
+                    .a_rows = {rows, grouping->repeats_a},
                     .c_rows = {rows, 1}};
-    settle_list(&p.a_rows, p.m, &a, &p.a_row);
-    settle_list(&p.c_rows, p.m, &c, &p.c_row);
+    settle_rows(&p.a_rows, grouping->sorted_a, first, p.m, &a, &p.a_row);
+    settle_rows(&p.c_rows, grouping->sorted_c, first, p.m, &c, &p.c_row);
     p.a = element_at(run, &bound->a, step->type, a);
     p.c = element_at(run, &bound->c, step->result, c);
     p.b = element_at(run, &bound->b, step->type,
@@ -187,7 +201,9 @@ static TfcProduct product_of_terms(const GroupedRun *run, const GemmTask *task)
 {
     const BoundGemm *bound = run->bound;
     const TfcGemmStep *step = bound->step;
-    const int32_t *terms = sorted_rows(bound) + begins_of(bound)[task->first];
+    const TfcGrouping *grouping = bound->grouping;
+    const int64_t first = begins_of(bound)[task->first];
+    const int32_t *terms = sorted_rows(bound) + first;
     int64_t a = task->m_begin, b = task->n_begin;
     TfcProduct p = {.m = task->m_end - task->m_begin,
                     .n = task->n_end - task->n_begin,
@@ -198,10 +214,10 @@ static TfcProduct product_of_terms(const GroupedRun *run, const GemmTask *task)
                     .b_column = 1,
                     .c_row = bound->c.row_stride,
                     .store = TFC_STORE_OVERWRITE,
-                    .a_terms = {terms, bound->grouping->repeats_a},
-                    .b_terms = {terms, bound->grouping->repeats_b}};
-    settle_list(&p.a_terms, p.k, &a, &p.a_column);
-    settle_list(&p.b_terms, p.k, &b, &p.b_row);
+                    .a_terms = {terms, grouping->repeats_a},
+                    .b_terms = {terms, grouping->repeats_b}};
+    settle_rows(&p.a_terms, grouping->sorted_a, first, p.k, &a, &p.a_column);
+    settle_rows(&p.b_terms, grouping->sorted_b, first, p.k, &b, &p.b_row);
     p.a = element_at(run, &bound->a, step->type, a);
     p.b = element_at(run, &bound->b, step->type, b);
     p.c = element_at(run, &bound->c, step->result,
@@ -225,9 +241,11 @@ static void clear_rows(const GroupedRun *run)
     const BoundGemm *bound = run->bound;
     const TfcType type = bound->step->result;
     const int32_t *begins = begins_of(bound), groups = bound->grouping->n_groups;
-    for (int32_t i = begins[groups]; i < begins[groups + 1]; i++)
-        memset(element_at(run, &bound->c, type, sorted_rows(bound)[i] * bound->c.row_stride), 0,
+    for (int32_t i = begins[groups]; i < begins[groups + 1]; i++) {
+        const int64_t row = bound->grouping->sorted_c ? i : sorted_rows(bound)[i];
+        memset(element_at(run, &bound->c, type, row * bound->c.row_stride), 0,
                (size_t)(bound->n * type_bytes(type)));
+    }
 }
 
 void grouped_run(const BoundGemm *bound, void *const *buffers, Team *team)

@@ -57,6 +57,50 @@ static void test_grouped(void **state)
 #undef INDEX
 }
 
+#define ROWS "%0 = input {name = \"x\"} : f64[B, S~, 1, 7]\n%1 = param {name = \"w\"} : f64[5, 7, 9]\n" \
+             "%2 = input {name = \"index\"} : i32[B, S~, 2]\n" \
+             "%3 = grouped_dot %0, %1, %2 {axis = 1} : f64[B, S~, 2, 9]\n"
+
+static void check_sorted(const char *body, int written, int read)
+{
+    Case c;
+    check(body, -1, -1);
+    open_case(&c, body);
+    for (int i = 0; i < c.program->n_groupings; i++) {
+        const TfcGrouping *grouping = &c.program->groupings[i];
+        written -= grouping->sorted_c;
+        read -= grouping->sorted_a + grouping->sorted_b;
+    }
+    assert_int_equal(written, 0);
+    assert_int_equal(read, 0);
+    close_case(&c);
+}
+
+/* Rows lie in the order of groups between products by one index, through kernels and views; not
+ * where something else sees them, or where the order is another one. */
+static void test_sorted(void **state)
+{
+    (void)state;
+    check_sorted(ROWS "%4 = row(%3) : f64[B, S~, 2, 9] {\n%5 = sigmoid %3 : f64[B, S~, 2, 9]\n"
+                 "%6 = mul %5, %3 : f64[B, S~, 2, 9]\nyield %6\n}\n"
+                 "%7 = reshape %4 {shape = [B, S~, 2, 1, 9]} : f64[B, S~, 2, 1, 9]\n"
+                 "%8 = transpose %7 {perm = [0, 1, 3, 2, 4]} : f64[B, S~, 1, 2, 9]\n"
+                 "%9 = reshape %2 {shape = [B, S~, 1, 2]} : i32[B, S~, 1, 2]\n"
+                 "%10 = grouped_dot %8, %1, %9 {axis = 2} : f64[B, S~, 1, 2, 7]\n"
+                 "%11 = grouped_outer %0, %4, %2 {size = 5} : f64[5, 7, 9]\n"
+                 "%12 = grouped_outer %4, %0, %2 {size = 5} : f64[5, 9, 7]\n"
+                 OUT("10") OUT("11") OUT("12"), 1, 3);
+    check_sorted(ROWS "%4 = neg %3 : f64[B, S~, 2, 9]\n" /* other rows are in no group */
+                 "%5 = grouped_dot %4, %1, %2 {axis = 2} : f64[B, S~, 2, 7]\n"
+                 "%6 = grouped_outer %0, %4, %2 {size = 4} : f64[4, 7, 9]\n" OUT("5") OUT("6"), 0, 0);
+    check_sorted(ROWS "%4 = neg %3 : f64[B, S~, 2, 9]\n"
+                 "%5 = grouped_dot %4, %1, %2 {axis = 2} : f64[B, S~, 2, 7]\n" OUT("5") OUT("4"), 0, 0);
+    check_sorted(ROWS "%4 = input {name = \"y\"} : f64[B, S~, 2, 9]\n" /* of rows in another order */
+                 "%5 = mul %3, %4 : f64[B, S~, 2, 9]\n"
+                 "%6 = grouped_dot %5, %1, %2 {axis = 2} : f64[B, S~, 2, 7]\n" OUT("6"), 0, 0);
+}
+#undef ROWS
+
 /* More rows than a loop takes at once. */
 static const SymbolValue long_shapes[][SYMBOLS] = {
     {{16, 0, {0}}, {240, 16, {240, 1, 0, 160, 130, 240, 70, 8, 20, 240, 240, 30, 120, 239, 240, 180}},
@@ -253,11 +297,17 @@ static void test_uniform_products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear),           cmocka_unit_test(test_grouped),
-        cmocka_unit_test(test_loop_over_rows),   cmocka_unit_test(test_no_loop),
-        cmocka_unit_test(test_attention),        cmocka_unit_test(test_merged_projection),
-        cmocka_unit_test(test_concat_in_place),  cmocka_unit_test(test_views),
-        cmocka_unit_test(test_repacking),        cmocka_unit_test(test_loops_and_sums),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_grouped),
+        cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_loop_over_rows),
+        cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_merged_projection),
+        cmocka_unit_test(test_concat_in_place),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_repacking),
+        cmocka_unit_test(test_loops_and_sums),
         cmocka_unit_test(test_uniform_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
