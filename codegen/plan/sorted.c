@@ -60,8 +60,10 @@ static bool same_rows(const Type *a, const Type *b)
 /* A view of the same rows in the same order: it moves axes of size 1 alone. */
 static bool keeps_rows(const Op *op)
 {
+    if (op->kind != OP_reshape && op->kind != OP_transpose)
+        return false;
     const Type *from = &op->args[0]->type, *to = &op->results[0].type;
-    if ((op->kind != OP_reshape && op->kind != OP_transpose) || from->rank == 0 || to->rank == 0 ||
+    if (from->rank == 0 || to->rank == 0 ||
         !dim_equal(from->dims[from->rank - 1], to->dims[to->rank - 1]))
         return false;
     const Attr *perm = op->kind == OP_transpose ? op_attr(op, ATTR_perm) : NULL;
