@@ -110,22 +110,32 @@ static void store_listed(const Work *w, const Tile *t, int64_t column, int64_t r
     }
 }
 
-/* A tile of so many rows and columns, from a column on; what is beyond the rest, it leaves out. */
-static void run_tile(const Work *w, TfcTile *tile, const Tile *t, int64_t height, int64_t width,
-                     int64_t column, int64_t rows, int64_t columns)
+/* Runs a tile of `height` rows and `width` columns whose rows of c a list names. Beyond the `rows`
+ * and `columns` that there are, it stores nothing. */
+static __attribute__((noinline)) void run_spilled(const Work *w, TfcTile *tile, const Tile *t,
+                                                  int64_t height, int64_t width, int64_t column,
+                                                  int64_t rows, int64_t columns)
 {
-    const TfcFormSizes *f = w->f;
-    const char *b = t->b + column * f->element;
-    if (!w->spill) {
-        tile(w->elements, t->a, t->a_row, t->a_k, b, t->b_k, t->c + column * w->c_bytes, t->c_row,
-             columns, w->store, rows);
-        return;
-    }
     const int64_t pitch = width * w->c_bytes;
     assert(height * pitch <= SPILL_BYTES);
-    tile(w->elements, t->a, t->a_row, t->a_k, b, t->b_k, w->spill, pitch, columns,
-         w->store == TFC_STORE_ADD ? TFC_STORE_OVERWRITE : w->store, rows);
+    tile(w->elements, t->a, t->a_row, t->a_k, t->b + column * w->f->element, t->b_k, w->spill,
+         pitch, columns, w->store == TFC_STORE_ADD ? TFC_STORE_OVERWRITE : w->store, rows);
     store_listed(w, t, column, least(rows, height), least(columns, width), pitch);
+}
+
+/* The same, or a tile that stores into c. */
+static inline __attribute__((always_inline)) void run_tile(const Work *w, TfcTile *tile, Tile t,
+                                                           int64_t height, int64_t width,
+                                                           int64_t column, int64_t rows,
+                                                           int64_t columns)
+{
+    if (__builtin_expect(w->spill != NULL, 0))
+        run_spilled(w, tile,
+                    &(Tile){t.a, t.b, t.c, t.row, t.a_row, t.a_k, t.b_k, t.c_row, t.layout}, height,
+                    width, column, rows, columns);
+    else
+        tile(w->elements, t.a, t.a_row, t.a_k, t.b + column * w->f->element, t.b_k,
+             t.c + column * w->c_bytes, t.c_row, columns, w->store, rows);
 }
 
 /* Up to a panel's rows, and columns of b that lie `element` bytes apart. */
@@ -134,7 +144,7 @@ static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
     const TfcForm *form = w->form;
     const TfcFormSizes *f = w->f;
     if (rows == f->rows && columns == f->columns && form->highest[t.layout]) {
-        run_tile(w, form->highest[t.layout], &t, rows, columns, 0, rows, columns);
+        run_tile(w, form->highest[t.layout], t, rows, columns, 0, rows, columns);
         return;
     }
     Tiles *tiles = t.layout == TFC_LAYOUT_KEPT ? form->of_kept : form->tiles;
@@ -145,7 +155,7 @@ static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
             TfcTile *tile = h == 0 && f->widths[width] == f->columns && form->highest[t.layout]
                                 ? form->highest[t.layout]
                                 : tiles[h][width];
-            run_tile(w, tile, &t, f->heights[h], f->widths[width], j, rows, columns - j);
+            run_tile(w, tile, t, f->heights[h], f->widths[width], j, rows, columns - j);
             j += f->widths[width];
         }
         rows -= f->heights[h];
@@ -231,12 +241,16 @@ static Group group_at(const Work *w, int64_t row)
 /* Runs [begin, end) of the next rows: whole rows, or where they lie beside each other terms. */
 static void prefetch_next(const Work *w, const Group *g, int64_t begin, int64_t end)
 {
-    const PackTerms terms = terms_of_a(w);
-    int64_t run = (w->along ? w->k : g->next_rows) * w->f->source;
+    const TfcProduct *p = w->p;
+    const TfcRowList list =
+        w->along ? list_from(p->a_rows, g->row + g->rows) : list_from(p->a_terms, w->from);
+    const int64_t stride = (w->along ? p->a_row : p->a_column) * w->f->source;
+    const int64_t run = (w->along ? w->k : g->next_rows) * w->f->source;
+    const char *first = g->next;
+    if (list.rows && w->along) /* rows of a's memory; next is the first of the list */
+        first = (const char *)p->a + w->from * p->a_column * w->f->source;
     for (int64_t i = begin; i < end; i++) {
-        const char *from = w->along
-                               ? rows_at(w, g->row + g->rows + i)
-                               : g->next + listed_row(&terms.rows, i) * terms.stride * w->f->source;
+        const char *from = first + (list.rows ? listed_row(&list, i) : i) * stride;
         for (int64_t at = 0; at < run; at += w->f->line)
             __builtin_prefetch(from + at);
     }
