@@ -138,7 +138,7 @@ static void tell_of_window(GgufExport *x, const GgufKey *keys)
             (long long)window->integer, name);
 }
 
-/* Values that config.json has and a GGUF has not. */
+/* Values of config.json for which GGUF has no key. */
 static bool check_musts(GgufExport *x)
 {
     for (const GgufMust *must = gguf_musts; must->key; must++) {

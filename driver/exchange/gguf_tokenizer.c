@@ -137,7 +137,8 @@ static bool put_pieces(TokenTable *t)
             rules = piece_rules(part);
     }
     if (type != UNIGRAM && type != OF_MERGES)
-        return job_error(t->job, "%s is a model of words or characters, which a GGUF has not",
+        return job_error(t->job,
+                         "%s is a list of words or characters, and GGUF has no such vocabulary",
                          t->path);
     AddedTokens added;
     if (!import_added_tokens(t->job, t->folder, &added))

@@ -17,7 +17,7 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem);
 /* tokenizer_json_inside of bytes that begin with the table of char_table.h (hf_table). */
 Tokenizer *tokenizer_json_portable(const void *bytes, size_t size, const char **problem);
-/* What a tokenizer of tokenizer_json asks for that hf_table has not, as "regular expressions";
+/* What a tokenizer of tokenizer_json needs and hf_table lacks, such as "regular expressions";
  * NULL: nothing. */
 const char *tokenizer_json_needs(const Tokenizer *tokenizer);
 
