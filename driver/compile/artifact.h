@@ -54,15 +54,17 @@ typedef struct Artifact {
     Inference inference; /* this and the next two: of the function predict, if it is inside */
     DataColumns columns;
     Predictor predictor;
-    Text code;              /* programs as C */
-    bool has_text;          /* the vocabulary is put inside */
-    bool has_json;          /* the vocabulary, or the source's, is a tokenizer.json */
-    bool is_portable;       /* which is then read without utf8proc and PCRE2 (hf_table) */
-    const char *json_needs; /* why a portable one is left out; NULL: it is not */
-    Store *weights;         /* to be put inside; NULL: none */
-    VEC(TfcPanels) panels;  /* of these, without data; compile_choose_panels */
-    Map read_as_is;         /* the params that are inside as they are, if any is as panels */
-    RunFolder *members;     /* n_members further members of an ensemble */
+    TfcColumn *read; /* what records hold of the inputs of encode; NULL: it reads no columns */
+    const char *records_lack; /* why records are not taken; NULL: they are */
+    Text code;                /* programs as C */
+    bool has_text;            /* the vocabulary is put inside */
+    bool has_json;            /* the vocabulary, or the source's, is a tokenizer.json */
+    bool is_portable;         /* which is then read without utf8proc and PCRE2 (hf_table) */
+    const char *json_needs;   /* why a portable one is left out; NULL: it is not */
+    Store *weights;           /* to be put inside; NULL: none */
+    VEC(TfcPanels) panels;    /* of these, without data; compile_choose_panels */
+    Map read_as_is;           /* the params that are inside as they are, if any is as panels */
+    RunFolder *members;       /* n_members further members of an ensemble */
     int n_members;
     uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;
@@ -79,7 +81,13 @@ typedef enum ExportWhen {
     STEPS = -6,           /* a decoder whose steps give logits of all tokens: no shortlist */
     STEPS_ENCODED = -7,   /* the same behind an encoder */
     PREDICTS_TEXT = -8,   /* text, by the function predict */
-    SEARCHES_LABELS = -9  /* and CTC makes labels of what is predicted */
+    SEARCHES_LABELS = -9, /* and CTC makes labels of what is predicted */
+    GENERATES = -10,      /* a decoder that reads no columns: its sources, or prompts, are ids */
+
+    /* those of a decoder that reads columns; the runtime's have the name tfc_model_…_columns */
+    GENERATES_COLUMNS = -11,
+    STEPS_COLUMNS = -12,      /* whose steps give logits of all tokens */
+    TRANSLATES_COLUMNS = -13, /* from records: a vocabulary is inside */
 } ExportWhen;
 
 /* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the
@@ -90,11 +98,18 @@ typedef struct LibraryExport {
     bool takes_model; /* the runtime's tfc_model_NAME takes the model's constant first */
     const char *help;
 } LibraryExport;
+static inline bool export_reads_columns(const LibraryExport *export)
+{
+    return export->when == GENERATES_COLUMNS || export->when == STEPS_COLUMNS ||
+           export->when == TRANSLATES_COLUMNS;
+}
 extern const LibraryExport exports[];
 extern const int export_count;
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
 /* Whether decoding has sources: a function `encode` that reads some. */
 bool artifact_encodes(const Artifact *artifact);
+/* Whether records are taken: texts are generated from columns, and a vocabulary is inside. */
+bool artifact_takes_records(const Artifact *artifact);
 
 /* ---- names, and the header (header.c) ---- */
 
@@ -119,10 +134,14 @@ typedef struct GenerationField {
 extern const GenerationField generation_fields[];
 extern const int generation_field_count;
 
-/* Whether the function takes and gives tensors, NAME_forward_in and NAME_forward_out. */
-static inline bool artifact_takes_tensors(TfcFunction function)
+/* Whether the function takes tensors, NAME_forward_in; whether it gives some, NAME_forward_out. */
+static inline bool artifact_gives_tensors(TfcFunction function)
 {
     return function <= TFC_TRAIN_STEP || function == TFC_PREDICT;
+}
+static inline bool artifact_takes_tensors(const Artifact *artifact, TfcFunction function)
+{
+    return artifact_gives_tensors(function) || (function == TFC_ENCODE && artifact->read);
 }
 /* Writes the header, and sets the artifact's version. */
 void compile_header(Artifact *artifact, Text *out);
@@ -159,13 +178,20 @@ bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
 
 /* Sets inference, columns and predictor, of an artifact that has its vocabulary. False after
- * errors. (predictions.c, as the next two) */
+ * errors. (predictions.c, as the next ones) */
 bool compile_find_predictions(Artifact *artifact);
+/* Sets `read` and `records_lack`, of an artifact whose encode reads columns. False after errors. */
+bool compile_find_columns(Artifact *artifact);
+/* Whether what answers records by itself, a program, page or package, can. False after an error. */
+bool compile_check_records(const Artifact *artifact);
 /* The input that a text feeds. False: the function predict is not inside, or reads other inputs. */
 bool compile_text_input(const Artifact *artifact, TfcTextInput *out);
 /* Appends predictions_constant, the TfcPredictions of the artifact, in C; nothing if the function
  * predict is not inside. */
 void compile_put_predictions(const Artifact *artifact, Text *out);
+/* Appends columns_constant, the TfcColumns of the artifact; nothing if it reads no columns. Returns
+ * how many. */
+int compile_put_columns(const Artifact *artifact, Text *out);
 
 /* Sets the panels, of an artifact that has its programs and weights. False after errors. (panels.c,
  * as the next one) */

@@ -33,26 +33,43 @@ static void note_left_out(Artifact *a, const Diag *why)
     diag_note(&a->job->diags, why->loc, "encode and decode_step are left out: %s", why->message);
 }
 
-/* Whether encode reads a source alone, which is all that the functions of a library give it. */
-static bool reads_source_alone(const Artifact *a, const Function *encode, Diagnostics *diags)
+/* The first input of the function that a column feeds; NULL: none. */
+static const Op *find_read_column(const Artifact *a, const Function *function)
 {
-    for (int c = 0; encode && c < a->ports.n_columns && c < MOST_COLUMNS; c++) {
-        const Op *input = a->ports.columns[c];
-        const char *name = op_string(input, ATTR_name);
-        if (!function_reads(encode, name))
-            continue;
-        diag_error(diags, input->loc,
-                   "generation reads the column `%s`, and these functions give it a source alone: "
-                   "`forward` takes all columns, and tfc translate RUN --input TABLE decodes from "
-                   "them",
-                   name);
-        return false;
-    }
-    return true;
+    for (int c = 0; function && c < a->ports.n_columns && c < MOST_COLUMNS; c++)
+        if (function_reads(function, op_string(a->ports.columns[c], ATTR_name)))
+            return a->ports.columns[c];
+    return NULL;
 }
 
-/* Sentences and the tokens so far are all that generation has to give. Where that is not
- * enough, and nobody asked for these functions, they are left out with a note. */
+/* Whether a call can hold the columns that encode reads, a source among them. */
+static bool fits_call(const Artifact *a, const Function *encode, Diagnostics *diags)
+{
+    int n = 0;
+    for (const Op *op = encode ? encode->body.first : NULL; op; op = op->next)
+        n += op->kind == OP_input;
+    if (n <= MOST_COLUMNS)
+        return true;
+    diag_error(diags, find_read_column(a, encode)->loc,
+               "generation reads %d inputs, and %d are the most that these functions take", n,
+               MOST_COLUMNS);
+    return false;
+}
+
+/* The attention of a text over a source is computed from these two alone. */
+static bool alignment_is_fed(const Artifact *a, const Function *function, Diagnostics *diags)
+{
+    const Op *column = find_read_column(a, function);
+    if (column)
+        diag_error(
+            diags, column->loc,
+            "the attention over the source depends on the column `%s`, and alignment is given "
+            "a source and a target alone",
+            op_string(column, ATTR_name));
+    return !column;
+}
+
+/* Columns and the tokens so far are all that generation has to give. Where that is not enough, and nobody asked for these functions, they are left out with a note. */
 static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
 {
     Diagnostics why, *diags = asked ? &a->job->diags : &why;
@@ -60,7 +77,7 @@ static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
     bool ok = true;
     for (int i = 0; i < 2 && ok; i++)
         ok = !halves[i] || ports_feed(&a->ports, halves[i], diags);
-    ok = ok && reads_source_alone(a, halves[0], diags);
+    ok = ok && fits_call(a, halves[0], diags);
     if (!ok && !asked)
         note_left_out(a, &vec_last(why.list));
     return ok;
@@ -98,6 +115,8 @@ static bool add_decoding(Artifact *a, bool asked)
     Function *halves[] = {incremental.encode, incremental.decode_step};
     if (!decoding_is_fed(a, halves, asked))
         return !asked;
+    if (a->shortlist && find_read_column(a, incremental.encode))
+        return job_error(a->job, SHORTLIST_OF_LINES, a->run ? a->run : a->session.options.path);
     if (!compile_narrow(a, &a->session, &incremental, logits))
         return false;
     for (int i = 0; i < 2; i++) {
@@ -118,7 +137,7 @@ static bool add_alignment(Artifact *a)
     Diagnostics why;
     diag_init(&why, a->job->arena);
     Function *function = session_alignment(&a->session);
-    if (!function || !ports_feed(&a->ports, function, &why))
+    if (!function || !ports_feed(&a->ports, function, &why) || !alignment_is_fed(a, function, &why))
         return true;
     a->functions[TFC_ALIGNMENT] = function;
     a->names[TFC_ALIGNMENT] = function_names()[TFC_ALIGNMENT];
@@ -142,7 +161,9 @@ static bool add_named(Artifact *a, const char *name)
         if (!strcmp(name, function_names()[f]))
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
                    : f == TFC_PREDICT                      ? add_predictions(a)
-                                                           : add_function(a, (TfcFunction)f);
+                                                           : add_function(a, (TfcFunction)f) &&
+                                            (f != TFC_ALIGNMENT ||
+                                             alignment_is_fed(a, a->functions[f], &a->job->diags));
     return job_error(a->job, "there is no function '%s' to compile%s%s", name,
                      text_known(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS),
                      !strncmp(name, "generat", 7) ? "; generation comes with decode_step" : "");
@@ -176,7 +197,8 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
                       "train_step is left out: products of integers (%s) have no gradient",
                       session_dtype(&a->session.options));
         return (alone || add_function(a, TFC_FORWARD)) &&
-               (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
+               (!(decodes || alone) || add_decoding(a, alone)) &&
+               (!aligns || find_read_column(a, a->functions[TFC_ENCODE]) || add_alignment(a)) &&
                (!has_loss || add_function(a, TFC_LOSS)) &&
                (!trains || add_function(a, TFC_TRAIN_STEP)) &&
                (alone || !says || add_predictions(a));
@@ -394,6 +416,14 @@ static bool write_code(Artifact *a)
     return ok;
 }
 
+/* Of a model whose texts are generated from columns, once its programs are there. */
+static bool find_what_is_read(Artifact *a)
+{
+    const bool alone = !strcmp(a->emit, "exe") || artifact_is_script(a);
+    return !find_read_column(a, a->functions[TFC_ENCODE]) ||
+           (compile_find_columns(a) && (!alone || compile_check_records(a)));
+}
+
 static bool compile(Artifact *a, const CompileOptions *o)
 {
     const Module *module = a->session.model->module;
@@ -437,8 +467,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o))
         return false;
     share_tables(a, o);
-    if (!compile_objects(a) || !compile_check_names(a) || !load_weights(a, o) ||
-        !compile_load_members(a) || !compile_choose_panels(a))
+    if (!compile_objects(a) || !find_what_is_read(a) || !compile_check_names(a) ||
+        !load_weights(a, o) || !compile_load_members(a) || !compile_choose_panels(a))
         return false;
     if (is_rounded(o) && a->weights)
         round_all(a);

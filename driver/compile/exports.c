@@ -93,6 +93,11 @@ const LibraryExport exports[] = {
      " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them.\n"
      " * n and slots are 0 or more; a length is 0 or more, all of them together below 2^31.\n"
      " * After an error nothing is begun."},
+    {"encode", "int", SESSION ", const @_encode_in *in, int32_t slots", "session, in, slots",
+     STEPS_COLUMNS, false,
+     "Begins to decode a text of each row of `in`, which are the `sentence`s of @_decode_step.\n"
+     " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them. slots is 0\n"
+     " * or more. After an error nothing is begun."},
     {"decode_begin", "int", SESSION ", int32_t slots", "session, slots", DECODES_ALONE, false,
      "Begins to decode: texts live in slots 0 … slots - 1, which remember the tokens fed to\n"
      " * them. slots is 0 or more. After an error nothing is begun."},
@@ -110,9 +115,17 @@ const LibraryExport exports[] = {
     {"generation_defaults", "int", "@ *model, @_generation *settings", "model, settings",
      TFC_DECODE_STEP, false, "The settings to start from."},
     {"generate", "int",
+     SESSION ", const @_generation *settings, const @_encode_in *in, @_result *results",
+     "session, settings, in, results", GENERATES_COLUMNS, false,
+     "The best texts of the rows of `in`, as ids. A beam of 1 is greedy search. `results` has room\n"
+     " * for rows × nbest, a row's best first, and zeros where it has fewer; their ids belong to\n"
+     " * the session and are valid until its next generation. With alternatives there are\n"
+     " * rows × alternatives, those of a row in the order of their tokens. settings NULL: the\n"
+     " * defaults, which are those of tfc translate."},
+    {"generate", "int",
      SESSION ", const @_generation *settings, int32_t n, const int32_t *lengths, "
              "const int32_t *ids, @_result *results",
-     "session, settings, n, lengths, ids, results", TFC_DECODE_STEP, false,
+     "session, settings, n, lengths, ids, results", GENERATES, false,
      "The best continuations: ids are those of n source sentences (or, of a model without\n"
      " * an encoder, prompts), one after the other; n, lengths and ids as of @_encode or of\n"
      " * prompts alike. A beam of 1 is greedy search. `results` has room for n × nbest, a\n"
@@ -143,6 +156,16 @@ const LibraryExport exports[] = {
      "The same as a list, with ids and scores: of each line up to nbest results, the best first,\n"
      " * or its alternatives, and an empty one of a line without tokens. *list is the session's,\n"
      " * valid until its next generation or list, and holds *n; after an error NULL and 0."},
+    {"translations", "int",
+     SESSION ", const @_generation *settings, const @_records *records, "
+             "const @_translation **list, int64_t *n",
+     "session, settings, records, list, n", TRANSLATES_COLUMNS, false,
+     "The texts of records, as tfc translate makes them of the rows of a table: of each up to nbest\n"
+     " * results, the best first, or its alternatives, and an empty one of a record with nothing\n"
+     " * along a ragged dimension. *list is the session's, valid until its next generation or list,\n"
+     " * and holds *n; after an error NULL and 0. An error: bytes that are not valid UTF-8, more\n"
+     " * than 2^28 of them, a text of more tokens than the model takes, a label that is none.\n"
+     " * settings NULL: the defaults, which are those of tfc translate."},
     {"unknown", "int", SESSION ", int64_t *tokens, int64_t *unknown, const char **note",
      "session, tokens, unknown, note", HAS_TEXT, false,
      "How many tokens the session's last call with text made of its text, and how many of them the\n"
@@ -178,22 +201,32 @@ bool artifact_encodes(const Artifact *artifact)
     return false;
 }
 
+bool artifact_takes_records(const Artifact *artifact)
+{
+    return artifact->has_text && artifact->read && !artifact->records_lack;
+}
+
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
 {
     TfcTextInput input;
-    bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact_encodes(artifact);
+    bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact_encodes(artifact),
+         reads = artifact->read != NULL;
     switch (export->when) {
     case ALWAYS: return true;
     case DECODES_ALONE: return decodes && !encodes;
     case HAS_TEXT: return artifact->has_text;
-    case TRANSLATES_TEXT: return artifact->has_text && encodes;
+    case TRANSLATES_TEXT: return artifact->has_text && encodes && !reads;
+    case TRANSLATES_COLUMNS: return artifact_takes_records(artifact);
     case GENERATES_TEXT: return artifact->has_text && decodes && !encodes;
     case PREDICTS_TEXT: return artifact->has_text && compile_text_input(artifact, &input);
     case SEARCHES_LABELS:
         return artifact->has_text && compile_text_input(artifact, &input) &&
                artifact_searches(artifact);
     case STEPS: return decodes && !artifact->shortlist;
-    case STEPS_ENCODED: return encodes && !artifact->shortlist;
+    case STEPS_ENCODED: return encodes && !reads && !artifact->shortlist;
+    case STEPS_COLUMNS: return reads && !artifact->shortlist;
+    case GENERATES: return decodes && !reads;
+    case GENERATES_COLUMNS: return reads;
     default: return artifact->names[export->when];
     }
 }

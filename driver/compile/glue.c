@@ -365,7 +365,7 @@ static void put_rule(const TextRule *rule, Text *out)
     text_string(out, "}");
 }
 
-static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
+static void put_model(const Artifact *a, int n_ids, int n_lengths, int n_columns, Text *out)
 {
     Arena *arena = a->job->arena;
     const ModelPorts *ports = &a->ports;
@@ -381,16 +381,18 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
         a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
         a->has_text ? "&text_constant" : "0");
     put_rule(&a->rules.text, out);
-    text_add(out, ", %s, %s};\n\n", a->shortlist ? "&shortlist_constant" : "0",
-             a->names[TFC_PREDICT] ? "&predictions_constant" : "0");
+    text_add(out, ", %s, %s, %d, %s};\n\n", a->shortlist ? "&shortlist_constant" : "0",
+             a->names[TFC_PREDICT] ? "&predictions_constant" : "0", n_columns,
+             n_columns ? "columns_constant" : "0");
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
-static const char *runtime_name(Arena *arena, const char *name)
+static const char *runtime_name(Arena *arena, const LibraryExport *e)
 {
-    size_t n = strlen(name), m = strlen("_version");
-    bool versioned = n > m && !strcmp(name + n - m, "_version");
-    return arena_strndup(arena, name, versioned ? n - m : n);
+    size_t n = strlen(e->name), m = strlen("_version");
+    bool versioned = n > m && !strcmp(e->name + n - m, "_version");
+    return export_reads_columns(e) ? arena_printf(arena, "%s_columns", e->name)
+                                   : arena_strndup(arena, e->name, versioned ? n - m : n);
 }
 
 /* The arguments of a call by their names, those that are pointers as void *: what they point to has
@@ -413,7 +415,7 @@ static const char *passed(Arena *arena, const char *arguments, const char *value
 static void put_export(const Artifact *a, const LibraryExport *e, Text *out)
 {
     const char *arguments = artifact_text(a, e->arguments);
-    const char *name = runtime_name(a->job->arena, e->name);
+    const char *name = runtime_name(a->job->arena, e);
     bool gives = strcmp(e->result, "void") != 0;
     if (!artifact_is_c(a))
         text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
@@ -463,6 +465,9 @@ static const char runtime_types[] =
     "typedef struct TfcPredictions {\n"
     "    long long n; const TfcPrediction *all; const TfcTextInput *text;\n"
     "} TfcPredictions;\n"
+    "typedef struct TfcColumn {\n"
+    "    const TfcTextInput *text; const char *const *labels; long long n_labels, first;\n"
+    "} TfcColumn;\n"
     "typedef struct TfcModel {\n"
     "    long long abi, header; const char *name;\n"
     "    long long n_variants; const TfcVariant *variants;\n"
@@ -471,7 +476,7 @@ static const char runtime_types[] =
     "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
     "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcIds *lengths;\n"
     "    const TfcText *text; TextRule rule; const Shortlist *shortlist;\n"
-    "    const TfcPredictions *predictions;\n"
+    "    const TfcPredictions *predictions; long long n_columns; const TfcColumn *columns;\n"
     "} TfcModel;\n"
     "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
@@ -489,7 +494,8 @@ void compile_glue(const Artifact *a, Text *out)
     put_text(a, out);
     put_shortlist(a, out);
     compile_put_predictions(a, out);
-    put_model(a, n_ids, n_lengths, out);
+    const int n_columns = compile_put_columns(a, out);
+    put_model(a, n_ids, n_lengths, n_columns, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);

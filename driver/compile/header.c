@@ -235,10 +235,61 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (f != TFC_TRAIN_STEP || strcmp(program->inputs[i].name, "step"))
             put_port(a, program, &program->inputs[i], true, out);
-    text_add(out, "} %s_%s_in;\ntypedef struct %s_%s_out {\n", a->name, name, a->name, name);
+    text_add(out, "} %s_%s_in;\n%s", a->name, name, artifact_gives_tensors(f) ? "" : "\n");
+    if (!artifact_gives_tensors(f))
+        return;
+    text_add(out, "typedef struct %s_%s_out {\n", a->name, name);
     for (int32_t i = 0; i < program->n_outputs; i++)
         put_port(a, program, &program->outputs[i], false, out);
     text_add(out, "} %s_%s_out;\n\n", a->name, name);
+}
+
+/* The labels of an input, for a comment. */
+static void put_label_names(const TfcColumn *column, Text *out)
+{
+    enum { MOST_SHOWN = 4 };
+    for (int64_t i = 0; i < column->n_labels && i < MOST_SHOWN; i++) {
+        text_string(out, i ? ", " : ": ");
+        for (const char *at = column->labels[i]; *at; at++) /* which no label ends */
+            text_put(out, *at == '/' || (unsigned char)*at < ' ' ? " " : at, 1);
+    }
+    if (column->n_labels > MOST_SHOWN)
+        text_add(out, ", … (%" PRId64 ")", column->n_labels);
+}
+
+/* What records hold: the fields of encode_in, with texts and names of labels in place of ids. */
+static void put_records(const Artifact *a, Text *out)
+{
+    const TfcProgram *encode = a->programs[TFC_ENCODE];
+    Arena *arena = a->job->arena;
+    put_named(
+        a, out,
+        "/* Records, from each of which a text is generated: as @_encode_in, with texts of UTF-8,\n"
+        " * each ended by a NUL, in place of ids. */\n"
+        "typedef struct @_records {\n");
+    for (int32_t d = 0; d < encode->n_given; d++) {
+        const char *dim = artifact_c_name(arena, encode->dims[d].name);
+        if (encode->dims[d].batch < 0)
+            text_add(out, "    int64_t %s; /* how many records */\n", dim);
+        else if (records_say_lengths(encode, a->read, d))
+            text_add(out, "    const int32_t *%s_lengths%s; /* of each record */\n", dim,
+                     pointer_alignment(a));
+    }
+    for (int32_t i = 0; i < encode->n_inputs; i++) {
+        const TfcPort *port = &encode->inputs[i];
+        if (column_has_numbers(&a->read[i])) {
+            put_port(a, encode, port, true, out);
+            continue;
+        }
+        text_add(out, "    const char *const *%s%s; /* [%s], ", artifact_c_name(arena, port->name),
+                 pointer_alignment(a), encode->dims[port->shape.dims[0].dim].name);
+        text_string(out, a->read[i].text        ? "texts"
+                         : port->shape.rank > 1 ? "labels with blanks between"
+                                                : "labels");
+        put_label_names(&a->read[i], out);
+        text_string(out, " */\n");
+    }
+    put_named(a, out, "} @_records;\n\n");
 }
 
 #define C_NAME(type) C_NAME_OF(type)
@@ -278,15 +329,15 @@ static void put_generation(const Artifact *a, Text *out)
         "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
         "    int64_t n_each;\n"
         "} @_result;\n\n");
-    if (a->has_text && artifact_encodes(a))
+    if (a->has_text && artifact_encodes(a) && (!a->read || artifact_takes_records(a)))
         put_named(
             a, out,
             "typedef struct @_translation {\n"
-            "    int64_t line; /* of the text, from 0 */\n"
+            "    int64_t line; /* of the text, or number of the record, from 0 */\n"
             "    const char *text; /* ends with a NUL, which length does not count */\n"
             "    int64_t length;\n"
             "    @_result result;\n"
-            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
+            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens or of a record */\n"
             "    int64_t n_source;\n"
             "} @_translation;\n\n");
 }
@@ -370,7 +421,8 @@ static void put_parameters(const Artifact *a, Text *out)
 static void put_opening(const Artifact *a, Text *out)
 {
     text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out%s.\n", a->name,
-             !a->has_text                ? ""
+             artifact_takes_records(a)   ? "; or records in, text out"
+             : !a->has_text || a->read   ? ""
              : a->names[TFC_DECODE_STEP] ? "; or text in, text out"
                                          : "; or text in, values out");
     if (a->n_members)
@@ -461,8 +513,10 @@ void compile_header(Artifact *a, Text *out)
 {
     put_opening(a, out);
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
-        if (a->names[f] && artifact_takes_tensors((TfcFunction)f))
+        if (a->names[f] && artifact_takes_tensors(a, (TfcFunction)f))
             put_structs(a, (TfcFunction)f, out);
+    if (artifact_takes_records(a))
+        put_records(a, out);
     if (a->names[TFC_PREDICT])
         put_predictions(a, out);
     if (a->names[TFC_DECODE_STEP])

@@ -297,19 +297,24 @@ class Model:
 
         def generate(self, sentences, prefixes=None, **changes):
             """Lists of token ids (or, without an encoder, prompts) to their best continuations:
-            for each a list of Results, (ids, log_probability, score), the best first.
+            for each a list of Results, (ids, log_probability, score), the best first. Where the header
+            has an encode_in, `sentences` is a dict of its inputs, each as forward takes it.
             `prefixes`: of each the ids that its results begin with."""
-            settings = self.settings(**changes)
-            (lengths, ids), forced = _flat("sentences", sentences), _flat("prefixes", [] if prefixes is None else prefixes)
-            n = len(lengths)
+            settings, forced = self.settings(**changes), _flat("prefixes", [] if prefixes is None else prefixes)
+            if "encode" in _FUNCTIONS:
+                packed, call = _pack("encode", sentences)
+                n, kinds, given = call.rows(), (_P,), (packed.ctypes.data,)
+            else:
+                lengths, ids = _flat("sentences", sentences)
+                n, kinds, given = len(lengths), (_I, _P, _P), (len(lengths), lengths, ids)
             if prefixes is not None:
                 if len(prefixes) != n:
                     raise ValueError("there are %d prefixes, not %d" % (len(prefixes), n))
                 settings.prefix_lengths, settings.prefixes = map(ctypes.addressof, forced)
             each = settings.alternatives or settings.nbest
             results = (_Result * (n * max(each, 1)))()
-            _check(_function("generate", ctypes.c_int, _P, _P, _I, _P, _P, _P)(
-                self._session, ctypes.byref(settings), n, lengths, ids, results))
+            _check(_function("generate", ctypes.c_int, _P, _P, *kinds, _P)(
+                self._session, ctypes.byref(settings), *given, results))
             answers = [Result(r) for r in results]
             return [answers[i * each:(i + 1) * each] for i in range(n)]
 
@@ -361,20 +366,34 @@ class Model:
             """Of each line of a list the Results, with `text`: nbest of them, the best first, or
             its alternatives."""
             lines = _lines("lines", lines)
-            settings, data = self.settings(**changes), _join("lines", lines).encode()
-            _begin_with(settings, None if prefix is None else _join("prefix", prefix))
-            found, n = ctypes.POINTER(_Translation)(), _L()
-            _check(_function("translations", ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
-                self._session, ctypes.byref(settings), data, len(data), ctypes.byref(found),
-                ctypes.byref(n)))
-            answers = [[] for _ in lines]
-            for i in range(n.value):
-                one = found[i]
-                text = ctypes.string_at(one.text, one.length).decode()
-                source = one.source[:one.n_source] if one.n_source else []
-                answers[one.line].append(Result(one.result, text, source))
-            self._warn_unknown(3)
-            return answers
+            data = _join("lines", lines).encode()
+            return self._list_translations(len(lines), (ctypes.c_char_p, _L), (data, len(data)), prefix, changes)
+
+    def _list_translations(self, rows, kinds, given, prefix, changes):
+        settings, found, n = self.settings(**changes), ctypes.POINTER(_Translation)(), _L()
+        _begin_with(settings, None if prefix is None else _join("prefix", prefix))
+        _check(_function("translations", ctypes.c_int, _P, _P, *kinds, _P, _P)(
+            self._session, ctypes.byref(settings), *given, ctypes.byref(found), ctypes.byref(n)))
+        answers = [[] for _ in range(rows)]
+        for i in range(n.value):
+            one = found[i]
+            text = ctypes.string_at(one.text, one.length).decode()
+            source = one.source[:one.n_source] if one.n_source else []
+            answers[one.line].append(Result(one.result, text, source))
+        self._warn_unknown(4)
+        return answers
+
+    if "encode" in _FUNCTIONS and hasattr(_lib, _NAME + "_translations"):
+        def translations(self, records, prefix=None, **changes):
+            """Of each record the Results, with `text`: nbest of them, the best first, or its
+            alternatives. `records`: a dict of the header's records: lists of str for texts and
+            labels, other inputs as forward takes them. `prefix`: a list of how each text begins."""
+            packed, call = _pack("encode", records, texts=_RECORD_TEXTS, said=_RECORD_DIMS)
+            return self._list_translations(call.rows(), (_P,), (packed.ctypes.data,), prefix, changes)
+
+        def translate(self, records, prefix=None, **changes):
+            """The best text of each record, a list."""
+            return [results[0].text for results in self.translations(records, prefix, **changes)]
 
     if hasattr(_lib, _NAME + "_generate_text"):
         def generate_text(self, text, **changes):
@@ -384,18 +403,9 @@ class Model:
             return [self._text("generate_text", one, changes) for one in text]
 
     def _run(self, name, seed, given):
-        dims, inputs, outputs = _FUNCTIONS[name]
-        call = _Call(dims)
-        words = [(_whole("seed", seed, "c_uint64"), "u8")] if name == "train_step" else []
-        values = [call.take(port, dtype, shape, given.pop(port, None))
-                  for port, dtype, shape in inputs]
-        if given:
-            raise TypeError("%s has no input %s" % (name, next(iter(given))))
-        call.make()
-        words += [call.dimension(dim) for dim in dims if dim not in call.made] + values
-        packed = numpy.zeros(len(words) + 1, "u8")
-        for i, (value, kind) in enumerate(words):
-            packed[i:i + 1].view(kind)[0] = value
+        outputs = _FUNCTIONS[name][2]
+        first = [(_whole("seed", seed, "c_uint64"), "u8")] if name == "train_step" else []
+        packed, call = _pack(name, given, first)
         answers = numpy.zeros(len(outputs) + 1, "u8")
         _check(_function(name, ctypes.c_int, _P, _P, _P)(
             self._session, packed.ctypes.data, answers.ctypes.data))
@@ -476,13 +486,49 @@ class Model:
             return self._run("train_step", seed, inputs)
 
 
+def _pack(name, inputs, first=(), texts=(), said=None):
+    """The words of a function's arguments, and the call that has what they point to. Of records the
+    inputs that are `texts` and the dimensions that are `said`."""
+    if not hasattr(inputs, "items"):
+        raise TypeError("%s: a dict of inputs by name, not %s" % (name, type(inputs).__name__))
+    dims, ports, _ = _FUNCTIONS[name]
+    call, given = _Call(dims), dict(inputs)
+    values = [(call.texts if port in texts else call.take)(port, dtype, shape, given.pop(port, None))
+              for port, dtype, shape in ports]
+    if given:
+        raise TypeError("%s has no input %s" % (name, next(iter(given))))
+    call.make()
+    words = [*first, *[call.dimension(dim) for dim in dims
+                       if dim not in call.made and (said is None or dim in said)], *values]
+    packed = numpy.zeros(len(words) + 1, "u8")
+    for i, (value, kind) in enumerate(words):
+        packed[i:i + 1].view(kind)[0] = value
+    return packed, call
+
+
 class _Call:
     """The dimensions of a call, as its inputs tell them."""
 
     def __init__(self, dims):
         self.made = {dim: how for dim, how in dims.items() if isinstance(how, tuple)}
         self.ragged = {dim: how[0] if dim in self.made else how for dim, how in dims.items()}
-        self.extents, self.lengths, self.kept = {}, {}, []
+        self.extents, self.lengths, self.kept, self.unsaid = {}, {}, [], set()
+
+    def rows(self):
+        """How many rows there are, over which dimensions are ragged."""
+        return next((n for dim, n in self.extents.items() if self.ragged[dim] is None), 0)
+
+    def texts(self, port, dtype, shape, value):
+        """The word of a list of texts in place of an input."""
+        if value is None:
+            raise TypeError("the input %s is missing" % port)
+        cells = [cell.encode() for cell in _lines(port, value)]
+        if any(b"\0" in cell for cell in cells):
+            raise ValueError("%s: a text has no NUL" % port)
+        self._agree(self.extents, shape[0], len(cells))
+        self.unsaid.update(shape[1:2])
+        self.kept.append((ctypes.c_char_p * len(cells))(*cells))
+        return ctypes.addressof(self.kept[-1]), "u8"
 
     def _agree(self, table, dim, value):
         known = table.setdefault(dim, value)
@@ -525,6 +571,8 @@ class _Call:
     def make(self):
         """The dimensions made of others; those that inputs have must agree."""
         for dim, (batch, plus, divisor, terms) in self.made.items():
+            if self.unsaid & set(terms):
+                continue
             of = sum(times * numpy.asarray(self.lengths.get(term, self.extents.get(term, 0)), "i8")
                      for term, times in terms.items())
             value = numpy.maximum(of + plus, 0) // divisor

@@ -1,5 +1,6 @@
-/* The function predict of what is compiled: what the run's columns say of each prediction, and
- * which input a text feeds; for the model's constant (TfcPredictions of runtime/model/abi.h). */
+/* What the run's columns say of what is compiled: of each prediction of the function predict, and
+ * which input a text feeds; and of the inputs that texts are generated from. For the model's
+ * constant (TfcPredictions and TfcColumn of runtime/model/abi.h). */
 #include "driver/compile/artifact.h"
 
 #include "driver/run/column_words.h"
@@ -29,8 +30,10 @@ static bool read_labels(Artifact *a)
 
 static bool find_columns(Artifact *a)
 {
-    return columns_of(a->job, a->session.model->module, &a->ports, &a->columns) && read_labels(a) &&
-           (!a->vocab || columns_take_vocabulary(a->job, &a->columns, a->vocab));
+    return a->columns.specs || /* they are there */
+           (columns_of(a->job, a->session.model->module, &a->ports, &a->columns) &&
+            read_labels(a) &&
+            (!a->vocab || columns_take_vocabulary(a->job, &a->columns, a->vocab)));
 }
 
 /* The one text that predictions of records read has its own vocabulary: nothing inside reads
@@ -140,6 +143,82 @@ bool compile_text_input(const Artifact *a, TfcTextInput *out)
            lies_along_text(p);
 }
 
+/* ---- what texts are generated from ---- */
+
+/* A source beside columns: with the tokens around it. */
+static TfcTextInput source_column(const Artifact *a)
+{
+    return (TfcTextInput){.input = a->ports.source,
+                          .of_source = 1,
+                          .begin = a->rules.source_begin,
+                          .end = a->rules.source_end,
+                          .alone = -1,
+                          .blank = -1,
+                          .mask = -1};
+}
+
+static TfcColumn read_text(Artifact *a, TfcTextInput input)
+{
+    TfcTextInput *text = ARENA_NEW(a->job->arena, TfcTextInput);
+    *text = input;
+    return (TfcColumn){.text = text};
+}
+
+static TfcColumn read_column(Artifact *a, const ColumnSpec *spec)
+{
+    if (spec->kind == COLUMN_TEXT && spec->vocab)
+        a->records_lack =
+            arena_printf(a->job->arena, "`%s` has a vocabulary of its own", spec->input);
+    if (spec->kind == COLUMN_LABELS && (!spec->labels || spec->by_words))
+        a->records_lack =
+            arena_printf(a->job->arena,
+                         spec->labels ? "the labels `%s` are those of words"
+                                      : "the labels of `%s` are not known without a run",
+                         spec->input);
+    if (a->vocab && spec->kind == COLUMN_TEXT)
+        return read_text(a, column_input(a, spec));
+    if (spec->kind == COLUMN_LABELS && spec->labels)
+        return (TfcColumn){.labels = (const char *const *)spec->labels->words.data,
+                           .n_labels = (int64_t)spec->labels->words.count,
+                           .first = spec->first};
+    return (TfcColumn){.text = NULL};
+}
+
+bool compile_find_columns(Artifact *a)
+{
+    const TfcProgram *encode = a->programs[TFC_ENCODE];
+    if (!find_columns(a))
+        return false;
+    a->read = ARENA_ARRAY(a->job->arena, TfcColumn, encode->n_inputs);
+    for (int32_t i = 0; i < encode->n_inputs; i++) {
+        const char *input = encode->inputs[i].name;
+        const int c = columns_find(&a->columns, input);
+        a->read[i] = c >= 0 ? read_column(a, &a->columns.specs[c]) : read_text(a, source_column(a));
+    }
+    if (a->has_text && a->records_lack)
+        diag_note(&a->job->diags, (Loc){0},
+                  "translations of records is left out: %s; generate takes its ids",
+                  a->records_lack);
+    return true;
+}
+
+bool compile_check_records(const Artifact *a)
+{
+    const TfcProgram *encode = a->programs[TFC_ENCODE];
+    if (!artifact_takes_records(a))
+        return job_error(a->job, "--emit %s: records are not taken: %s", a->emit,
+                         a->records_lack ? a->records_lack
+                                         : "no vocabulary is inside; --vocab gives it");
+    for (int32_t i = 0; i < encode->n_inputs; i++)
+        if (column_has_numbers(&a->read[i]) && encode->inputs[i].shape.rank > 1 &&
+            encode->inputs[i].shape.dims[1].dim >= encode->n_given)
+            return job_error(a->job,
+                             "--emit %s: `%s` lies along a dimension that is made of others, which "
+                             "a library takes (-o lib%s.so)",
+                             a->emit, encode->inputs[i].name, a->name);
+    return true;
+}
+
 /* ---- the constant ---- */
 
 /* A string of C: bytes that are not plain in octal, of three digits, which no digit behind them
@@ -155,14 +234,16 @@ static void put_c_string(const char *text, Text *out)
     text_string(out, "\"");
 }
 
-static void put_labels(const Prediction *p, int number, Text *out)
+/* names NULL: there are none, and no array. */
+static void put_labels(const char *array, int number, const char *const *names, int64_t n,
+                       Text *out)
 {
-    if (!p->names)
+    if (!names)
         return;
-    text_add(out, "static const char *const labels_%d[] = {\n", number);
-    for (int64_t i = 0; i < p->n_classes; i++) {
+    text_add(out, "static const char *const %s_%d[] = {\n", array, number);
+    for (int64_t i = 0; i < n; i++) {
         text_string(out, "    ");
-        put_c_string(p->names[i], out);
+        put_c_string(names[i], out);
         text_string(out, ",\n");
     }
     text_string(out, "};\n");
@@ -185,20 +266,25 @@ static void put_name(const char *name, Text *out)
         text_string(out, "0");
 }
 
+static void put_input(const char *name, const TfcTextInput *input, Text *out)
+{
+    text_add(out, "static const TfcTextInput %s = {", name);
+    put_name(input->input, out);
+    text_string(out, ", ");
+    put_name(input->next, out);
+    const int64_t numbers[] = {input->of_source, input->is_target, input->begin, input->end,
+                               input->alone,     input->blank,     input->mask,  input->by_words};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        text_add(out, ", %" PRId64, numbers[i]);
+    text_string(out, "};\n");
+}
+
 static bool put_text_input(const Artifact *a, Text *out)
 {
     TfcTextInput input;
     if (!a->has_text || !compile_text_input(a, &input))
         return false;
-    text_string(out, "static const TfcTextInput text_input = {");
-    put_name(input.input, out);
-    text_string(out, ", ");
-    put_name(input.next, out);
-    const int64_t numbers[] = {input.of_source, input.is_target, input.begin, input.end,
-                               input.alone,     input.blank,     input.mask,  input.by_words};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        text_add(out, ", %" PRId64, numbers[i]);
-    text_string(out, "};\n");
+    put_input("text_input", &input, out);
     return true;
 }
 
@@ -208,7 +294,7 @@ void compile_put_predictions(const Artifact *a, Text *out)
     if (!a->names[TFC_PREDICT])
         return;
     for (int i = 0; i < p->n; i++)
-        put_labels(&p->all[i], i, out);
+        put_labels("labels", i, p->all[i].names, p->all[i].n_classes, out);
     text_string(out, "static const TfcPrediction all_predictions[] = {\n");
     for (int i = 0; i < p->n; i++)
         put_prediction(&p->all[i], i, out);
@@ -217,4 +303,25 @@ void compile_put_predictions(const Artifact *a, Text *out)
     text_add(out,
              "static const TfcPredictions predictions_constant = {%d, all_predictions, %s};\n\n",
              p->n, takes_text ? "&text_input" : "0");
+}
+
+int compile_put_columns(const Artifact *a, Text *out)
+{
+    const int n = a->read ? a->programs[TFC_ENCODE]->n_inputs : 0;
+    if (!n)
+        return 0;
+    for (int i = 0; i < n; i++) {
+        put_labels("column_labels", i, a->read[i].labels, a->read[i].n_labels, out);
+        if (a->read[i].text)
+            put_input(arena_printf(a->job->arena, "column_text_%d", i), a->read[i].text, out);
+    }
+    text_string(out, "static const TfcColumn columns_constant[] = {\n");
+    for (int i = 0; i < n; i++) {
+        const TfcColumn *column = &a->read[i];
+        text_add(out, column->text ? "    {&column_text_%d, " : "    {0, ", i);
+        text_add(out, column->labels ? "column_labels_%d, " : "0, ", i);
+        text_add(out, "%" PRId64 ", %" PRId64 "},\n", column->n_labels, column->first);
+    }
+    text_string(out, "};\n\n");
+    return n;
 }

@@ -96,6 +96,24 @@ static const char *ctypes_name(const Artifact *a, const char *type)
     return arena_printf(a->job->arena, "c_%.*s", (int)(sized ? n - 2 : n), type);
 }
 
+/* What records have in place of the ids of texts and labels, and the dimensions that they say. */
+static void put_records(const Artifact *a, Text *out)
+{
+    const TfcProgram *encode = a->programs[TFC_ENCODE];
+    const bool takes = artifact_takes_records(a);
+    text_add(out,
+             "# of records: the inputs whose values are texts, and the dimensions that are given\n"
+             "_RECORD_TEXTS = {");
+    for (int32_t i = 0; takes && i < encode->n_inputs; i++)
+        if (!column_has_numbers(&a->read[i]))
+            text_add(out, "\"%s\", ", artifact_c_name(a->job->arena, encode->inputs[i].name));
+    text_add(out, "\"\"}\n_RECORD_DIMS = {");
+    for (int32_t d = 0; takes && d < encode->n_given; d++)
+        if (encode->dims[d].batch < 0 || records_say_lengths(encode, a->read, d))
+            text_add(out, "\"%s\", ", encode->dims[d].name);
+    text_add(out, "\"\"}\n");
+}
+
 void compile_python(const Artifact *a, Text *out)
 {
     const char *members =
@@ -130,7 +148,9 @@ void compile_python(const Artifact *a, Text *out)
              "_FUNCTIONS = {\n",
              next);
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
-        if (a->names[f] && artifact_takes_tensors((TfcFunction)f))
+        if (a->names[f] && artifact_takes_tensors(a, (TfcFunction)f))
             put_function(a, (TfcFunction)f, out);
-    text_add(out, "}\n%s", model_py);
+    text_add(out, "}\n");
+    put_records(a, out);
+    text_add(out, "%s", model_py);
 }

@@ -18,6 +18,7 @@
 
 extern const char script_core_js[], script_package_js[], script_package_ts[], script_package_md[];
 extern const char script_translate_js[], script_translate_ts[], script_translate_md[];
+extern const char script_records_js[], script_records_ts[], script_records_md[];
 extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
 extern const char script_attention_js[], script_attention_css[], script_attention_ts[],
     script_attention_md[];
@@ -81,8 +82,38 @@ typedef struct PackageParts {
     const char *methods, *types, *example, *declarations;
 } PackageParts;
 
+/* Whether an input has one value a record. */
+static bool is_single(const Artifact *a, int32_t i)
+{
+    const TfcPort *port = &a->programs[TFC_ENCODE]->inputs[i];
+    return port->shape.rank == 1;
+}
+
+/* The methods, and behind them the members of a record. */
+static const char *record_types(const Artifact *a)
+{
+    const TfcProgram *encode = a->programs[TFC_ENCODE];
+    const char *types = arena_printf(a->job->arena,
+                                     "%s}\n\n/** What a text is generated from. */\n"
+                                     "export interface Fields {\n",
+                                     script_records_ts);
+    for (int32_t i = 0; i < encode->n_inputs; i++) {
+        Text name = {0};
+        text_quote(&name, encode->inputs[i].name);
+        types = arena_printf(a->job->arena, "%s  %s: %s;\n", types, name.data,
+                             !column_has_numbers(&a->read[i]) ? "string"
+                             : is_single(a, i)                ? "number"
+                                                              : "number[] | number[][]");
+        text_free(&name);
+    }
+    return types;
+}
+
 static PackageParts package_parts(const Artifact *a)
 {
+    if (a->read)
+        return (PackageParts){script_records_js, record_types(a), script_records_md,
+                              script_package_ts};
     if (predicts_alone(a))
         return (PackageParts){script_predict_js, "", script_predict_md, script_predict_ts};
     if (generates(a))
@@ -156,6 +187,34 @@ static bool is_of_letters(const Vocabulary *vocab, bool *lower)
     return single && longest <= LONGEST && 2 * single >= tokens;
 }
 
+/* The fields of a record, for the page's form: labels, or a text, or how many numbers. */
+static void put_fields(const Artifact *a, JsonWriter *json)
+{
+    const TfcProgram *encode = a->programs[TFC_ENCODE];
+    json_open(json, "fields", '[');
+    for (int32_t i = 0; a->read && i < encode->n_inputs; i++) {
+        const TfcColumn *column = &a->read[i];
+        const TfcPort *port = &encode->inputs[i];
+        const bool is_ragged = port->shape.rank > 1 && port->shape.dims[1].dim >= 0;
+        int64_t width = 1;
+        for (int axis = is_ragged ? 2 : 1; axis < port->shape.rank; axis++)
+            width *= port->shape.dims[axis].size;
+        json_open(json, NULL, '{');
+        json_put_text(json, "name", port->name);
+        json_put_bool(json, "list", is_ragged);
+        if (column_has_numbers(column))
+            json_put_integer(json, "width", width);
+        if (column->labels) {
+            json_open(json, "labels", '[');
+            for (int64_t k = 0; k < column->n_labels; k++)
+                json_put_text(json, NULL, column->labels[k]);
+            json_close(json, ']');
+        }
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void put_about(const Artifact *a, Text *out)
 {
     bool lower, letters = is_of_letters(vocab_source(a->vocab), &lower);
@@ -168,6 +227,7 @@ static void put_about(const Artifact *a, Text *out)
     json_put_bool(&json, "generates", generates(a) && !predicts_alone(a));
     json_put_bool(&json, "predicts", predicts_alone(a));
     json_put_bool(&json, "attends", a->names[TFC_ALIGNMENT] != NULL);
+    put_fields(a, &json);
     json_open(&json, "predictions", '{'); /* whether they are classes, and lists of positions */
     for (int i = 0; i < a->predictor.n; i++) {
         const Prediction *p = &a->predictor.all[i];

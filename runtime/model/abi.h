@@ -9,7 +9,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 12 };
+enum { TFC_MODEL_ABI = 13 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -97,6 +97,38 @@ typedef struct TfcTextInput {
     int64_t of_source, is_target, begin, end, alone, blank, mask, by_words;
 } TfcTextInput;
 
+/* TfcColumn: what records hold of an input that texts are generated from.
+ *   text      how a text becomes the input's ids; NULL: the record has no text
+ *   labels    the names of ids from `first` on, n_labels of them, one of which the record has or,
+ *             along a ragged dimension, words that are each one; NULL: it has none
+ * Without either the record has numbers, as the input takes them. */
+typedef struct TfcColumn {
+    const TfcTextInput *text;
+    const char *const *labels;
+    int64_t n_labels, first;
+} TfcColumn;
+
+static inline bool column_has_numbers(const TfcColumn *column)
+{
+    return !column->text && !column->labels;
+}
+/* Whether records say the lengths of a ragged dimension: numbers lie along it, or nothing does.
+ * Else its texts or labels do. columns: of the program's inputs. */
+static inline bool records_say_lengths(const TfcProgram *encode, const TfcColumn *columns,
+                                       int32_t dim)
+{
+    bool along = false;
+    for (int32_t i = 0; i < encode->n_inputs; i++) {
+        const TfcShape *shape = &encode->inputs[i].shape;
+        if (shape->rank < 2 || shape->dims[1].dim != dim)
+            continue;
+        if (column_has_numbers(&columns[i]))
+            return true;
+        along = true;
+    }
+    return !along;
+}
+
 /* What the function predict gives, in the order of its outputs. */
 typedef struct TfcPredictions {
     int64_t n;
@@ -127,6 +159,8 @@ typedef struct TfcModel {
     TextRule rule;         /* of a language model's texts */
     const Shortlist *shortlist;        /* decoding is over its candidates; NULL: over all tokens */
     const TfcPredictions *predictions; /* NULL: the function predict is not inside */
+    int64_t n_columns;        /* 0: texts are generated from a source alone, or from nothing */
+    const TfcColumn *columns; /* of the inputs of the program encode, in their order */
 } TfcModel;
 
 #endif

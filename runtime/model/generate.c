@@ -1,5 +1,5 @@
 /* Decoding: encode, one token at a time, and whole generations. */
-#include "runtime/model/state.h"
+#include "runtime/model/columns.h"
 
 #include "runtime/decode/stepper_exec.h"
 #include "runtime/decode/stepper_mean.h"
@@ -51,7 +51,8 @@ int session_prepare_decode(TfcSession *session)
     if (session->has_stepper)
         return TFC_OK;
     if (encode)
-        session->feed = feed_of_source(encode);
+        session->feed =
+            loaded_reads_columns(session->loaded) ? columns_feed(encode) : feed_of_source(encode);
     bool ok = session->loaded->n_others ? make_mean(session, &programs, &session->stepper)
                                         : make_stepper(session, &programs, session->store,
                                                        session->loaded->store, &session->stepper);
@@ -142,6 +143,30 @@ static int encode_all(TfcSession *session, int32_t n, const int32_t *lengths, co
         return status;
     const Sources sources = sources_of(n, lengths, ids);
     return begin_decoding(session, &sources, n, slots);
+}
+
+static int encode_columns(TfcSession *session, const TfcWord *in, int32_t slots, Arena *arena)
+{
+    Sources sources;
+    int status = columns_rows(session, in, arena, &sources);
+    if (!status)
+        status = check_slots(slots);
+    if (!status)
+        status = session_prepare_decode(session);
+    return status ? status : begin_decoding(session, &sources, sources.n, slots);
+}
+
+int tfc_model_encode_columns(TfcSessionHandle *handle, const TfcWord *in, int32_t slots)
+{
+    int status = tfc_model_need(in, "in");
+    TfcSession *session = status ? NULL : session_enter(handle, USE_READ, &status);
+    if (!session)
+        return status;
+    Arena *arena = arena_try_new();
+    status = arena ? encode_columns(session, in, slots, arena) : tfc_model_no_memory();
+    arena_free(arena);
+    session_leave(session, USE_READ);
+    return status;
 }
 
 int tfc_model_encode(TfcSessionHandle *handle, int32_t n, const int32_t *lengths,
@@ -302,24 +327,24 @@ static int32_t *limit_results(const TfcModel *model, const DecodeSettings *setti
     return limits;
 }
 
-/* The old results may be what is given: they stay until the new ones are there. */
+/* Decodes n sentences from sources or, where these are NULL, from prompts. The old results may be
+ * what is given: they stay until the new ones are there. */
 static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists *prefixes,
-                      int32_t n, const int32_t *lengths, const int32_t *ids, TfcResult *out)
+                      int32_t n, const Sources *sources, const int32_t *lengths, const int32_t *ids,
+                      TfcResult *out)
 {
     session->n_slots = -1; /* what decode_step had begun is over */
     Arena *arena = arena_try_new();
     if (!arena)
         return tfc_model_no_memory();
-    bool encodes = loaded_encodes(session->loaded);
-    const Sources sources = sources_of(n, lengths, ids);
-    const Tokens *prompts = encodes ? NULL : cut_sentences(arena, n, lengths, ids);
+    const Tokens *prompts = sources ? NULL : cut_sentences(arena, n, lengths, ids);
     Decoded *decoded = ARENA_ARRAY(arena, Decoded, (int64_t)n + 1);
     if (prefixes->lengths)
         settings->prefixes = cut_sentences(arena, n, prefixes->lengths, prefixes->ids);
-    if (!encodes && session->loaded->model->n_lengths)
+    if (!sources && session->loaded->model->n_lengths)
         settings->limits = limit_results(session->loaded->model, settings, n, lengths, arena);
-    if (arena_failed(arena) || !decode_batch(&session->stepper, settings, encodes ? &sources : NULL,
-                                             prompts, NULL, n, arena, decoded)) {
+    if (arena_failed(arena) ||
+        !decode_batch(&session->stepper, settings, sources, prompts, NULL, n, arena, decoded)) {
         arena_free(arena);
         return tfc_model_no_memory();
     }
@@ -376,7 +401,44 @@ static int generate(TfcSession *session, const TfcGeneration *settings, int32_t 
         status = tfc_model_need(out, "results");
     if (!status)
         status = session_prepare_decode(session);
-    return status ? status : decode_all(session, &decoding, &prefixes, n, lengths, ids, out);
+    const Sources sources = sources_of(n, lengths, ids);
+    return status
+               ? status
+               : decode_all(session, &decoding, &prefixes, n,
+                            loaded_encodes(session->loaded) ? &sources : NULL, lengths, ids, out);
+}
+
+static int generate_columns(TfcSession *session, const TfcGeneration *settings, const TfcWord *in,
+                            Arena *arena, TfcResult *out)
+{
+    DecodeSettings decoding;
+    Lists prefixes;
+    Sources sources;
+    int status = session_settings(session, settings, &decoding);
+    if (!status)
+        status = columns_rows(session, in, arena, &sources);
+    if (!status)
+        status = check_prefixes(session->loaded->model, settings, sources.n, &prefixes);
+    if (!status && sources.n)
+        status = tfc_model_need(out, "results");
+    if (!status)
+        status = session_prepare_decode(session);
+    return status ? status
+                  : decode_all(session, &decoding, &prefixes, sources.n, &sources, NULL, NULL, out);
+}
+
+int tfc_model_generate_columns(TfcSessionHandle *handle, const TfcGeneration *settings,
+                               const TfcWord *in, TfcResult *out)
+{
+    int status = tfc_model_need(in, "in");
+    TfcSession *session = status ? NULL : session_enter(handle, USE_READ, &status);
+    if (!session)
+        return status;
+    Arena *arena = arena_try_new();
+    status = arena ? generate_columns(session, settings, in, arena, out) : tfc_model_no_memory();
+    arena_free(arena);
+    session_leave(session, USE_READ);
+    return status;
 }
 
 int tfc_model_generate(TfcSessionHandle *handle, const TfcGeneration *settings, int32_t n,

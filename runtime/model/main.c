@@ -1,8 +1,9 @@
 /* The main function of a model compiled to a program: lines in, an answer to each out, as text or
- * as token ids. */
+ * as token ids. Where texts are generated from columns, a line is a record as JSON. */
 #define _GNU_SOURCE
 #include "runtime/model/program_options.h"
 #include "runtime/model/program_unknown.h"
+#include "runtime/model/records_json.h"
 
 #include "runtime/data/line_buffer.h"
 
@@ -130,8 +131,10 @@ static int answer_ids(Answering *a, long number, char *line, char *prefix)
 /* The detail may name a line itself, of several that were answered together from `number` on. */
 static int fail_line(const Answering *a, long number)
 {
-    const char *detail = tfc_model_error_detail();
-    fflush(stdout); /* the answers before */
+    const char *detail = tfc_model_error_detail(), record[] = "record 0: ";
+    fflush(stdout);                               /* the answers before */
+    if (!strncmp(detail, record, strlen(record))) /* of the line, which is one */
+        detail += strlen(record);
     if (strncmp(detail, "line ", 5))
         fprintf(stderr, "%s: line %ld: %s\n", a->program, number, detail);
     else
@@ -147,6 +150,65 @@ static void print_one_line(const char *text, int64_t length)
             fputs(text[i] == '\n' ? "\\n" : "\\r", stdout);
         else
             putchar(text[i]);
+}
+
+static size_t line_length(const char *line, const char *end)
+{
+    return (size_t)((const char *)memchr(line, '\n', (size_t)(end - line)) + 1 - line);
+}
+
+/* Each line as an object. A NULL list: one is none, or memory ran out, after tfc_model_fail. */
+static JsonValue *read_objects(long number, const char *text, size_t length, Arena *arena)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++)
+        n += text[i] == '\n';
+    JsonValue *list = ARENA_NEW(arena, JsonValue);
+    JsonValue *items = ARENA_ARRAY(arena, JsonValue, n + 1);
+    if (!list || !items) {
+        tfc_model_no_memory();
+        return NULL;
+    }
+    *list = (JsonValue){.kind = JV_LIST, .n = n, .items = items};
+    for (size_t i = 0; i < n; i++) {
+        const size_t size = line_length(text, text + length);
+        const char *problem = NULL;
+        const JsonValue *value = json_read(arena, text, size, &problem);
+        if (!value) {
+            tfc_model_fail(TFC_ERROR_ARGUMENT, "line %ld: %s", number + (long)i,
+                           problem ? problem : "out of memory");
+            return NULL;
+        }
+        items[i] = *value;
+        text += size;
+        length -= size;
+    }
+    return list;
+}
+
+/* The answers to records, a line each as JSON; false: there are none. */
+static bool answer_records(Answering *a, long number, const char *text, size_t length)
+{
+    const TfcTranslation *list;
+    int64_t n = 0;
+    TfcWord words[MOST_DIMS + MOST_INPUTS];
+    Arena *arena = arena_try_new();
+    const JsonValue *records = arena ? read_objects(number, text, length, arena) : NULL;
+    bool ok =
+        records &&
+        !records_of_json(a->model, a->model->variants[0].programs[TFC_ENCODE], records, arena,
+                         words) &&
+        !tfc_model_record_translations(a->session, &a->settings, number - 1, words, &list, &n);
+    for (int64_t k = 0; ok && k < n; k++) {
+        if (a->lists)
+            printf("%ld ||| ", number - 1 + (long)list[k].line);
+        print_one_line(list[k].text, list[k].length);
+        if (a->lists)
+            printf(" ||| %.6f", list[k].result.score);
+        putchar('\n');
+    }
+    arena_free(arena);
+    return ok;
 }
 
 /* All results of lines of text, the first of which has this number; false: there are none. */
@@ -170,6 +232,8 @@ static bool answer_texts(Answering *a, long number, const char *text, size_t len
 {
     const char *answer;
     int64_t n;
+    if (a->model->n_columns)
+        return answer_records(a, number, text, length);
     if (a->lists)
         return list_texts(a, number, text, length);
     if (tfc_model_answer_lines(a->session, &a->settings, number - 1, text, (int64_t)length, &answer,
@@ -200,11 +264,6 @@ static int answer_line(Answering *a, long number, char *line, size_t length, cha
         return fail_line(a, number);
     program_count_unknown(a->session, &a->unknown);
     return 0;
-}
-
-static size_t line_length(const char *line, const char *end)
-{
-    return (size_t)((const char *)memchr(line, '\n', (size_t)(end - line)) + 1 - line);
 }
 
 /* All at once, or, if one of them is at fault, one by one up to that. */

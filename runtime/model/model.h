@@ -122,6 +122,8 @@ int tfc_model_set_label_search(TfcSessionHandle *session, const TfcLabelSearch *
 
 int tfc_model_encode(TfcSessionHandle *session, int32_t n, const int32_t *lengths,
                      const int32_t *ids, int32_t slots);
+/* For a model with columns (TfcModel.columns): in are the words of encode. */
+int tfc_model_encode_columns(TfcSessionHandle *session, const TfcWord *in, int32_t slots);
 int tfc_model_decode_begin(TfcSessionHandle *session, int32_t slots);
 int tfc_model_decode_step(TfcSessionHandle *session, int32_t n, const int32_t *sentence,
                           const int32_t *slot, const int32_t *token, const float **logits);
@@ -129,6 +131,8 @@ int tfc_model_decode_copy(TfcSessionHandle *session, int32_t from, int32_t to);
 int tfc_model_generation_defaults(TfcModelHandle *loaded, TfcGeneration *out);
 int tfc_model_generate(TfcSessionHandle *session, const TfcGeneration *settings, int32_t n,
                        const int32_t *lengths, const int32_t *ids, TfcResult *out);
+int tfc_model_generate_columns(TfcSessionHandle *session, const TfcGeneration *settings,
+                               const TfcWord *in, TfcResult *out);
 
 int tfc_model_alignment(TfcSessionHandle *session, int32_t n_source, const int32_t *source,
                         int32_t n_target, const int32_t *target, const float **weights);
@@ -148,6 +152,15 @@ int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unkno
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);
+/* The same of records, for a model with columns: their words are those of encode, but lists of texts
+ * ended by a NUL in place of the ids of texts and labels, and no lengths of a dimension along which
+ * only these lie (records_say_lengths). `line` of a result is the number of its record. */
+int tfc_model_translations_columns(TfcSessionHandle *session, const TfcGeneration *settings,
+                                   const TfcWord *records, const TfcTranslation **list, int64_t *n);
+/* For main.c: the same for records among many, the first of which has this number. */
+int tfc_model_record_translations(TfcSessionHandle *session, const TfcGeneration *settings,
+                                  int64_t number, const TfcWord *records,
+                                  const TfcTranslation **list, int64_t *n);
 /* For main.c: as tfc_model_translations, for lines among many (see tfc_model_answer_lines). */
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,

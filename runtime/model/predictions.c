@@ -67,24 +67,6 @@ typedef struct TextRow {
     int64_t cut;
 } TextRow;
 
-static int encode_tokens(TfcSession *session, const TfcTextInput *input, const char *utf8,
-                         size_t length, TokenIds *ids)
-{
-    const TfcLoaded *loaded = session->loaded;
-    const Tokenizer *tokenizer = input->of_source ? loaded->source : loaded->target;
-    const size_t before = ids->count;
-    if (!texts_encode(session, tokenizer, utf8, length, ids)) {
-        const char *problem = tokenizer_problem();
-        return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "the text: %s", problem)
-                       : tfc_model_no_memory();
-    }
-    token_ids_join(ids, before, (int32_t)input->blank, (int32_t)input->mask);
-    const bool is_alone =
-        ids->count == before && input->begin < 0 && (input->end < 0 || input->is_target);
-    return texts_push_special(ids, is_alone ? input->alone : input->end) ? TFC_OK
-                                                                         : tfc_model_no_memory();
-}
-
 /* A target's last token only follows another; one that is alone has none behind it. */
 static bool end_target(TextRow *row)
 {
@@ -132,10 +114,8 @@ static void cut_row_words(const TfcTextInput *input, TextRow *row)
 static int encode_row(TfcSession *session, const TfcTextInput *input, const char *utf8,
                       size_t length, TextRow *row)
 {
-    if (!texts_push_special(&row->ids, input->begin))
-        return tfc_model_no_memory();
-    const size_t from = row->ids.count;
-    int status = encode_tokens(session, input, utf8, length, &row->ids);
+    const size_t from = row->ids.count + (input->begin >= 0);
+    int status = texts_encode_input(session, input, "the text", utf8, length, &row->ids);
     if (!status && input->is_target && !end_target(row))
         status = tfc_model_no_memory();
     if (!status && input->by_words)

@@ -40,6 +40,8 @@ static const char *option_value(int i)
     return i < OWN_OPTIONS ? own_options[i].value : setting_help(i - OWN_OPTIONS)->value;
 }
 
+static bool is_ids(const OwnOption *option) { return option->at == offsetof(ProgramOptions, ids); }
+
 static void print_usage(const TfcModel *model, const char *program, FILE *out)
 {
     fprintf(
@@ -47,10 +49,13 @@ static void print_usage(const TfcModel *model, const char *program, FILE *out)
         "Usage: %s [OPTION ...]\n"
         "%s on standard input, a line each; the answers, a line each, out. Several results of a\n"
         "line are a line each: NUMBER ||| RESULT ||| SCORE.\n",
-        program, model->text ? "Text (with --ids token ids)" : "Token ids");
+        program,
+        model->n_columns ? "Records as JSON objects"
+        : model->text    ? "Text (with --ids token ids)"
+                         : "Token ids");
     for (int i = 0; i < ALL_OPTIONS; i++) {
         const char *name = option_name(i), *value = option_value(i);
-        if (name)
+        if (name && !(model->n_columns && i < OWN_OPTIONS && is_ids(&own_options[i])))
             fprintf(out, "  --%s %-*s %s\n", name, (int)(23 - strlen(name)), value ? value : "",
                     i < OWN_OPTIONS ? own_options[i].help : setting_help(i - OWN_OPTIONS)->text);
     }
@@ -140,6 +145,10 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
         if (!(option < OWN_OPTIONS ? read_own(model, argv[0], &own_options[option], argv[i], o)
                                    : read_setting(argv[0], option - OWN_OPTIONS, argv[i], o)))
             return 2;
+    }
+    if (model->n_columns && o->ids) {
+        fprintf(stderr, "%s: --ids is for texts: each line is a record\n", argv[0]);
+        return 2;
     }
     o->ids = o->ids || !model->text;
     const TfcGeneration *s = &o->settings;

@@ -5,13 +5,13 @@
  *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …]}
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
+ * A model of columns takes "records", a list of objects (records_json.h), in place of "text".
  * An answer to a text with many unknown tokens has a "note" that tells so (tfc_model_unknown). With
  * "attention": true each answer has what its tokens were made from (script_attention.c). A model
  * that predicts takes "top", of CTC also "beam", "lexicon" and "separator", and has one answer to a
  * text (script_predict.c). */
-#include "runtime/model/model.h"
+#include "runtime/model/records_json.h"
 
-#include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "runtime/model/script.h"
@@ -34,7 +34,8 @@ static const char *script_fail(const char *what)
 
 /* What a request asks for. */
 typedef struct Wanted {
-    const char *text;
+    const char *text; /* NULL: records */
+    const JsonValue *records;
     TfcGeneration settings;
     int64_t top; /* of predictions: the classes that are given */
     TfcLabelSearch search;
@@ -73,7 +74,7 @@ static const char *take_settings(const JsonValue *request, bool translates, Aren
             wanted->attention = value->kind == JV_TRUE;
             if (value->kind != JV_TRUE && value->kind != JV_FALSE)
                 mistake = "attention: expected true or false";
-        } else if (strcmp(name, "text"))
+        } else if (strcmp(name, wanted->text ? "text" : "records"))
             mistake = take_setting(name, value, arena, &wanted->settings);
     }
     if (!json_member(request, "beam"))
@@ -132,18 +133,35 @@ static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, c
     return status;
 }
 
-static int put_translations(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
+static int answer_records(TfcSessionHandle *session, const TfcModel *model, const Wanted *wanted,
+                          const TfcTranslation **list, int64_t *n)
+{
+    TfcWord words[MOST_DIMS + MOST_INPUTS];
+    Arena *arena = arena_try_new();
+    int status = arena ? records_of_json(model, model->variants[0].programs[TFC_ENCODE],
+                                         wanted->records, arena, words)
+                       : tfc_model_no_memory();
+    if (!status)
+        status = tfc_model_translations_columns(session, &wanted->settings, words, list, n);
+    arena_free(arena);
+    return status;
+}
+
+static int put_translations(TfcSessionHandle *session, const TfcModel *model, const Wanted *wanted,
+                            JsonWriter *json)
 {
     const TfcTranslation *list;
     int64_t n;
-    int status = tfc_model_translations(session, &wanted->settings, wanted->text,
-                                        (int64_t)strlen(wanted->text), &list, &n);
+    int status = wanted->records ? answer_records(session, model, wanted, &list, &n)
+                                 : tfc_model_translations(session, &wanted->settings, wanted->text,
+                                                          (int64_t)strlen(wanted->text), &list, &n);
     for (int64_t i = 0; !status && i < n; i++)
         status = put_translation(&list[i], session, wanted, json);
     return status;
 }
 
-static int put_generated(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
+static int put_generated(TfcSessionHandle *session, const TfcModel *model, const Wanted *wanted,
+                         JsonWriter *json)
 {
     const char *text;
     int status = tfc_model_generate_text(session, &wanted->settings, wanted->text,
@@ -166,7 +184,8 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
     int status = script_predicts(model)
                      ? script_put_predictions(session, model, wanted->text, wanted->top,
                                               &wanted->search, &json)
-                     : (model->source ? put_translations : put_generated)(session, wanted, &json);
+                     : (model->source || model->n_columns ? put_translations : put_generated)(
+                           session, model, wanted, &json);
     json_close(&json, ']');
     const char *note = NULL;
     if (!tfc_model_unknown(session, NULL, NULL, &note) && note)
@@ -178,12 +197,17 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
 static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, Wanted *wanted,
                                   const JsonValue *request, Arena *arena)
 {
-    wanted->text = json_member_text(request, "text");
-    if (!wanted->text)
-        return script_fail("a request is an object with a \"text\"");
-    const char *mistake = script_predicts(model)
-                              ? take_search(request, script_finds_labels(model), arena, wanted)
-                              : take_settings(request, model->source != NULL, arena, wanted);
+    if (model->n_columns)
+        wanted->records = json_member(request, "records");
+    else
+        wanted->text = json_member_text(request, "text");
+    if (model->n_columns ? !wanted->records || wanted->records->kind != JV_LIST : !wanted->text)
+        return script_fail(model->n_columns ? "a request is an object with a list \"records\""
+                                            : "a request is an object with a \"text\"");
+    const char *mistake =
+        script_predicts(model)
+            ? take_search(request, script_finds_labels(model), arena, wanted)
+            : take_settings(request, model->source && !model->n_columns, arena, wanted);
     return mistake ? script_fail(mistake) : put_answer(model, session, wanted);
 }
 

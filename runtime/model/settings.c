@@ -19,6 +19,12 @@ static int32_t first_stop(const TfcModel *model)
     return model->rule.n_stops ? model->rule.stops[0] : -1;
 }
 
+/* Whether results are framed as translations of a source, and not as a language model's texts. */
+static bool has_source(const TfcLoaded *loaded)
+{
+    return loaded->model->source && loaded_encodes(loaded);
+}
+
 /* Those of tfc translate; of a model without an encoder, those of tfc generate. */
 static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
 {
@@ -36,11 +42,16 @@ static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
                       unless_end(&model->rule, end, (int32_t)model->unk), -1},
     };
     out->length_limit = (int32_t)tfc_model_longest(model) - 1;
-    if (!loaded_encodes(loaded)) {
-        out->bos = model->rule.begin;
-        out->eos = first_stop(model);
-        memcpy(out->forbidden, model->rule.forbidden, sizeof out->forbidden);
-        const DecodeSetting *tokens = &setting_rows[SETTING_tokens];
+    if (has_source(loaded))
+        return;
+    const DecodeSetting *tokens = &setting_rows[SETTING_tokens];
+    out->bos = model->rule.begin;
+    out->eos = first_stop(model);
+    memcpy(out->forbidden, model->rule.forbidden, sizeof out->forbidden);
+    if (loaded_encodes(loaded)) {
+        out->bos = out->bos < 0 ? model->rule.start : out->bos;
+        out->length_extra = (int32_t)tokens->initial;
+    } else {
         out->sample = 1;
         setting_put(tokens, out, (int64_t)tokens->initial, 0);
     }
@@ -58,10 +69,13 @@ int tfc_model_generation_defaults(TfcModelHandle *handle, TfcGeneration *out)
 }
 
 /* What settings allow each other. */
-static int check_together(const TfcModel *model, const TfcGeneration *s, bool encodes)
+static int check_together(const TfcLoaded *loaded, const TfcGeneration *s)
 {
-    const int32_t least = encodes ? 0 : -1;
-    if (s->bos < least || s->bos >= model->vocab || s->eos < least || s->eos >= model->vocab)
+    const TfcModel *model = loaded->model;
+    const int32_t least_bos = loaded_encodes(loaded) ? 0 : -1,
+                  least_eos = has_source(loaded) ? 0 : -1;
+    if (s->bos < least_bos || s->bos >= model->vocab || s->eos < least_eos ||
+        s->eos >= model->vocab)
         return tfc_model_fail(
             TFC_ERROR_ARGUMENT,
             "bos is %d, eos is %d: neither the model nor the settings name them, or "
@@ -86,8 +100,9 @@ static int check_settable_id(const TfcModel *model, const char *name, int32_t id
                                 name, id, (long long)model->vocab - 1);
 }
 
-static int check_settings(const TfcModel *model, const TfcGeneration *s, bool encodes)
+static int check_settings(const TfcLoaded *loaded, const TfcGeneration *s)
 {
+    const TfcModel *model = loaded->model;
     for (const DecodeSetting *row = setting_rows; row < setting_rows + SETTINGS; row++) {
         char range[RANGE_TEXT];
         double value = setting_get(row, s);
@@ -103,19 +118,20 @@ static int check_settings(const TfcModel *model, const TfcGeneration *s, bool en
         snprintf(name, sizeof name, "forbidden[%d]", i);
         status = check_settable_id(model, name, s->forbidden[i]);
     }
-    return status ? status : check_together(model, s, encodes);
+    return status ? status : check_together(loaded, s);
 }
 
-static DecodeSettings decode_settings(const TfcModel *model, const TfcGeneration *s, bool encodes)
+static DecodeSettings decode_settings(const TfcLoaded *loaded, const TfcGeneration *s)
 {
+    const TfcModel *model = loaded->model;
     DecodeSettings d = decode_defaults();
 #define SETTING(kind, name, ...) d.name = s->name;
 #define TOKEN(name, ...) d.name = s->name;
 #include "runtime/decode/settings.def"
     memcpy(d.forbidden, s->forbidden, sizeof d.forbidden);
     d.until_eos = s->eos >= 0;
-    d.open_end = !encodes;
-    if (s->eos >= 0 && s->eos == (encodes ? (int32_t)model->eos : first_stop(model))) {
+    d.open_end = !loaded_encodes(loaded);
+    if (s->eos >= 0 && s->eos == (has_source(loaded) ? (int32_t)model->eos : first_stop(model))) {
         d.stops = model->rule.stops;
         d.n_stops = model->rule.n_stops;
     }
@@ -129,10 +145,8 @@ int session_settings(const TfcSession *session, const TfcGeneration *settings, D
         set_defaults(session->loaded, &defaults);
         settings = &defaults;
     }
-    const TfcModel *model = session->loaded->model;
-    bool encodes = loaded_encodes(session->loaded);
-    int status = check_settings(model, settings, encodes);
+    int status = check_settings(session->loaded, settings);
     if (!status)
-        *out = decode_settings(model, settings, encodes);
+        *out = decode_settings(session->loaded, settings);
     return status;
 }

@@ -1,7 +1,8 @@
 /* Inside a loaded model and its sessions. access.c decides which calls may run at the same time;
  * model.c has the params, session.c sessions and their functions, words.c the arguments and results
  * of these functions, settings.c the settings of a generation, generate.c decoding, alignment.c
- * alignments, predictions.c predictions, texts.c and translations.c calls with text. */
+ * alignments, predictions.c predictions, columns.c what texts are generated from where that is no
+ * text alone, texts.c and translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -117,6 +118,15 @@ int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, cons
 int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in,
                          TfcWord *out);
 
+/* Checks the words of a program's dimensions and inputs, none of which is a scalar, without running
+ * it. Returns a TfcStatus. (words.c) */
+int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord *in);
+/* The lengths of a ragged dimension in each of so many rows, of words that words_check has passed:
+ * the caller's or, if the dimension is made of others, in the arena. NULL: memory ran out, or there
+ * are no rows. (words.c) */
+const int32_t *words_lengths(const TfcProgram *program, const TfcWord *in, int32_t dim,
+                             int64_t rows, Arena *arena);
+
 /* ---- generate.c ---- */
 
 /* Makes the session's stepper, unless it is there. Returns a TfcStatus. */
@@ -131,6 +141,12 @@ static inline bool loaded_encodes(const TfcLoaded *loaded)
 {
     const TfcProgram *encode = loaded->variant->programs[TFC_ENCODE];
     return encode && encode->n_inputs > 0;
+}
+
+/* Whether these sources are columns: of a call's words, or records. */
+static inline bool loaded_reads_columns(const TfcLoaded *loaded)
+{
+    return loaded->model->n_columns > 0;
 }
 
 /* ---- settings.c ---- */

@@ -9,6 +9,18 @@
 
 /* ---- what every call begins with ---- */
 
+/* The first byte that is a NUL or not UTF-8; -1: there is none. */
+static int64_t find_bad_byte(const char *utf8, int64_t length)
+{
+    for (int64_t at = 0; at < length;) {
+        size_t n = utf8[at] ? utf8_length(utf8 + at, (size_t)(length - at)) : 0;
+        if (!n)
+            return at;
+        at += (int64_t)n;
+    }
+    return -1;
+}
+
 int texts_check(const char *name, const char *utf8, int64_t length)
 {
     if (length < 0 || length > TOKENIZER_MOST)
@@ -17,15 +29,25 @@ int texts_check(const char *name, const char *utf8, int64_t length)
                               (int)TOKENIZER_MOST);
     if (!utf8 && length)
         return tfc_model_need(utf8, name ? name : "utf8");
-    for (int64_t at = 0; at < length;) {
-        size_t n = utf8[at] ? utf8_length(utf8 + at, (size_t)(length - at)) : 0;
-        if (!n)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "byte %lld of %s is 0x%02x: %s",
-                                  (long long)at, name ? name : "utf8", (unsigned char)utf8[at],
-                                  utf8[at] ? "that is not UTF-8" : "a text has no NUL");
-        at += (int64_t)n;
-    }
-    return TFC_OK;
+    const int64_t at = find_bad_byte(utf8, length);
+    return at < 0 ? TFC_OK
+                  : tfc_model_fail(TFC_ERROR_ARGUMENT, "byte %lld of %s is 0x%02x: %s",
+                                   (long long)at, name ? name : "utf8", (unsigned char)utf8[at],
+                                   utf8[at] ? "that is not UTF-8" : "a text has no NUL");
+}
+
+int texts_check_cell(const char *what, const char *utf8)
+{
+    if (!utf8)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is NULL", what);
+    const size_t length = strlen(utf8);
+    if (length > TOKENIZER_MOST)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s has %zu bytes: from 0 to %d are allowed",
+                              what, length, (int)TOKENIZER_MOST);
+    const int64_t at = find_bad_byte(utf8, (int64_t)length);
+    return at < 0 ? TFC_OK
+                  : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: byte %lld is 0x%02x: that is not UTF-8",
+                                   what, (long long)at, (unsigned char)utf8[at]);
 }
 
 static Tokenizer *open_vocabulary(const TfcVocabulary *vocabulary)
@@ -82,6 +104,26 @@ bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *t
         unknown_add(&session->unknown, ids->data + before, ids->count - before,
                     tokenizer_special(tokenizer).unk);
     return true;
+}
+
+int texts_encode_input(TfcSession *session, const TfcTextInput *input, const char *what,
+                       const char *text, size_t length, TokenIds *ids)
+{
+    const TfcLoaded *loaded = session->loaded;
+    if (!texts_push_special(ids, input->begin))
+        return tfc_model_no_memory();
+    const size_t before = ids->count;
+    if (!texts_encode(session, input->of_source ? loaded->source : loaded->target, text, length,
+                      ids)) {
+        const char *problem = tokenizer_problem();
+        return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: %s", what, problem)
+                       : tfc_model_no_memory();
+    }
+    token_ids_join(ids, before, (int32_t)input->blank, (int32_t)input->mask);
+    const bool is_alone =
+        ids->count == before && input->begin < 0 && (input->end < 0 || input->is_target);
+    return texts_push_special(ids, is_alone ? input->alone : input->end) ? TFC_OK
+                                                                         : tfc_model_no_memory();
 }
 
 int texts_need_one(const DecodeSettings *settings)

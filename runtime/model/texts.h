@@ -9,6 +9,8 @@
 /* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`: the
  * name of a prefix's field, for the message; else NULL. */
 int texts_check(const char *name, const char *utf8, int64_t length);
+/* The same of a text that ends with a NUL. what: the text, for messages. */
+int texts_check_cell(const char *what, const char *utf8);
 /* Makes the model's tokenizers, unless they are there. */
 int texts_open(TfcLoaded *loaded);
 /* Begins a call: makes stepper, tokenizers and settings ready, and ends what decode_step had begun.
@@ -19,6 +21,10 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
  * reason; NULL: memory ran out. */
 bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
                   TokenIds *ids);
+/* The same as the input takes a text, with the tokens around it. what: the text, for messages.
+ * Returns a TfcStatus. */
+int texts_encode_input(TfcSession *session, const TfcTextInput *input, const char *what,
+                       const char *text, size_t length, TokenIds *ids);
 /* Refuses settings that ask for several results, in a call that returns one text. */
 int texts_need_one(const DecodeSettings *settings);
 /* Appends a special token, or nothing for -1, a token that the model lacks. false: memory ran

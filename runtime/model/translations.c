@@ -1,16 +1,16 @@
 /* Translating text: lines are cut into tokens, decoded in batches and put together again, as tfc
- * translate does it. */
-#include "runtime/model/texts.h"
+ * translate does it; or records take the place of lines. */
+#include "runtime/model/columns.h"
 
 #include <string.h>
 
 /* Of a batch; results do not depend on them. */
 enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256, WINDOW_ROWS = 1024 /* hypotheses */ };
 
-/* A line's tokens, those around them included. */
+/* A line's tokens, those around them included; or a record. */
 typedef struct TextLine {
-    size_t start;
-    int32_t n;     /* 0: the line has no tokens of its own */
+    size_t start;  /* of a record 0 */
+    int32_t n;     /* 0: the line has no tokens of its own, or the record no positions */
     bool ends;     /* with a newline */
     size_t prefix; /* where the tokens begin that the translation begins with */
     int32_t n_prefix;
@@ -21,10 +21,12 @@ typedef struct Translation {
     const TfcGeneration *given; /* NULL: the defaults */
     DecodeSettings settings;
     TokenIds ids, prefixes;
+    const Sources *records; /* NULL: the lines are text, and ids has their tokens */
     TextLine *lines;
     int64_t n, first;     /* lines; the number of the first */
     TfcTranslation *list; /* the results, with room for all; NULL: the best become text */
     int64_t n_list;
+    Arena *old; /* of the session's results, which may be what is given: freed at the end */
 } Translation;
 
 /* What a tokenizer did not encode; `of`: behind the number of the line. */
@@ -106,8 +108,9 @@ static int encode_prefixes(Translation *t)
     for (TextLines counted = lines; texts_next_line(&counted);)
         n++;
     if (n != t->n)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text has %lld lines, but the text %lld",
-                              (long long)n, (long long)t->n);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text has %lld lines, but %s %lld",
+                              (long long)n, t->records ? "the number of records is" : "the text",
+                              (long long)t->n);
     int status = TFC_OK;
     for (int64_t i = 0; !status && texts_next_line(&lines); i++)
         status = encode_prefix(t, &lines, &t->lines[i]);
@@ -173,20 +176,35 @@ static bool list_line(Translation *t, int64_t line, const Decoded *decoded)
 {
     const TextLine *from = &t->lines[line];
     int32_t n = from->n ? decoded->n : 0;
-    int32_t *ids = ARENA_ARRAY(t->session->results, int32_t, from->n + 1);
+    Tokens source = {.n = t->records ? 0 : from->n};
+    int32_t *ids = ARENA_ARRAY(t->session->results, int32_t, source.n + 1);
     if (!ids)
         return false;
-    if (from->n)
-        memcpy(ids, t->ids.data + from->start, (size_t)from->n * sizeof *ids);
-    Tokens source = {ids, from->n};
+    if (source.n)
+        memcpy(ids, t->ids.data + from->start, (size_t)source.n * sizeof *ids);
+    source.ids = ids;
     bool ok = n || list_result(t, line, &source, NULL);
     for (int32_t k = 0; ok && k < n; k++)
         ok = list_result(t, line, &source, &decoded->best[k]);
     return ok;
 }
 
-/* The results of a window live in the arena. */
-static int translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
+/* What n of a window's lines are decoded from: `numbers` of these, and their lengths. False: memory
+ * ran out. */
+static bool window_sources(const Translation *t, int64_t from, const int64_t *numbers,
+                           const int32_t *lengths, int32_t n, Arena *arena, Sources *out)
+{
+    if (t->records)
+        return columns_choose(t->session->loaded->variant->programs[TFC_ENCODE], t->records,
+                              t->first, numbers, n, arena, out);
+    *out = (Sources){.n = n,
+                     .lengths = {[SIDE_SOURCE] = lengths},
+                     .tokens = n ? t->ids.data + t->lines[from].start : NULL};
+    return true;
+}
+
+/* The results of a window live in the arena, and what they are decoded from in `scratch`. */
+static int translate_window(Translation *t, int64_t from, int64_t to, Arena *arena, Arena *scratch)
 {
     int32_t *lengths = ARENA_ARRAY(arena, int32_t, to - from);
     Tokens *prefixes = ARENA_ARRAY(arena, Tokens, to - from);
@@ -205,15 +223,15 @@ static int translate_window(Translation *t, int64_t from, int64_t to, Arena *are
         numbers[n++] = t->first + i;
     }
     t->settings.prefixes = t->prefixes.count ? prefixes : NULL;
-    const Sources sources = {.n = n,
-                             .lengths = {[SIDE_SOURCE] = lengths},
-                             .tokens = n ? t->ids.data + t->lines[from].start : NULL};
-    bool ok = !n || decode_batch(&t->session->stepper, &t->settings, &sources, NULL, numbers, n,
-                                 arena, decoded);
+    Sources sources;
+    bool ok = !n || (window_sources(t, from, numbers, lengths, n, scratch, &sources) &&
+                     decode_batch(&t->session->stepper, &t->settings, &sources, NULL, numbers, n,
+                                  arena, decoded));
     for (int32_t i = 0; ok && i < n; i++)
         if (!decoded_has_numbers(&decoded[i]))
-            return tfc_model_fail(TFC_ERROR_NUMBER, "line %lld: the model gives no numbers",
-                                  (long long)numbers[i] + 1);
+            return tfc_model_fail(TFC_ERROR_NUMBER, "%s %lld: the model gives no numbers",
+                                  t->records ? "record" : "line",
+                                  (long long)numbers[i] + !t->records);
     for (int64_t i = from; ok && i < to; i++) {
         ok = t->list ? list_line(t, i, decoded) : put_line(t->session, &t->lines[i], decoded);
         decoded += t->lines[i].n > 0;
@@ -226,10 +244,11 @@ static int translate_windows(Translation *t)
     int status = TFC_OK;
     for (int64_t from = 0, to; !status && from < t->n; from = to) {
         to = window_end(t, from);
-        Arena *arena = t->list ? t->session->results : arena_try_new();
-        status = arena ? translate_window(t, from, to, arena) : tfc_model_no_memory();
-        if (!t->list)
-            arena_free(arena);
+        Arena *scratch = arena_try_new();
+        status = scratch ? translate_window(t, from, to, t->list ? t->session->results : scratch,
+                                            scratch)
+                         : tfc_model_no_memory();
+        arena_free(scratch);
     }
     return status;
 }
@@ -237,7 +256,7 @@ static int translate_windows(Translation *t)
 /* Room for the results of every line. */
 static int make_list(Translation *t)
 {
-    arena_free(t->session->results);
+    t->old = t->session->results;
     t->session->results = arena_try_new();
     if (!t->session->results)
         return tfc_model_no_memory();
@@ -246,29 +265,47 @@ static int make_list(Translation *t)
     return t->list ? TFC_OK : tfc_model_no_memory();
 }
 
+/* Once lines or records are there. */
+static int translate_all(Translation *t, bool lists)
+{
+    int status = encode_prefixes(t);
+    if (!status)
+        status = lists ? make_list(t) : texts_need_one(&t->settings);
+    if (!status)
+        status = translate_windows(t);
+    token_ids_free(&t->prefixes);
+    arena_free(t->old);
+    return status;
+}
+
 static int translate_lines(Translation *t, const char *utf8, size_t length, bool lists)
 {
     Arena *arena = arena_try_new();
     int status = arena ? encode_lines(t, utf8, length, arena) : tfc_model_no_memory();
     if (!status)
-        status = encode_prefixes(t);
-    if (!status)
-        status = lists ? make_list(t) : texts_need_one(&t->settings);
-    if (!status)
-        status = translate_windows(t);
+        status = translate_all(t, lists);
     arena_free(arena);
     token_ids_free(&t->ids);
-    token_ids_free(&t->prefixes);
     return status;
+}
+
+static int begin_translation(Translation *t)
+{
+    const TfcGeneration *given = t->given;
+    const int status = texts_begin(t->session, given, true, &t->settings);
+    return !status && given && given->prefix_text
+               ? texts_check("prefix_text", given->prefix_text, given->prefix_length)
+               : status;
 }
 
 int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
                     const char *utf8, size_t length, const TfcTranslation **list, int64_t *n)
 {
     Translation t = {.session = session, .given = settings, .first = first};
-    int status = texts_begin(session, settings, true, &t.settings);
-    if (!status && settings && settings->prefix_text)
-        status = texts_check("prefix_text", settings->prefix_text, settings->prefix_length);
+    int status = begin_translation(&t);
+    if (!status && loaded_reads_columns(session->loaded))
+        status = tfc_model_fail(TFC_ERROR_FUNCTION, "%s reads columns: translations takes records",
+                                session->loaded->model->name);
     if (!status)
         status = translate_lines(&t, utf8, length, list != NULL);
     if (!status && list) {
@@ -276,6 +313,34 @@ int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t 
         *n = t.n_list;
     }
     return status;
+}
+
+/* ---- records ---- */
+
+static int list_records(Translation *t, const Sources *rows, Arena *arena)
+{
+    t->records = rows;
+    t->n = rows->n;
+    t->lines = ARENA_ARRAY(arena, TextLine, t->n + 1);
+    for (int64_t i = 0; t->lines && i < t->n; i++) {
+        const int32_t longest = sources_longest(rows, (int32_t)i);
+        t->lines[i].n = columns_row_is_empty(rows, i) ? 0 : longest > 0 ? longest : 1;
+    }
+    return t->lines ? TFC_OK : tfc_model_no_memory();
+}
+
+static int translate_records(Translation *t, const TfcWord *records, Arena *arena)
+{
+    TfcWord words[MOST_DIMS + MOST_INPUTS] = {{0}};
+    Sources rows;
+    int status = begin_translation(t);
+    if (!status)
+        status = columns_read(t->session, records, arena, words);
+    if (!status)
+        status = columns_rows(t->session, words, arena, &rows);
+    if (!status)
+        status = list_records(t, &rows, arena);
+    return status ? status : translate_all(t, true);
 }
 
 /* ---- calls ---- */
@@ -306,4 +371,38 @@ int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *setti
                            int64_t *n)
 {
     return tfc_model_line_translations(session, settings, 0, utf8, length, list, n);
+}
+
+int tfc_model_record_translations(TfcSessionHandle *handle, const TfcGeneration *settings,
+                                  int64_t number, const TfcWord *records,
+                                  const TfcTranslation **list, int64_t *n)
+{
+    if (list)
+        *list = NULL;
+    if (n)
+        *n = 0;
+    int status = tfc_model_need(records, "records");
+    if (!status)
+        status = tfc_model_need(list, "list");
+    if (!status)
+        status = tfc_model_need(n, "n");
+    TfcSession *session = status ? NULL : session_enter(handle, USE_READ, &status);
+    if (!session)
+        return status;
+    Translation t = {.session = session, .given = settings, .first = number};
+    Arena *arena = arena_try_new();
+    status = arena ? translate_records(&t, records, arena) : tfc_model_no_memory();
+    arena_free(arena);
+    if (!status) {
+        *list = t.list;
+        *n = t.n_list;
+    }
+    session_leave(session, USE_READ);
+    return status;
+}
+
+int tfc_model_translations_columns(TfcSessionHandle *session, const TfcGeneration *settings,
+                                   const TfcWord *records, const TfcTranslation **list, int64_t *n)
+{
+    return tfc_model_record_translations(session, settings, 0, records, list, n);
 }

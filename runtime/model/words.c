@@ -265,6 +265,33 @@ static void get_outputs(const TfcProgram *program, Exec *exec, TfcWord *out)
     }
 }
 
+int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord *in)
+{
+    TfcDim dims[MOST_DIMS];
+    int status = program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS
+                     ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
+                     : read_dims(program, in, dims);
+    if (!status)
+        status = check_positions(model, program, dims);
+    for (int32_t i = 0; !status && i < program->n_inputs; i++) {
+        const TfcPort *port = &program->inputs[i];
+        status = check_data(model, port, in[program->n_given + i].data,
+                            program_size(program, program->buffers[port->buffer].size, dims));
+    }
+    return status;
+}
+
+const int32_t *words_lengths(const TfcProgram *program, const TfcWord *in, int32_t dim,
+                             int64_t rows, Arena *arena)
+{
+    if (dim < program->n_given)
+        return in[dim].data;
+    int32_t *lengths = ARENA_ARRAY(arena, int32_t, rows + 1);
+    for (int64_t b = 0; lengths && b < rows; b++)
+        lengths[b] = (int32_t)length_in_row(program, in, dim, b);
+    return lengths;
+}
+
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out)
 {

@@ -37,7 +37,7 @@ async function instantiate(bytes) {
   memory = exports.memory;
   exports._initialize();
 
-  // request: {text, …settings}; the list of answers.
+  // request: {text, …settings}, or {records, …settings}; the list of answers.
   return request => {
     const bytes = encoder.encode(JSON.stringify(request));
     const at = exports.malloc(bytes.length + 1);

@@ -1,5 +1,5 @@
 // The page of a model: what is typed is answered as it is typed, by the model in a worker.
-const {title, letters, lower, generates, predicts, attends, predictions} = JSON.parse(document.getElementById("about").textContent);
+const {title, letters, lower, generates, predicts, attends, fields, predictions} = JSON.parse(document.getElementById("about").textContent);
 const byId = id => document.getElementById(id);
 const ANSWER_AFTER = 120; // ms without a key
 
@@ -73,6 +73,41 @@ async function askLines(lines, settings, first = 0) {
     return [...await askLines(lines.slice(0, half), settings, first),
       ...await askLines(lines.slice(half), settings, first + half)];
   }
+}
+
+async function askRecord(record, settings) {
+  try {
+    return await ask({records: [record], ...settings});
+  } catch ({message}) {
+    return [{line: 0, error: message.replace(/^record 0: /, "")}];
+  }
+}
+
+// The form of a record: labels to choose from, texts, numbers.
+function makeForm(changed) {
+  for (const {name, labels, list, width} of fields) {
+    const chosen = labels && !list, box = put(byId("fields"), "label", "field", name);
+    const input = put(box, chosen ? "select" : "textarea", "", "");
+    if (chosen)
+      labels.forEach(text => put(input, "option", "", text));
+    else
+      input.rows = width > 1 || list ? 2 : 1;
+    if (width)
+      input.placeholder = list ? `numbers, ${width} for each position` : width === 1 ? "a number" : `${width} numbers`;
+    else if (labels && list)
+      input.placeholder = `labels with blanks between: ${labels.slice(0, 8).join(" ")}`;
+    input.addEventListener("input", changed);
+  }
+  byId("text").hidden = byId("label").hidden = true;
+}
+
+// The record; null while a field is empty.
+function readForm() {
+  const inputs = [...byId("fields").querySelectorAll("select, textarea")];
+  if (inputs.some(({value}) => !value.trim()))
+    return null;
+  const numbers = text => text.split(/[\s,;[\]]+/).filter(word => word).map(Number);
+  return Object.fromEntries(fields.map(({name, width}, i) => [name, width ? numbers(inputs[i].value) : inputs[i].value.trim()]));
 }
 
 function put(box, kind, name, text) {
@@ -178,8 +213,8 @@ async function answer() {
     again = true;
     return;
   }
-  const text = toModel(byId("text").value), count = +byId("count").value;
-  if (!text.trim()) {
+  const record = fields.length ? readForm() : null, text = toModel(byId("text").value), count = +byId("count").value;
+  if (fields.length ? !record : !text.trim()) {
     show([], []);
     tell("");
     return;
@@ -191,7 +226,8 @@ async function answer() {
   if (attends && lines.length * count <= MOST_PAIRS)
     settings.attention = true;
   try {
-    const answers = predicts ? await showPredictions(lines, count) : await askLines(lines, settings);
+    const answers = predicts ? await showPredictions(lines, count)
+      : record ? await askRecord(record, settings) : await askLines(lines, settings);
     if (!predicts)
       show(lines, answers);
     const wrong = answers.filter(({error}) => error).length;
@@ -213,10 +249,13 @@ if (predicts) {
   byId("count").value = "8";
 }
 byId("go").hidden = !generates;
+const answerLater = () => { clearTimeout(timer); timer = setTimeout(answer, ANSWER_AFTER); };
+if (fields.length)
+  makeForm(answerLater);
 byId("count").addEventListener("change", answer);
 byId("go").addEventListener("click", answer);
 if (!generates)
-  byId("text").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(answer, ANSWER_AFTER); });
+  byId("text").addEventListener("input", answerLater);
 followTheme();
 tell("loading…");
 const module = byId("module");

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Texts from columns in a compiled library: those that tfc translate gives of a table, in C, as one C file and in Python, one
+# by one and together; arguments that are not allowed; ensembles; what is left out, with its reason.
+# Usage: compile_columns.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+fixtures=$root/tests/fixtures/columns
+enter_work
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+python=$(command -v python3 || true)
+cpu="--cpu x86-64-v2" # the same vectors in both
+[ -z "${TFC_RUNTIME:-}" ] || python='' # an instrumented library is loaded by instrumented programs alone
+
+# Records: the target follows from all fields.
+awk 'function word() { return substr("ein zweidreivieracht", 1 + 4 * int(rand() * 5), 4) }
+     function join(m, s, k) { s = word(); for (k = 1; k < m; k++) s = s " " word(); gsub(/  +/, " ", s); sub(/ $/, "", s); return s }
+     BEGIN { srand(4); print "image\tplace\ta\tb\tframes\tkind\tmarks\tweight\tc\tcaption"
+     for (i = 0; i < 300; i++) { k = int(rand() * 5); image = "["; frames = "["; marks = ""
+     for (x = 0; x < 8; x++) image = image (x ? ", " : "") (x == k ? "1.0" : "0.0")
+     m = 1 + int(rand() * 3)
+     for (x = 0; x < m; x++) { frames = frames (x ? ", " : "") "[" rand() ", " k "]"; marks = marks (x ? " " : "") substr("NVAD", 1 + int(rand() * 4), 1) }
+     place = int(rand() * 3); a = join(1 + int(rand() * 3)); b = join(1 + int(rand() * 3)); kind = (place ? place > 1 ? "quite long" : "\"q\"" : "*/")
+     print image "]\t" place "\t" a "\t" b "\t" frames "]\t" kind "\t" marks "\t" (1 + place) / 4 "\t" toupper(a) " " b "\tthe word " k " at " place } }' >all.tsv
+head -n 261 all.tsv >train.tsv
+{ head -n 1 all.tsv; tail -n 40 all.tsv; } >valid.tsv
+# Empty texts: of the source, which then has no answer, and of another column.
+awk -F '\t' -v OFS='\t' 'NR == 12 { $3 = "" } NR == 14 { $4 = "" } { print }' valid.tsv >holes.tsv
+train() { # RUN MODEL OPTION …
+    run=$1 model=$2
+    shift 2
+    "$tfc" train "$fixtures/$model.tfg" --data train.tsv --vocab words:auto --out "$run" --steps 40 --validate-every 0 --seed "${seed:-3}" \
+        "$@" 2>err || fail "$run: $(cat err)"
+}
+train multi_source multi_source --column src=a --column src2=b --column tgt=c --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2
+train captions captions
+train mixed mixed
+
+fields() { case $1 in captions) echo 1,2 ;; multi_source) echo 3,4 ;; mixed) echo 5,3,6,7,8 ;; esac }
+# table RUN FILE: the fields that it reads, in their order, without a header
+table() { awk -F '\t' -v list="$(fields "$1")" 'NR > 1 { n = split(list, f, ","); for (i = 1; i <= n; i++) printf("%s%s", $f[i], i < n ? "\t" : "\n") }' "$2"; }
+# program RUN SOURCE OPTION …
+program() {
+    run=$1 source=$2
+    shift 2
+    # shellcheck disable=SC2086  # words
+    $CC "$root/tests/cli/compile_columns.c" $source -o "$run.lib/answer" -I"$run.lib" -DHEADER="\"$run.h\"" -DNAME="$run" "-D$run=$run" "$@" -lm
+}
+for run in captions multi_source mixed; do
+    mkdir $run.lib
+    # shellcheck disable=SC2086
+    {
+        "$tfc" compile $run -o $run.lib/lib$run.so $cpu 2>err || fail "$run is not compiled: $(cat err)"
+        "$tfc" translate $run --input holes.tsv $cpu >expected 2>told || fail "$run: $(cat told)"
+    }
+    ! grep -q 'left out' err || fail "$run: $(cat err)"
+    [ "$(sort -u expected | wc -l)" -gt 9 ] || fail "$run: few answers: $(sort -u expected)"
+    [ $run = captions ] || { [ -z "$(sed -n 11p expected)" ] && [ -n "$(sed -n 13p expected)" ]; } || fail "$run: $(sed -n 11,13p expected)"
+    table $run holes.tsv >records
+    program $run '' -L$run.lib -l$run -Wl,-rpath,"$work/$run.lib"
+    $run.lib/answer <records >found 2>err || fail "$run: $(cat err)"
+    cmp found expected || fail "$run: other answers"
+    $run.lib/answer together <records >found 2>err || fail "$run: $(cat err)"
+    cmp found expected || fail "$run: records that are answered together differ"
+    [ -z "$python" ] || PYTHONPATH=$run.lib "$python" "$root/tests/cli/compile_columns.py" $run records expected ||
+        fail "$run: Python answers otherwise"
+done
+
+# What the header says.
+grep -q 'const float \*image; /\* \[B, 8\] \*/' captions.lib/captions.h || fail "no image: $(cat captions.lib/captions.h)"
+grep -q 'const char \*const \*src2; /\* \[B\], texts \*/' multi_source.lib/multi_source.h || fail "no texts"
+! grep -q S_lengths multi_source.lib/multi_source.h || ! sed -n '/^typedef struct multi_source_records/,/^}/p' multi_source.lib/multi_source.h |
+    grep -q S_lengths || fail "lengths of texts are asked for"
+grep -q 'labels: .*quite long' mixed.lib/mixed.h || fail "the labels are not listed: $(grep kind mixed.lib/mixed.h)"
+
+# As one C file; an ensemble; integers.
+"$tfc" compile mixed -o mixed.lib/mixed.c --cpu x86-64 --function encode,decode_step
+table mixed valid.tsv >records
+"$tfc" translate mixed --input valid.tsv --cpu x86-64 >expected
+program mixed "-O1 -w -ffp-contract=off mixed.lib/mixed.c" -pthread
+mixed.lib/answer together <records >found 2>err || fail "C: $(cat err)"
+cmp found expected || fail "the C file answers otherwise"
+seed=5 train other captions
+# shellcheck disable=SC2086
+"$tfc" compile captions --with other -o captions.lib/libcaptions.so $cpu
+table captions valid.tsv >records
+# shellcheck disable=SC2086
+"$tfc" translate captions --with other --input valid.tsv $cpu >expected
+captions.lib/answer together <records >found 2>err || {
+    program captions '' -Lcaptions.lib -lcaptions -Wl,-rpath,"$work/captions.lib"
+    captions.lib/answer together <records >found 2>err || fail "an ensemble: $(cat err)"
+}
+cmp found expected || fail "an ensemble answers otherwise"
+
+# What is left out or refused.
+refuses 1 "the attention over the source depends on the column .src2." "$tfc" compile multi_source -o a.so --function alignment,decode_step
+refuses 1 "texts are generated from columns, such as .image." "$tfc" compile captions -o program
+refuses 1 "a shortlist is for sources\|translates nothing, so a shortlist" "$tfc" compile captions -o a.so --shortlist expected
+sed 's/^model.*/model own/; s/^vocab kind.*/&\nvocab src2 = own("words:auto")/; s/^input src .*/&\ninput src2 : token[B, G2~] = column("b")/
+     s/^dim .*/&, G2/; s/^param words.*/&\nparam others : [vocab, d] = normal(0, 0.3)/; s/^also = /also = reshape(mean(others[src2], 1), [B, d]) + /' \
+    "$fixtures/mixed.tfg" >own.tfg
+"$tfc" train own.tfg --data train.tsv --vocab words:auto --out own --steps 2 --validate-every 0 2>err || fail "own: $(cat err)"
+"$tfc" compile own -o libown.so 2>err || fail "own: $(cat err)"
+grep -q 'translations of records is left out: `src2` has a vocabulary of its own' err || fail "compile says: $(cat err)"
+grep -q 'own_generate(' own.h && ! grep -q own_translations own.h || fail "other functions than said"
+echo "all is well"

@@ -1,0 +1,57 @@
+#!/bin/sh
+# tfc compile --emit js and html of a model that generates texts from columns: the package under Node and the page in a
+# browser give what tfc translate gives.
+# Usage: script_columns.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+fixtures=$root/tests/fixtures/columns
+enter_work
+missing=
+for need in clang-19 wasm-ld-19 node; do command -v $need >/dev/null || missing="$missing $need"; done
+[ -e /usr/include/wasm32-wasi ] || missing="$missing wasi-libc"
+[ -z "$missing" ] || { echo "skipped: there is no$missing"; exit 77; }
+
+awk 'BEGIN { srand(4); split("ein zwei drei vier acht", w, " ")
+     for (i = 0; i < 200; i++) { a = marks = frames = ""; n = 1 + int(rand() * 3); k = int(rand() * 3)
+     for (x = 0; x < n; x++) { s = x ? " " : ""; a = a s w[1 + int(rand() * 5)]; marks = marks s substr("NVAD", 1 + int(rand() * 4), 1)
+     frames = frames (x ? ", " : "") "[" rand() ", " k "]" }
+     printf("{\"frames\": [%s], \"a\": \"%s\", \"kind\": \"%s\", \"marks\": \"%s\", \"weight\": %g, \"c\": \"%s at %d\"}\n",
+         frames, a, k ? k > 1 ? "long" : "<b>" : "*/", marks, (1 + k) / 4, toupper(a), k) } }' >all.jsonl
+head -n 180 all.jsonl >train.jsonl
+tail -n 20 all.jsonl >valid.jsonl
+"$tfc" train "$fixtures/mixed.tfg" --data train.jsonl --vocab words:auto --out mixed --steps 40 --validate-every 0 2>err || fail "$(cat err)"
+"$tfc" translate mixed --input valid.jsonl --json >wanted
+"$tfc" compile mixed --emit js -o package 2>err || fail "$(cat err)"
+grep -q '"frames": number\[\] | number\[\]\[\];' package/index.d.ts && grep -q '"kind": string;' package/index.d.ts || fail "no types of records"
+node --input-type=module - package/index.js valid.jsonl wanted <<'END' || fail "the package"
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+const [folder, ...files] = process.argv.slice(2);
+const [rows, wanted] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n").map(line => JSON.parse(line)));
+const model = await (await import(pathToFileURL(resolve(folder)))).load();
+const records = rows.map(({frames, a, kind, marks, weight}) => ({frames, src: a, kind, mark: marks, weight}));
+const found = model.answers(records);
+assert.equal(found.length, wanted.length);
+found.forEach(({line, text, score}, i) => {
+  assert.deepEqual([line, text], [i, wanted[i].text]);
+  assert.ok(Math.abs(score - wanted[i].score) < 1e-4, `${score}, not ${wanted[i].score}`);
+});
+assert.equal(model.translate(records[3]), wanted[3].text);
+assert.equal(model.nbest(records[3], 2).length, 2);
+assert.equal(model.translate({...records[0], frames: records[0].frames.flat()}), wanted[0].text);
+assert.deepEqual(model.answers([]), []);
+for (const [change, message] of [[{kind: "none"}, /'none' is none of the 3 labels/], [{kind: 1}, /`kind`: expected a text/],
+  [{frames: [1, 2, 3]}, /has 3 numbers, and the model takes 2 for each position/], [{weight: "x"}, /`weight`: expected numbers/],
+  [{weight: [1, 2]}, /has 2 numbers, and the model takes 1/], [{weight: null}, /expected numbers/], [{other: 1}, /no input 'other'/]])
+  assert.throws(() => model.translate({...records[0], ...change}), message);
+assert.throws(() => model.translate("a text"), /record 0 is no object/);
+assert.throws(() => model.translate({}), /record 0: `frames`: expected numbers/);
+assert.throws(() => model.translate(records[0], {what: 1}), /no setting 'what'/);
+assert.equal(model.translate(records[0]), wanted[0].text);
+END
+grep -q 'model.translate(record)' package/README.md || fail "the package's page"
+"$tfc" compile mixed -o page.html 2>err || fail "$(cat err)"
+in_browsers "$root/tests/cli/script_columns.mjs" page.html valid.jsonl wanted
+echo "all is well"
