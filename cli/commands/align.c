@@ -1,6 +1,7 @@
 /* tfc align: which words of a pair belong together. */
 #include "base/file.h"
 #include "cli/commands/commands.h"
+#include "cli/records.h"
 #include "driver/analysis/word_alignment.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 typedef struct Align {
     Common common;
     TextFiles texts;
+    TextList columns; /* "INPUT=FIELD" */
     const char *output, *shortlist, *at;
     int64_t layer, head;
 } Align;
@@ -68,14 +70,9 @@ static bool choose(Job *job, const Align *o, Attender *attender, const Corpus *c
     return true;
 }
 
-static bool align(Job *job, const void *record, RunFolder *run)
+/* The pairs of lines. NULL after an error. */
+static Corpus *read_pairs(Job *job, const Align *o, RunFolder *run, CorpusText *text)
 {
-    const Align *o = record;
-    if (run->kind != CORPUS_PAIRS)
-        return job_error(job, "%s: the model has no attention of its target over a source",
-                         run->path);
-    if (!run_reads_lines(job, run))
-        return false;
     text_files_look(job, &o->texts, "", TEXTS_PAIRS);
     Lines *target;
     const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
@@ -84,9 +81,46 @@ static bool align(Job *job, const void *record, RunFolder *run)
                                    .keep_all = true,
                                    .refuse_long = true,
                                    .same_lengths = feed_shares_lengths(&run->inference.feed)};
-    Corpus *corpus = source ? corpus_encode(&job->diags, run->vocab, &options,
-                                            &(CorpusText){.source = source, .target = target})
-                            : NULL;
+    *text = (CorpusText){.source = source, .target = target};
+    return source ? corpus_encode(&job->diags, run->vocab, &options, text) : NULL;
+}
+
+/* Those of a table, with its other columns. NULL after an error. */
+static Corpus *read_table(Job *job, const Align *o, RunFolder *run, CorpusText *text)
+{
+    Predictor predictor;
+    CorpusTold told = {0};
+    const RecordFiles given = {o->texts.data, o->columns, o->common.line_limit};
+    predictor_read(&predictor, job, &run->inference, &run->columns, run->kind,
+                   session_function(run->inference.session, "forward"));
+    if (!records_read(job, run, &predictor, &given, text))
+        return NULL;
+    Corpus *corpus = predictor_corpus(&predictor, job, text, 0, corpus_lines(text)->n, &told);
+    if (!corpus || !(told.cut_sources || told.cut_targets))
+        return corpus;
+    diag_error(
+        &job->diags,
+        lines_place(corpus_lines(text), told.cut_targets ? told.first_target : told.first_source),
+        "the %s has more tokens than the %lld that the model takes",
+        told.cut_targets ? "target" : "source", (long long)corpus->options.max_length);
+    corpus_free(corpus);
+    return NULL;
+}
+
+static bool align(Job *job, const void *record, RunFolder *run)
+{
+    const Align *o = record;
+    const bool is_table = o->texts.data.count > 0;
+    if (run->kind != CORPUS_PAIRS)
+        return job_error(job, "%s: the model has no attention of its target over a source",
+                         run->path);
+    if (is_table && !run->inference.ports.is_table)
+        return cli_refuse(job, "--data is a table: %s reads --source FILE and --target FILE",
+                          run->path);
+    if (!is_table && run->columns.n)
+        return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
+    CorpusText text;
+    Corpus *corpus = (is_table ? read_table : read_pairs)(job, o, run, &text);
     Attender attender = {0};
     AlignBy by;
     Lexicon lexicon;
@@ -96,7 +130,7 @@ static bool align(Job *job, const void *record, RunFolder *run)
               choose(job, o, &attender, corpus, &by);
     cli_flush(job);
     FileWriter *file = ok ? file_create(&job->diags, o->output ? o->output : "/dev/stdout") : NULL;
-    ok = file && align_corpus(o, &attender, &by, corpus, source, target, &lexicon, file);
+    ok = file && align_corpus(o, &attender, &by, corpus, text.source, text.target, &lexicon, file);
     if (file && !ok)
         file_discard(file);
     ok = ok && file_commit(file, &job->diags) &&
@@ -109,10 +143,10 @@ static bool align(Job *job, const void *record, RunFolder *run)
 static int run_align(Job *job, void *record, const Arguments *arguments)
 {
     const Align *o = record;
-    const char *mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS);
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA);
     if (!mistake)
-        mistake = text_files_misfit(job->arena, &o->texts, "", TEXTS_PAIRS, arguments->words[0],
-                                    true, true);
+        mistake = text_files_misfit(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA,
+                                    arguments->words[0], true, true);
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (o->head != MEAN_OF_HEADS && o->layer == BEST_LAYER)
@@ -124,6 +158,10 @@ static const Option options[] = {
     {"source", "FILE", FIELD(Align, texts.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Align, texts.target), 0, NULL,
      "target text, with as many lines as the source"},
+    {"data", "FILE", FIELD(Align, texts.data), 0, NULL,
+     "table of a model that is fed by columns, with one for the target (docs/data-columns.md)"},
+    {"column", "INPUT=FIELD", FIELD(Align, columns), 0, NULL,
+     "of a table: the field, or its number, that feeds an input of the model"},
     {"output", "FILE", OUTPUT(Align, output), 0, NULL, "where to write (standard output)"},
     {"layer", "L", FIELD(Align, layer), 0, "-1",
      "number of the attention over the source, from 0 (the one whose weights are the most\n"
@@ -155,10 +193,10 @@ const Command command_align = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Prints a line for each pair: for each word of the target, SOURCE-TARGET, the numbers of\n"
-        "two words, from 0: \"0-0 2-1\". Words are what blanks separate. SOURCE is the word that\n"
-        "the decoder attends to most. The line of a pair that is too long or has an empty side is\n"
-        "empty.",
+        "Prints a line for each pair, or record of a table: for each word of the target,\n"
+        "SOURCE-TARGET, the numbers of two words, from 0: \"0-0 2-1\". Words are what blanks\n"
+        "separate. SOURCE is the word that the decoder attends to most. The line of a pair that is\n"
+        "too long or has an empty side is empty.",
     COMMAND_OPTIONS(Align, options),
     .run = run_align,
 };

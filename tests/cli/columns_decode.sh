@@ -87,6 +87,21 @@ done
 "$tfc" translate pair --input valid.tsv --attention | head -n 1 | grep -q ' ||| [0-9.,]* ' || fail "no attention"
 "$tfc" score pair --data valid.tsv --attention | head -n 1 | grep -q ' ||| [0-9.,]* ' || fail "no attention of given targets"
 
+# The words that correspond are those with the greatest of these weights.
+"$tfc" score pair --data valid.tsv --attention >scores
+"$tfc" align pair --data valid.tsv --layer 0 >links || fail "records are not aligned"
+"$tfc" align pair --data valid.jsonl --layer 0 | cmp - links || fail "another format is aligned otherwise"
+python3 -c '
+lines, rows = open("links").read().splitlines(), open("scores").read().splitlines()
+assert len(lines) == len(rows) == 40
+for links, row in zip(lines, rows):
+    weights = [[float(w) for w in word.split(",")] for word in row.split(" ||| ")[1].split()]
+    found = [tuple(map(int, link.split("-"))) for link in links.split()]
+    assert len(found) == len(weights) - 1, (links, row)  # the end is no word
+    for source, target in found:
+        words = weights[target][:-1]
+        assert words[source] > max(words) - 1e-4, (links, row)' || fail "other words are aligned"
+
 # Figures: BLEU of a table is that of its answers as texts.
 cut -f 5 valid.tsv | tail -n +2 >wanted
 "$tfc" eval pair --data valid.tsv --beam 4 --json >said || fail "no figures of a table"
@@ -119,6 +134,7 @@ printf 'image\tplace\n1 0 0 0 0 0 0 0\t7\n' >far.tsv
 refuses 1 'far.tsv:2:.*7' "$tfc" translate picture --input far.tsv
 refuses 1 "few.jsonl:1:1: error: no record\|has no field 'caption'" "$tfc" score picture --data few.jsonl
 refuses 2 'pair reads a table: give it as --data FILE' "$tfc" score pair --source valid.tsv --target valid.tsv
+refuses 2 'pair reads a table: give it as --data FILE' "$tfc" align pair --source valid.tsv --target valid.tsv
 refuses 2 '--keep-going passes over lines of a text' "$tfc" translate pair --input valid.tsv --keep-going
 refuses 1 'tfc translate --input TABLE decodes from them' "$tfc" generate picture
 refuses 1 "valid.tsv:1:1: error: the header has no field 'x'" "$tfc" translate pair --input valid.tsv --column src2=x

@@ -31,9 +31,11 @@ train() { # RUN MODEL OPTION …
     "$tfc" train "$fixtures/$model.tfg" --data train.tsv --vocab words:auto --out "$run" --steps 40 --validate-every 0 --seed "${seed:-3}" \
         "$@" 2>err || fail "$run: $(cat err)"
 }
-train multi_source multi_source --column src=a --column src2=b --column tgt=c --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2
-train captions captions
+all="mixed captions multi_source"
+[ -z "$short" ] || all=mixed
 train mixed mixed
+[ -n "$short" ] || train captions captions
+[ -n "$short" ] || train multi_source multi_source --column src=a --column src2=b --column tgt=c --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2
 
 fields() { case $1 in captions) echo 1,2 ;; multi_source) echo 3,4 ;; mixed) echo 5,3,6,7,8 ;; esac }
 # table RUN FILE: the fields that it reads, in their order, without a header
@@ -45,7 +47,8 @@ program() {
     # shellcheck disable=SC2086  # words
     $CC "$root/tests/cli/compile_columns.c" $source -o "$run.lib/answer" -I"$run.lib" -DHEADER="\"$run.h\"" -DNAME="$run" "-D$run=$run" "$@" -lm
 }
-for run in captions multi_source mixed; do
+[ -z "$short" ] || python=''
+for run in $all; do
     mkdir $run.lib
     # shellcheck disable=SC2086
     {
@@ -66,13 +69,34 @@ for run in captions multi_source mixed; do
 done
 
 # What the header says.
+grep -q 'labels: .*quite long' mixed.lib/mixed.h || fail "the labels are not listed: $(grep kind mixed.lib/mixed.h)"
+grep -q 'const int32_t \*F_lengths; /\* of each record \*/' mixed.lib/mixed.h || fail "no lengths of frames"
+! sed -n '/^typedef struct mixed_records/,/^}/p' mixed.lib/mixed.h | grep -q 'S_lengths\|G_lengths' || fail "lengths of texts are asked for"
+[ -z "$short" ] || { echo "all is well"; exit; }
 grep -q 'const float \*image; /\* \[B, 8\] \*/' captions.lib/captions.h || fail "no image: $(cat captions.lib/captions.h)"
 grep -q 'const char \*const \*src2; /\* \[B\], texts \*/' multi_source.lib/multi_source.h || fail "no texts"
-! grep -q S_lengths multi_source.lib/multi_source.h || ! sed -n '/^typedef struct multi_source_records/,/^}/p' multi_source.lib/multi_source.h |
-    grep -q S_lengths || fail "lengths of texts are asked for"
-grep -q 'labels: .*quite long' mixed.lib/mixed.h || fail "the labels are not listed: $(grep kind mixed.lib/mixed.h)"
 
-# As one C file; an ensemble; integers.
+# A program: a record a line, as JSON.
+"$tfc" compile mixed -o program --cpu x86-64
+table mixed valid.tsv | awk -F '\t' '{ gsub(/"/, "\\\"", $3)
+    printf("{\"frames\": %s, \"src\": \"%s\", \"kind\": \"%s\", \"mark\": \"%s\", \"weight\": %s}\n", $1, $2, $3, $4, $5) }' >records.jsonl
+for options in "" "--nbest 2 --beam 3" "--sample --seed 5"; do
+    # shellcheck disable=SC2086  # words
+    "$tfc" translate mixed --input valid.tsv --cpu x86-64 $options >expected
+    # shellcheck disable=SC2086
+    ./program $options <records.jsonl >found 2>err || fail "the program $options: $(cat err)"
+    cmp found expected || fail "the program answers otherwise $options"
+done
+head -n 3 records.jsonl >three
+sed '2s/"kind": "[^,]*"/"kind": "none"/' three >wrong
+refuses 1 "line 2: .kind.: 'none' is none of the 3 labels" sh -c './program <wrong'
+[ "$(wc -l <out.txt)" = 1 ] || fail "the line before a mistake has no answer"
+sed '3s/}/]/' three >wrong
+refuses 1 "program: line 3: " sh -c './program <wrong'
+refuses 2 "ids is for texts" ./program --ids
+./program --help | grep -q 'Records as JSON objects' || fail "the program's help"
+
+# As one C file; an ensemble.
 "$tfc" compile mixed -o mixed.lib/mixed.c --cpu x86-64 --function encode,decode_step
 table mixed valid.tsv >records
 "$tfc" translate mixed --input valid.tsv --cpu x86-64 >expected
@@ -92,11 +116,10 @@ captions.lib/answer together <records >found 2>err || {
 cmp found expected || fail "an ensemble answers otherwise"
 
 # What is left out or refused.
-refuses 1 "the attention over the source depends on the column .src2." "$tfc" compile multi_source -o a.so --function alignment,decode_step
-refuses 1 "texts are generated from columns, such as .image." "$tfc" compile captions -o program
+refuses 1 "the attention over the source depends on the column .src2." "$tfc" compile "$fixtures/multi_source.tfg" -o a.so --function alignment
 refuses 1 "a shortlist is for sources\|translates nothing, so a shortlist" "$tfc" compile captions -o a.so --shortlist expected
-sed 's/^model.*/model own/; s/^vocab kind.*/&\nvocab src2 = own("words:auto")/; s/^input src .*/&\ninput src2 : token[B, G2~] = column("b")/
-     s/^dim .*/&, G2/; s/^param words.*/&\nparam others : [vocab, d] = normal(0, 0.3)/; s/^also = /also = reshape(mean(others[src2], 1), [B, d]) + /' \
+sed 's/^model.*/model own/; s/^const vocab/const src2_vocab = 1000, vocab/; s/^vocab kind.*/&\nvocab src2 = own("words:auto")/; s/^input src .*/&\ninput src2 : token[B, G2~] = column("b")/
+     s/^dim .*/&, G2/; s/^param words.*/&\nparam others : [src2_vocab, d] = normal(0, 0.3)/; s/^also = /also = reshape(mean(others[src2], 1), [B, d]) + /' \
     "$fixtures/mixed.tfg" >own.tfg
 "$tfc" train own.tfg --data train.tsv --vocab words:auto --out own --steps 2 --validate-every 0 2>err || fail "own: $(cat err)"
 "$tfc" compile own -o libown.so 2>err || fail "own: $(cat err)"
