@@ -63,6 +63,37 @@ static Lines *read_lines(Job *job, const RecordFiles *o, const TextList *paths, 
     return table ? table->columns[0] : NULL;
 }
 
+/* Which fields the predictor's columns are, in its order. */
+static TableFields fields_in_order(const Predictor *predictor, const TableFields *fields)
+{
+    TableFields ordered = *fields;
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        ordered.columns[c] =
+            c < predictor->columns.n
+                ? fields->columns[columns_find(predictor->given, predictor->columns.specs[c].input)]
+                : -1;
+    return ordered;
+}
+
+bool records_open(Job *job, const RunFolder *run, const Predictor *predictor, const RecordFiles *o,
+                  TableStream **stream)
+{
+    const TextList given = fields_given(job, run, &o->columns);
+    const Module *module = predictor->inference->session->model->module;
+    const ModelPorts ports = ports_of(module);
+    TextList *paths = ARENA_NEW(job->arena, TextList);
+    TableFields *fields = ARENA_NEW(job->arena, TableFields);
+    *paths = o->files;
+    *stream = NULL;
+    if (!table_fields_of(job, module, &ports, &given, predictor->function, fields))
+        return false;
+    if (is_lines(paths, fields))
+        return true;
+    *fields = fields_in_order(predictor, fields);
+    *stream = table_stream_open(job, paths, fields, o->line_limit);
+    return *stream != NULL;
+}
+
 bool records_read(Job *job, const RunFolder *run, const Predictor *predictor, const RecordFiles *o,
                   CorpusText *text)
 {

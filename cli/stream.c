@@ -53,7 +53,10 @@ bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
     if (!options->window_lines)
         stream->options.window_lines = WINDOW_LINES;
     stream->row = ARENA_ARRAY(job->arena, int64_t, stream->options.window_lines);
-    if (!options->records && !open_texts(stream, options))
+    if (options->records) {
+        stream->part = stream->told_text = *options->records;
+        stream->part_n = corpus_lines(options->records)->n;
+    } else if (!options->table && !open_texts(stream, options))
         return false;
     if (options->output && !options->silent)
         stream->output = file_create(&job->diags, options->output);
@@ -184,20 +187,47 @@ static bool is_ready(const TextStream *s)
            (!s->target || line_reader_ready(s->target[s->file]));
 }
 
+/* Goes to the next part of a table; false: there is none, or after an error. The first part stays
+ * valid. */
+static bool next_part(TextStream *s)
+{
+    s->at = s->part_n = 0;
+    if (!s->options.table)
+        return false;
+    s->has_failed = !table_stream_next(s->options.table, &s->part, &s->part_n);
+    if (s->has_failed || !s->part_n)
+        return false;
+    if (!s->first) {
+        s->told_text = s->part;
+        table_stream_keep(s->options.table);
+    }
+    return true;
+}
+
 /* The next records; false after an error, too. */
 static bool next_records(TextStream *s)
 {
-    const int64_t left = corpus_lines(s->options.records)->n - s->first;
     corpus_free(s->corpus);
     s->corpus = NULL;
-    if (!left)
+    if (s->at == s->part_n && !next_part(s))
         return false;
+    const int64_t left = s->part_n - s->at;
+    const bool has_cut = s->told.cut_sources || s->told.cut_targets;
     s->n = left < s->options.window_lines ? left : s->options.window_lines;
-    s->corpus = predictor_corpus(s->options.predictor, s->job, s->options.records, s->first, s->n,
-                                 &s->told);
+    s->corpus = predictor_corpus(s->options.predictor, s->job, &s->part, s->at, s->n, &s->told);
     s->has_failed = !s->corpus;
-    for (int64_t i = 0, row = 0; s->corpus && i < s->n; i++)
-        s->row[i] = row < s->corpus->n && s->corpus->line[row] == s->first + i ? row++ : -1;
+    if (!has_cut && (s->told.cut_sources || s->told.cut_targets)) {
+        s->told_text = s->part;
+        if (s->options.table)
+            table_stream_keep(s->options.table);
+    }
+    for (int64_t i = 0, row = 0; s->corpus && i < s->n; i++) {
+        const bool has_row = row < s->corpus->n && s->corpus->line[row] == s->at + i;
+        s->row[i] = has_row ? row : -1;
+        if (has_row)
+            s->corpus->line[row++] = s->first + i;
+    }
+    s->at += s->n;
     return s->corpus != NULL;
 }
 
@@ -206,7 +236,7 @@ bool stream_next(TextStream *stream)
     int64_t begin = trace_begin();
     stream->first += stream->n;
     stream->n = 0;
-    if (stream->options.records)
+    if (stream->options.records || stream->options.table)
         return next_records(stream);
     corpus_clear(stream->corpus);
     while (!stream->is_over && !is_full(stream) && (!stream->n || is_ready(stream)))
@@ -263,9 +293,10 @@ bool stream_flush(TextStream *stream)
 static void tell_share(const TextStream *stream)
 {
     const Source *texts[2] = {0};
-    if (stream->options.records) {
-        predictor_tell(stream->options.predictor, stream->job, stream->options.records,
-                       &stream->told);
+    if (stream->options.records || stream->options.table) {
+        if (stream->first + stream->n)
+            predictor_tell(stream->options.predictor, stream->job, &stream->told_text,
+                           &stream->told);
         return;
     }
     LineReader **const readers[] = {stream->source, stream->target};
@@ -300,6 +331,7 @@ bool stream_close(TextStream *stream, bool ok)
                   stream->options.output, (long long)stream->answered,
                   text_plural(stream->answered, "", "s"));
     corpus_free(stream->corpus);
+    table_stream_close(stream->options.table);
     for (size_t i = 0; i < stream->n_files; i++) {
         line_reader_close(stream->source ? stream->source[i] : NULL);
         line_reader_close(stream->target ? stream->target[i] : NULL);

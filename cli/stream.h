@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "cli/options/options.h"
+#include "driver/corpus/table_stream.h"
 #include "driver/run/prediction.h"
 #include "runtime/data/line_reader.h"
 
@@ -24,8 +25,10 @@ enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* most lines of a window */ };
 typedef struct StreamOptions {
     const char *output; /* NULL: standard output */
     /* records of a table, as `predictor` reads them, in place of texts: what is said of files, of
-     * rows and of bad lines is then not read. An empty record has row -1. NULL: texts */
+     * rows and of bad lines is then not read. An empty record has row -1. All of them, or `table`,
+     * whose windows are parts of it; both NULL: texts */
     const CorpusText *records;
+    TableStream *table;
     const Predictor *predictor;
     TextList source, target; /* files or "-", read in order; target: as many for pairs, else none */
     const Vocabulary *vocab;
@@ -60,6 +63,9 @@ typedef struct TextStream {
     SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;     /* lines */
     int64_t replaced;     /* answers with U+FFFD */
+    CorpusText part;      /* records: of the window, and of others behind it */
+    int64_t at, part_n;   /* where in the part the window begins; records of the part */
+    CorpusText told_text; /* part of which `told` tells places */
     CorpusTold told;      /* of records */
     bool is_over;         /* reading has ended */
     bool has_failed;      /* with an error, which is in the diagnostics */

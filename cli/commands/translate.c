@@ -196,20 +196,18 @@ static bool open_records(Job *job, const Translate *o, RunFolder *run, TextList 
     RecordFiles given = o->given;
     given.files = input;
     given.line_limit = o->common.line_limit;
-    StreamOptions options = {.records = text,
-                             .predictor = predictor,
-                             .output = o->output,
-                             .silent = ranks_mine(o->common.ranks) > 0};
+    enum { RANK_RECORDS = 64 }; /* of a window, where several ranks answer windows */
+    StreamOptions options = {
+        .predictor = predictor, .output = o->output, .silent = ranks_mine(o->common.ranks) > 0};
     if (o->common.keep_going)
-        return cli_refuse(job,
-                          "--keep-going passes over lines of a text: %s reads a table, which "
-                          "is read whole",
+        return cli_refuse(job, "--keep-going passes over lines of a text, and %s reads a table",
                           run->path);
     if (!predictor_read_sources(predictor, job, run) ||
-        !records_read(job, run, predictor, &given, text))
+        !records_open(job, run, predictor, &given, &options.table) ||
+        (!options.table && !records_read(job, run, predictor, &given, text)))
         return false;
-    const int64_t share = corpus_lines(text)->n / (4 * ranks) + 1;
-    options.window_lines = ranks > 1 && share < WINDOW_LINES ? share : WINDOW_LINES;
+    options.records = options.table ? NULL : text;
+    options.window_lines = ranks > 1 ? RANK_RECORDS : WINDOW_LINES;
     return stream_open(stream, job, &options);
 }
 

@@ -66,6 +66,36 @@ for run in pair picture; do
     [ "$(grep -c '^drei' said)" = 40 ] || fail "$run: no prefixes: $(head -n 2 said)"
 done
 
+# Records are answered as they are written, and tables of many parts as small ones: a record of CSV has line breaks.
+mark() { i=0; while [ "$(wc -l <slow)" != 2 ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i + 1)); done; wc -l <slow >early; }
+: >slow
+{ head -n 3 valid.tsv; mark; tail -n +4 valid.tsv; } | "$tfc" translate picture --input - >slow || fail "no answers to a pipe"
+[ "$(cat early)" = 2 ] || fail "records of a pipe wait for others: $(cat early)"
+cmp slow picture.out || fail "records that come late have other answers"
+if [ -z "$short" ]; then
+    python3 - <<'END'
+import csv, json
+rows = [json.loads(line) for line in open("valid.jsonl")] * 100
+with open("many.csv", "w", newline="") as out:
+    writer = csv.writer(out)
+    writer.writerow(["noise", "image", "place"])
+    for i, row in enumerate(rows):
+        writer.writerow(['line, "%d"\n' % i * 200, json.dumps(row["image"]), row["place"]])
+with open("many.jsonl", "w") as out:
+    out.writelines(json.dumps({"noise": "x" * 3000, **row}) + "\n" for row in rows)
+END
+    gzip -c many.csv >packed.csv.gz
+    for i in $(seq 100); do cat picture.out; done >many.out
+    for file in many.csv many.jsonl packed.csv.gz; do
+        "$tfc" translate picture --input $file --beam 1 >found || fail "$file has no answers"
+        cmp found many.out || fail "$file has other answers"
+    done
+    "$tfc" translate picture --input many.csv --input valid.jsonl --beam 1 | tail -n 40 | cmp - picture.out || fail "the second file"
+    { head -c 9000000 many.jsonl; echo; } >broken.jsonl
+    refuses 1 "broken.jsonl:[0-9]*:[0-9]*: error" "$tfc" translate picture --input broken.jsonl --beam 1
+    [ "$(wc -l <out.txt)" -gt 2000 ] && head -n 40 out.txt | cmp - picture.out || fail "answers before a mistake are lost"
+fi
+
 # What a search says of its results is what score says of them.
 "$tfc" translate pair --input valid.tsv --json | python3 -c '
 import json, sys

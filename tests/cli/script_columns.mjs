@@ -29,7 +29,7 @@ try {
   }
   await tab.evaluate("byId('status').textContent = ''");
   await fill(["1 2 3"]);
-  await waitFor(tab, "document.querySelector('.answer.wrong')", "no mistake is shown");
+  await waitFor(tab, "document.querySelector('.answer.wrong') !== null", "no mistake is shown");
   need((await texts(".answer.wrong"))[0].includes("`frames` has 3 numbers"), (await texts(".answer.wrong"))[0]);
   if (process.env.PICTURE)
     await tab.picture(process.env.PICTURE);
