@@ -69,7 +69,8 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
         const char *path = paths->data[i];
         stdins += is_stdin(path);
         if (stdins > 1)
-            ok = job_error(job, "standard input (-) stands twice among the files, and is read once");
+            ok =
+                job_error(job, "standard input (-) stands twice among the files, and is read once");
         else if (!table_file_is_tensors(path)) {
             s->fds[i] = is_stdin(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
             ok = s->fds[i] >= 0;
@@ -191,8 +192,7 @@ static void find_ends(TableStream *s, bool first)
  * that has ended, all. A record that is far too long is for the parser to refuse. */
 static bool read_records(TableStream *s, bool first, size_t *bytes)
 {
-    const size_t longest =
-        2 * (size_t)(s->limits.line ? s->limits.line : LINE_LIMIT) + PART_BYTES;
+    const size_t longest = 2 * (size_t)(s->limits.line ? s->limits.line : LINE_LIMIT) + PART_BYTES;
     for (find_ends(s, first); !s->at_end; find_ends(s, first)) {
         const bool has_some = s->whole && (first || s->length >= PART_BYTES || !is_ready(s));
         if (has_some || s->length - s->whole > longest)
@@ -234,7 +234,8 @@ static bool find_head(TableStream *s)
     Job *job = s->job;
     if (!begin_file(s))
         return false;
-    s->format = table_format(path_of(s), copy_source(s, job->arena, s->length < 64 ? s->length : 64));
+    s->format =
+        table_format(path_of(s), copy_source(s, job->arena, s->length < 64 ? s->length : 64));
     if (!read_records(s, true, &bytes))
         return false;
     const Source *beginning = copy_source(s, job->arena, bytes);
