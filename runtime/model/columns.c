@@ -1,5 +1,5 @@
-/* Rows of columns: as a program takes them, some of them, and from records, whose texts become tokens
- * and whose labels numbers. */
+/* Rows of columns: as a program takes them, some of them, and from records, whose texts become
+ * tokens and whose labels numbers. */
 #include "runtime/model/columns.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 /* The feed of a program encode that reads columns: each of its inputs is one, and each dimension
  * along which one lies is a side. */
 Feed columns_feed(const TfcProgram *encode);
-/* The rows that the words of encode hold, once these are checked. Columns are the caller's; the rest
- * is in the arena. Returns a TfcStatus. */
+/* The rows that the words of encode hold, once these are checked. Columns are the caller's; the
+ * rest is in the arena. Returns a TfcStatus. */
 int columns_rows(const TfcSession *session, const TfcWord *in, Arena *arena, Sources *out);
 /* The values of an input in a row or, along a ragged dimension, at a position. */
 int64_t columns_width(const TfcProgram *encode, const TfcPort *input);

@@ -152,9 +152,9 @@ int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unkno
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);
-/* The same of records, for a model with columns: their words are those of encode, but lists of texts
- * ended by a NUL in place of the ids of texts and labels, and no lengths of a dimension along which
- * only these lie (records_say_lengths). `line` of a result is the number of its record. */
+/* The same of records, for a model with columns: their words are those of encode, but lists of
+ * texts ended by a NUL in place of the ids of texts and labels, and no lengths of a dimension along
+ * which only these lie (records_say_lengths). `line` of a result is the number of its record. */
 int tfc_model_translations_columns(TfcSessionHandle *session, const TfcGeneration *settings,
                                    const TfcWord *records, const TfcTranslation **list, int64_t *n);
 /* For main.c: the same for records among many, the first of which has this number. */
