@@ -69,7 +69,8 @@ static bool alignment_is_fed(const Artifact *a, const Function *function, Diagno
     return !column;
 }
 
-/* Columns and the tokens so far are all that generation has to give. Where that is not enough, and nobody asked for these functions, they are left out with a note. */
+/* Columns and the tokens so far are all that generation has to give. Where that is not enough, and
+ * nobody asked for these functions, they are left out with a note. */
 static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
 {
     Diagnostics why, *diags = asked ? &a->job->diags : &why;

@@ -18,8 +18,8 @@ typedef struct TableStream TableStream;
  * record. paths and fields must outlive the stream. NULL after errors. */
 TableStream *table_stream_open(Job *job, const TextList *paths, const TableFields *fields,
                                int64_t line_limit);
-/* The next records, *n of them; 0: there are none. False after errors, each with its place: those of
- * table.h, of these records alone. */
+/* The next records, *n of them; 0: there are none. False after errors, each with its place: those
+ * of table.h, of these records alone. */
 bool table_stream_next(TableStream *stream, CorpusText *text, int64_t *n);
 /* The last records that were given stay valid until the job ends. */
 void table_stream_keep(TableStream *stream);

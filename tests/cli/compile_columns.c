@@ -1,8 +1,9 @@
 /* Texts of records by a compiled library: a line each, as tfc translate prints them; arguments that
  * are not allowed, after each of which the session gives what it gave before.
  *
- * cc -DHEADER='"X.h"' -DNAME=X -DX …  with X captions, multi_source or mixed, models of
- * tests/fixtures/columns. Usage: a.out [together] <TABLE, lines of fields with tabs between: those that the model reads */
+ * cc -DHEADER='"X.h"' -DNAME=X -DX …  with X a model of tests/fixtures/columns: captions,
+ * multi_source or mixed. Usage: a.out [together] <TABLE, lines of the fields that the model reads,
+ * with tabs between */
 #include <math.h>
 #include <stdint.h>
 #define PASTE_(a, b) a##_##b
