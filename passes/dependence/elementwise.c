@@ -116,6 +116,33 @@ static Known sum(Known a, Known b, BandRange range)
     return with_ends(k);
 }
 
+/* Whether both are one function of positions that rises, rounded down: of the query's the one, of
+ * the key's the other. */
+static bool round_alike(const Known *a, const Known *b)
+{
+    double slope = a->query + a->key;
+    bool alike = a->rounded_down && b->rounded_down && a->query * a->key == 0 &&
+                 b->query * b->key == 0 && slope > 0 && slope == b->query + b->key &&
+                 a->high == b->high;
+    for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
+        alike = alike && a->lengths[i] == b->lengths[i];
+    return alike;
+}
+
+/* a - b. What is rounded down stays in order. */
+static Known difference_of(Known a, Known b, BandRange range)
+{
+    Known k = sum(a, negated(b), range), unrounded = k;
+    double least, greatest;
+    if (!round_alike(&a, &b))
+        return k;
+    unrounded.low = unrounded.high = 0;
+    known_bounds(&unrounded, range, &least, &greatest);
+    if (least >= 0 || greatest <= 0)
+        return known_between(least >= 0 ? 0 : -INFINITY, greatest <= 0 ? 0 : INFINITY);
+    return k;
+}
+
 static Known scaled(Known a, double c)
 {
     if (c == 0 && !a.minus && !a.plus)
@@ -127,6 +154,7 @@ static Known scaled(Known a, double c)
     bool large = c >= LARGE; /* of any number, what is scaled so may be far */
     Known k = a, none = {0};
     add_factors(&k, &none, c, &a);
+    k.rounded_down = false;
     k.low *= c;
     k.high *= c;
     k.far = a.far && c >= 1;
@@ -166,6 +194,7 @@ static Known to_whole(Known a, bool down, BandRange range)
     if (known_is_exact(&a) && !isinf(a.low))
         return known_exactly(down ? floor(a.low) : trunc(a.low));
     known_bounds(&a, range, &least, &greatest);
+    a.rounded_down = a.low == a.high && (down || least >= 0);
     a.low -= 1;
     a.high += !down && least < 0;
     a.far = false;
@@ -174,7 +203,8 @@ static Known to_whole(Known a, bool down, BandRange range)
 
 static Known quotient(Known a, Known b, DType dtype, BandRange range)
 {
-    bool zero = b.low <= 0 && b.high >= 0 && !(isinf(b.low) && isinf(b.high)); /* it may be 0 */
+    /* It may be 0, as the model's constants say; a length, or what else has no bounds, is not. */
+    bool zero = b.low <= 0 && b.high >= 0 && !isinf(b.low) && !isinf(b.high);
     bool infinite = a.minus || a.plus || zero;
     if (!dtype_is_float(dtype)) {
         if (known_is_exact(&a) && known_is_exact(&b) && b.low != 0)
@@ -236,7 +266,7 @@ static bool is_whole(const Known *k)
 static Known is_less(Known a, Known b, bool or_equal, bool floats, BandRange range)
 {
     double least, greatest;
-    Known difference = sum(a, negated(b), range);
+    Known difference = difference_of(a, b, range);
     known_bounds(&difference, range, &least, &greatest);
     if (is_whole(&a) && is_whole(&b))
         floats = false;
@@ -338,7 +368,7 @@ static Known known_of_kind(const Op *op, const Known *args, BandRange range)
     switch (op->kind) {
     case OP_neg: return negated(a);
     case OP_add: return sum(a, b, range);
-    case OP_sub: return sum(a, negated(b), range);
+    case OP_sub: return difference_of(a, b, range);
     case OP_mul: return product(a, b, op->args[0] == op->args[1]);
     case OP_div: return quotient(a, b, to, range);
     case OP_pow: {

@@ -57,11 +57,12 @@ typedef struct Band {
  *   minus, plus  it may be -inf (or far), +inf, because the model's constants say so
  *   down, up     it may be -5e8 or less, 5e8 or more, as positions are below 2^23: what is
  *                far may not stay so beside it
+ *   rounded_down it is what it would be without the numbers from low to high, + high, rounded down
  *
  * A bool is 0 or 1. In WHERE_SAME positions of both axes count as the query's. */
 typedef struct Known {
     double query, key, lengths[MAX_KNOWN_LENGTHS], low, high;
-    bool far, minus, plus, down, up;
+    bool far, minus, plus, down, up, rounded_down;
 } Known;
 
 /* ---- before.c ---- */
