@@ -206,12 +206,12 @@ static Num element_mul(const Element *el, const Num *x)
     return exact ? num_moved(&el->to, p.v, 0) : num_rounded(&el->to, p.v, p.e, 1);
 }
 
-/* Integers towards zero; by 0 it is 0. */
+/* Integers towards zero; by 0 it is 0. Of undecided ones it is that of what they most likely are:
+ * programs usually choose the same. */
 static Num whole_quotient(const Element *el, const Num *x)
 {
-    if (x[0].e > 0 || x[1].e > 0)
-        return num_undecided(0);
-    return num_moved(&el->to, x[1].v == 0 ? 0 : trunc(x[0].v / x[1].v), 0);
+    double v = x[1].v == 0 ? 0 : trunc(x[0].v / x[1].v);
+    return x[0].e > 0 || x[1].e > 0 ? num_undecided(v) : num_moved(&el->to, v, 0);
 }
 
 static Num element_div(const Element *el, const Num *x)

@@ -95,6 +95,8 @@ refuses 1 "^best_positions.tfg:6:30: error: top_k.* depends on later positions.*
     "$tfc" dump best_positions.tfg --function decode_step --stage graph
 text best_features <<'END'
 x = x * reshape(e[argmax(x)], [B, T, 8]) + sum(pick(x, top_k(x, 3)), -1)
+# Equal ones: numbers that rounding may exchange, and what is computed of where they stand.
+x = x + sum(pick(x, (top_k(concat([x, x]), 2) + 5) % 8), -1)
 END
 "$tfc" dump best_features.tfg --function decode_step --stage graph | grep -q ' = top_k ' || fail "best_features: no top_k"
 if [ -z "${TFC_SHORT:-}" ]; then
