@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "driver/exchange/import_marian.h"
 #include "driver/formats/formats.h"
 
 #include <inttypes.h>
@@ -267,7 +268,6 @@ static bool write_config(SpecImport *m)
     const double activation = number_of(m, "encoder/activation", 0);
     const double heads = number_of(m, "encoder/num_heads", 8);
     const StTensor *inner = need_variable(m, "encoder/layer_0/ffn/linear_0/weight");
-    const int64_t pad = (int64_t)m->tokens.count;
     const int known = sizeof activations / sizeof *activations;
     if (!inner)
         return false;
@@ -282,11 +282,7 @@ static bool write_config(SpecImport *m)
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
-    json_put_text(&json, "model_type", "marian");
-    json_open(&json, "architectures", '[');
-    json_put_text(&json, NULL, "MarianMTModel");
-    json_close(&json, ']');
-    json_put_integer(&json, "vocab_size", pad + 1);
+    import_marian_class(&json, (int64_t)m->tokens.count, m->end);
     json_put_integer(&json, "d_model", m->d_model);
     for (int side = 0; side < 2; side++) {
         const char *name = side ? "decoder" : "encoder";
@@ -296,12 +292,6 @@ static bool write_config(SpecImport *m)
                          (int64_t)heads);
     }
     json_put_text(&json, "activation_function", activations[(int)activation]);
-    json_put_bool(&json, "scale_embedding", true);
-    json_put_bool(&json, "static_position_embeddings", true);
-    json_put_integer(&json, "eos_token_id", m->end);
-    json_put_integer(&json, "pad_token_id", pad);
-    json_put_integer(&json, "decoder_start_token_id", pad);
-    json_put_bool(&json, "is_encoder_decoder", true);
     json_close(&json, '}');
     text_string(&text, "\n");
     const bool ok = write_file(m, "config.json", text.data, text.length);

@@ -151,6 +151,22 @@ static bool put_setting(Marian *m, JsonWriter *json, const ImportRow *row)
     return true;
 }
 
+void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end)
+{
+    json_put_text(json, "model_type", "marian");
+    json_open(json, "architectures", '[');
+    json_put_text(json, NULL, "MarianMTModel");
+    json_close(json, ']');
+    json_put_integer(json, "vocab_size", tokens + 1);
+    json_put_integer(json, "decoder_vocab_size", tokens + 1);
+    json_put_integer(json, "eos_token_id", end);
+    json_put_integer(json, "pad_token_id", tokens);
+    json_put_integer(json, "decoder_start_token_id", tokens);
+    json_put_bool(json, "is_encoder_decoder", true);
+    json_put_bool(json, "scale_embedding", true);
+    json_put_bool(json, "static_position_embeddings", true);
+}
+
 /* Marian's sines and cosines turn by 10000 ^ (-i / (d / 2 - 1)) a token, i from 0 (its
  * sinusoidalPositionEmbeddings); those of Hugging Face's classes by 10000 ^ (-i / (d / 2)). */
 static bool write_config(Marian *m)
@@ -158,10 +174,7 @@ static bool write_config(Marian *m)
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
-    json_put_text(&json, "model_type", "marian");
-    json_open(&json, "architectures", '[');
-    json_put_text(&json, NULL, "MarianMTModel");
-    json_close(&json, ']');
+    import_marian_class(&json, m->n_tokens, json_member(m->vocab, "</s>")->integer);
     bool ok = true;
     for (const ImportRow *row = marian_settings.rows; row->key; row++)
         if (row->kind == IMPORT_CONST)
@@ -172,14 +185,6 @@ static bool write_config(Marian *m)
                      import_config_size(m->job, &m->config, "transformer-heads"));
     double d = (double)import_config_size(m->job, &m->config, "dim-emb");
     json_put_number(&json, "position_base", pow(10000, d / (d - 2)), 17);
-    json_put_integer(&json, "vocab_size", m->n_tokens + 1);
-    json_put_integer(&json, "decoder_vocab_size", m->n_tokens + 1);
-    json_put_integer(&json, "eos_token_id", json_member(m->vocab, "</s>")->integer);
-    json_put_integer(&json, "pad_token_id", m->n_tokens);
-    json_put_integer(&json, "decoder_start_token_id", m->n_tokens);
-    json_put_bool(&json, "is_encoder_decoder", true);
-    json_put_bool(&json, "scale_embedding", true);
-    json_put_bool(&json, "static_position_embeddings", true);
     json_close(&json, '}');
     text_string(&text, "\n");
     ok = ok && write_file(m, "config.json", &text);

@@ -3,6 +3,7 @@
 #ifndef DRIVER_EXCHANGE_IMPORT_MARIAN_H
 #define DRIVER_EXCHANGE_IMPORT_MARIAN_H
 
+#include "base/json_write.h"
 #include "driver/session/job.h"
 
 /* Whether a folder is Marian's: it has an .npz or a decoder.yml, and no config.json. */
@@ -12,5 +13,8 @@ bool import_marian_is(Job *job, const char *folder);
  * as model.safetensors. As in Hugging Face's Marian models, the last token is <pad>: its embedding
  * is zeros, and each target begins with <pad>. False after errors. */
 bool import_marian(Job *job, const char *folder, const char *to);
+/* The members of config.json that every such model of so many tokens, <pad> not counted, has; `end`
+ * is the id of the end token. */
+void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end);
 
 #endif
