@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/onnx/wire.h"
+#include "driver/exchange/tokenizer_json.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,20 +16,10 @@ enum {
     TOKEN_BYTE = 6
 }; /* as SentencePiece's types */
 
-static void put_byte_level(JsonWriter *json, const char *key, bool cuts_too)
-{
-    json_open(json, key, '{');
-    json_put_text(json, "type", "ByteLevel");
-    json_put_bool(json, "add_prefix_space", false);
-    json_put_bool(json, "trim_offsets", true);
-    json_put_bool(json, "use_regex", cuts_too);
-    json_close(json, '}');
-}
-
 static void put_cuts(JsonWriter *json, const GgufCut *cut)
 {
     if (!cut->pattern && !cut->digits) {
-        put_byte_level(json, "pre_tokenizer", true);
+        tokenizer_json_bytes(json, "pre_tokenizer", true);
         return;
     }
     json_open(json, "pre_tokenizer", '{');
@@ -47,7 +38,7 @@ static void put_cuts(JsonWriter *json, const GgufCut *cut)
         json_put_bool(json, "individual_digits", true);
     }
     json_close(json, '}');
-    put_byte_level(json, NULL, !cut->pattern);
+    tokenizer_json_bytes(json, NULL, !cut->pattern);
     json_close(json, ']');
     json_close(json, '}');
 }
@@ -66,17 +57,8 @@ static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *
     for (uint64_t i = 0; i < tokens->n; i++) {
         const char *token = gguf_next(m->gguf, &at);
         const int64_t kind = kind_of(m, i);
-        if (kind != TOKEN_CONTROL && kind != TOKEN_USER)
-            continue;
-        json_open(json, NULL, '{');
-        json_put_integer(json, "id", (int64_t)i);
-        json_put_text(json, "content", token);
-        json_put_bool(json, "single_word", false);
-        json_put_bool(json, "lstrip", false);
-        json_put_bool(json, "rstrip", false);
-        json_put_bool(json, "normalized", false);
-        json_put_bool(json, "special", kind == TOKEN_CONTROL);
-        json_close(json, '}');
+        if (kind == TOKEN_CONTROL || kind == TOKEN_USER)
+            tokenizer_json_token(json, (int64_t)i, token, kind == TOKEN_CONTROL);
     }
     json_close(json, ']');
 }
@@ -146,7 +128,7 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     json_put_text(&json, "version", "1.0");
     put_added(m, tokens, &json);
     put_cuts(&json, rule);
-    put_byte_level(&json, "decoder", true);
+    tokenizer_json_bytes(&json, "decoder", true);
     json_open(&json, "model", '{');
     json_put_text(&json, "type", "BPE");
     json_put_bool(&json, "ignore_merges", rule->whole);

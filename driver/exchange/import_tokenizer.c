@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "driver/exchange/import_json.h"
 #include "driver/exchange/onnx/wire.h"
+#include "driver/exchange/tokenizer_json.h"
 #include "runtime/data/vocabulary_of.h"
 
 #include <stdlib.h>
@@ -64,29 +65,6 @@ static void put_letter(Text *out, int byte, int *other)
         text_put(out, (char[]){(char)letter}, 1);
 }
 
-static void put_token(JsonWriter *json, int64_t id, const char *text)
-{
-    json_open(json, NULL, '{');
-    json_put_integer(json, "id", id);
-    json_put_text(json, "content", text);
-    json_put_bool(json, "single_word", false);
-    json_put_bool(json, "lstrip", false);
-    json_put_bool(json, "rstrip", false);
-    json_put_bool(json, "normalized", false);
-    json_put_bool(json, "special", true);
-    json_close(json, '}');
-}
-
-static void put_byte_step(JsonWriter *json, const char *key)
-{
-    json_open(json, key, '{');
-    json_put_text(json, "type", "ByteLevel");
-    json_put_bool(json, "add_prefix_space", false);
-    json_put_bool(json, "trim_offsets", true);
-    json_put_bool(json, "use_regex", false);
-    json_close(json, '}');
-}
-
 /* ByT5 (Xue et al. 2022, section 3.1): three special tokens, the bytes, then `size` - 259 tokens
  * for hidden parts of a text. As a tokenizer.json without merges. */
 static void put_bytes_tokenizer(Job *job, int64_t size, Text *out)
@@ -98,12 +76,13 @@ static void put_bytes_tokenizer(Job *job, int64_t size, Text *out)
     json_put_text(&json, "version", "1.0");
     json_open(&json, "added_tokens", '[');
     for (int i = 0; i < SPECIAL; i++)
-        put_token(&json, i, special[i]);
+        tokenizer_json_token(&json, i, special[i], true);
     for (int64_t i = SPECIAL + BYTES; i < size; i++)
-        put_token(&json, i, arena_printf(job->arena, "<extra_id_%d>", (int)(i - SPECIAL - BYTES)));
+        tokenizer_json_token(
+            &json, i, arena_printf(job->arena, "<extra_id_%d>", (int)(i - SPECIAL - BYTES)), true);
     json_close(&json, ']');
-    put_byte_step(&json, "pre_tokenizer");
-    put_byte_step(&json, "decoder");
+    tokenizer_json_bytes(&json, "pre_tokenizer", false);
+    tokenizer_json_bytes(&json, "decoder", false);
     json_open(&json, "model", '{');
     json_put_text(&json, "type", "BPE");
     json_open(&json, "vocab", '{');
