@@ -51,14 +51,13 @@
 static const GgufName llama[] = {EMBEDDING, NORMS("post_attention_layernorm", GGUF_SAME),
                                  MATRICES(GGUF_ROWS, GGUF_KEY_ROWS),
                                  BIASES(GGUF_ROWS, GGUF_KEY_ROWS), END};
-static const GgufName qwen2[] = {EMBEDDING, NORMS("post_attention_layernorm", GGUF_SAME),
-                                 MATRICES(GGUF_SAME, GGUF_SAME), BIASES(GGUF_SAME, GGUF_SAME), END};
-static const GgufName qwen3[] = {EMBEDDING,
-                                 NORMS("post_attention_layernorm", GGUF_SAME),
-                                 MATRICES(GGUF_SAME, GGUF_SAME),
-                                 BIASES(GGUF_SAME, GGUF_SAME),
-                                 QUERY_NORMS(GGUF_SAME),
-                                 END};
+/* Qwen2's and Qwen3's: each has some of these. */
+static const GgufName qwen[] = {EMBEDDING,
+                                NORMS("post_attention_layernorm", GGUF_SAME),
+                                MATRICES(GGUF_SAME, GGUF_SAME),
+                                BIASES(GGUF_SAME, GGUF_SAME),
+                                QUERY_NORMS(GGUF_SAME),
+                                END};
 static const GgufName phi3[] = {
     EMBEDDING,
     NORMS("post_attention_layernorm", GGUF_SAME),
@@ -75,9 +74,8 @@ static const GgufName olmo2[] = {EMBEDDING,
                                  END};
 static const GgufName gemma[] = {EMBEDDING, NORMS("post_attention_layernorm", GGUF_GAIN),
                                  MATRICES(GGUF_SAME, GGUF_SAME), END};
-static const GgufName gemma2[] = {EMBEDDING, NORMS("pre_feedforward_layernorm", GGUF_GAIN),
-                                  NORMS_BEHIND(GGUF_GAIN), MATRICES(GGUF_SAME, GGUF_SAME), END};
-static const GgufName gemma3[] = {EMBEDDING,
+/* Gemma 2's and 3's, of which the latter alone has norms of queries and keys. */
+static const GgufName gemma2[] = {EMBEDDING,
                                   NORMS("pre_feedforward_layernorm", GGUF_GAIN),
                                   NORMS_BEHIND(GGUF_GAIN),
                                   QUERY_NORMS(GGUF_GAIN),
@@ -158,13 +156,13 @@ static const GgufName bert[] = {
 static const GgufArchitecture architectures[] = {
     {"llama", "mistral", llama, "attention.sliding_window", NULL},
     {"llama", "llama", llama, NULL, NULL},
-    {"qwen2", "qwen2", qwen2, NULL, NULL},
-    {"qwen3", "qwen3", qwen3, NULL, NULL},
+    {"qwen2", "qwen2", qwen, NULL, NULL},
+    {"qwen3", "qwen3", qwen, NULL, NULL},
     {"phi3", "phi3", phi3, NULL, NULL},
     {"olmo2", "olmo2", olmo2, NULL, NULL},
     {"gemma", "gemma", gemma, NULL, NULL},
     {"gemma2", "gemma2", gemma2, NULL, NULL},
-    {"gemma3", "gemma3_text", gemma3, NULL, NULL},
+    {"gemma3", "gemma3_text", gemma2, NULL, NULL},
     {"gpt2", "gpt2", gpt2, NULL, NULL},
     {"t5", "t5", t5, NULL, NULL},
     {"t5", "mt5", t5, NULL, NULL},
