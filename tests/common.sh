@@ -37,13 +37,15 @@ shared_runs() {
     ln -s "$runs"/*.src "$runs"/*.tgt .
 }
 
-# A small model that learns to say a line backwards (words_backwards).
+# backwards_with P_DROP [SIZES]: a small model that learns to say a line backwards (words_backwards); standard input has
+# its train block, and what else it has.
+backwards_with() {
+    printf 'model backwards\nuse transformer\nconst %s, vocab = 8\nconst p_drop = %s\n' \
+        "${2:-layers = 1, d_model = 16, d_ff = 32, heads = 2}" "$1"
+    cat
+}
 backwards_model() {
-    cat <<'END_MODEL'
-model backwards
-use transformer
-const layers = 1, d_model = 32, d_ff = 1100, heads = 2, vocab = 8
-const p_drop = 0.2
+    backwards_with 0.2 "layers = 1, d_model = 32, d_ff = 1100, heads = 2" <<'END_MODEL'
 train {
   optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
   rate      = constant(0.003)
@@ -141,6 +143,14 @@ in_browsers() {
     else
         echo "the page was not opened in Firefox: no firefox-esr, or no puppeteer-core in build/npm"
     fi
+}
+
+# generate_program NAME FLAG…: a C program of that compiled model, NAME_says PROMPT TOKENS (tests/cli/generate.c)
+generate_program() {
+    compiled=$1
+    shift
+    $CC -DMODEL="$compiled" -DHEADER="\"$compiled.h\"" -I. "$root/tests/cli/generate.c" "$@" -o "${compiled}_says" ||
+        fail "generate.c with $compiled"
 }
 
 # The first Python that has numpy; nothing where there is none.

@@ -18,11 +18,7 @@ neon=max,sve=off sve=max,sve256=on
 arm() { on=$1; shift; qemu-aarch64 -cpu $on -L "$sysroot" "$root/build/arm64/tfc" "$@"; }
 
 enter_work
-cat >model.tfg <<'END'
-model backwards
-use transformer
-const layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8
-const p_drop = 0.1
+backwards_with 0.1 "layers = 1, d_model = 32, d_ff = 64, heads = 4" >model.tfg <<'END'
 train {
   rate  = inverse_sqrt(peak = 0.01, warmup = 40)
   batch = tokens(400)

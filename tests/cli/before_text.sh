@@ -7,8 +7,7 @@ set -eu
 . tests/common.sh
 enter_work
 command -v python3 >/dev/null || exit 77
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 
 # model NAME DIMS INPUTS: the lines on standard input make x [B, T~, d_model]
 model() {

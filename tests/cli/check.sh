@@ -4,8 +4,7 @@
 set -u
 . tests/common.sh
 enter_work
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 
 # model NAME: the rest of a model, over tokens [B, S~] and labels [B, T~]
 model() {

@@ -53,43 +53,18 @@ END
     fail "$(cat err.txt)"
 mkdir lib
 "$tfc" compile speak -o lib/libspeak.so
-cat >say.c <<'END'
-#include "speak.h"
-#include <stdio.h>
-#include <string.h>
-int main(void)
-{
-    speak *model;
-    speak_session *session;
-    const char *text = "";
-    speak_generation settings;
-    int status = speak_open(NULL, &model);
-    if (!status)
-        status = speak_session_new(model, &session);
-    if (!status)
-        status = speak_generation_defaults(model, &settings);
-    settings.length_limit = 20;
-    settings.length_extra = 20;
-    settings.temperature = 0;
-    if (!status)
-        status = speak_generate_text(session, &settings, "\303\244pfel 12", 9, &text, NULL);
-    printf("%s\n", status ? speak_error_detail() : text);
-    speak_session_free(session);
-    speak_close(model);
-    return status;
-}
-END
-cc say.c -o say -Ilib -Llib -lspeak -Wl,-rpath,"$work/lib" || fail "say.c does not compile"
-./say >answer || fail "$(cat answer)"
-"$tfc" generate speak --prompt "$(printf '\303\244pfel 12')" --tokens 20 --temperature 0 >expected
+generate_program speak -Ilib -Llib -lspeak -Wl,-rpath,"$work/lib"
+prompt=$(printf '\303\244pfel 12')
+./speak_says "$prompt" 20 >answer || fail "$(cat answer)"
+"$tfc" generate speak --prompt "$prompt" --tokens 20 --temperature 0 >expected
 cmp expected answer || fail "the library goes on otherwise"
 nm -D --defined-only lib/libspeak.so | grep -Eq 'pcre2|utf8proc' && fail "the library shows what is inside"
 
 # An object takes both archives.
 here=$(dirname "$tfc")
 "$tfc" compile speak -o lib/speak.o --emit obj --gemm native || fail "no object"
-cc say.c lib/speak.o -o say.static -Ilib "$here/libtfc_runtime_json.a" "$here/libtfc_runtime.a" -pthread -lm || fail "the object is not linked"
-./say.static >answer || fail "$(cat answer)"
+generate_program speak lib/speak.o -Ilib "$here/libtfc_runtime_json.a" "$here/libtfc_runtime.a" -pthread -lm
+./speak_says "$prompt" 20 >answer || fail "$(cat answer)"
 cmp expected answer || fail "the object goes on otherwise"
 command -v aarch64-linux-gnu-gcc >/dev/null || exit 0
 "$tfc" compile speak -o speak.o --emit obj --target aarch64-linux-gnu 2>err.txt || fail "$(cat err.txt)"

@@ -5,8 +5,7 @@ set -eu
 . tests/common.sh
 enter_work
 command -v python3 >/dev/null || exit 77
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 letters_in_steps
 cat >experts.tfg <<'END'
 model experts

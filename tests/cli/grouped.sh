@@ -5,8 +5,7 @@
 set -eu
 . tests/common.sh
 enter_work
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 letters_in_steps
 cat >experts.tfg <<'END'
 model experts
@@ -24,31 +23,10 @@ say >here
 # The same text by a program, and by C.
 "$tfc" compile run -o program
 ./program --tokens 20 --temperature 0 <prompts | cmp - here || fail "a program writes other texts"
-"$tfc" compile run --emit c -o speak.c
-cat >answer.c <<'END'
-#include "experts.h"
-#include <stdio.h>
-int main(void)
-{
-    experts *model;
-    experts_session *session;
-    experts_generation settings;
-    const char *answer;
-    int status = experts_open(NULL, &model);
-    if (!status)
-        status = experts_session_new(model, &session);
-    if (!status)
-        status = experts_generation_defaults(model, &settings);
-    settings.temperature = 0;
-    if (!status)
-        status = experts_generate_text(session, &settings, "a b", 3, &answer, NULL);
-    puts(status ? experts_error_text(status) : answer);
-    return status;
-}
-END
-gcc -std=gnu11 -O1 -fopenmp-simd -ffp-contract=off -march=native speak.c answer.c -o answer -pthread -lm
-"$tfc" generate run --prompt "a b" --temperature 0 >one
-./answer | cmp - one || fail "C writes another text"
+"$tfc" compile run --emit c -o experts.c
+generate_program experts -O1 -fopenmp-simd -ffp-contract=off -march=native experts.c -pthread -lm
+"$tfc" generate run --prompt "a b" --tokens 20 --temperature 0 >one
+./experts_says "a b" 20 | cmp - one || fail "C writes another text"
 
 # In other types: a loss near that in f32, but not the same.
 loss() { "$tfc" eval run --text train.src --json "$@" | sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' | head -n 1; }

@@ -76,41 +76,13 @@ grep '^gpt2' "$fixtures/generations.txt" | head -n 2 >lengths.txt
 python=$(python_with_numpy)
 for model in llama gpt2; do
     "$tfc" compile $model -o lib$model.so 2>err.txt || fail "$(cat err.txt)"
-    cat >say.c <<'PROGRAM'
-#include "MODEL.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int main(int argc, char **argv)
-{
-    MODEL *model;
-    MODEL_session *session;
-    MODEL_generation settings;
-    const char *text = "";
-    int status = MODEL_open(NULL, &model);
-    if (!status)
-        status = MODEL_session_new(model, &session);
-    if (!status)
-        status = MODEL_generation_defaults(model, &settings);
-    settings.temperature = 0;
-    settings.length_extra = atoi(argv[2]);
-    settings.refuse_long = argc > 3;
-    if (!status)
-        status = MODEL_generate_text(session, &settings, argv[1], (int64_t)strlen(argv[1]), &text, NULL);
-    puts(status ? MODEL_error_detail() : text);
-    return status;
-}
-PROGRAM
-    sed "s/MODEL/$model/g" say.c >say_$model.c
-    cc say_$model.c -o say_$model -L. -l$model -Wl,-rpath,"$work" || fail "say_$model.c"
+    generate_program $model -L. -l$model -Wl,-rpath,"$work"
 done
 cat lengths.txt stops.txt >both.txt
 while IFS='|' read -r model prompt new loss end; do
     n=$(count "$new")
     [ "$end" = length ] || n=30
-    got=$(./say_$model "$prompt" "$n")
+    got=$(./${model}_says "$prompt" "$n")
     [ "$got" = "$prompt $new" ] || fail "C: $model goes on with $prompt as $got, not $new"
     [ -n "$python" ] || continue
     got=$($python -c "
@@ -150,7 +122,7 @@ refuses 1 "the prompt has 13 tokens, and the model takes 12" \
 printf '%s\n%s t3\n' "$whole" "$whole" >long.txt
 refuses 1 "line 2 has 13 tokens" "$tfc" generate gpt2 --input long.txt --tokens 1 --long-prompt refuse
 [ "$(wc -l <out.txt)" = 1 ] || fail "the answer before a prompt that is refused: $(cat out.txt)"
-./say_gpt2 "$whole t3" 1 refuse >out.txt && fail "the library takes a prompt that is too long"
+./gpt2_says "$whole t3" 1 refuse >out.txt && fail "the library takes a prompt that is too long"
 grep -q "the prompt has 13 tokens, the model takes 12" out.txt || fail "the library: $(cat out.txt)"
 
 # config.json's other files: an end of its own, a template that is switched off, a length.

@@ -6,6 +6,13 @@ set -eu
 . tests/common.sh
 enter_work
 command -v python3 >/dev/null || exit 77
+prints() { # prints WHAT FLAG…: the C program that these make prints what `expected` has
+    what=$1
+    shift
+    $CC "$@" -o printer 2>err || fail "$(cat err)"
+    ./printer >got || fail "$(cat got)"
+    cmp -s got expected || fail "$what: $(cat got)"
+}
 
 cat >made.tfg <<'END'
 model made
@@ -201,9 +208,7 @@ int main(void)
 }
 END
 printf 'taken\nthe dimension M is 8 long, but the model has 7 positions\n' >expected
-$CC table.c -o table -L. -ltable -Wl,-rpath,"$work" 2>err || fail "$(cat err)"
-./table >got || fail "$(cat got)"
-cmp -s got expected || fail "a compiled function takes more positions than it has: $(cat got)"
+prints "a compiled function takes more positions than it has" table.c -L. -ltable -Wl,-rpath,"$work"
 
 # Compiled functions: callers give the lengths of what is not made.
 "$tfc" compile made.tfg -o libmade.so 2>err || fail "$(cat err)"
@@ -239,14 +244,10 @@ int main(void)
 }
 END
 printf '10403 401 1008 8 0 1 2 3 0 1 2 3\n10403 401 1008 8 0 1 2 3 0 1 2 3\nrefused\n' >expected
-$CC main.c -o main -L. -lmade -Wl,-rpath,"$work" 2>err || fail "$(cat err)"
-./main >got || fail "$(cat got)"
-cmp -s got expected || fail "a compiled function: $(cat got)"
+prints "a compiled function" main.c -L. -lmade -Wl,-rpath,"$work"
 mkdir one && cp main.c one
 "$tfc" compile made.tfg --emit c -o one/made.c 2>err || fail "$(cat err)"
-$CC -O1 one/main.c one/made.c -o main_one -lm -pthread 2>err || fail "$(cat err)"
-./main_one >got || fail "$(cat got)"
-cmp -s got expected || fail "C source: $(cat got)"
+prints "C source" -O1 one/main.c one/made.c -lm -pthread
 if python3 -c 'import numpy' 2>/dev/null && [ -z "${TFC_RUNTIME:-}" ]; then
     PYTHONDONTWRITEBYTECODE=1 python3 - <<'END' || fail "Python"
 import numpy, made

@@ -7,11 +7,7 @@ set -eu
 . tests/common.sh
 enter_work
 
-cat >model.tfg <<'END'
-model backwards
-use transformer
-const layers = 3, d_model = 32, d_ff = 128, heads = 4, vocab = 8
-const p_drop = 0.1
+backwards_with 0.1 "layers = 3, d_model = 32, d_ff = 128, heads = 4" >model.tfg <<'END'
 train {
   optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
   rate      = inverse_sqrt(peak = 0.005, warmup = 10)

@@ -6,8 +6,7 @@ set -eu
 . tests/common.sh
 enter_work
 command -v python3 >/dev/null || exit 77
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 awk '/^```tfg$/ { name = ""; inside = 1; next }
      /^```$/ { inside = 0 }
      inside && !name { name = $2; print name >"names" }

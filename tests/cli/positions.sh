@@ -7,8 +7,7 @@ set -eu
 . tests/common.sh
 models=$(pwd)/tests/models
 enter_work
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 
 # passes MODEL: every check, in the long test
 passes() {

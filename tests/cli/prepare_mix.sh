@@ -6,11 +6,7 @@ set -eu
 . tests/common.sh
 enter_work
 
-cat >model.tfg <<'END'
-model backwards
-use transformer
-const layers = 1, d_model = 16, d_ff = 32, heads = 2, vocab = 8
-const p_drop = 0.2
+backwards_with 0.2 >model.tfg <<'END'
 train {
   rate  = constant(0.003)
   batch = tokens(300)

@@ -46,11 +46,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # MPI's libraries keep so
 launch hostname >started.txt 2>&1 || skip "Open MPI starts nothing here: $(cat started.txt)"
 [ "$(grep -x -e one -e two started.txt | sort | tr "\n" " ")" = "one two " ] || fail "not on two machines: $(cat started.txt)"
 
-cat >model.tfg <<'END'
-model backwards
-use transformer
-const layers = 1, d_model = 32, d_ff = 1100, heads = 2, vocab = 8
-const p_drop = 0.2
+backwards_with 0.2 "layers = 1, d_model = 32, d_ff = 1100, heads = 2" >model.tfg <<'END'
 train {
   rate  = constant(0.003)
   batch = tokens(300)

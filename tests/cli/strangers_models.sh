@@ -7,8 +7,7 @@ set -eu
 . tests/common.sh
 enter_work
 command -v python3 >/dev/null || exit 77
-OMP_NUM_THREADS=1
-export OMP_NUM_THREADS
+export OMP_NUM_THREADS=1
 cp "$root"/tests/strangers/*.tfg .
 letters_in_steps
 printf 'a b\nh\nc e g a c e\nb b b\n' >prompts
