@@ -39,6 +39,12 @@ static const StTensor *find_lengths(const Binding *binding, const char *name)
     return find_lengths(binding, arena_strndup(arena, name, stem));
 }
 
+/* Cut to the range of an int32_t: what is beyond is no id either. */
+static int32_t id_of(double number)
+{
+    return !(number > INT32_MIN) ? INT32_MIN : number < INT32_MAX ? (int32_t)number : INT32_MAX;
+}
+
 /* Each row of a tensor of ids moved by one, -1 at its end, as the elements of a tensor of the
  * same shape. Without lengths a packed tensor is one row. */
 static int32_t *shift_rows(Arena *arena, const StTensor *ids, const StTensor *lengths)
@@ -51,11 +57,11 @@ static int32_t *shift_rows(Arena *arena, const StTensor *ids, const StTensor *le
     for (int64_t i = 0; i < ids->count; i++)
         next[i] = -1;
     for (int64_t b = 0, at = 0; b < rows; b++) {
-        int64_t length = padded ? ids->dims[1] : ids->count;
-        if (lengths && b < lengths->count)
-            length = (int64_t)st_value(lengths, b);
+        int64_t length = padded ? ids->dims[1] : ids->count - at;
+        const double said = lengths && b < lengths->count ? st_value(lengths, b) : (double)length;
+        length = said >= 0 && said <= (double)length ? (int64_t)said : 0; /* refused later */
         for (int64_t t = 0; t + 1 < length && at + t + 1 < ids->count; t++)
-            next[at + t] = (int32_t)st_value(ids, at + t + 1);
+            next[at + t] = id_of(st_value(ids, at + t + 1));
         at += padded ? ids->dims[1] : length;
     }
     return next;

@@ -12,18 +12,19 @@ use transformer
 const layers = 1, d_model = 8, d_ff = 8, heads = 1, vocab = 12
 END
 
-# tensors NAME:TYPE:VALUES … > file: i32 or f32, one row of given ids, or several split by /
+# tensors NAME:TYPE:VALUES … > file: i32 or f32, one row of given ids, or several split by /; =VALUES is packed
 tensors() {
     python3 - "$@" <<'END'
 import json, struct, sys
 header, data = {}, b""
 for word in sys.argv[1:]:
     name, kind, values = word.split(":")
+    is_packed, values = name.endswith(".lengths") or values[0] == "=", values.lstrip("=")
     rows = [[float(v) for v in row.split(",")] for row in values.split("/")]
     flat = [v for row in rows for v in row]
     code = {"I32": "i", "I64": "q", "F32": "f"}[kind]
     part = struct.pack("<%d%s" % (len(flat), code), *[v if code == "f" else int(v) for v in flat])
-    shape = [len(flat)] if name.endswith(".lengths") else [len(rows), len(rows[0])]
+    shape = [len(flat)] if is_packed else [len(rows), len(rows[0])]
     header[name] = {"dtype": kind, "shape": shape, "data_offsets": [len(data), len(data) + len(part)]}
     data += part
 text = json.dumps(header).encode()
@@ -52,4 +53,9 @@ tensors src:I32:4,5,6/7,8,3 tgt:I32:1,5/1,6 tgt.next:I32:5,12/6,3 >in.safetensor
 refuses 1 "in.safetensors: 'tgt.next' \[0, 1\] is 12; ids go from 0 to 11" run
 tensors src:F32:4,5,6/7,8,3 tgt:I32:1,5/1,6 >in.safetensors
 refuses 1 "in.safetensors: 'src' is F32, and the model reads it as integers (I32 or I64)" run
+# Lengths that are none, of which the ids that follow are made.
+for lengths in -100000,100005 2147483647,3 -1,6; do
+    tensors src:I32:4,5,6/7,8,3 tgt:I32:=1,5,1,6,2 tgt.lengths:I32:$lengths >in.safetensors
+    refuses 1 "'tgt.lengths' \[0\] is .*, which does not fit 'tgt'" run --function loss
+done
 echo "all is well"
