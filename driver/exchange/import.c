@@ -378,12 +378,15 @@ static bool read_labels(Import *m, const Session *session, const ModelPorts *por
                         DataColumns *columns)
 {
     Text text = {0};
-    bool ok = columns_of(m->job, session->model->module, ports, columns) &&
-              import_labels_print(m->job, m->config.source, m->config.json, &text);
-    for (int c = 0; ok && c < columns->n; c++)
-        if (columns->words[c])
-            ok = write_file(m, column_words_file(m->job->arena, &columns->specs[c]), text.data,
-                            text.length);
+    bool ok = columns_of(m->job, session->model->module, ports, columns);
+    for (int c = 0; ok && c < columns->n; c++) {
+        const ColumnSpec *spec = &columns->specs[c];
+        text.length = 0;
+        ok = !columns->words[c] ||
+             (import_labels_print(m->job, m->config.source, m->config.json, spec->side >= 0,
+                                  &text) &&
+              write_file(m, column_words_file(m->job->arena, spec), text.data, text.length));
+    }
     text_free(&text);
     return ok && column_words_read(m->job, m->options->run, NULL, columns);
 }

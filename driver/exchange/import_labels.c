@@ -1,6 +1,8 @@
 /* Labels from id2label, in the order of their ids. */
 #include "driver/exchange/import_labels.h"
 
+#include "base/map.h"
+
 #include <string.h>
 
 static const char key[] = "id2label";
@@ -19,13 +21,28 @@ bool import_labels_are(const ImportModel *model)
     return false;
 }
 
-/* A label is a line of a file, and of words also what stands between blanks. */
+/* A label is a line of a file. */
 static bool can_stand(const char *label)
 {
     for (const char *c = label; *c; c++)
         if ((unsigned char)*c < ' ')
             return false;
     return *label != 0;
+}
+
+static bool are_different(Job *job, const Source *config, const char *const *labels, size_t n)
+{
+    Map seen;
+    map_init(&seen, job->arena);
+    for (size_t i = 0; i < n; i++) {
+        const uintptr_t before = (uintptr_t)map_get(&seen, labels[i]);
+        if (before)
+            return refuse(job, config,
+                          arena_printf(job->arena, "%zu and %zu have the same label, '%s'",
+                                       before - 1, i, labels[i]));
+        map_set(&seen, labels[i], (void *)(uintptr_t)(i + 1));
+    }
+    return true;
 }
 
 /* Members "0", "1", … in any order. */
@@ -51,7 +68,7 @@ static bool read_named(Job *job, const Source *config, const JsonValue *json, Te
     }
     for (size_t i = 0; i < json->n; i++)
         vec_push(job->arena, *labels, at[i]);
-    return true;
+    return are_different(job, config, at, json->n);
 }
 
 bool import_labels_read(Job *job, const Source *config, const JsonValue *all, TextList *labels)
@@ -76,12 +93,20 @@ bool import_labels_read(Job *job, const Source *config, const JsonValue *all, Te
     return true;
 }
 
-bool import_labels_print(Job *job, const Source *config, const JsonValue *all, Text *out)
+bool import_labels_print(Job *job, const Source *config, const JsonValue *all, bool in_words,
+                         Text *out)
 {
     TextList labels = {0};
     if (!import_labels_read(job, config, all, &labels))
         return false;
-    for (size_t i = 0; i < labels.count; i++)
+    for (size_t i = 0; i < labels.count; i++) {
+        if (in_words && strchr(labels.data[i], ' '))
+            return refuse(job, config,
+                          arena_printf(job->arena,
+                                       "the label of %zu, '%s', has a blank in it, which stands "
+                                       "between labels of a text: write another there",
+                                       i, labels.data[i]));
         text_add(out, "%s\n", labels.data[i]);
+    }
     return true;
 }

@@ -12,11 +12,12 @@ const char *column_words_file(Arena *arena, const ColumnSpec *spec)
     return arena_printf(arena, "labels-%s.txt", spec->input);
 }
 
-static const Labels *read_list(Job *job, const char *path, int64_t line_limit)
+static const Labels *read_list(Job *job, const ColumnSpec *spec, const char *path,
+                               int64_t line_limit)
 {
     const LineLimits limits = {.line = line_limit};
     const Lines *lines = lines_read(&job->diags, job->arena, path, &limits);
-    return lines ? labels_parse(&job->diags, job->arena, lines) : NULL;
+    return lines ? labels_parse(&job->diags, job->arena, lines, spec->side >= 0) : NULL;
 }
 
 /* The path of a file that the model names: beside the file that does. */
@@ -75,7 +76,7 @@ static const Labels *make_list(Job *job, const Op *input, const ColumnSpec *spec
     const size_t n = sizeof words_of_file - 1;
     return strncmp(words, words_of_file, n)
                ? count_labels(job, spec, cells)
-               : read_list(job, beside_model(job->arena, input, words + n), line_limit);
+               : read_list(job, spec, beside_model(job->arena, input, words + n), line_limit);
 }
 
 /* What makes a column's vocabulary; a file is beside the model. */
@@ -108,10 +109,11 @@ bool column_words_make(Job *job, const ModelPorts *ports, const DataColumns *col
 
 /* A list of a folder, if it is the one that was recorded. */
 static const Labels *read_recorded(Job *job, const char *folder, const RunRecord *record,
-                                   const char *name)
+                                   const ColumnSpec *spec)
 {
-    const char *path = file_in(job->arena, folder, name);
-    const Labels *labels = read_list(job, path, 0);
+    const char *name = column_words_file(job->arena, spec),
+               *path = file_in(job->arena, folder, name);
+    const Labels *labels = read_list(job, spec, path, 0);
     Text text = {0};
     if (!labels || !record)
         return labels;
@@ -130,7 +132,7 @@ bool column_words_read(Job *job, const char *folder, const RunRecord *record,
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
         if (columns->words[c])
-            spec->labels = read_recorded(job, folder, record, column_words_file(job->arena, spec));
+            spec->labels = read_recorded(job, folder, record, spec);
         if (columns->own[c])
             spec->vocab = own_vocabulary_read(job, folder, record, spec);
         if ((columns->words[c] && !spec->labels) || (columns->own[c] && !spec->vocab))
@@ -147,7 +149,8 @@ bool column_words_keep(Job *job, const char *folder, const DataColumns *columns)
             !(spec->vocab = own_vocabulary_read(job, folder, NULL, spec)))
             return false;
         const char *path = file_in(job->arena, folder, column_words_file(job->arena, spec));
-        const Labels *was = spec->labels && file_exists(path) ? read_list(job, path, 0) : NULL;
+        const Labels *was =
+            spec->labels && file_exists(path) ? read_list(job, spec, path, 0) : NULL;
         if (!spec->labels || !file_exists(path))
             continue;
         for (size_t i = 0; was && i < spec->labels->words.count; i++) {

@@ -18,7 +18,19 @@ static void add_label(Labels *labels, const char *word)
     map_set(&labels->index, word, (void *)labels->words.count);
 }
 
-Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
+/* Of one more label; NULL: none. */
+static const char *label_problem(const Labels *labels, const char *word, bool in_words)
+{
+    if (!*word)
+        return "is empty";
+    if (map_has(&labels->index, word))
+        return "stands twice in the list";
+    return in_words && strchr(word, ' ')
+               ? "has a blank in it, which stands between labels of a text"
+               : NULL;
+}
+
+Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool in_words)
 {
     Labels *labels = labels_new(arena);
     bool ok = lines->n > 0;
@@ -27,12 +39,10 @@ Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
     for (int64_t i = 0; ok && i < lines->n; i++) {
         const Line *line = &lines->at[i];
         const char *word = arena_strndup(arena, line->text, line->length);
-        ok = line->length && !map_has(&labels->index, word);
+        const char *problem = label_problem(labels, word, in_words);
+        ok = !problem;
         if (!ok)
-            diag_error(diags, lines_place(lines, i),
-                       line->length ? "the label '%s' stands twice in the list"
-                                    : "the label is empty%s",
-                       word);
+            diag_error(diags, lines_place(lines, i), "the label '%s' %s", word, problem);
         add_label(labels, word);
     }
     return ok ? labels : NULL;

@@ -12,9 +12,9 @@ typedef struct Labels {
     Arena *arena;
 } Labels;
 
-/* The lines of a text, in their order. NULL after an error: there is none, or one is empty or
- * stands twice. */
-Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines);
+/* The lines of a text, in their order; in_words: those of a cell stand between its blanks. NULL
+ * after an error: there is none, or one is empty, stands twice, or in words has a blank. */
+Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool in_words);
 /* LabelSet: the different texts of cells that have been seen: whole cells, or with `in_words` the
  * words between their blanks. Empty cells have none. All lives in the arena of label_set_init. */
 typedef struct LabelSet {

@@ -29,6 +29,29 @@ rope_theta "big" a number from 1e-6
 tie_word_embeddings 3 true or false
 END
 
+# Labels: of words none has a blank.
+make bert tags
+cp "$root/tests/fixtures/bert_tags_published.safetensors" tags/model.safetensors
+rm tags/modules.json
+labels() { # labels JSON PATTERN
+    tr '\n' ' ' <"$root/tests/fixtures/published/bert_tags.json" | sed "s/\"pad_token_id\": 39/\"pad_token_id\": 0/; s/\"id2label\": {[^}]*}/\"id2label\": $1/" >tags/config.json
+    refuses 1 "$2" "$tfc" import tags -o no
+    [ ! -e no ] || fail "labels $1: a folder is left"
+}
+five='"1": "b", "2": "c", "3": "d", "4": "e"'
+labels "{\"0\": \"a b\", $five}" "config.json: error: \"id2label\": the label of 0, 'a b', has a blank in it"
+labels "{\"0\": \"e\", $five}" '"id2label": 0 and 4 have the same label, .e.'
+labels "{\"0\": \"\", $five}" '"id2label": the label of 0 is no text, is empty'
+labels "{\"0\": 7, $five}" '"id2label": the label of 0 is no text'
+labels "{\"0\": \"a\\\\tb\", $five}" '"id2label": the label of 0 .* a tab in it'
+labels "{\"5\": \"a\", $five}" '"id2label": expected the ids 0 to 4, each once'
+labels "{\"-1\": \"a\", $five}" '"id2label": expected the ids 0 to 4, each once'
+labels "{\"00\": \"a\", \"0\": \"x\", $five}" '"id2label": expected the ids 0 to 5, each once'
+labels '{"0": "one"}' '"id2label": it has one label, so the model gives a number'
+labels '["a", "b"]' '"id2label": expected an object with a label for each id'
+labels "{\"0\": \"a\", $five, \"5\": \"f\"}" "'classifier.weight' is [[]5, 16[]], but"
+labels 'null, "num_labels": 1' '"id2label": it is absent, and "num_labels" is no number of labels from 2'
+
 # Tokens that a SentencePiece model lacks, with a gap between them.
 make padded padded
 cat >padded/tokenizer_config.json <<'END'

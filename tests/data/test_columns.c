@@ -177,15 +177,16 @@ static void test_labels(void **state)
     labels_print(words, &text);
     assert_string_equal(text.data, "A\nB\nC\n");
     assert_int_equal(labels_hash(words),
-                     labels_hash(labels_parse(&f->diags, f->arena, lines_of(f, text.data))));
+                     labels_hash(labels_parse(&f->diags, f->arena, lines_of(f, text.data), false)));
     assert_int_equal(labels_find(words, "C", 1), 2);
     assert_int_equal(labels_find(words, "CC", 2), -1);
     assert_int_equal(labels_find(words, "A\0", 2), -1);
     text_free(&text);
-    static const char *const bad[] = {"", "a\n\nb", "a\nb\na"};
+    static const char *const bad[] = {"", "a\n\nb", "a\nb\na", "a\nb c"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_null(labels_parse(&f->diags, f->arena, lines_of(f, bad[i])));
-    assert_int_equal(f->diags.errors, 3);
+        assert_null(labels_parse(&f->diags, f->arena, lines_of(f, bad[i]), true));
+    assert_int_equal(f->diags.errors, 4);
+    assert_non_null(labels_parse(&f->diags, f->arena, lines_of(f, "a\nb c"), false));
 }
 
 /* ---- rows ---- */
