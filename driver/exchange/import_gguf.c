@@ -38,7 +38,7 @@ static void put_number(JsonWriter *json, const char *key, const GgufValue *value
     if (value->kind == GGUF_F32 || value->kind == GGUF_F64)
         json_put_number(json, key, gguf_number(value, 0), DIGITS);
     else
-        json_put_integer(json, key, (int64_t)gguf_number(value, 0));
+        json_put_integer(json, key, gguf_integer(value, 0));
 }
 
 static void put_token(const GgufImport *m, JsonWriter *json, const char *theirs,
@@ -47,7 +47,7 @@ static void put_token(const GgufImport *m, JsonWriter *json, const char *theirs,
     const GgufValue *value =
         gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", theirs));
     if (value)
-        json_put_integer(json, published, (int64_t)gguf_number(value, 0));
+        json_put_integer(json, published, gguf_integer(value, 0));
 }
 
 /* The value of a key of the architecture; `missing`: it has none. */
@@ -63,11 +63,22 @@ static int64_t as_size(double number)
     return number >= 0 && number <= 1e15 ? (int64_t)number : 0;
 }
 
-static void put_own(const GgufImport *m, JsonWriter *json, const char *published, const char *key)
+/* A number of the metadata that is none: NaN, or infinite. */
+static bool put_finite(const GgufImport *m, JsonWriter *json, const char *published,
+                       const GgufValue *value)
+{
+    if (!isfinite(gguf_number(value, 0)))
+        return gguf_wrong(m, arena_printf(m->job->arena, "its %s is no number",
+                                          text_visible_name(m->job->arena, value->key)));
+    put_number(json, published, value);
+    return true;
+}
+
+static bool put_own(const GgufImport *m, JsonWriter *json, const char *published, const char *key)
 {
     const GgufValue *value = gguf_own(m->gguf, key);
-    if (value && !value->is_array && value->kind != GGUF_STRING)
-        put_number(json, published, value);
+    return !value || value->is_array || value->kind == GGUF_STRING ||
+           put_finite(m, json, published, value);
 }
 
 /* The width of a head; 0: there are no heads. */
@@ -130,17 +141,18 @@ static bool put_scaling(const GgufImport *m, JsonWriter *json)
     const double scale = own_number(m, "rope.scaling.attn_factor", 0);
     json_open(json, "rope_scaling", '{');
     json_put_text(json, "rope_type", type);
-    put_own(m, json, "factor", "rope.scaling.factor");
+    bool ok = put_own(m, json, "factor", "rope.scaling.factor");
     if (is_yarn) {
-        put_own(m, json, "original_max_position_embeddings",
-                "rope.scaling.original_context_length");
-        put_own(m, json, "beta_fast", "rope.scaling.yarn_beta_fast");
-        put_own(m, json, "beta_slow", "rope.scaling.yarn_beta_slow");
+        ok = ok &&
+             put_own(m, json, "original_max_position_embeddings",
+                     "rope.scaling.original_context_length") &&
+             put_own(m, json, "beta_fast", "rope.scaling.yarn_beta_fast") &&
+             put_own(m, json, "beta_slow", "rope.scaling.yarn_beta_slow");
         if (scale > 0)
             json_put_number(json, "attention_factor", scale * gguf_yarn_scale(factor), DIGITS);
     }
     json_close(json, '}');
-    return true;
+    return ok;
 }
 
 /* Keys are as wide as values, and positions turn the whole of each head, or of phi3 a part. */
@@ -162,17 +174,19 @@ static bool put_widths(const GgufImport *m, JsonWriter *json)
     return true;
 }
 
-static void put_keys(const GgufImport *m, JsonWriter *json)
+static bool put_keys(const GgufImport *m, JsonWriter *json)
 {
-    for (const GgufKey *key = gguf_keys(m->architecture->model_type); key->theirs; key++) {
+    bool ok = true;
+    for (const GgufKey *key = gguf_keys(m->architecture->model_type); ok && key->theirs; key++) {
         const GgufValue *value = gguf_own(m->gguf, key->theirs);
         if (key->is_again)
             continue;
         if (value && !value->is_array && value->kind != GGUF_STRING)
-            put_number(json, key->published, value);
+            ok = put_finite(m, json, key->published, value);
         else if (key->missing != 0)
             json_put_number(json, key->published, key->missing, DIGITS);
     }
+    return ok;
 }
 
 /* What models with rotary positions have more. */
@@ -201,7 +215,7 @@ static bool write_config(const GgufImport *m)
     json_open(&json, NULL, '{');
     json_put_text(&json, "model_type", type);
     json_put_integer(&json, "vocab_size", tokens ? (int64_t)tokens->n : 0);
-    put_keys(m, &json);
+    bool ok = put_keys(m, &json);
     put_token(m, &json, "bos_token_id", "bos_token_id");
     put_token(m, &json, "eos_token_id", "eos_token_id");
     put_token(m, &json, "padding_token_id", "pad_token_id");
@@ -212,7 +226,7 @@ static bool write_config(const GgufImport *m)
         put_token(m, &json, "token_type_count", "type_vocab_size");
     json_put_bool(&json, "tie_word_embeddings",
                   !strcmp(name, "gpt2") || !find_tensor(m, "output.weight"));
-    const bool ok = !is_rotary || put_rotary(m, &json);
+    ok = ok && (!is_rotary || put_rotary(m, &json));
     json_close(&json, '}');
     const bool is_written = ok && gguf_write_text(m, "config.json", &text);
     text_free(&text);

@@ -46,7 +46,7 @@ static void put_cuts(JsonWriter *json, const GgufCut *cut)
 static int64_t kind_of(const GgufImport *m, uint64_t i)
 {
     const GgufValue *kinds = gguf_find(m->gguf, "tokenizer.ggml.token_type");
-    return kinds && i < kinds->n ? (int64_t)gguf_number(kinds, i) : 1;
+    return kinds && i < kinds->n ? gguf_integer(kinds, i) : 1;
 }
 
 /* Those whose text is never cut. */
@@ -186,7 +186,7 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     for (const GgufToken *token = gguf_tokens; token->theirs; token++) {
         const GgufValue *id =
             gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", token->theirs));
-        wire_int(&trainer, token->piece_field, id ? (int64_t)gguf_number(id, 0) : -1);
+        wire_int(&trainer, token->piece_field, id ? gguf_integer(id, 0) : -1);
     }
     wire_message(&model, TRAINER, &trainer);
     if (characters && characters->is_array &&

@@ -84,6 +84,12 @@ double gguf_number(const GgufValue *value, uint64_t i)
     }
 }
 
+int64_t gguf_integer(const GgufValue *value, uint64_t i)
+{
+    const double number = gguf_number(value, i), limit = 0x1p63;
+    return number >= -limit && number < limit ? (int64_t)number : 0;
+}
+
 const char *gguf_next(const Gguf *gguf, const unsigned char **at)
 {
     const uint64_t length = number_at(*at, 8);
@@ -231,7 +237,8 @@ static bool read_tensors(GgufReader *r, uint64_t n, uint64_t alignment)
     data += (alignment - data % alignment) % alignment;
     for (uint64_t i = 0; i < n; i++) {
         if (data > size || offsets.data[i] > size - data)
-            return tensor_list_refuse(&r->gguf->list, tensors.data[i].name, "its data is cut off");
+            return tensor_list_refuse(&r->gguf->list, tensors.data[i].name,
+                                      "its data is cut off" FETCH_AGAIN);
         if (offsets.data[i] % alignment)
             return tensor_list_refuse(&r->gguf->list, tensors.data[i].name,
                                       arena_printf(r->gguf->list.arena,
@@ -253,6 +260,12 @@ static bool read_all(GgufReader *r)
     for (uint64_t i = 0; i < n_values && !r->is_bad; i++)
         if (!read_value(r))
             return false;
+    const int64_t parts = gguf_integer(gguf_find(r->gguf, "split.count"), 0);
+    if (parts > 1 && !r->is_bad)
+        return gguf_refuse(r, arena_printf(r->gguf->list.arena,
+                                           "it is one of %" PRId64 " parts of a model: join them "
+                                           "(llama.cpp's llama-gguf-split --merge)",
+                                           parts));
     const char *name = gguf_text(r->gguf, gguf_find(r->gguf, "general.architecture"));
     r->gguf->architecture = name ? name : "";
     const GgufValue *own = gguf_find(r->gguf, "general.alignment");
@@ -282,7 +295,7 @@ Gguf *gguf_read(Diagnostics *diags, Arena *arena, const char *path, const void *
     if (gguf_is_read(bytes, size) && read_all(&r))
         return gguf;
     if (diags->errors == errors)
-        gguf_refuse(&r, gguf_is_read(bytes, size) ? "the file is cut off"
+        gguf_refuse(&r, gguf_is_read(bytes, size) ? "the file is cut off" FETCH_AGAIN
                                                   : "it is no GGUF of version 2 or 3");
     return NULL;
 }

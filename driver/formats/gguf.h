@@ -47,6 +47,8 @@ const GgufValue *gguf_find(const Gguf *gguf, const char *key); /* NULL if absent
 const GgufValue *gguf_own(const Gguf *gguf, const char *key);
 /* Value i, of any kind but strings, as a number; 0 of strings and beyond the last. */
 double gguf_number(const GgufValue *value, uint64_t i);
+/* The same as a whole number, cut off behind its point; 0 of what an int64_t cannot hold. */
+int64_t gguf_integer(const GgufValue *value, uint64_t i);
 /* A string; NULL if it is none. In the arena. (A list of strings is read from its beginning by
  * gguf_next: *at is value->data at first.) */
 const char *gguf_text(const Gguf *gguf, const GgufValue *value);

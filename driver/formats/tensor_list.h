@@ -4,6 +4,9 @@
 
 #include "runtime/data/safetensors.h"
 
+#define FETCH_AGAIN \
+    ": download or copy it again" /* behind what is said of a file that is cut off */
+
 typedef struct TensorList {
     Diagnostics *diags;
     Arena *arena; /* of arena_new */
