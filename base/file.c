@@ -30,7 +30,9 @@ int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size)
     }
     if (!error && S_ISDIR(info.st_mode))
         error = EISDIR;
-    if (error && error != ENXIO) /* of a socket */
+    if (error == ENOENT && file_is_named(path))
+        diag_file(diags, "read", path, "it is a link to a file that is not there");
+    else if (error && error != ENXIO) /* of a socket */
         diag_errno(diags, "read", path, error);
     else
         diag_file(diags, "read", path, "not a regular file");
@@ -465,6 +467,12 @@ bool file_exists(const char *path)
 {
     return !access(path, F_OK) ||
            (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG);
+}
+
+bool file_is_named(const char *path)
+{
+    struct stat info;
+    return file_exists(path) || !lstat(path, &info);
 }
 
 bool file_is_folder(const char *path)

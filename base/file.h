@@ -73,6 +73,8 @@ bool file_write_all(Diagnostics *diags, const char *path, const void *data, size
 /* file_write_all by file_create_own. */
 bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size);
 bool file_exists(const char *path); /* true also where the system does not let this be known */
+/* file_exists, or a link that leads nowhere. */
+bool file_is_named(const char *path);
 bool file_is_folder(const char *path);
 /* Removes a file, or a folder with all that is in it. Links are removed, not the files that they
  * lead to. Failures are ignored. */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,19 @@ static bool is_next(Scan *s, const char *bytes)
     return next;
 }
 
+/* What begins here is none; letters, as those of NaN, are shown. */
+static bool json_no_value(Scan *s)
+{
+    enum { LONGEST = 16 };
+    const unsigned char *end = s->at + (s->at < s->end && *s->at == '-');
+    while (end < s->end && end - s->at < LONGEST && isalpha(*end))
+        end++;
+    const int n = (int)(end - s->at);
+    return json_fail(s, n > 1 ? arena_printf(s->arena, "'%.*s', which is no value of JSON,", n,
+                                             (const char *)s->at)
+                              : "something that is no value");
+}
+
 static bool scan_number(Scan *s, JsonValue *value)
 {
     const unsigned char *start = s->at;
@@ -218,9 +232,8 @@ static bool scan_number(Scan *s, JsonValue *value)
         if (!scan_digits(s))
             return false;
     }
-    value->kind = s->at == end ? JV_INTEGER : JV_NUMBER;
-    if (value->kind == JV_INTEGER && !read_integer(first, end, negative, &value->integer))
-        return json_fail(s, "too big a number");
+    const bool is_whole = s->at == end && read_integer(first, end, negative, &value->integer);
+    value->kind = is_whole ? JV_INTEGER : JV_NUMBER;
     value->number = value->kind == JV_INTEGER ? (double)value->integer : read_double(s, start);
     return true;
 }
@@ -237,7 +250,7 @@ static bool scan_word(Scan *s, JsonValue *value)
             return true;
         }
     }
-    return json_fail(s, "something that is no value");
+    return json_no_value(s);
 }
 
 static bool scan_value(Scan *s, JsonValue *value);
@@ -279,7 +292,8 @@ static bool scan_object(Scan *s, JsonValue *value)
         if (!scan_string(s, &key))
             return false;
         if (map_has(&seen, key))
-            return json_fail(s, "a duplicate object key");
+            return json_fail(s, arena_printf(s->arena, "the key '%s' a second time",
+                                             text_visible_name(s->arena, key)));
         map_set(&seen, key, s);
         if (!accept(s, ':'))
             return json_fail(s, "no ':'");
@@ -314,7 +328,19 @@ static bool scan_value(Scan *s, JsonValue *value)
         return scan_string(s, &value->text);
     if (s->at == s->end)
         return json_fail(s, "the end");
-    return is_digit(s) || *s->at == '-' ? scan_number(s, value) : scan_word(s, value);
+    const bool is_negative = *s->at == '-' && s->end - s->at > 1 && !isalpha(s->at[1]);
+    return is_digit(s) || is_negative ? scan_number(s, value) : scan_word(s, value);
+}
+
+/* What no JSON begins with; NULL: none of that. */
+static const char *wrong_beginning(Arena *arena, const unsigned char *bytes, size_t length)
+{
+    if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3))
+        return "it begins with a byte order mark: save it as UTF-8 without one";
+    if (length >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2)))
+        return "it is UTF-16: save it as UTF-8";
+    const char *stand_in = text_stand_in(bytes, length);
+    return stand_in ? arena_printf(arena, "it is %s", stand_in) : NULL;
 }
 
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem)
@@ -322,7 +348,8 @@ JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char 
     const unsigned char *first = (const unsigned char *)bytes;
     Scan s = {arena, first, first, first + length, 0, NULL};
     JsonValue *value = ARENA_NEW(arena, JsonValue);
-    bool ok = value && scan_value(&s, value);
+    s.problem = wrong_beginning(arena, first, length);
+    bool ok = !s.problem && value && scan_value(&s, value);
     json_skip_blanks(&s);
     if (ok && s.at < s.end)
         ok = json_fail(&s, "something after the end");

@@ -1,6 +1,6 @@
 /* Reading JSON, strictly (RFC 8259): UTF-8, nothing but blanks after the value. There are further
- * rules: an object has no duplicate keys, strings hold no NUL, an integer fits an int64_t, and
- * values nest at most 16 levels deep. */
+ * rules: an object has no duplicate keys, strings hold no NUL, and values nest at most 16 levels
+ * deep. */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
 
@@ -14,7 +14,7 @@ typedef enum JsonKind {
     JV_FALSE,
     JV_TRUE,
     JV_INTEGER,
-    JV_NUMBER, /* with a point or an exponent */
+    JV_NUMBER, /* with a point or an exponent, or whole and beyond int64_t */
     JV_STRING,
     JV_LIST,
     JV_OBJECT

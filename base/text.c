@@ -3,11 +3,13 @@
 
 #include "base/arena.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void reserve(Text *text, size_t extra)
 {
@@ -217,6 +219,30 @@ size_t utf8_length(const char *text, size_t available)
 const char *text_plural(int64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
+}
+
+#define PAGE_OF_HTML \
+    "a page of HTML: the address is of the page that shows the file: download the file itself"
+const char *text_stand_in(const void *bytes, size_t length)
+{
+    static const struct {
+        const char *begin, *what;
+    } kinds[] = {
+        {"version https://git-lfs.github.com/spec/",
+         "a Git LFS pointer, which stands for the file itself: fetch that with `git lfs pull`, or "
+         "download it by itself"},
+        {"<!doctype html", PAGE_OF_HTML},
+        {"<html", PAGE_OF_HTML},
+    };
+    const char *text = bytes;
+    for (; length && isspace((unsigned char)*text); text++)
+        length--;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t n = strlen(kinds[i].begin);
+        if (length >= n && !strncasecmp(text, kinds[i].begin, n))
+            return kinds[i].what;
+    }
+    return NULL;
 }
 
 bool text_ends(const char *text, const char *end)

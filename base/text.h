@@ -55,6 +55,10 @@ size_t text_letters(const char *text);
  * "is" and "are". */
 const char *text_plural(int64_t n, const char *one, const char *many);
 
+/* What a file holds in place of its content, with what to do: a Git LFS pointer, a page of HTML.
+ * NULL: neither. */
+const char *text_stand_in(const void *bytes, size_t length);
+
 /* Whether the text ends with `end`. */
 bool text_ends(const char *text, const char *end);
 /* "[2, 3]": n numbers; in the arena. */

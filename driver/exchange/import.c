@@ -36,6 +36,7 @@ typedef struct Import {
     const ImportOptions *options; /* `run`: the folder that becomes the run */
     const char *folder;           /* with config.json and the tokenizer; absolute */
     const char *described;        /* config.json, or what --config names in its place */
+    const char *shown;            /* what errors call that; NULL: its path */
     const char *weights;          /* the folder or file that the run links to or copies; absolute */
     const char *origin;      /* the folder, or the file or other program's folder that became it */
     const char *origin_file; /* of that folder: what the model is in */
@@ -395,8 +396,13 @@ static bool make_run(Import *m)
 {
     Session session;
     SessionOptions options = session_defaults(file_in(m->job->arena, m->options->run, "model.tfg"));
-    if (!place_weights(m) || !inference_open_model(&session, m->job, &options, m->vocab))
+    if (!place_weights(m))
         return false;
+    if (!inference_open_model(&session, m->job, &options, m->vocab)) {
+        diag_note(&m->job->diags, (Loc){.source = m->config.source},
+                  "the model is made of the values here, and is not kept");
+        return false;
+    }
     if (!check_sizes(m, session.model->module)) {
         session_close(&session);
         return false;
@@ -426,9 +432,10 @@ static bool import_published(Import *m)
     TextList tensors;
     if (!m->described)
         m->described = file_in(m->job->arena, m->folder, "config.json");
-    bool ok = name_tensors(m, &tensors) &&
-              import_config_read_file(m->job, m->described, m->folder, &tensors, &m->config) &&
-              has_weights(m) && read_vocabulary(m);
+    bool ok =
+        name_tensors(m, &tensors) &&
+        import_config_read_file(m->job, m->described, m->folder, m->shown, &tensors, &m->config) &&
+        has_weights(m) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))
@@ -445,6 +452,7 @@ static bool import_converted(Import *m, bool (*convert)(Import *m))
     if (!new_folder_begin(m->job, m->options->run, &published))
         return false;
     m->folder = published.made;
+    m->shown = m->options->source;
     bool ok = convert(m) && import_published(m);
     new_folder_end(&published, false);
     return ok;
@@ -472,13 +480,22 @@ static const char *absolute(Job *job, const char *path)
     return copy;
 }
 
+static bool can_read(const Import *m)
+{
+    uint64_t size;
+    const int fd = file_open_regular(&m->job->diags, m->options->source, &size);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 /* A file of weights: what model it is, is said by --config, by itself, or beside it. */
 static bool import_file(Import *m)
 {
     static const char config[] = "config.json";
     Job *job = m->job;
     const char *said = m->options->config;
-    if (!format_check(&job->diags, job->arena, m->options->source))
+    if (!format_check(&job->diags, job->arena, m->options->source) || !can_read(m))
         return false;
     const bool is_file = said && !file_is_folder(said);
     if (is_file && !file_exists(said))

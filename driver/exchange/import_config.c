@@ -6,6 +6,7 @@
 #include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_ranges.h"
 #include "driver/exchange/import_sentences.h"
+#include "driver/formats/folder_files.h"
 #include "driver/formats/formats.h"
 #include "runtime/data/token_rules.h"
 
@@ -199,12 +200,45 @@ static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row
                                               : ""));
 }
 
+/* The key of a const, and what it comes to; -1: there is no such const, or no whole number. */
+static int64_t const_size(Job *job, const ImportConfig *config, const char *name, const char **key)
+{
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_CONST && !strcmp(row->to, name)) {
+            *key = spoken_key(job, config, row->key);
+            return import_config_size(job, config, row->key);
+        }
+    return -1;
+}
+
+static bool check_multiple(Job *job, const ImportConfig *config, const char *of, const char *by)
+{
+    const char *of_key, *by_key;
+    const int64_t whole = const_size(job, config, of, &of_key);
+    const int64_t parts = const_size(job, config, by, &by_key);
+    return whole < 1 || parts < 1 || whole % parts == 0 ||
+           refuse(job, config,
+                  arena_printf(job->arena,
+                               "\"%s\" is %" PRId64 ", which is no multiple of \"%s\", %" PRId64,
+                               of_key, whole, by_key, parts));
+}
+
+/* Heads share the model's width evenly, unless each has one of its own, and share keys so, too. */
+static bool check_heads(Job *job, const ImportConfig *config)
+{
+    const char *key;
+    const bool has_own =
+        const_size(job, config, "d_k", &key) > 0 || const_size(job, config, "d_kv", &key) > 0;
+    return (has_own || check_multiple(job, config, "d_model", "heads")) &&
+           check_multiple(job, config, "heads", "kv_heads");
+}
+
 bool import_config_check(Job *job, const ImportConfig *config)
 {
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
         ok = check_row(job, config, row) && ok;
-    return ok;
+    return ok && check_heads(job, config);
 }
 
 /* The first of `architectures`; NULL: it is not said. */
@@ -218,10 +252,20 @@ static const char *class_name(const JsonValue *json)
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
     const char *path = file_in(job->arena, folder, "config.json");
-    return import_config_read_file(job, path, folder, tensors, config);
+    return import_config_read_file(job, path, folder, NULL, tensors, config);
 }
 
-bool import_config_read_file(Job *job, const char *path, const char *folder,
+static const char *no_config(Job *job, const char *folder)
+{
+    if (!file_exists(folder))
+        return "there is no such folder (download a model of a hub first, with all its files)";
+    const FolderFiles files = folder_files(job->arena, folder, ".gguf");
+    return files.count ? arena_printf(job->arena, "name its file %s in place of the folder",
+                                      text_visible_name(job->arena, files.data[0]))
+                       : "it has no config.json";
+}
+
+bool import_config_read_file(Job *job, const char *path, const char *folder, const char *shown,
                              const TextList *tensors, ImportConfig *config)
 {
     const char *problem = NULL;
@@ -230,12 +274,15 @@ bool import_config_read_file(Job *job, const char *path, const char *folder,
         config->tensors = *tensors;
     if (!file_is_folder(folder) && !format_check(&job->diags, job->arena, folder))
         return false;
-    if (!file_exists(path))
+    if (!file_is_named(path))
         return job_error(job, "%s is not the folder of a published model: %s", folder,
-                         file_exists(folder) ? "it has no config.json" : "there is no such folder");
+                         no_config(job, folder));
     config->source = file_read(&job->diags, job->arena, path, LARGEST_CONFIG);
     if (!config->source)
         return false;
+    if (shown)
+        config->source =
+            diag_source(job->arena, shown, config->source->text, config->source->length);
     config->json = json_read(job->arena, config->source->text, config->source->length, &problem);
     if (!config->json)
         return refuse(job, config, problem ? problem : "out of memory");

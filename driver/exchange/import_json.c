@@ -10,7 +10,7 @@ bool import_json_read(Job *job, const char *folder, const char *name, JsonKind k
 {
     const char *path = file_in(job->arena, folder, name), *problem = NULL;
     *json = NULL;
-    if (!file_exists(path))
+    if (!file_is_named(path))
         return true;
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_FILE);
     *json = source ? json_read(job->arena, source->text, source->length, &problem) : NULL;

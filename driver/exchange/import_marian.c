@@ -5,12 +5,12 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "driver/exchange/import_config.h"
+#include "driver/formats/folder_files.h"
 #include "driver/formats/npz.h"
 #include "driver/exchange/npz_marian.h"
 #include "driver/exchange/npz_yaml.h"
 #include "runtime/data/safetensors.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,28 +32,12 @@ typedef struct Marian {
 
 /* ---- files of the folder ---- */
 
-/* Those whose names end so, in the order of their names. */
-static TextList files_ending(Job *job, const char *folder, const char *end)
-{
-    TextList names = {0};
-    struct dirent **entries;
-    int n = scandir(folder, &entries, NULL, alphasort);
-    for (int i = 0; i < n; i++) {
-        if (text_ends(entries[i]->d_name, end))
-            vec_push(job->arena, names, arena_strdup(job->arena, entries[i]->d_name));
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    return names;
-}
-
 bool import_marian_is(Job *job, const char *folder)
 {
     const char *config = file_in(job->arena, folder, "config.json");
     const char *decoder = file_in(job->arena, folder, "decoder.yml");
     return !file_exists(config) &&
-           (file_exists(decoder) || files_ending(job, folder, ".npz").count);
+           (file_exists(decoder) || folder_files(job->arena, folder, ".npz").count);
 }
 
 static const JsonValue *read_yaml(Marian *m, const char *path)
@@ -64,7 +48,7 @@ static const JsonValue *read_yaml(Marian *m, const char *path)
 
 static bool read_decoder(Marian *m)
 {
-    TextList beside = files_ending(m->job, m->folder, ".npz.decoder.yml");
+    FolderFiles beside = folder_files(m->job->arena, m->folder, ".npz.decoder.yml");
     const char *path = file_in(m->job->arena, m->folder, "decoder.yml");
     if (!file_exists(path) && beside.count == 1)
         path = file_in(m->job->arena, m->folder, beside.data[0]);
@@ -87,7 +71,7 @@ static bool read_npz(Marian *m)
 {
     TextList models = decoder_files(m, "models");
     if (!models.count) {
-        const TextList files = files_ending(m->job, m->folder, ".npz");
+        const FolderFiles files = folder_files(m->job->arena, m->folder, ".npz");
         for (size_t i = 0; i < files.count; i++)
             if (!text_ends(files.data[i], ".optimizer.npz"))
                 vec_push(m->job->arena, models, file_in(m->job->arena, m->folder, files.data[i]));
@@ -207,13 +191,14 @@ static const char *find_vocabulary(Marian *m)
         }
     if (named.count)
         return named.data[0];
-    TextList lists = files_ending(m->job, m->folder, "vocab.yml");
+    FolderFiles lists = folder_files(m->job->arena, m->folder, "vocab.yml");
     if (lists.count == 1)
         return file_in(m->job->arena, m->folder, lists.data[0]);
     if (!lists.count && file_exists(file_in(m->job->arena, m->folder, "vocab.json")))
         return file_in(m->job->arena, m->folder, "vocab.json");
-    if (!lists.count && files_ending(m->job, m->folder, ".spm").count == 1)
-        return file_in(m->job->arena, m->folder, files_ending(m->job, m->folder, ".spm").data[0]);
+    const FolderFiles pieces = folder_files(m->job->arena, m->folder, ".spm");
+    if (!lists.count && pieces.count == 1)
+        return file_in(m->job->arena, m->folder, pieces.data[0]);
     job_error(
         m->job,
         "%s has %zu lists of tokens: one *vocab.yml or vocab.json, or decoder.yml's vocabs, is read",

@@ -16,8 +16,10 @@ typedef struct ImportRange {
 static const ImportRange ranges[] = {
     {RANGE_WHOLE, 1, 1 << 24, "a whole number from 1 to 16777216", " vocab d_ff "},
     {RANGE_WHOLE, 1, 1 << 20, "a whole number from 1 to 1048576", " d_model d_embedding d_k d_kv "},
+    {RANGE_WHOLE, 1, 10000, "a whole number from 1 to 10000", /* the most that `repeat` takes */
+     " layers encoder_layers decoder_layers "},
     {RANGE_WHOLE, 1, 1 << 16, "a whole number from 1 to 65536",
-     " layers encoder_layers decoder_layers heads kv_heads buckets full_every "},
+     " heads kv_heads buckets full_every "},
     {RANGE_WHOLE, 1, 1 << 30, "a whole number from 1 to 1073741824",
      " context rope_context longest window "},
     {RANGE_WHOLE, 0, 1 << 16, "a whole number from 0 to 65536", " segments first_position "},

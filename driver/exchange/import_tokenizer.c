@@ -21,7 +21,7 @@ static const char *find_tokenizer(Job *job, const char *folder, const char *sour
         file_exists(file_in(job->arena, folder, "vocab.json")))
         return folder;
     for (int i = 0; i < 3; i++)
-        if (file_exists(file_in(job->arena, folder, files[i])))
+        if (file_is_named(file_in(job->arena, folder, files[i])))
             return file_in(job->arena, folder, files[i]);
     if (file_exists(file_in(job->arena, folder, "sentencepiece.bpe.model"))) {
         job_error(job,
@@ -32,7 +32,8 @@ static const char *find_tokenizer(Job *job, const char *folder, const char *sour
     }
     job_error(job,
               "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
-              "tokenizer.json, spiece.model or tokenizer.model",
+              "tokenizer.json, spiece.model or tokenizer.model; save_pretrained of transformers' "
+              "fast tokenizer writes tokenizer.json",
               source);
     return NULL;
 }

@@ -164,6 +164,6 @@ StFile *ctranslate2_parse(Diagnostics *diags, Arena *arena, const char *path, co
     if (read_all(&r))
         return tensor_list_file(&r.list);
     if (diags->errors == errors)
-        tensor_list_refuse(&r.list, NULL, "the file is cut off");
+        tensor_list_refuse(&r.list, NULL, "the file is cut off" FETCH_AGAIN);
     return NULL;
 }

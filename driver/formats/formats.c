@@ -10,7 +10,6 @@
 #include "driver/formats/torch.h"
 #include "driver/formats/zip.h"
 
-#include <ctype.h>
 #include <string.h>
 
 typedef const unsigned char Bytes; /* of a file */
@@ -32,7 +31,6 @@ BEGINS(is_empty_zip, "PK\5\6")
 BEGINS(is_npy, "\x93NUMPY")
 BEGINS(is_gguf, "GGUF")
 BEGINS(is_hdf5, "\x89HDF\r\n\x1a\n")
-BEGINS(is_pointer, "version https://git-lfs.github.com/spec/")
 BEGINS(is_gzip, "\x1f\x8b")
 BEGINS(is_zstd, "\x28\xb5\x2f\xfd")
 BEGINS(is_xz, "\xfd"
@@ -107,23 +105,6 @@ static bool is_onnx(Bytes *bytes, uint64_t size)
            strchr("\x12\x1a\x22\x28\x32\x3a\x42", bytes[2]) && bytes[2];
 }
 
-static bool is_html(Bytes *bytes, uint64_t size)
-{
-    static const char *const tags[] = {"<!doctype html", "<html"};
-    while (size && isspace(*bytes)) {
-        bytes++;
-        size--;
-    }
-    for (int t = 0; t < 2; t++) {
-        size_t i = 0;
-        while (tags[t][i] && i < size && tolower(bytes[i]) == tags[t][i])
-            i++;
-        if (!tags[t][i])
-            return true;
-    }
-    return false;
-}
-
 static bool is_text(Bytes *bytes, uint64_t size)
 {
     enum { BEGINNING = 512 };
@@ -139,10 +120,6 @@ static bool is_text(Bytes *bytes, uint64_t size)
 static const Format formats[] = {
     {.name = "an empty file", .has = is_empty},
     {"a safetensors file", st_parse, NULL, is_safetensors, ".safetensors"},
-    {"a Git LFS pointer, which stands for the file itself", NULL,
-     "fetch that with `git lfs pull`, or download it by itself", is_pointer, NULL},
-    {"a page of HTML", NULL,
-     "the address is of the page that shows the file: download the file itself", is_html, NULL},
     {"a program of TorchScript", NULL,
      "save its tensors alone (Python's torch.save(torch.jit.load(FILE).state_dict(), NEW))",
      torch_is_script, NULL},
@@ -202,9 +179,13 @@ static const char *known_formats(Arena *arena)
     return list;
 }
 
-static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const Format *format)
+/* `stand_in`: of text_stand_in. */
+static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const Format *format,
+                   const char *stand_in)
 {
-    if (!format)
+    if (stand_in)
+        diag_about(diags, DIAG_ERROR, path, " is %s", stand_in);
+    else if (!format)
         diag_about(diags, DIAG_ERROR, path, " is no file of weights that is known here: read %s %s",
                    strchr(known_formats(arena), ',') ? "are" : "is", known_formats(arena));
     else if (format->advice)
@@ -220,7 +201,7 @@ StFile *format_parse(Diagnostics *diags, Arena *arena, const char *path, const v
     const Format *format = format_of(path, bytes, size);
     if (format && format->parse)
         return format->parse(diags, arena, path, bytes, size);
-    refuse(diags, arena, path, format);
+    refuse(diags, arena, path, format, text_stand_in(bytes, size));
     return NULL;
 }
 
@@ -231,8 +212,9 @@ bool format_check(Diagnostics *diags, Arena *arena, const char *path)
     uint64_t size;
     const void *map = file_map(&unseen, path, &size);
     const Format *format = map ? format_of(path, map, size) : NULL;
+    const char *stand_in = map ? text_stand_in(map, size) : NULL;
     file_unmap(map, size);
-    return !map || (format && format->parse) || refuse(diags, arena, path, format);
+    return !map || (format && format->parse) || refuse(diags, arena, path, format, stand_in);
 }
 
 StFile *format_open(Diagnostics *diags, Arena *arena, const char *path)

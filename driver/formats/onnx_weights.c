@@ -268,7 +268,7 @@ static bool read_graph(OnnxReader *r, Proto graph)
         }
         bad = rest.bad;
     }
-    return !bad || tensor_list_refuse(&r->list, NULL, "the file is cut off");
+    return !bad || tensor_list_refuse(&r->list, NULL, "the file is cut off" FETCH_AGAIN);
 }
 
 StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
@@ -284,6 +284,6 @@ StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, c
         if (field.number == MODEL_GRAPH && field.kind == PROTO_BYTES)
             ok = read_graph(&r, proto_message(field.bytes, field.size));
     if (ok && model.bad)
-        ok = tensor_list_refuse(&r.list, NULL, "the file is cut off");
+        ok = tensor_list_refuse(&r.list, NULL, "the file is cut off" FETCH_AGAIN);
     return ok ? tensor_list_file(&r.list) : NULL;
 }

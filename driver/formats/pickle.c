@@ -46,7 +46,7 @@ static bool wrong(Machine *m, const char *problem)
 static const unsigned char *take(Machine *m, uint64_t n)
 {
     if ((uint64_t)(m->end - m->at) < n) {
-        wrong(m, "the pickle is cut off");
+        wrong(m, "the pickle is cut off: download or copy it again");
         return NULL;
     }
     m->at += n;
@@ -68,7 +68,7 @@ static const char *take_line(Machine *m)
 {
     const unsigned char *end = memchr(m->at, '\n', (size_t)(m->end - m->at));
     if (!end) {
-        wrong(m, "the pickle is cut off");
+        wrong(m, "the pickle is cut off: download or copy it again");
         return NULL;
     }
     const char *line = arena_strndup(m->reader.arena, (const char *)m->at, (size_t)(end - m->at));

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
+#include "driver/formats/folder_files.h"
 #include "driver/formats/formats.h"
 
 #include <string.h>
@@ -82,18 +83,59 @@ const char *shards_in(Arena *arena, const char *folder)
 {
     for (int i = 0; i < N_PUBLISHED; i++) {
         const char *path = file_in(arena, folder, published[i]);
-        if (file_exists(path))
+        if (file_is_named(path))
             return path;
     }
     return NULL;
 }
 
-static const char *shards_missing(Arena *arena)
+/* A part of a checkpoint, "NAME-00001-of-00003.ENDING". */
+static bool is_part(const char *name)
+{
+    const char *of = strstr(name, "-of-");
+    return of && of > name && strchr("0123456789", of[-1]);
+}
+
+#define ITSELF "if ", "has them, name that file in place of the folder"
+/* What to do with the files of a folder that could be its weights, by the first that there is. */
+static const char *shards_advice(Arena *arena, const char *folder)
+{
+    static const struct {
+        const char *ending, *front, *behind;
+    } kinds[] = {
+        {"adapter_model.safetensors", "",
+         "changes another model: merge it into that one first (peft's merge_and_unload)"},
+        {".incomplete", "", "was not downloaded to its end: go on with that"},
+        {".safetensors", ITSELF},
+        {".bin", ITSELF},
+        {".pt", ITSELF},
+        {".pth", ITSELF},
+        {".gguf", ITSELF},
+        {".npz", ITSELF},
+        {".onnx", ITSELF},
+        {".h5", ITSELF},
+        {".msgpack", ITSELF},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const FolderFiles files = folder_files(arena, folder, kinds[i].ending);
+        const char *name = files.count ? text_visible_name(arena, files.data[0]) : NULL;
+        if (name && is_part(name))
+            return arena_printf(
+                arena, "; it has %s, but no index of such parts: download that, too", name);
+        if (name)
+            return arena_printf(arena, "; %s%s %s", kinds[i].front, name, kinds[i].behind);
+    }
+    return "";
+}
+#undef ITSELF
+
+static const char *shards_missing(Arena *arena, const char *folder)
 {
     const char *list = "";
     for (int i = 0; i < N_PUBLISHED; i++)
         list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", published[i]);
-    return arena_printf(arena, "the folder has no weights: none of %s", list);
+    return arena_printf(arena, "the folder has no weights: none of %s%s", list,
+                        shards_advice(arena, folder));
 }
 
 static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
@@ -101,7 +143,7 @@ static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const ch
     if (file_is_folder(path)) {
         const char *weights = shards_in(arena, path);
         if (!weights)
-            return refuse(diags, arena, path, shards_missing(arena));
+            return refuse(diags, arena, path, shards_missing(arena, path));
         path = weights;
     }
     if (text_ends(path, ".json"))

@@ -33,7 +33,7 @@ bool tensor_list_add(TensorList *list, StTensor tensor, const void *data, uint64
     if (tensor.blocks && tensor.count % tensor.blocks->elements)
         return tensor_list_refuse(list, tensor.stored, "its shape is of no whole blocks");
     if (tensor.bytes > available)
-        return tensor_list_refuse(list, tensor.stored, "its data is cut off");
+        return tensor_list_refuse(list, tensor.stored, "its data is cut off" FETCH_AGAIN);
     vec_push(list->arena, list->tensors, tensor);
     return true;
 }

@@ -78,7 +78,8 @@ static bool add_tensor(TorchReader *r, const char *name, const TorchTensor *from
     StTensor tensor = {.name = name, .stored = name, .type = from->type, .rank = from->rank};
     memcpy(tensor.dims, from->dims, sizeof tensor.dims);
     if (!data)
-        return tensor_list_refuse(&r->list, name, "its storage is not in the file, or cut off");
+        return tensor_list_refuse(&r->list, name,
+                                  "its storage is not in the file, or cut off" FETCH_AGAIN);
     if (!st_count(&tensor) || !measure(from, &is_dense, &reach) || reach > bytes / size ||
         __builtin_mul_overflow((uint64_t)tensor.count, size, &tensor.bytes))
         return tensor_list_refuse(&r->list, name, "it reaches beyond its storage");

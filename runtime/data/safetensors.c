@@ -103,9 +103,11 @@ static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tens
     if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
         return refuse(
             r, tensor->name,
-            arena_printf(r->arena,
-                         "its data [%lld, %lld) lies outside the file's %llu bytes of data",
-                         (long long)begin, (long long)end, (unsigned long long)r->data_bytes));
+            arena_printf(
+                r->arena,
+                "its data [%lld, %lld) lies outside the file's %llu bytes of data, so the file "
+                "is cut off or damaged: download or copy it again",
+                (long long)begin, (long long)end, (unsigned long long)r->data_bytes));
     if ((uint64_t)(end - begin) != tensor->bytes)
         return refuse(r, tensor->name,
                       arena_printf(r->arena,
@@ -338,7 +340,7 @@ static bool read_file(HeaderReader *r, const unsigned char *bytes, uint64_t size
                       arena_printf(r->arena, "not a safetensors file: its header claims %llu bytes",
                                    (unsigned long long)length));
     if (length > size - LENGTH_BYTES)
-        return refuse(r, NULL, "the file is cut off: it ends within the header");
+        return refuse(r, NULL, "the file is cut off within its header: download or copy it again");
     const char *text = (const char *)bytes + LENGTH_BYTES;
     if (length == 0 || text[0] != '{')
         return refuse(r, NULL, "not a safetensors file: its header is not a JSON object");

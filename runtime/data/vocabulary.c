@@ -146,7 +146,10 @@ Vocabulary *vocab_of_model(Diagnostics *diags, Arena *arena, const char *name, c
     Tokenizer *pieces = is_json ? tokenizer_json(arena, bytes, n, &problem)
                                 : tokenizer_sentencepiece(bytes, n, &problem);
     Loc loc = {.source = diag_source(arena, name, "", 0)};
-    if (!pieces && !is_json && is_list(bytes, n)) {
+    const char *stand_in = pieces || is_json ? NULL : text_stand_in(bytes, n);
+    if (stand_in)
+        problem = arena_printf(arena, "it is %s", stand_in);
+    else if (!pieces && !is_json && is_list(bytes, n)) {
         diag_error(
             diags, loc,
             "not a SentencePiece model, but lines of text: words:%s reads it as a list of words, a word a "

@@ -18,8 +18,8 @@ done <<'END'
 num_attention_heads -4 a whole number from 1 to 65536
 num_attention_heads 2.5 a whole number from 1 to 65536
 num_key_value_heads 0 a whole number from 1
-num_hidden_layers 0 a whole number from 1 to 65536
-num_hidden_layers 1000000000 a whole number from 1 to 65536
+num_hidden_layers 0 a whole number from 1 to 10000
+num_hidden_layers 1000000000 a whole number from 1 to 10000
 hidden_size 1e9 a whole number from 1 to 1048576
 intermediate_size true a whole number from 1
 vocab_size -1 a whole number from 1

@@ -36,10 +36,6 @@ static const Case cases[] = {
     {"w", BYTES("tjgg\1\0\0\0"), "a model of llama.cpp from before GGUF"},
     {"w", BYTES("\6\0\0\0\x0f\0TransformerSpec\0\7\0\0\0"), NULL}, /* length without NUL */
     {"w", BYTES("\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"), "a model of CTranslate2"},
-    {"w", BYTES("version https://git-lfs.github.com/spec/v1\n"),
-     "a Git LFS pointer, which stands for the file itself"},
-    {"w", BYTES(" \n<!DOCTYPE HTML>"), "a page of HTML"},
-    {"w", BYTES("<HTML lang"), "a page of HTML"},
     {"w", BYTES("\x1f\x8b\x08\0"), "a file of gzip"},
     {"w", BYTES("\x89HDF\r\n\x1a\n"), "a file of HDF5, as Keras writes"},
     {"w", BYTES("\x08\x07\x12\x07pytorch"), "an ONNX model"},
@@ -75,6 +71,14 @@ static void test_messages(void **state)
     assert_non_null(
         strstr(diags.list.data[1].message, "b is no file of weights that is known here: read "));
     assert_non_null(strstr(diags.list.data[1].message, "a safetensors file"));
+    assert_null(
+        format_parse(&diags, arena, "c", BYTES("version https://git-lfs.github.com/spec/v1\n")));
+    assert_non_null(strstr(diags.list.data[2].message, "c is a Git LFS pointer, which stands"));
+    static const char *const pages[] = {" \n<!DOCTYPE HTML>", "<HTML lang"};
+    for (int i = 0; i < 2; i++) {
+        assert_null(format_parse(&diags, arena, "d", pages[i], strlen(pages[i])));
+        assert_non_null(strstr(diags.list.data[3 + i].message, "d is a page of HTML: "));
+    }
     arena_free(arena);
 }
 
