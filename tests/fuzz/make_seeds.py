@@ -104,6 +104,11 @@ def make_gguf():
         text = [("tokenizer.ggml.model", TEXT, "llama"), ("tokenizer.ggml.tokens", ARRAY, (TEXT, pieces)),
                 ("tokenizer.ggml.scores", ARRAY, (F32, [-float(i) for i in range(9)])),
                 ("tokenizer.ggml.token_type", ARRAY, (I32, types))]
+        if arch == "llama":  # numbers that no integer holds
+            wide = [("tokenizer.ggml.bos_token_id", U64, 2 ** 64 - 1), ("tokenizer.ggml.eos_token_id", F64, 1e300),
+                    ("tokenizer.ggml.padding_token_id", F32, float("nan")), ("llama.vocab_size", F64, -1e300),
+                    ("tokenizer.ggml.token_type", ARRAY, (F64, [float("nan"), 1e300, -1e300] + [1.0] * 6))]
+            write_gguf(os.path.join(GGUF, "numbers.gguf"), own + text[:3] + wide, tensors)
         if arch == "t5":
             text[0] = ("tokenizer.ggml.model", TEXT, "t5")
         if arch == "bert":
