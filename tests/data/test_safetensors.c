@@ -197,7 +197,7 @@ static const Lie lies[] = {
      "9223372036854775807]}}",
      8, "lies outside"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,99999999999999999999]}}", 8,
-     "the header is not valid"},
+     "pair of integers"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4.0]}}", 4, "pair of integers"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 4, "pair of integers"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "pair of integers"},
@@ -225,7 +225,7 @@ static const Lie lies[] = {
      "1 bytes before its data belong to no tensor"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
      "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}",
-     1, "duplicate"},
+     1, "the key 'a' a second time"},
     {"{\"a\xff\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "not valid"},
     {"{\"a\\u0000b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "not valid"},
     {"{\"\\u001b[2J\":1}", 0, "tensor \"\\x1b[2J\""},
