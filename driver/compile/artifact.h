@@ -182,6 +182,8 @@ void compile_close_members(Artifact *artifact);
 bool compile_find_predictions(Artifact *artifact);
 /* Sets `read` and `records_lack`, of an artifact whose encode reads columns. False after errors. */
 bool compile_find_columns(Artifact *artifact);
+/* The vocabulary of its own that an input of encode has, where records are taken; NULL: none. */
+const Vocabulary *compile_own_vocabulary(const Artifact *artifact, int input);
 /* Whether what answers records by itself, a program, page or package, can. False after an error. */
 bool compile_check_records(const Artifact *artifact);
 /* The input that a text feeds. False: the function predict is not inside, or reads other inputs. */

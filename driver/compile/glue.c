@@ -116,15 +116,30 @@ static int64_t weights_size(const Artifact *a, Store *weights)
     return size;
 }
 
-/* The sides that have a vocabulary of their own inside: 0, 1 or 2. */
-static int text_sides(const Artifact *a, const Vocabulary *sides[2])
-{
-    sides[0] = a->vocab;
-    sides[1] = a->vocab ? vocab_source(a->vocab) : NULL;
-    return !a->has_text ? 0 : sides[0] == sides[1] ? 1 : 2;
-}
+/* A vocabulary inside, and what its bytes are called. */
+typedef struct InsideVocabulary {
+    const Vocabulary *vocab;
+    const char *name;
+} InsideVocabulary;
+enum { MOST_INSIDE = 2 + MOST_COLUMNS };
 
-static const char *const side_names[] = {"vocabulary", "source_vocabulary"};
+/* Those of the sides, *sides of them, 0, 1 or 2; then those that columns have of their own. How
+ * many. */
+static int inside_vocabularies(const Artifact *a, InsideVocabulary all[MOST_INSIDE], int *sides)
+{
+    int n = 0;
+    if (a->has_text)
+        all[n++] = (InsideVocabulary){a->vocab, "vocabulary"};
+    if (a->has_text && vocab_source(a->vocab) != a->vocab)
+        all[n++] = (InsideVocabulary){vocab_source(a->vocab), "source_vocabulary"};
+    *sides = n;
+    for (int i = 0; a->read && i < a->programs[TFC_ENCODE]->n_inputs; i++) {
+        const Vocabulary *own = compile_own_vocabulary(a, i);
+        if (own)
+            all[n++] = (InsideVocabulary){own, arena_printf(a->job->arena, "own_vocabulary_%d", i)};
+    }
+    return n;
+}
 
 /* The bytes of a vocabulary inside: its file, before which a portable tokenizer.json has the table
  * of characters. text_free frees them. */
@@ -149,16 +164,17 @@ static const char *blob_file(const Artifact *a, const char *name)
 
 bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
 {
-    const Vocabulary *sides[2];
-    int n = text_sides(a, sides);
+    InsideVocabulary all[MOST_INSIDE];
+    int sides;
+    const int n = inside_vocabularies(a, all, &sides);
     bool ok = true;
     for (int i = 0; ok && i < n_stores(a); i++)
         ok = write_weights(a, store_of(a, i), path_of(context, blob_file(a, weights_name(a, i))));
     for (int i = 0; ok && i < n; i++) {
         Text bytes = {0};
-        side_bytes(a, sides[i], &bytes);
-        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])),
-                            bytes.data, bytes.length);
+        side_bytes(a, all[i].vocab, &bytes);
+        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, all[i].name)), bytes.data,
+                            bytes.length);
         text_free(&bytes);
     }
     return ok && (!a->shortlist ||
@@ -309,26 +325,38 @@ static const char *opener(const Artifact *a, const Vocabulary *side)
     return a->is_portable && kind == VOCAB_JSON ? "tokenizer_json_portable" : openers[kind];
 }
 
+static void put_opened(const Artifact *a, const InsideVocabulary *v, int64_t size, Text *out)
+{
+    text_add(out, "{%s, %s_%s_inside, %" PRId64 "}", opener(a, v->vocab), a->name, v->name, size);
+}
+
 /* Vocabularies inside, and what is known of text. Only the tokenizers of their kinds are linked. */
 static void put_text(const Artifact *a, Text *out)
 {
-    const Vocabulary *sides[2];
-    int n = text_sides(a, sides);
+    InsideVocabulary all[MOST_INSIDE];
+    int64_t sizes[MOST_INSIDE];
+    int sides;
+    const int n = inside_vocabularies(a, all, &sides);
     if (!n)
         return;
-    size_t sizes[2];
     for (int i = 0; i < n; i++) {
         Text bytes = {0};
-        side_bytes(a, sides[i], &bytes);
-        sizes[i] = bytes.length;
+        side_bytes(a, all[i].vocab, &bytes);
+        sizes[i] = (int64_t)bytes.length;
         text_free(&bytes);
-        put_blob(a, side_names[i], 16, (int64_t)sizes[i], out);
+        put_blob(a, all[i].name, 16, sizes[i], out);
     }
-    text_add(out, "static const TfcText text_constant = {");
-    for (int i = 0; i < n; i++)
-        text_add(out, "{%s, %s_%s_inside, %zu}, ", opener(a, sides[i]), a->name, side_names[i],
-                 sizes[i]);
-    text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", n == 1 ? "{0, 0, 0}, " : "",
+    for (int i = sides; i < n; i++) {
+        text_add(out, "static const TfcVocabulary %s = ", all[i].name);
+        put_opened(a, &all[i], sizes[i], out);
+        text_string(out, ";\n");
+    }
+    text_string(out, "static const TfcText text_constant = {");
+    for (int i = 0; i < sides; i++) {
+        put_opened(a, &all[i], sizes[i], out);
+        text_string(out, ", ");
+    }
+    text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", sides == 1 ? "{0, 0, 0}, " : "",
              a->rules.source_begin, a->rules.source_end);
 }
 
@@ -459,7 +487,7 @@ static const char runtime_types[] =
     "    const char *const *labels;\n"
     "} TfcPrediction;\n"
     "typedef struct TfcTextInput {\n"
-    "    const char *input, *next; long long of_source, is_target, begin, end, alone, blank, mask,\n"
+    "    const char *input, *next; const TfcVocabulary *own; long long of_source, is_target, begin, end, alone, blank, mask,\n"
     "        by_words;\n"
     "} TfcTextInput;\n"
     "typedef struct TfcPredictions {\n"

@@ -166,9 +166,9 @@ static TfcColumn read_text(Artifact *a, TfcTextInput input)
 
 static TfcColumn read_column(Artifact *a, const ColumnSpec *spec)
 {
-    if (spec->kind == COLUMN_TEXT && spec->vocab)
+    if (spec->kind == COLUMN_TEXT && spec->vocab && vocab_kind(spec->vocab) == VOCAB_JSON)
         a->records_lack =
-            arena_printf(a->job->arena, "`%s` has a vocabulary of its own", spec->input);
+            arena_printf(a->job->arena, "`%s` has a tokenizer.json of its own", spec->input);
     if (spec->kind == COLUMN_LABELS && (!spec->labels || spec->by_words))
         a->records_lack =
             arena_printf(a->job->arena,
@@ -200,6 +200,13 @@ bool compile_find_columns(Artifact *a)
                   "translations of records is left out: %s; generate takes its ids",
                   a->records_lack);
     return true;
+}
+
+const Vocabulary *compile_own_vocabulary(const Artifact *a, int input)
+{
+    const bool takes = artifact_takes_records(a) && a->read[input].text;
+    const int c = takes ? columns_find(&a->columns, a->read[input].text->input) : -1;
+    return c < 0 ? NULL : a->columns.specs[c].vocab;
 }
 
 bool compile_check_records(const Artifact *a)
@@ -266,12 +273,14 @@ static void put_name(const char *name, Text *out)
         text_string(out, "0");
 }
 
-static void put_input(const char *name, const TfcTextInput *input, Text *out)
+/* own: the name of the vocabulary that it has of its own, or "0". */
+static void put_input(const char *name, const TfcTextInput *input, const char *own, Text *out)
 {
     text_add(out, "static const TfcTextInput %s = {", name);
     put_name(input->input, out);
     text_string(out, ", ");
     put_name(input->next, out);
+    text_add(out, ", %s", own);
     const int64_t numbers[] = {input->of_source, input->is_target, input->begin, input->end,
                                input->alone,     input->blank,     input->mask,  input->by_words};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -284,7 +293,7 @@ static bool put_text_input(const Artifact *a, Text *out)
     TfcTextInput input;
     if (!a->has_text || !compile_text_input(a, &input))
         return false;
-    put_input("text_input", &input, out);
+    put_input("text_input", &input, "0", out);
     return true;
 }
 
@@ -313,7 +322,11 @@ int compile_put_columns(const Artifact *a, Text *out)
     for (int i = 0; i < n; i++) {
         put_labels("column_labels", i, a->read[i].labels, a->read[i].n_labels, out);
         if (a->read[i].text)
-            put_input(arena_printf(a->job->arena, "column_text_%d", i), a->read[i].text, out);
+            put_input(arena_printf(a->job->arena, "column_text_%d", i), a->read[i].text,
+                      compile_own_vocabulary(a, i)
+                          ? arena_printf(a->job->arena, "&own_vocabulary_%d", i)
+                          : "0",
+                      out);
     }
     text_string(out, "static const TfcColumn columns_constant[] = {\n");
     for (int i = 0; i < n; i++) {

@@ -86,6 +86,7 @@ typedef struct TfcPrediction {
 
 /* TfcTextInput: the input that a text feeds, if predictions read no other.
  *   next        the input of what follows each of its tokens; NULL: it is not read
+ *   own         the vocabulary that the input has of its own; NULL: none
  *   of_source   1: the tokens are of the source's vocabulary
  *   is_target   1: the last token only follows another, and is not fed
  *   begin, end  around the tokens; -1: none
@@ -94,6 +95,7 @@ typedef struct TfcPrediction {
  *   by_words    1: predictions along it are of its words, by the first token of each */
 typedef struct TfcTextInput {
     const char *input, *next;
+    const TfcVocabulary *own;
     int64_t of_source, is_target, begin, end, alone, blank, mask, by_words;
 } TfcTextInput;
 

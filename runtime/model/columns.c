@@ -222,9 +222,10 @@ static int read_cells(RecordReader *r, int32_t input, const char *const *texts, 
         name_cell(i, port, cell);
         status = texts_check_cell(cell, texts[i]);
         if (!status)
-            status = column->text ? texts_encode_input(r->session, column->text, cell, texts[i],
-                                                       strlen(texts[i]), ids)
-                                  : read_cell_labels(column, dim >= 0, cell, texts[i], ids);
+            status = column->text
+                         ? texts_encode_input(r->session, r->session->loaded->own[input],
+                                              column->text, cell, texts[i], strlen(texts[i]), ids)
+                         : read_cell_labels(column, dim >= 0, cell, texts[i], ids);
         if (is_source && ids->count == before + around)
             ids->count = before;
         const int64_t length = (int64_t)(ids->count - before);

@@ -183,6 +183,8 @@ void model_free(TfcLoaded *loaded)
     if (loaded->source != loaded->target)
         tokenizer_free(loaded->source);
     tokenizer_free(loaded->target);
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        tokenizer_free(loaded->own[c]);
     pthread_mutex_destroy(&loaded->mutex);
     free(loaded);
 }

@@ -115,7 +115,7 @@ static int encode_row(TfcSession *session, const TfcTextInput *input, const char
                       size_t length, TextRow *row)
 {
     const size_t from = row->ids.count + (input->begin >= 0);
-    int status = texts_encode_input(session, input, "the text", utf8, length, &row->ids);
+    int status = texts_encode_input(session, NULL, input, "the text", utf8, length, &row->ids);
     if (!status && input->is_target && !end_target(row))
         status = tfc_model_no_memory();
     if (!status && input->by_words)

@@ -29,7 +29,8 @@ typedef struct TfcLoaded {
     /* steps done and the seed of the last step; the other fields are as the opened checkpoint had
      * them, and are saved as they are, so that tfc train can resume from the file */
     TrainState training;
-    Tokenizer *source, *target; /* made for the first text; may be the same one */
+    Tokenizer *source, *target;   /* made for the first text; may be the same one */
+    Tokenizer *own[MOST_COLUMNS]; /* of columns that have a vocabulary of their own, likewise */
 
     /* access.c: */
     int64_t users;   /* the handle, sessions and calls that use the model; the last one frees it */

@@ -55,6 +55,20 @@ static Tokenizer *open_vocabulary(const TfcVocabulary *vocabulary)
     return vocabulary->open(vocabulary->bytes, (size_t)vocabulary->size, NULL);
 }
 
+/* Those of columns. False: memory ran out. */
+static bool open_own(TfcLoaded *loaded)
+{
+    const TfcModel *model = loaded->model;
+    bool ok = true;
+    for (int64_t c = 0; ok && c < model->n_columns && c < MOST_COLUMNS; c++) {
+        const TfcVocabulary *own = model->columns[c].text ? model->columns[c].text->own : NULL;
+        if (own && !loaded->own[c])
+            loaded->own[c] = open_vocabulary(own);
+        ok = !own || loaded->own[c];
+    }
+    return ok;
+}
+
 /* Compiling has read the same bytes, so they are good: what is missing is memory. */
 int texts_open(TfcLoaded *loaded)
 {
@@ -67,7 +81,7 @@ int texts_open(TfcLoaded *loaded)
         loaded->target = open_vocabulary(&text->target);
     if (!loaded->source)
         loaded->source = text->source.bytes ? open_vocabulary(&text->source) : loaded->target;
-    bool ok = loaded->target && loaded->source;
+    bool ok = loaded->target && loaded->source && open_own(loaded);
     pthread_mutex_unlock(&loaded->mutex);
     return ok ? TFC_OK : tfc_model_no_memory();
 }
@@ -106,15 +120,15 @@ bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *t
     return true;
 }
 
-int texts_encode_input(TfcSession *session, const TfcTextInput *input, const char *what,
-                       const char *text, size_t length, TokenIds *ids)
+int texts_encode_input(TfcSession *session, const Tokenizer *own, const TfcTextInput *input,
+                       const char *what, const char *text, size_t length, TokenIds *ids)
 {
     const TfcLoaded *loaded = session->loaded;
+    const Tokenizer *tokenizer = own ? own : input->of_source ? loaded->source : loaded->target;
     if (!texts_push_special(ids, input->begin))
         return tfc_model_no_memory();
     const size_t before = ids->count;
-    if (!texts_encode(session, input->of_source ? loaded->source : loaded->target, text, length,
-                      ids)) {
+    if (!texts_encode(session, tokenizer, text, length, ids)) {
         const char *problem = tokenizer_problem();
         return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: %s", what, problem)
                        : tfc_model_no_memory();

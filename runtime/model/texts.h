@@ -21,10 +21,10 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
  * reason; NULL: memory ran out. */
 bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
                   TokenIds *ids);
-/* The same as the input takes a text, with the tokens around it. what: the text, for messages.
- * Returns a TfcStatus. */
-int texts_encode_input(TfcSession *session, const TfcTextInput *input, const char *what,
-                       const char *text, size_t length, TokenIds *ids);
+/* The same as the input takes a text, with the tokens around it. own: the input's tokenizer; NULL:
+ * the source's or target's. what: the text, for messages. Returns a TfcStatus. */
+int texts_encode_input(TfcSession *session, const Tokenizer *own, const TfcTextInput *input,
+                       const char *what, const char *text, size_t length, TokenIds *ids);
 /* Refuses settings that ask for several results, in a call that returns one text. */
 int texts_need_one(const DecodeSettings *settings);
 /* Appends a special token, or nothing for -1, a token that the model lacks. false: memory ran

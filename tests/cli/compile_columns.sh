@@ -121,8 +121,17 @@ refuses 1 "a shortlist is for sources\|translates nothing, so a shortlist" "$tfc
 sed 's/^model.*/model own/; s/^const vocab/const src2_vocab = 1000, vocab/; s/^vocab kind.*/&\nvocab src2 = own("words:auto")/; s/^input src .*/&\ninput src2 : token[B, G2~] = column("b")/
      s/^dim .*/&, G2/; s/^param words.*/&\nparam others : [src2_vocab, d] = normal(0, 0.3)/; s/^also = /also = reshape(mean(others[src2], 1), [B, d]) + /' \
     "$fixtures/mixed.tfg" >own.tfg
-"$tfc" train own.tfg --data train.tsv --vocab words:auto --out own --steps 2 --validate-every 0 2>err || fail "own: $(cat err)"
-"$tfc" compile own -o libown.so 2>err || fail "own: $(cat err)"
-grep -q 'translations of records is left out: `src2` has a vocabulary of its own' err || fail "compile says: $(cat err)"
+"$tfc" train own.tfg --data train.tsv --vocab words:auto --out own --steps 40 --validate-every 0 2>err || fail "own: $(cat err)"
+"$tfc" compile own -o answers --cpu x86-64 2>err || fail "own: $(cat err)"
+awk -F '\t' 'NR > 1 { gsub(/"/, "\\\"", $6); printf("{\"frames\": %s, \"src\": \"%s\", \"src2\": \"%s\", ", $5, $3, $4)
+    printf("\"kind\": \"%s\", \"mark\": \"%s\", \"weight\": %s}\n", $6, $7, $8) }' valid.tsv >records.jsonl
+"$tfc" translate own --input valid.tsv --cpu x86-64 >expected
+./answers <records.jsonl >found 2>err || fail "a text with a vocabulary of its own: $(cat err)"
+cmp found expected || fail "a text with a vocabulary of its own is read otherwise"
+cp "$root/tests/hf/cases/bert.json" titles.json
+sed 's/own("words:auto")/own("titles.json")/' own.tfg >json.tfg
+"$tfc" train json.tfg --data train.tsv --vocab words:auto --out json --steps 2 --validate-every 0 2>err || fail "own: $(cat err)"
+"$tfc" compile json -o libown.so 2>err || fail "own: $(cat err)"
+grep -q 'translations of records is left out: `src2` has a tokenizer.json of its own' err || fail "compile says: $(cat err)"
 grep -q 'own_generate(' own.h && ! grep -q own_translations own.h || fail "other functions than said"
 echo "all is well"
