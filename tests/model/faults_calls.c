@@ -387,6 +387,61 @@ static int predict_text(World *w)
     return status;
 }
 
+static const float image[] = {0.5f, 1, 0, 1, 1, 0};
+static const float frames[] = {1, 2, 3, 4};
+static const int32_t frame_lengths[] = {1, 1, 2};
+
+/* Texts of records, one of which has no source. */
+static int describe(World *w)
+{
+    const char *const said[] = {"ab", "", "cab"}, *const kinds[] = {"odd", "even", "even"};
+    const describing_records records = {.B = 3,
+                                        .F_lengths = frame_lengths,
+                                        .image = image,
+                                        .src = said,
+                                        .kind = kinds,
+                                        .frames = frames};
+    const describing_translation *list;
+    int64_t n;
+    int status = describing_translations(w->telling, NULL, &records, &list, &n);
+    w->result = 0;
+    for (int64_t i = 0; i < n; i++)
+        w->result += list[i].result.score + (double)list[i].length;
+    return status;
+}
+
+/* Ids of rows of tensors. */
+static int describe_rows(World *w)
+{
+    const int32_t ids[] = {5, 6, 3, 5, 3, 7, 5, 3}, ends[] = {3, 2, 3}, kinds[] = {0, 1, 1};
+    const describing_encode_in in = {.B = 3,
+                                     .F_lengths = frame_lengths,
+                                     .S_lengths = ends,
+                                     .image = image,
+                                     .src = ids,
+                                     .kind = kinds,
+                                     .frames = frames};
+    describing_result results[3];
+    int status = describing_generate(w->telling, NULL, &in, results);
+    w->result = 0;
+    for (int i = 0; !status && i < 3; i++)
+        w->result += results[i].score;
+    return status;
+}
+
+static int begin_describing(World *w)
+{
+    const int32_t ids[] = {5, 6, 3}, ends[] = {3}, kinds[] = {0};
+    const describing_encode_in in = {.B = 1,
+                                     .F_lengths = frame_lengths,
+                                     .S_lengths = ends,
+                                     .image = image,
+                                     .src = ids,
+                                     .kind = kinds,
+                                     .frames = frames};
+    return describing_encode(w->telling, &in, 2);
+}
+
 int call_open(World *w)
 {
     int status = N(open)(w->path, &w->model);
@@ -484,8 +539,16 @@ static void with_predictor(World *w)
     world_need(predicting_session_new(w->predictor, &w->reading), "session_new");
 }
 
+static void with_describer(World *w)
+{
+    world_need(describing_open(NULL, &w->describer), "open");
+    world_need(describing_session_new(w->describer, &w->telling), "session_new");
+}
+
 void world_end(World *w)
 {
+    describing_session_free(w->telling);
+    describing_close(w->describer);
     predicting_session_free(w->reading);
     predicting_close(w->predictor);
     speaking_session_free(w->speech);
@@ -546,6 +609,9 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
         {"generate behind prompts", with_speaker, generate_behind, NULL, 0, NULL, 0},
         {"predict_text", with_predictor, predict_text, NULL, 0, NULL, 0},
         {"predict_texts", with_predictor, predict_texts, NULL, 0, NULL, 0},
+        {"translations of records", with_describer, describe, NULL, 0, NULL, 0},
+        {"generate from rows", with_describer, describe_rows, NULL, 0, NULL, 0},
+        {"encode rows", with_describer, begin_describing, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
         {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
         {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},

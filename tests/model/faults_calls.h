@@ -3,6 +3,7 @@
 #ifndef TESTS_MODEL_FAULTS_CALLS_H
 #define TESTS_MODEL_FAULTS_CALLS_H
 
+#include "describing.h"
 #include "failing.h"
 #include "predicting.h"
 #include "speaking.h"
@@ -21,6 +22,8 @@ typedef struct World {
     speaking_session *speech;
     predicting *predictor;
     predicting_session *reading;
+    describing *describer;
+    describing_session *telling;
     double result; /* one number for all that the call gives */
 } World;
 
