@@ -74,7 +74,9 @@ int formula_batch(const Module *module, const DimFormula *formula, int end, cons
     if (formula->n < 0 || formula->n > MAX_DIM_TERMS)
         *problem = "is made of too many dimensions";
     else if (formula->divisor < 1 || formula->divisor > MOST_DIM_TIMES ||
-             formula->plus < -MOST_DIM_PLUS || formula->plus > MOST_DIM_PLUS)
+             formula->plus < -MOST_DIM_PLUS || formula->plus > MOST_DIM_PLUS ||
+             formula->least < 0 || formula->most > MOST_DIM_LENGTH ||
+             formula->least > formula->most)
         *problem = "is made with a number out of bounds";
     for (int i = 0; !*problem && i < formula->n; i++) {
         const DimTerm *term = &formula->terms[i];
@@ -82,7 +84,8 @@ int formula_batch(const Module *module, const DimFormula *formula, int end, cons
                                                          : NO_SYMBOL;
         if (term->symbol < 0 || term->symbol >= end)
             *problem = "is made of a dimension that is not declared before it";
-        else if (term->times < 1 || term->times > MOST_DIM_TIMES)
+        else if (term->times < !(i && i == formula->n - 1 && formula->most) ||
+                 term->times > MOST_DIM_TIMES)
             *problem = "is made with a number out of bounds";
         else if (of != NO_SYMBOL && batch != NO_SYMBOL && of != batch)
             *problem = "is made of dimensions that are ragged over different ones";

@@ -208,7 +208,7 @@ static bool parse_function(TirParser *p)
     return read_expect(&p->in, '}', "after the function's ops");
 }
 
-/* The rest of `= (2 S + 1 T + 1) / 3`. */
+/* The rest of `= (2 S + 1 T + 1) / 3 [4, 9]`. */
 static bool parse_formula(TirParser *p, DimFormula *formula)
 {
     *formula = (DimFormula){0};
@@ -232,7 +232,12 @@ static bool parse_formula(TirParser *p, DimFormula *formula)
         formula->n++;
     }
     return read_expect(&p->in, '/', "and the divisor") &&
-           read_int(&p->in, INT32_MIN, INT32_MAX, &formula->divisor);
+           read_int(&p->in, INT32_MIN, INT32_MAX, &formula->divisor) &&
+           (!read_accept(&p->in, '[') ||
+            (read_int(&p->in, 0, MOST_DIM_LENGTH, &formula->least) &&
+             read_expect(&p->in, ',', "and the most positions of the last dimension") &&
+             read_int(&p->in, 1, MOST_DIM_LENGTH, &formula->most) &&
+             read_expect(&p->in, ']', "after the range")));
 }
 
 static bool parse_dim_declaration(TirParser *p)

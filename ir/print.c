@@ -194,7 +194,7 @@ static void print_param(const Module *module, const ParamInfo *info, Text *out)
              info->kept ? ", kept = true" : "");
 }
 
-/* ` = (2 S + T + 1) / 3` of a dimension made of others. */
+/* ` = (2 S + 1 T + 1) / 3 [4, 9]` of a dimension made of others. */
 static void print_formula(const Module *module, const DimFormula *formula, Text *out)
 {
     if (!formula->n)
@@ -206,6 +206,8 @@ static void print_formula(const Module *module, const DimFormula *formula, Text 
         text_string(out, " + ");
     }
     text_add(out, "%lld) / %lld", (long long)formula->plus, (long long)formula->divisor);
+    if (formula->most)
+        text_add(out, " [%lld, %lld]", (long long)formula->least, (long long)formula->most);
 }
 
 const char *ir_formula_text(const Module *module, const DimFormula *formula, Arena *arena)
@@ -215,6 +217,8 @@ const char *ir_formula_text(const Module *module, const DimFormula *formula, Are
                            : "";
     for (int i = 0; i < formula->n; i++) {
         const DimTerm *term = &formula->terms[i];
+        if (!term->times)
+            continue;
         text = arena_printf(arena, "%s%s%s%s", text, *text ? " + " : "",
                             term->times > 1 ? arena_printf(arena, "%lld * ", (long long)term->times)
                                             : "",
@@ -222,8 +226,12 @@ const char *ir_formula_text(const Module *module, const DimFormula *formula, Are
     }
     if (formula->n && formula->plus < 0)
         text = arena_printf(arena, "%s - %lld", text, -(long long)formula->plus);
-    return formula->divisor > 1
-               ? arena_printf(arena, "(%s) / %lld", text, (long long)formula->divisor)
+    if (formula->divisor > 1)
+        text = arena_printf(arena, "(%s) / %lld", text, (long long)formula->divisor);
+    return formula->most
+               ? arena_printf(arena, "%s where %lld <= %s <= %lld", text, (long long)formula->least,
+                              module->symbols.data[formula->terms[formula->n - 1].symbol].name,
+                              (long long)formula->most)
                : text;
 }
 

@@ -13,10 +13,13 @@ Sizes sizes_new(Arena *arena, const Module *module)
 }
 
 /* A row's length, or the lengths of all `rows` together, which `of` has of each symbol. */
-static double made_size(const Module *module, const Symbol *symbol, const double *of, double rows)
+static double made_size(const Module *module, const Symbol *symbol, const double *of,
+                        const double *extents, double rows)
 {
     const DimFormula *f = &symbol->formula;
     double sum = (double)f->plus * rows;
+    if (!formula_includes(f, (int64_t)extents[f->terms[f->n - 1].symbol]))
+        return 0;
     for (int i = 0; i < f->n; i++)
         sum += (double)f->terms[i].times * of[f->terms[i].symbol] *
                (symbol_is_ragged(module, f->terms[i].symbol) ? 1 : rows);
@@ -31,8 +34,8 @@ void sizes_make(Sizes *sizes)
         if (!symbol->formula.n)
             continue;
         double rows = symbol->batch == NO_SYMBOL ? 1 : sizes->extents[symbol->batch];
-        sizes->extents[s] = made_size(module, symbol, sizes->extents, 1);
-        sizes->totals[s] = made_size(module, symbol, sizes->totals, rows);
+        sizes->extents[s] = made_size(module, symbol, sizes->extents, sizes->extents, 1);
+        sizes->totals[s] = made_size(module, symbol, sizes->totals, sizes->extents, rows);
     }
 }
 

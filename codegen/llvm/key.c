@@ -184,6 +184,8 @@ static void put_symbol(Bytes *out, const Symbol *symbol)
     }
     put_number(out, symbol->formula.plus);
     put_number(out, symbol->formula.divisor);
+    put_number(out, symbol->formula.least);
+    put_number(out, symbol->formula.most);
 }
 
 static void add_function(Sha256 *sha, const Function *function)

@@ -44,7 +44,9 @@ static void add_made_dims(Plan *plan)
         TfcProgramDim dim = {.batch = s->batch == NO_SYMBOL ? -1 : plan->program_dim[s->batch],
                              .n_terms = s->formula.n,
                              .plus = (int32_t)s->formula.plus,
-                             .divisor = (int32_t)s->formula.divisor};
+                             .divisor = (int32_t)s->formula.divisor,
+                             .least = (int32_t)s->formula.least,
+                             .most = (int32_t)s->formula.most};
         for (int i = 0; i < s->formula.n; i++)
             dim.terms[i] = (TfcDimTerm){plan->program_dim[s->formula.terms[i].symbol],
                                         (int32_t)s->formula.terms[i].times};

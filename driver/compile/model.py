@@ -570,12 +570,13 @@ class _Call:
 
     def make(self):
         """The dimensions made of others; those that inputs have must agree."""
-        for dim, (batch, plus, divisor, terms) in self.made.items():
+        for dim, (batch, plus, divisor, terms, least, most) in self.made.items():
             if self.unsaid & set(terms):
                 continue
-            of = sum(times * numpy.asarray(self.lengths.get(term, self.extents.get(term, 0)), "i8")
-                     for term, times in terms.items())
-            value = numpy.maximum(of + plus, 0) // divisor
+            of = [numpy.asarray(self.lengths.get(term, self.extents.get(term, 0)), "i8") for term in terms]
+            value = numpy.maximum(sum(times * n for times, n in zip(terms.values(), of)) + plus, 0) // divisor
+            if most:
+                value = numpy.where((of[-1] >= least) & (of[-1] <= most), value, 0)
             self._agree(self.extents if batch is None else self.lengths, dim, value)
 
     def dimension(self, dim):

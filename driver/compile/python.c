@@ -45,7 +45,7 @@ static void put_ports(const Artifact *a, const TfcProgram *program, const TfcPor
     text_add(out, "]");
 }
 
-/* A dimension made of others: ragged over, plus, divisor, times of each. */
+/* A dimension made of others: ragged over, plus, divisor, times of each, range of the last. */
 static void put_made_dim(const TfcProgram *program, int32_t d, Text *out)
 {
     const TfcProgramDim *dim = &program->dims[d];
@@ -55,7 +55,7 @@ static void put_made_dim(const TfcProgram *program, int32_t d, Text *out)
     for (int32_t i = 0; i < dim->n_terms; i++)
         text_add(out, "%s\"%s\": %" PRId32, i ? ", " : "", program->dims[dim->terms[i].dim].name,
                  dim->terms[i].times);
-    text_add(out, "}), ");
+    text_add(out, "}, %" PRId32 ", %" PRId32 "), ", dim->least, dim->most);
 }
 
 static void put_function(const Artifact *a, TfcFunction f, Text *out)

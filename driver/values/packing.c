@@ -29,6 +29,8 @@ const char *made_text(Arena *arena, const TfcProgram *program, int32_t d)
     const char *text = dim->plus > 0 ? arena_printf(arena, "%" PRId32, dim->plus) : "";
     for (int32_t i = 0; i < dim->n_terms; i++) {
         const TfcDimTerm *term = &dim->terms[i];
+        if (!term->times)
+            continue;
         const char *times =
             term->times > 1 ? arena_printf(arena, "%" PRId32 " * ", term->times) : "";
         text = arena_printf(arena, "%s%s%s%s", text, *text ? " + " : "", times,
@@ -36,7 +38,12 @@ const char *made_text(Arena *arena, const TfcProgram *program, int32_t d)
     }
     if (dim->plus < 0)
         text = arena_printf(arena, "%s - %" PRId32, text, -dim->plus);
-    return dim->divisor > 1 ? arena_printf(arena, "(%s) / %" PRId32, text, dim->divisor) : text;
+    if (dim->divisor > 1)
+        text = arena_printf(arena, "(%s) / %" PRId32, text, dim->divisor);
+    return dim->most
+               ? arena_printf(arena, "%s where %" PRId32 " <= %s <= %" PRId32, text, dim->least,
+                              program->dims[dim->terms[dim->n_terms - 1].dim].name, dim->most)
+               : text;
 }
 
 const char *binding_path(const Binding *binding)

@@ -21,7 +21,7 @@ bool is_made_of(const Module *module, int symbol, int of)
 static bool add_length(const Module *module, Before *before, int symbol, int64_t times)
 {
     const DimFormula *of = &module->symbols.data[symbol].formula;
-    if (of->n && of->divisor == 1 && of->plus >= 0) {
+    if (of->n && of->divisor == 1 && of->plus >= 0 && !of->most) {
         before->plus += times * of->plus;
         for (int i = 0; i < of->n; i++)
             if (!add_length(module, before, of->terms[i].symbol, times * of->terms[i].times))
@@ -45,7 +45,7 @@ bool find_before(const Module *module, int symbol, int time, Before *before)
     if (symbol == time || !is_made_of(module, symbol, time))
         return symbol != NO_SYMBOL && symbol == time;
     const DimFormula *formula = &module->symbols.data[symbol].formula;
-    bool ok = formula->divisor == 1 && formula->plus >= 0;
+    bool ok = formula->divisor == 1 && formula->plus >= 0 && !formula->most;
     int n_text = 0;
     for (int i = 0; ok && i < formula->n; i++)
         if (is_made_of(module, formula->terms[i].symbol, time)) {
@@ -93,7 +93,8 @@ static bool add_known_length(const Dependence *d, Known *k, int symbol, double t
             k->lengths[i] += times;
             return true;
         }
-    bool ok = of->n && of->divisor == 1 && of->plus >= 0 && !is_made_of(d->module, symbol, d->time);
+    bool ok = of->n && of->divisor == 1 && of->plus >= 0 && !of->most &&
+              !is_made_of(d->module, symbol, d->time);
     for (int i = 0; ok && i < of->n; i++)
         ok = add_known_length(d, k, of->terms[i].symbol, times * (double)of->terms[i].times);
     k->low = k->high += times * (double)of->plus;

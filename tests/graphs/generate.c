@@ -279,8 +279,8 @@ static void add_symbols(Module *module)
         {"Q", SYM_R, {0}},
         {"C", NO_SYMBOL, {0}},
         {"U", SYM_C, {0}},
-        {"M", SYM_B, {2, {{SYM_S, 1}, {SYM_T, 1}}, 1, 1}},
-        {"H", SYM_B, {1, {{SYM_S, 3}}, -2, 2}},
+        {"M", SYM_B, {2, {{SYM_S, 1}, {SYM_T, 1}}, 1, 1, 0, 0}},
+        {"H", SYM_B, {1, {{SYM_S, 3}}, -2, 2, 0, 4}},
         /* clang-format on */
     };
     for (int i = 0; i < GRAPH_SYMBOLS; i++) {

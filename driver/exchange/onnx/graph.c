@@ -203,8 +203,16 @@ const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
     }
     if (formula->plus < 0)
         sum = onnx_binary(g, "Max", sum, onnx_ints(g, 1, &(int64_t){0}));
-    return formula->divisor > 1 ? onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor))
-                                : sum;
+    if (formula->divisor > 1)
+        sum = onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor));
+    if (!formula->most)
+        return sum;
+    const char *last = of[formula->n - 1];
+    const char *within = onnx_binary(
+        g, "And", onnx_binary(g, "GreaterOrEqual", last, onnx_ints(g, 1, &formula->least)),
+        onnx_binary(g, "LessOrEqual", last, onnx_ints(g, 1, &formula->most)));
+    return onnx_node(g, "Where", 3, (const char *[]){within, sum, onnx_ints(g, 1, &(int64_t){0})},
+                     0, NULL);
 }
 
 /* Arrays are padded to what the formula makes of the others' padding. */
