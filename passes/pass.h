@@ -240,6 +240,8 @@ Function *derive_function(Module *module, ModelFunction which, const OptimizerSp
 typedef struct Incremental {
     Function *encode; /* NULL: nothing depends on other inputs (a decoder-only model) */
     Function *decode_step;
+    int64_t many; /* rows with so many new positions make keys and values of kept latents anew
+                     (incremental/rows.c); 0: none do */
 } Incremental;
 bool derive_incremental(Module *module, const char *target, const char *logits, Incremental *out,
                         Diagnostics *diags);

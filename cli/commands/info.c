@@ -128,6 +128,10 @@ static bool print_kept(const void *context, const Incremental *incremental)
     print_made_dims(job, module, incremental->decode_step);
     printf("decoding caches %" PRId64 " number%s, %" PRId64 " bytes, a position\n", numbers,
            text_plural(numbers, "", "s"), bytes);
+    if (incremental->many)
+        printf("a text that is fed %" PRId64
+               " positions or more at once makes keys and values of what is cached\n",
+               incremental->many);
     return true;
 }
 

@@ -156,10 +156,17 @@ static void grow_row(Fuser *f, FusedScores *s, Op *op)
     }
 }
 
-/* Decoding: each sentence has a query or two, whose keys were just put into a cache. */
+/* Decoding: each sentence has a query or two, whose keys were just put into a cache, or the queries
+ * of the sentences with few of them (passes/incremental/rows.c). */
 static bool has_few_queries(const Fuser *f, const FusedScores *s)
 {
+    const Module *module = f->function->module;
     Dim queries = s->type.dims[s->type.rank - 2];
+    if (symbol_is_made(module, queries.symbol)) {
+        const DimFormula *formula = &module->symbols.data[queries.symbol].formula;
+        if (formula->most && !formula->least)
+            queries = dim_symbol(formula->terms[formula->n - 1].symbol);
+    }
     FOR_OPS (op, &f->function->body)
         if (op->kind == OP_append && dim_equal(op->args[1]->type.dims[1], queries))
             return true;

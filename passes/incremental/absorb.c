@@ -8,9 +8,11 @@
  *
  * Between the two products there may be what moves elements: heads, transposes, slices. They move
  * the weight's instead. Whether it is cheaper follows from sizes: a step reads what is kept of
- * every position so far, and multiplies it with the newest (absorb_find). */
+ * every position so far, and multiplies it with the newest (absorb_find). Where many positions of a
+ * row are new, as in a prompt, keys and values of all are made anew instead (rows.c). */
 #include "passes/incremental/incremental.h"
 
+#include <math.h>
 #include <string.h>
 
 /* An axis of a value c · W, moved: one of c, or the next one of W. */
@@ -291,6 +293,60 @@ static bool is_cheaper(const Step *s, const LatentSplit *x)
     return origin(s, latent_of(x))->saved > bytes_of(&latent_of(x)->type);
 }
 
+/* ---- where many positions are new ---- */
+
+/* As many are fed at once at most (runtime/decode/stepper.h). */
+enum { MOST_NEW = 512 };
+
+/* Multiplications that make the value's numbers of one position. */
+static double multiplied_once(const Value *v, const LatentSplit *x)
+{
+    const Attr *summed = contracted(x->product, x->side);
+    double n = numbers_of(&v->type);
+    for (int i = 0; i < summed->n; i++)
+        n *= (double)latent_of(x)->type.dims[summed->ints[i]].size;
+    return n;
+}
+
+static void mark_made_of_latent(const Step *s, const Value *v, const LatentSplit *x)
+{
+    origin(s, v)->of_latent = true;
+    for (int i = 0; i < x->n_moves; i++)
+        origin(s, x->moves[i]->args[0])->of_latent = true;
+}
+
+/* With n new positions and m before them, n · (m + n / 2) pairs cost `more` each; making keys and
+ * values of the m costs `once` each. Whatever m is, that is less if n · more > once. */
+int64_t absorb_least_many(const Step *s)
+{
+    double more = 0, once = 0;
+    for (size_t i = 0; i < s->absorbed.count; i++) {
+        const Absorbed *a = &s->absorbed.data[i];
+        const Value *v = a->dot->args[a->side];
+        const LatentSplit *x = origin(s, v)->split;
+        more += multiplied_latent(a->dot, a->side, x) - multiplied(a->dot);
+        once += multiplied_once(v, x);
+    }
+    const double many = more > 0 ? fmax(2, ceil(once / more)) : 0;
+    return many <= MOST_NEW ? (int64_t)many : 0;
+}
+
+void absorb_mark(Step *s)
+{
+    for (size_t i = 0; i < s->absorbed.count; i++) {
+        const Absorbed *a = &s->absorbed.data[i];
+        const Value *v = a->dot->args[a->side];
+        mark_made_of_latent(s, v, origin(s, v)->split);
+        origin(s, &a->dot->results[0])->absorbed = true;
+    }
+    FOR_OPS (op, &s->forward->body)
+        for (int i = 0; i < op->n_args; i++)
+            for (int r = 0; r < op->n_results; r++)
+                origin(s, &op->results[r])->absorbed |=
+                    count_times(s, op->args[i]) > 1 && origin(s, op->args[i])->absorbed;
+    s->absorbed.count = 0;
+}
+
 /* ---- building ---- */
 
 /* A value whose axes have labels: the same one where two values have the same axis. */
@@ -408,7 +464,8 @@ bool absorbs(const Step *s, const Op *dot, int side, Roles of_value)
 {
     const Value *v = dot->args[side];
     const LatentSplit *x = origin(s, v)->split;
-    return x && is_cheaper(s, x) && of_value.of[target_axis(s, v)] == ROLE_P;
+    return s->rows != ROWS_MANY && x && is_cheaper(s, x) &&
+           of_value.of[target_axis(s, v)] == ROLE_P;
 }
 
 Value *build_absorbed(Step *s, const Op *dot, int side, Value *other)
@@ -424,6 +481,7 @@ Value *build_absorbed(Step *s, const Op *dot, int side, Value *other)
     s->b.loc = dot->loc;
     s->b.scope = dot->scope;
     weight.value = move_weight(x, &s->b, weight.value);
+    vec_push(s->module->arena, s->absorbed, ((Absorbed){dot, side}));
     int of_value[MAX_RANK], of_result[MAX_RANK];
     label_value(dot, side, of_value);
     int n = label_result(dot, side, of_value, of_result);

@@ -15,7 +15,8 @@
 
 static bool same_formula(const DimFormula *a, const DimFormula *b)
 {
-    bool same = a->n == b->n && a->plus == b->plus && a->divisor == b->divisor;
+    bool same = a->n == b->n && a->plus == b->plus && a->divisor == b->divisor &&
+                a->least == b->least && a->most == b->most;
     for (int i = 0; same && i < a->n; i++) {
         bool found = false;
         for (int k = 0; k < b->n; k++)
@@ -26,13 +27,12 @@ static bool same_formula(const DimFormula *a, const DimFormula *b)
     return same;
 }
 
-/* The dimension of that formula; one that is added is called after `name`. */
-static Dim dim_of_formula(Module *module, const char *name, const DimFormula *formula)
+Dim dim_of_formula(Module *module, const char *name, const DimFormula *formula)
 {
     const char *problem;
     if (!formula->n)
         return dim_const(formula->plus);
-    if (formula->n == 1 && formula->terms[0].times == 1 && !formula->plus)
+    if (formula->n == 1 && formula->terms[0].times == 1 && !formula->plus && !formula->most)
         return dim_symbol(formula->terms[0].symbol);
     for (int i = 0; i < (int)module->symbols.count; i++)
         if (same_formula(&module->symbols.data[i].formula, formula))
@@ -62,7 +62,7 @@ void find_target_dims(Step *s, int past)
         const char *name = module->symbols.data[symbol].name;
         TargetDim dim = {.symbol = symbol, .before = dim_of_formula(module, name, &formula)};
         formula.terms[formula.n++] = (DimTerm){past, 1};
-        dim.past = dim_of_formula(module, name, &formula).symbol;
+        dim.past[ROWS_ALL] = dim.past[ROWS_FEW] = dim_of_formula(module, name, &formula).symbol;
         vec_push(module->arena, s->dims, dim);
     }
 }

@@ -99,7 +99,8 @@ static bool find_ends(Step *s, const char *target, const char *logits, Op **outp
     const Dim *dims = input->results[0].type.dims;
     s->batch = dims[0].symbol;
     s->time = dims[1].symbol;
-    s->q = named_symbol(s->module, "Q", s->batch);
+    s->q[ROWS_ALL] = named_symbol(s->module, "Q", s->batch);
+    s->q[ROWS_FEW] = s->q[ROWS_MANY] = NO_SYMBOL;
     find_target_dims(s, named_symbol(s->module, "P", s->batch));
     return true;
 }
@@ -115,6 +116,22 @@ static bool build_output_of(Step *s, const char *logits, Value *wanted)
     if (result)
         build_output(&s->b, logits, result);
     return result != NULL;
+}
+
+/* encode, as far as the step asks for it, and decode_step; false after a message. */
+static bool build_functions(Step *s, const char *target, const char *logits, Value *wanted)
+{
+    s->origins = side_new(s->module->arena);
+    s->n_memory = s->n_caches = 0;
+    s->beginnings.count = 0;
+    s->encode = module_add_function(s->module, function_names()[FUNCTION_ENCODE]);
+    s->step = module_add_function(s->module, function_names()[FUNCTION_DECODE_STEP]);
+    s->b = builder_at_end(s->step);
+    trace_origins(s, target);
+    absorb_find(s);
+    absorb_mark(s);
+    find_reaches(s);
+    return build_output_of(s, logits, wanted);
 }
 
 /* False after a message: what is computed of a prefix of the text would not stay as it is. */
@@ -139,7 +156,7 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
 {
     *out = (Incremental){0};
     const ModuleExtent extent = module_extent(module);
-    Step s = {.module = module, .diags = diags, .origins = side_new(module->arena)};
+    Step s = {.module = module, .diags = diags};
     PassContext context = {.diags = diags};
     Op *output;
     s.forward = derive_forward(module);
@@ -147,13 +164,14 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     module_cut(module, extent); /* a working copy */
     if (!find_ends(&s, target, logits, &output) || !is_causal(&s, logits, output->args[0]))
         return false;
-    s.encode = module_add_function(module, function_names()[FUNCTION_ENCODE]);
-    s.step = module_add_function(module, function_names()[FUNCTION_DECODE_STEP]);
-    s.b = builder_at_end(s.step);
-    trace_origins(&s, target);
-    absorb_find(&s);
-    find_reaches(&s);
-    bool ok = build_output_of(&s, logits, output->args[0]);
+    const ModuleExtent found = module_extent(module);
+    bool ok = build_functions(&s, target, logits, output->args[0]);
+    const int64_t many = ok ? absorb_least_many(&s) : 0;
+    if (many) {
+        module_cut(module, found);
+        find_row_sets(&s, many);
+        ok = build_functions(&s, target, logits, output->args[0]);
+    }
     const bool encodes = s.n_memory || s.beginnings.count;
     if (ok && encodes)
         ok = cut_encoder(&s);
@@ -165,5 +183,6 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
         drop_encoder(module, s.step);
     out->encode = encodes ? s.encode : NULL;
     out->decode_step = s.step;
+    out->many = many_new(&s);
     return true;
 }

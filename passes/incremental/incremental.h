@@ -4,6 +4,7 @@
  *   step.c         a value for given roles: a leaf, memory, from a cache, or built by its op
  *   ops.c          an op's result from operands, each built for the roles that the op needs
  *   absorb.c       products in another order, so that less is kept
+ *   rows.c         attention apart for rows with few new positions, and for rows with many
  *   positions.c    lookups by position, and the rows that are kept for them
  *   before.c       dimensions along the text; what stands before it, which encode computes
  *   shortlist.c    derive_shortlist
@@ -18,6 +19,15 @@
 #include "ir/side.h"
 #include "passes/dependence/dependence.h"
 
+/* RowSet: the rows of the batch that a value of decode_step is made for; of the others it has no
+ * positions (rows.c). */
+typedef enum RowSet {
+    ROWS_ALL,
+    ROWS_FEW,  /* with few new positions */
+    ROWS_MANY, /* with many */
+    N_ROW_SETS
+} RowSet;
+
 typedef enum DimRole { ROLE_Q = 'Q', ROLE_P = 'P' } DimRole;
 typedef struct Roles {
     char of[MAX_RANK]; /* by dimension of a value: a DimRole; 0: it is no target dimension */
@@ -30,22 +40,25 @@ typedef struct Origin {
     int n_built;        /* of `built`: the value in decode_step, for up to 8 choices of roles */
     struct {
         Roles roles;
+        RowSet rows;
         Value *value;
     } built[8];
     Value *memory; /* the input of decode_step for the value, an output of encode; NULL: none */
     struct LatentSplit
-        *split;    /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
-    int64_t reach; /* lookups read it, at most so many positions before their own; 0: none */
-    Value *ring;   /* the last `reach` positions before the newest, [.., B, .., reach, ..] */
-    double saved;  /* bytes a position that are not read if this is kept in place of splits */
-    Value *before; /* the value in encode, at positions before the text; NULL: not built */
+        *split;     /* the value as latent times weight (absorb.c); NULL: it is kept as it is */
+    int64_t reach;  /* lookups read it, at most so many positions before their own; 0: none */
+    Value *ring;    /* the last `reach` positions before the newest, [.., B, .., reach, ..] */
+    double saved;   /* bytes a position that are not read if this is kept in place of splits */
+    bool of_latent; /* it is between a latent that is kept and a product that reads it */
+    bool absorbed;  /* scores, or what is made of them, where a product is in another order */
+    Value *before;  /* the value in encode, at positions before the text; NULL: not built */
 } Origin;
 
 /* A target dimension. */
 typedef struct TargetDim {
     int symbol;
-    Dim before; /* what stands before the text; a constant 0: nothing */
-    int past;   /* the symbol of all so far */
+    Dim before;           /* what stands before the text; a constant 0: nothing */
+    int past[N_ROW_SETS]; /* the symbol of all so far */
 } TargetDim;
 
 /* A cache that begins with what stands before the text. */
@@ -55,15 +68,24 @@ typedef struct Beginning {
     int perm[MAX_RANK]; /* the axes of the cache */
 } Beginning;
 
+/* Operand `side` of a product, whose latent was multiplied in its place. */
+typedef struct Absorbed {
+    const Op *dot;
+    int side;
+} Absorbed;
+
 typedef struct Step {
     Module *module;
     Diagnostics *diags;
     Function *forward, *encode, *step;
     SideTable origins; /* value of the forward → its Origin */
     Builder b;
-    int batch, time, q; /* the symbols B, T, Q */
+    int batch, time;   /* the symbols B, T */
+    int q[N_ROW_SETS]; /* the symbol Q of each set of rows; NO_SYMBOL: there is one set alone */
+    RowSet rows;       /* what is built */
     VEC(TargetDim) dims;
     VEC(Beginning) beginnings;
+    VEC(Absorbed) absorbed; /* what was built in the other order (absorb.c) */
     Dependence *dependence;
     int n_memory, n_caches;
     bool failed;
@@ -82,6 +104,9 @@ static inline const TargetDim *target_dim(const Step *s, Dim dim)
             return &s->dims.data[i];
     return NULL;
 }
+/* The symbols of the newest positions and of all so far, of the rows that are built. */
+static inline int newest_symbol(const Step *s) { return s->q[s->rows]; }
+static inline int past_symbol(const Step *s, Dim dim) { return target_dim(s, dim)->past[s->rows]; }
 /* The first axis along a target dimension, or -1. */
 static inline int target_axis(const Step *s, const Value *v)
 {
@@ -129,7 +154,27 @@ bool absorbs(const Step *s, const Op *dot, int side, Roles of_value);
 /* That; `other`: the other operand in decode_step, not lifted. NULL after a message. */
 Value *build_absorbed(Step *s, const Op *dot, int side, Value *other);
 
+/* Of a step that was built: how many positions must be new in a row for the forward's order to
+ * multiply less often; 0: as many are never fed, or no product is in the other order. */
+int64_t absorb_least_many(const Step *s);
+/* Marks the values of what was built in the other order, of_latent and absorbed, and forgets it. */
+void absorb_mark(Step *s);
+
+/* ---- rows.c ---- */
+/* Finds the sets of rows; `many`: the least new positions of a row that has many. */
+void find_row_sets(Step *s, int64_t many);
+/* The least new positions of a row that has many; 0: there is one set alone. */
+int64_t many_new(const Step *s);
+/* Whether the contraction is made for each set on its own. */
+bool is_of_row_sets(const Step *s, const Op *dot, Roles roles);
+/* That; NULL after a message. */
+Value *build_row_sets(Step *s, Op *dot, Roles roles);
+/* The value for the set of rows that is built, from that of all rows; NULL after a message. */
+Value *build_from_all(Step *s, Value *v, Roles roles);
+
 /* ---- before.c ---- */
+/* The dimension of that formula; one that is added is called after `name`. */
+Dim dim_of_formula(Module *module, const char *name, const DimFormula *formula);
 /* Finds the target dimensions of the forward; `past` is all so far of T. */
 void find_target_dims(Step *s, int past);
 /* Adds to encode what caches begin with, where `copies` maps values of the forward to encode's.
@@ -148,6 +193,7 @@ Value *build_elementwise(Step *s, Op *op, Roles roles);
 Value *build_along_rows(Step *s, Op *op, Roles roles); /* reductions, softmax, logsumexp */
 Value *build_shape(Step *s, Op *op, Roles roles);
 Value *build_contraction(Step *s, Op *op, Roles roles);
+Value *build_ordered(Step *s, Op *op, Roles roles); /* a dot, of the rows that are built */
 Value *build_grouped_rows(Step *s, Op *op, Roles roles);
 Value *build_table_rows(Step *s, Op *op, Roles roles); /* gather */
 Value *build_chosen(Step *s, Op *op, Roles roles);     /* top_k */

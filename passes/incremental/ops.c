@@ -278,6 +278,12 @@ static Value *build_lifted_dot(Step *s, const Op *op, Value *a, Value *b)
 
 Value *build_contraction(Step *s, Op *op, Roles roles)
 {
+    return is_of_row_sets(s, op, roles) ? build_row_sets(s, op, roles)
+                                        : build_ordered(s, op, roles);
+}
+
+Value *build_ordered(Step *s, Op *op, Roles roles)
+{
     const Roles of_operand[2] = {dot_roles(s, op, 0, roles), dot_roles(s, op, 1, roles)};
     for (int side = 0; side < 2; side++) {
         if (!absorbs(s, op, side, of_operand[side]))

@@ -121,7 +121,7 @@ static Value *build_ring(Step *s, Value *x, Value *rows, int axis)
         type.dims[i] = perm[i] == axis ? dim_const(o->reach) : rows->type.dims[perm[i]];
     Value *cache = build_cache(s, type);
     o->ring = build_transpose(&s->b, cache, inverse);
-    Value *end = build_of_rows(s, build_lengths(&s->b, DT_I32, s->q), batch, rank);
+    Value *end = build_of_rows(s, build_lengths(&s->b, DT_I32, newest_symbol(s)), batch, rank);
     Value *last =
         build_binary(&s->b, OP_add, end, build_iota_along(&s->b, dim_const(o->reach), axis, rank));
     Value *next = build_found(s, rows, o->ring, build_shifted(s, last, -o->reach), o->reach, axis);
@@ -141,8 +141,9 @@ static Value *build_from_last(Step *s, Op *op, Roles roles)
     Value *rows = build_step(s, x, aligned_roles(s, x, rank, roles));
     if (!rows)
         return NULL;
-    const int all = target_dim(s, dim_symbol(s->time))->past;
-    Value *past = build_lengths(&s->b, DT_I32, all), *newest = build_lengths(&s->b, DT_I32, s->q);
+    const int all = past_symbol(s, dim_symbol(s->time));
+    Value *past = build_lengths(&s->b, DT_I32, all),
+          *newest = build_lengths(&s->b, DT_I32, newest_symbol(s));
     Value *before = build_binary(&s->b, OP_sub, past, newest);
     at = build_binary(&s->b, OP_sub, align_lifted(s, index, at, rank, batch),
                       build_of_rows(s, before, batch, rank));

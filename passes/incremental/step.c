@@ -26,7 +26,7 @@ static bool has_role(const Value *v, Roles roles, DimRole role)
 
 Dim as_step_dim(const Step *s, Dim dim, char role)
 {
-    return role ? dim_symbol(role == ROLE_Q ? s->q : target_dim(s, dim)->past) : dim;
+    return role ? dim_symbol(role == ROLE_Q ? newest_symbol(s) : past_symbol(s, dim)) : dim;
 }
 
 /* Position of the newest tokens: length(P) - length(Q) + 0, 1, … : [B, … Q~ …], where P is all so
@@ -37,13 +37,14 @@ static Value *build_newest_positions(Step *s, const Value *v)
     int rank = v->type.rank + 1, axis = target_axis(s, v);
     for (int i = 0; i < rank; i++) {
         ones[i] = i ? dim_const(1) : dim_symbol(s->batch);
-        along[i] = i == axis + 1 ? dim_symbol(s->q) : dim_const(1);
+        along[i] = i == axis + 1 ? dim_symbol(newest_symbol(s)) : dim_const(1);
     }
-    int symbol = target_dim(s, v->type.dims[axis])->past;
+    int symbol = past_symbol(s, v->type.dims[axis]);
     Value *past = build_lengths(&s->b, DT_I32, symbol),
-          *newest = build_lengths(&s->b, DT_I32, s->q);
+          *newest = build_lengths(&s->b, DT_I32, newest_symbol(s));
     Value *before = build_reshape(&s->b, build_binary(&s->b, OP_sub, past, newest), rank, ones);
-    Value *count = build_reshape(&s->b, build_iota(&s->b, dim_symbol(s->q)), rank, along);
+    Value *count =
+        build_reshape(&s->b, build_iota(&s->b, dim_symbol(newest_symbol(s))), rank, along);
     return build_binary(&s->b, OP_add, before, count);
 }
 
@@ -111,7 +112,7 @@ static Value *build_cached(Step *s, Value *v)
     cache_axes(v->type.rank, batch, time, perm, inverse);
     rows = build_transpose(&s->b, rows, perm);
     Type type = rows->type;
-    type.dims[1] = dim_symbol(dim->past);
+    type.dims[1] = dim_symbol(dim->past[ROWS_ALL]);
     Value *cache = build_cache(s, type);
     if (dim->before.symbol != NO_SYMBOL || dim->before.size) {
         Beginning beginning = {.name = op_string(cache->op, ATTR_name), .value = v};
@@ -172,7 +173,10 @@ static Value *build_new(Step *s, Value *v, Roles roles)
     const Origin *o = origin(s, v);
     if (!o->target && !o->length && o->other)
         return build_memory(s, v);
-    if (o->target && has_role(v, roles, ROLE_P) && count_times(s, v) == 1)
+    if (s->rows != ROWS_ALL && (o->target ? count_times(s, v) == 1 : !o->length) &&
+        !(s->rows == ROWS_MANY && o->of_latent && has_role(v, roles, ROLE_P)))
+        return build_from_all(s, v, roles);
+    if (s->rows == ROWS_ALL && o->target && has_role(v, roles, ROLE_P) && count_times(s, v) == 1)
         return build_cached(s, v);
     return build_op(s, v->op, roles);
 }
@@ -199,9 +203,9 @@ static bool is_shared(const Step *s, const Value *v, const Value *built)
     int tokens = built->type.dims[layout.axes[0].dim].symbol;
     bool is_past = false;
     for (size_t i = 0; i < s->dims.count; i++)
-        is_past |= tokens == s->dims.data[i].past;
-    return tokens != s->q && !is_past &&
-           (origin(s, v)->target || type_find_dim(&built->type, s->q) >= 0);
+        is_past |= tokens == s->dims.data[i].past[s->rows];
+    return tokens != newest_symbol(s) && !is_past &&
+           (origin(s, v)->target || type_find_dim(&built->type, newest_symbol(s)) >= 0);
 }
 
 Value *build_step(Step *s, Value *v, Roles roles)
@@ -210,7 +214,7 @@ Value *build_step(Step *s, Value *v, Roles roles)
     if (s->failed)
         return NULL;
     for (int i = 0; i < o->n_built; i++)
-        if (!memcmp(&o->built[i].roles, &roles, sizeof roles))
+        if (o->built[i].rows == s->rows && !memcmp(&o->built[i].roles, &roles, sizeof roles))
             return o->built[i].value;
     s->b.loc = v->op->loc;
     s->b.scope = v->op->scope;
@@ -222,6 +226,7 @@ Value *build_step(Step *s, Value *v, Roles roles)
                       "its result has the source's positions before the text's; swap the two");
     if (built && o->n_built < (int)(sizeof o->built / sizeof *o->built)) {
         o->built[o->n_built].roles = roles;
+        o->built[o->n_built].rows = s->rows;
         o->built[o->n_built++].value = built;
     }
     return built;
