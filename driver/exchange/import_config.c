@@ -166,11 +166,24 @@ static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *
                                row->value ? " from the first on" : ""));
 }
 
+/* Whether the key of an earlier const, which is wrong in the same way, has the value. */
+static bool is_told(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    const char *key = spoken_key(job, config, row->key), *expected, *earlier;
+    const JsonValue *value = import_config_value(job, config, row->key);
+    for (const ImportRow *other = config->model->rows; value && other != row; other++)
+        if (other->kind == IMPORT_CONST && !strcmp(spoken_key(job, config, other->key), key) &&
+            import_range_is_known(other->to) && !import_range_has(other->to, value, &earlier) &&
+            !import_range_has(row->to, value, &expected) && earlier == expected)
+            return true;
+    return false;
+}
+
 /* A value that a const takes; null and none are the model's own, or have errors of their own.
  * Settings of Marian become keys of a config.json, whose consts have the ranges. */
 static bool check_range(Job *job, const ImportConfig *config, const ImportRow *row)
 {
-    if (!import_range_is_known(row->to))
+    if (!import_range_is_known(row->to) || is_told(job, config, row))
         return true;
     const JsonValue *value = import_config_value(job, config, row->key);
     const char *expected;

@@ -14,6 +14,7 @@ while read -r key value expected; do
     sed "s/\"$key\": [^,}]*/\"$key\": $value/" llama/config.json >changed/config.json
     refuses 1 "\"$key\" is .*: expected $expected" "$tfc" import changed -o no
     [ ! -e no ] || fail "$key: a folder is left"
+    [ "$(grep -c . err.txt)" = 1 ] || fail "$key is refused more than once: $(cat err.txt)"
 done <<'END'
 num_attention_heads -4 a whole number from 1 to 65536
 num_attention_heads 2.5 a whole number from 1 to 65536

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_ranges.h"
+#include "driver/exchange/npz_marian.h"
 
 #include "base/file.h"
 
@@ -108,11 +109,30 @@ static void test_ranges(void **state)
     assert_true(n > 300);
 }
 
+/* Marian's own settings, whose consts become keys and have no ranges. */
+static void test_marian_settings(void **state)
+{
+    static const char text[] =
+        "{\"type\": \"transformer\", \"dim-emb\": 16, \"enc-depth\": 1, \"dec-depth\": 1, "
+        "\"transformer-dim-ffn\": 24, \"transformer-heads\": 2, \"tied-embeddings-all\": true, "
+        "\"transformer-postprocess\": \"dan\"}";
+    Fixture *f = *state;
+    Job *job = &f->job;
+    const char *problem = NULL;
+    const ImportConfig config = {.source = diag_source(job->arena, "m.npz", text, strlen(text)),
+                                 .json = json_read(job->arena, text, strlen(text), &problem),
+                                 .model = &marian_settings};
+    assert_non_null(config.json);
+    if (!import_config_check(job, &config))
+        fail_msg("%s", job->diags.list.data[0].message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test_setup_teardown(test_newer_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_marian_settings, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
