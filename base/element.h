@@ -6,23 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Without pointers, which a library would relocate when it is loaded. */
 typedef struct ElementInfo {
-    const char *name;   /* f32 */
-    const char *stored; /* in safetensors: F32 */
-    const char *c;      /* float */
+    char name[8];   /* f32 */
+    char stored[8]; /* in safetensors: F32 */
+    char c[12];     /* float */
     uint8_t bytes;
     bool is_float;
 } ElementInfo;
 
-/* type: a DType, TfcType or StType. */
-static inline const ElementInfo *element_info(unsigned type)
-{
-    static const ElementInfo infos[] = {
-#define TYPE(NAME, name, T, is_float) {#name, #NAME, #T, sizeof(T), is_float},
-#define FILE_TYPE(NAME, name, T, is_float) {#name, #NAME, #T, sizeof(T), is_float},
+enum {
+#define TYPE(NAME, ...) ELEMENT_##NAME,
+#define FILE_TYPE(NAME, ...) ELEMENT_##NAME,
 #include "base/types.def"
-    };
-    return &infos[type];
-}
+    ELEMENT_TYPES
+};
+extern const ElementInfo element_infos[ELEMENT_TYPES]; /* (element.c) */
+
+/* type: a DType, TfcType or StType. */
+static inline const ElementInfo *element_info(unsigned type) { return &element_infos[type]; }
 
 #endif

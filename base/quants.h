@@ -19,15 +19,9 @@ typedef struct QuantInfo {
     bool has_minimum;
 } QuantInfo;
 
-static inline const QuantInfo *quant_info(Quant quant)
-{
-    static const QuantInfo infos[QUANT_COUNT] = {
-#define QUANT(NAME, word, bits, group, has_minimum) \
-    [QUANT_##NAME] = {word, bits, group, has_minimum},
-#include "base/quants.def"
-    };
-    return &infos[quant];
-}
+extern const QuantInfo quant_infos[QUANT_COUNT]; /* (quants.c) */
+
+static inline const QuantInfo *quant_info(Quant quant) { return &quant_infos[quant]; }
 
 /* QUANT_NONE: no row has this word. */
 static inline Quant quant_of_word(const char *word)
