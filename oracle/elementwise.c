@@ -228,12 +228,20 @@ static Num element_div(const Element *el, const Num *x)
     return exact ? num_moved(&el->to, v, 0) : num_rounded(&el->to, v, e, 1);
 }
 
-/* Past the type's range programs wrap or give the nearest, as they form it. */
-static Num whole_power(const Element *el, const Num *x)
+/* As many products, which wrap; of an exponent below 0, 1 / a^-b towards zero, and 0 of 0. */
+static Num whole_power(const Num *x)
 {
-    double v = trunc(pow(x[0].v, x[1].v));
-    bool decided = x[0].e == 0 && x[1].e == 0 && (x[0].v != 0 || x[1].v >= 0);
-    return decided && num_fits(&el->to, v) ? num_exact(v) : num_undecided(decided ? v : 0);
+    const int64_t a = (int64_t)x[0].v, b = (int64_t)x[1].v;
+    uint32_t power = 1, square = (uint32_t)a;
+    if (x[0].e > 0 || x[1].e > 0)
+        return num_undecided(0);
+    if (b < 0)
+        return num_exact(a == 1 || (a == -1 && b % 2 == 0) ? 1 : a == -1 ? -1 : 0);
+    for (int64_t n = b; n; n >>= 1) {
+        power *= n & 1 ? square : 1;
+        square *= square;
+    }
+    return num_wrapped(power);
 }
 
 /* a^b: of slope b a^(b-1) along a, and a^b ln a along b. */
@@ -242,7 +250,7 @@ static Num element_pow(const Element *el, const Num *x)
     Num a = x[0], b = x[1];
     double v = pow(a.v, b.v), least = least_size(a), most = fabs(a.v) + a.e;
     if (is_whole_type(el))
-        return whole_power(el, x);
+        return whole_power(x);
     if (!(a.e < INFINITY && b.e < INFINITY) || isinf(a.v) || isinf(b.v))
         return num_undecided(v);
     if (b.e == 0 &&

@@ -84,6 +84,9 @@ static void integer_ops(Case *c, int64_t n)
         last_sum(c, OP_reduce_sum, y),
         last_sum(c, OP_reduce_max, y),
         build_binary(&c->b, OP_pow, y, build_const(&c->b, DT_I32, 2)),
+        build_binary(&c->b, OP_pow, x, build_const(&c->b, DT_I32, 40)),
+        build_binary(&c->b, OP_pow, y, build_const(&c->b, DT_I32, -3)),
+        build_binary(&c->b, OP_pow, y, x),
     };
     case_check(c, case_region(c, OP_row, sizeof r / sizeof r[0], r));
 }

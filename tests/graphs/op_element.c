@@ -94,11 +94,13 @@ static Item *power(Grow *g, Item *x, Item *y)
     return x ? binary(g, OP_pow, x, tamed(g, y, 2)) : NULL;
 }
 
-/* A sum or product of integers that may wrap around. */
-static Item *wrapping(Grow *g, Item *x)
+/* A sum, product or power of integers that may wrap around. */
+static Item *wrapping(Grow *g, Item *x, Item *y)
 {
-    static const OpKind kinds[] = {OP_add, OP_sub, OP_mul};
+    static const OpKind kinds[] = {OP_add, OP_sub, OP_mul, OP_pow};
     static const double far[] = {INT32_MAX, INT32_MIN, 65537, 1e9, -2e9, INT32_MAX - 1.0};
+    if (rng_chance(&g->rng, 15))
+        return binary(g, OP_pow, x, y);
     return binary(g, RNG_PICK(&g->rng, kinds), x, constant(g, DT_I32, RNG_PICK(&g->rng, far)));
 }
 
@@ -113,7 +115,7 @@ Item *grow_binary(Grow *g)
         return NULL;
     bool ints = !dtype_is_float(x->value->type.dtype);
     if (ints && rng_chance(&g->rng, 10))
-        return wrapping(g, x);
+        return wrapping(g, x, y);
     if (rng_chance(&g->rng, ints ? 50 : 7))
         return binary(g, RNG_PICK(&g->rng, compares), x, y);
     OpKind kind = RNG_PICK(&g->rng, kinds);

@@ -60,7 +60,13 @@ Item *binary(Grow *g, OpKind kind, Item *x, Item *y)
         a = -b;
         break;
     }
-    case OP_pow: a = 0, b = exp(fmax(fabs(log(x->lo)), fabs(log(x->hi))) * reach(y)); break;
+    case OP_pow:
+        if (!dtype_is_float(x->value->type.dtype)) {
+            a = INT32_MIN, b = INT32_MAX;
+            break;
+        }
+        a = 0, b = exp(fmax(fabs(log(x->lo)), fabs(log(x->hi))) * reach(y));
+        break;
     case OP_max: a = fmax(x->lo, y->lo), b = fmax(x->hi, y->hi); break;
     case OP_min: a = fmin(x->lo, y->lo), b = fmin(x->hi, y->hi); break;
     default: break; /* comparisons, logic */

@@ -119,37 +119,64 @@ static LoValue emit_div(Emit *e, const Op *op, LoValue *x)
     return lo_select(&e->lo, none, lo_zero(lo, type), quotient);
 }
 
-/* Whole constants up to 16 by multiplication, ±½ by the root, the rest by the
- * C library (integers in f64). */
-static LoValue emit_pow(Emit *e, const Op *op, LoValue *x)
+/* x^n for a whole n >= 0, by squaring; integers wrap. */
+static LoValue power_by_products(Emit *e, const Op *op, LoValue x, int64_t n)
 {
-    Lo *lo = &e->lo;
-    const Op *constant = op->args[1]->op;
-    double y = constant && constant->kind == OP_const ? op_float(constant, ATTR_value) : NAN;
-    LoType type = lo_type(x[0]);
-    if (fabs(y) == 0.5) {
-        LoValue root = lo_sqrt(lo, x[0]);
-        return y > 0 ? root : lo_div(lo, lo_real(lo, type, 1), root);
-    }
-    bool whole = y == floor(y) && fabs(y) <= 16;
-    if (!whole && lo_is_float(lo_type(x[0])))
-        return lo_math(&e->lo, "pow", 2, x);
-    LoValue wide[2] = {x[0], x[1]};
-    for (int i = 0; !whole && i < 2; i++)
-        wide[i] = emit_convert(e, x[i], DT_I32, DT_F64);
-    if (!whole)
-        return emit_convert(e, lo_math(lo, "pow", 2, wide), DT_F64, DT_I32);
-    LoValue power = NULL, square = x[0];
-    for (int n = (int)fabs(y); n; n >>= 1) {
+    LoValue power = NULL, square = x;
+    for (; n; n >>= 1) {
         if (n & 1)
             power = power ? emit_mul(e, op, (LoValue[]){power, square}) : square;
         if (n > 1)
             square = emit_mul(e, op, (LoValue[]){square, square});
     }
-    LoValue one = lo_is_float(lo_type(x[0])) ? lo_real(lo, type, 1) : lo_int(lo, type, 1);
-    if (!power)
-        return one;
-    return y < 0 ? emit_div(e, op, (LoValue[]){one, power}) : power;
+    LoType type = lo_type(x);
+    return power ? power : lo_is_float(type) ? lo_real(&e->lo, type, 1) : lo_int(&e->lo, type, 1);
+}
+
+/* x^n of integers for n < 0: 1 / x^-n towards zero, which is 0 but for 1 and -1. */
+static LoValue inverse_power(Lo *lo, LoValue x, LoValue is_odd)
+{
+    LoType type = lo_type(x);
+    LoValue one = lo_int(lo, type, 1), minus = lo_int(lo, type, -1), zero = lo_zero(lo, type);
+    LoValue of_minus = lo_select(lo, is_odd, minus, one);
+    return lo_select(lo, lo_eq(lo, x, one), one,
+                     lo_select(lo, lo_eq(lo, x, minus), of_minus, zero));
+}
+
+/* Of integers, bit by bit of the exponent: as if by n products that wrap. */
+static LoValue power_of_integers(Emit *e, const Op *op, LoValue x, LoValue n)
+{
+    Lo *lo = &e->lo;
+    LoType type = lo_type(x);
+    LoValue one = lo_int(lo, type, 1), zero = lo_zero(lo, type), power = one, square = x;
+    for (int bit = 0; bit < 31; bit++) {
+        LoValue is_set = lo_ne(lo, lo_and(lo, n, lo_int(lo, type, INT64_C(1) << bit)), zero);
+        power = lo_select(lo, is_set, emit_mul(e, op, (LoValue[]){power, square}), power);
+        square = emit_mul(e, op, (LoValue[]){square, square});
+    }
+    LoValue is_odd = lo_ne(lo, lo_and(lo, n, one), zero);
+    return lo_select(lo, lo_lt(lo, n, zero), inverse_power(lo, x, is_odd), power);
+}
+
+/* Whole constants, of floats up to 16, by products, ±½ by the root, the rest by the C library or, of
+ * integers, by products. */
+static LoValue emit_pow(Emit *e, const Op *op, LoValue *x)
+{
+    Lo *lo = &e->lo;
+    const Op *constant = op->args[1]->op;
+    const double y = constant && constant->kind == OP_const ? op_float(constant, ATTR_value) : NAN;
+    LoType type = lo_type(x[0]);
+    if (!lo_is_float(type))
+        return y >= 0 ? power_by_products(e, op, x[0], (int64_t)y)
+                      : power_of_integers(e, op, x[0], x[1]);
+    if (fabs(y) == 0.5) {
+        LoValue root = lo_sqrt(lo, x[0]);
+        return y > 0 ? root : lo_div(lo, lo_real(lo, type, 1), root);
+    }
+    if (!(y == floor(y) && fabs(y) <= 16))
+        return lo_math(lo, "pow", 2, x);
+    LoValue power = power_by_products(e, op, x[0], (int64_t)fabs(y));
+    return y < 0 ? lo_div(lo, lo_real(lo, type, 1), power) : power;
 }
 
 /* `first`: x[0] is to be taken, if neither is NaN; that of x[1] is taken by itself. */
