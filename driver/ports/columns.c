@@ -163,7 +163,7 @@ static ColumnKind kind_of(const Module *module, const Op *input, const char *wor
         return COLUMN_INTEGERS;
     bool is_text = own_spec_of(words)       ? true
                    : !strcmp(words, "auto") ? has_side(module, input) &&
-                                                  token_is_looked_up(model, op_result((Op *)input))
+                                                  token_is_looked_up(model, input)
                                             : !strcmp(words, "shared");
     return is_text ? COLUMN_TEXT : COLUMN_LABELS;
 }
@@ -227,19 +227,19 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
                        .width = width_of_row(module, input)};
     if (spec.kind == COLUMN_FLOATS)
         return spec;
-    int64_t table = token_table(model, op_result((Op *)input)),
-            classes = token_labels(model, spec.input);
+    int64_t table = token_table(model, input),
+            classes = token_labels(model, input);
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
     *own = own_spec_of(vocab);
     spec.is_source = spec.kind == COLUMN_TEXT && !*own && ports->source &&
-                     token_table_is_shared(model, spec.input, ports->source);
+                     token_table_is_shared(model, input, ports_input(module, ports->source));
     if (op_attr(input, ATTR_hide))
         spec.hide = (HideRule){.rate = op_float(input, ATTR_hide),
                                .keep = op_float(input, ATTR_keep),
                                .random = op_float(input, ATTR_random),
                                .whole_words = op_attr(input, ATTR_whole_words) &&
                                               op_int(input, ATTR_whole_words)};
-    spec.is_ctc = token_is_ctc_label(model, op_result((Op *)input));
+    spec.is_ctc = token_is_ctc_label(model, input);
     spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
     spec.by_words = spec.kind == COLUMN_LABELS && spec.side >= 0 && !spec.is_ctc && !table &&
                     classes < INT64_MAX;
@@ -265,7 +265,7 @@ static void frame_texts(const Module *module, const ModelPorts *ports, DataColum
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
         spec->is_framed = spec->kind == COLUMN_TEXT && spec->side >= 0 &&
-                          token_is_looked_up(model, op_result((Op *)ports->columns[c]));
+                          token_is_looked_up(model, ports->columns[c]);
     }
     for (int c = 0; c < columns->n; c++)
         for (int other = 0; other < columns->n; other++) {

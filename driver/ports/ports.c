@@ -131,14 +131,21 @@ const Op *ports_input(const Module *module, const char *name)
 static int64_t table_of(const Function *model, const char *input)
 {
     const Op *op = input ? find_input(model, input, strlen(input)) : NULL;
-    return op ? token_table(model, op_result((Op *)op)) : 0;
+    return op ? token_table(model, op) : 0;
+}
+
+/* The classes that an input's integers are compared with; INT64_MAX: any. */
+static int64_t labels_of(const Function *model, const char *input)
+{
+    const Op *op = input ? find_input(model, input, strlen(input)) : NULL;
+    return op ? token_labels(model, op) : INT64_MAX;
 }
 
 /* How many tokens the model tells apart: those its next tokens are compared with, or else its table
  * has. */
 static int64_t width_of(const Function *model, const ModelPorts *ports)
 {
-    int64_t labels = ports->next ? token_labels(model, ports->next) : INT64_MAX;
+    int64_t labels = labels_of(model, ports->next);
     return labels < INT64_MAX ? labels
                               : table_of(model, ports->target ? ports->target : ports->source);
 }
@@ -176,7 +183,7 @@ int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const ch
     const Function *model = module_function(module, "model");
     int64_t below = table_of(model, input);
     bool has_labels = input && input == ports->target && !ports->next;
-    int64_t labels = has_labels ? token_labels(model, input) : INT64_MAX;
+    int64_t labels = has_labels ? labels_of(model, input) : INT64_MAX;
     return labels < INT64_MAX && (!below || labels < below) ? labels : below;
 }
 
@@ -186,7 +193,7 @@ IdRange ports_ids(const Module *module, const Op *input)
     ModelPorts ports = ports_of(module);
     if (text_ends(op_string(input, ATTR_name), NEXT_SUFFIX) && ports.vocab)
         return (IdRange){-1, ports.vocab};
-    return (IdRange){0, token_table(model, op_result((Op *)input))};
+    return (IdRange){0, token_table(model, input)};
 }
 
 CorpusKind ports_kind(const ModelPorts *ports, bool lines)
@@ -291,74 +298,4 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
         text_free(&columns);
     }
     return !declared;
-}
-
-/* ---- tables of positions: lookups whose index counts along a dimension ---- */
-
-/* The most tokens of each given dimension with which one made of them has at most `length`
- * positions. */
-static int64_t most_given(const Module *module, int symbol, int64_t length)
-{
-    const DimFormula *formula = &module->symbols.data[symbol].formula;
-    int64_t sum = (length + 1) * formula->divisor - 1 - formula->plus, times = 0;
-    if (!formula->n)
-        return length;
-    for (int i = 0; i < formula->n; i++)
-        times += formula->terms[i].times;
-    int64_t most = INT64_MAX;
-    for (int i = 0; i < formula->n; i++) {
-        int64_t given = most_given(module, formula->terms[i].symbol, sum < 0 ? 0 : sum / times);
-        most = given < most ? given : most;
-    }
-    return most;
-}
-
-static bool moves_elements(const Op *op)
-{
-    return op->kind == OP_reshape || op->kind == OP_broadcast || op->kind == OP_transpose;
-}
-
-/* What the positions begin at, of an index that is iota, with constants added, along the dimension,
- * in any shape; -1: it is another, or counts less far. *symbol: the dimension. */
-static int64_t first_position(const Module *module, const Value *index, const char *dimension,
-                              int *symbol)
-{
-    const Op *op = index->op;
-    int64_t first = 0;
-    while (op->kind == OP_add || moves_elements(op)) {
-        const bool right = op->kind == OP_add && op->args[0]->op->kind == OP_const;
-        const Op *other = op->kind == OP_add ? op->args[!right]->op : NULL;
-        if (other && other->kind != OP_const)
-            return -1;
-        first += other ? (int64_t)op_float(other, ATTR_value) : 0;
-        op = op->args[right]->op;
-    }
-    const Type *type = &op->results[0].type;
-    const int axis = op->kind == OP_iota ? type_long_dim(type) : -1;
-    if (axis < 0 || dim_is_const(type->dims[axis]) || first < 0)
-        return -1;
-    *symbol = type->dims[axis].symbol;
-    const char *name = module->symbols.data[*symbol].name;
-    return !dimension || !strcmp(name, dimension) ? first : -1;
-}
-
-PositionTable position_table(const Module *module, const char *dimension)
-{
-    PositionTable shortest = {0};
-    const Function *model = module_function(module, "model");
-    FOR_OPS (op, &model->body) {
-        if (op->kind != OP_gather || !dim_is_const(op->args[0]->type.dims[0]))
-            continue;
-        int symbol;
-        int64_t first = first_position(module, op->args[1], dimension, &symbol);
-        int64_t length = op->args[0]->type.dims[0].size - first;
-        if (first >= 0 && !dimension)
-            length = most_given(module, symbol, length);
-        if (first < 0 || length < 1 || (shortest.length && shortest.length <= length))
-            continue;
-        const Op *table = op->args[0]->op;
-        shortest = (PositionTable){length, table->kind == OP_param ? op_string(table, ATTR_name)
-                                                                   : "of positions"};
-    }
-    return shortest;
 }
