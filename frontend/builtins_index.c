@@ -3,13 +3,32 @@
 
 /* ---- lookup ---- */
 
-/* Whether it is a dimension; if not, after a message. */
+/* Whether it is a dimension; if not, after a message. `example`: of a call in the user's files. */
 static bool is_dim(Elab *e, const Node *call, const Val *dim, const char *example)
 {
     if (dim->kind == VAL_DIM)
         return true;
-    elab_error(e, call, "`%s` goes along a dimension that a `dim` declares, as in `%s`, not %s",
-               call->name, example, val_text(e, dim));
+    const char *name = called_name(e, call);
+    if (dim->kind != VAL_ERROR)
+        elab_error(e, call, "`%s` goes along a dimension that a `dim` declares%s, not %s", name,
+                   !strcmp(name, call->name) ? arena_printf(e->arena, ", as in `%s`", example) : "",
+                   val_text(e, dim));
+    return false;
+}
+
+/* Whether positions of x along the dimension are rows of the batch, over which another one of its
+ * axes is ragged; then after a message. */
+static bool goes_over_rows(Elab *e, const Node *call, const Value *x, const Val *dim)
+{
+    for (int i = 0; i < x->type.rank; i++)
+        if (symbol_is_ragged_over(e->module, x->type.dims[i].symbol, dim->symbol)) {
+            elab_error(e, call,
+                       "`%s`: %s counts the rows of the batch, and each has its own length along "
+                       "%s: positions are looked up along that",
+                       called_name(e, call), dim_text(e, dim_symbol(dim->symbol), NULL),
+                       dim_text(e, x->type.dims[i], NULL));
+            return true;
+        }
     return false;
 }
 
@@ -17,21 +36,21 @@ static bool is_dim(Elab *e, const Node *call, const Val *dim, const char *exampl
 static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim)
 {
     int found = -1;
-    if (!is_dim(e, call, dim, "lookup(x, S, position(S) - 1)"))
+    if (!is_dim(e, call, dim, "lookup(x, S, position(S) - 1)") || goes_over_rows(e, call, x, dim))
         return -1;
     for (int i = 0; i < x->type.rank; i++) {
         if (x->type.dims[i].symbol != dim->symbol)
             continue;
         if (found >= 0) {
-            elab_error(e, call, "`lookup`: %s has %s twice", type_text(e, &x->type),
-                       dim_text(e, x->type.dims[i], NULL));
+            elab_error(e, call, "`%s`: %s has %s twice", called_name(e, call),
+                       type_text(e, &x->type), dim_text(e, x->type.dims[i], NULL));
             return -1;
         }
         found = i;
     }
     if (found < 0)
-        elab_error(e, call, "`lookup`: %s does not have the dimension %s", type_text(e, &x->type),
-                   dim_text(e, dim_symbol(dim->symbol), NULL));
+        elab_error(e, call, "`%s`: %s does not have the dimension %s", called_name(e, call),
+                   type_text(e, &x->type), dim_text(e, dim_symbol(dim->symbol), NULL));
     return found;
 }
 
@@ -42,17 +61,21 @@ static Value *positions_of(Elab *e, const Node *call, Val val)
     if (val.kind == VAL_NUMBER && whole_number(&val, &whole) && whole == (int32_t)whole) {
         if (whole >= 0)
             return build_const(&e->b, DT_I32, val.number);
-        elab_error(e, call,
-                   "`%s`: positions count from 0, there is none at %s; `last(x, S)` gives the last "
-                   "row",
-                   call->name, val_text(e, &val));
+        elab_error(e, call, "`%s`: positions count from 0, there is none at %s; %s",
+                   called_name(e, call), val_text(e, &val),
+                   strcmp(call->name, "pick") ? "`last(x, S)` gives the last row"
+                                              : "`slice(x, -1, n - 1, 1)` gives the last of n");
         return NULL;
     }
     if (val.kind == VAL_TENSOR && val.tensor->type.dtype == DT_I32)
         return val.tensor;
-    if (val.kind != VAL_ERROR)
+    if (val.kind == VAL_DIM)
+        elab_error(e, call, "`%s`: positions are whole numbers, not %s; `position(%s)` are those along it",
+                   called_name(e, call), val_text(e, &val),
+                   e->module->symbols.data[val.symbol].name);
+    else if (val.kind != VAL_ERROR)
         elab_error(e, call, "`%s`: positions are whole numbers, not %s; `int(…)` makes them",
-                   call->name, val_text(e, &val));
+                   called_name(e, call), val_text(e, &val));
     return NULL;
 }
 
@@ -74,14 +97,14 @@ static bool place_positions(Elab *e, const Node *call, const Type *x, int axis, 
             place[i] += MAX_RANK; /* behind all new ones */
         if (i && place[i] <= place[i - 1]) {
             elab_error(e, call,
-                       "`lookup`: the dimensions of the positions %s are not in the order "
-                       "of %s",
-                       type_text(e, index), type_text(e, x));
+                       "`%s`: the dimensions of the positions %s are not in the order of %s",
+                       called_name(e, call), type_text(e, index), type_text(e, x));
             return false;
         }
     }
     if (x->rank - 1 + *n_new > MAX_RANK) {
-        elab_error(e, call, "`lookup`: a tensor has at most %d dimensions", MAX_RANK);
+        elab_error(e, call, "`%s`: a tensor has at most %d dimensions", called_name(e, call),
+                   MAX_RANK);
         return false;
     }
     for (int i = 0; i < index->rank; i++)
@@ -182,8 +205,18 @@ Val builtin_pick(Elab *e, const Node *call, Val *args)
     if (rank < 1 || missing < 0 || missing > 1)
         return elab_error(e, call,
                           "`pick`: positions in the rows of %s have as many axes as it, or all but "
-                          "the last, not %s",
-                          type_text(e, &x->type), type_text(e, &index->type));
+                          "the last, not %s%s",
+                          type_text(e, &x->type), type_text(e, &index->type),
+                          args[1].kind == VAL_NUMBER
+                              ? "; the same place of each row is `slice(x, -1, n, 1)`"
+                              : "");
+    for (int i = 0; i < rank - 1; i++)
+        if (!dim_equal(index->type.dims[i], x->type.dims[i]) && !dim_is_one(index->type.dims[i]))
+            return elab_error(e, call,
+                              "`pick`: each row of %s has its own positions, along the same axes, "
+                              "but axis %d of %s is %s",
+                              type_text(e, &x->type), i, type_text(e, &index->type),
+                              dim_text(e, index->type.dims[i], NULL));
     Type at = index->type;
     at.dims[rank - 1] = missing ? dim_const(1) : at.dims[rank - 1];
     Value *y = build_lookup(&e->b, x, build_reshape(&e->b, index, rank, at.dims), rank - 1);
@@ -203,6 +236,11 @@ Val builtin_top_k(Elab *e, const Node *call, Val *args)
     if (!x || !dim_of(e, call, &args[1], &k))
         return val_error();
     Dim n = x->type.dims[x->type.rank - 1];
+    if (symbol_counts_rows(e->module, k.symbol))
+        return elab_error(e, call,
+                          "`top_k`: %s counts the rows of the batch; k is a number or, along "
+                          "positions, a dimension made of theirs, such as `dim C = S / 8 + 1`",
+                          dim_text(e, k, NULL));
     if (dim_is_const(k) && (k.size < 1 || (dim_is_const(n) && k.size > n.size)))
         return elab_error_of(e, call, &args[1],
                              "`top_k`: of the %s elements of %s there are no %lld",

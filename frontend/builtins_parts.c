@@ -125,7 +125,7 @@ static Val join(Elab *e, const Node *call, int n, Value **parts, int axis)
     Type type = parts[0]->type;
     Value *joined = NULL;
     for (int i = 0; i < n; i++) {
-        bool fits = parts[i]->type.rank == type.rank;
+        bool fits = true;
         for (int k = 0; fits && k < type.rank; k++) {
             Dim dim = parts[i]->type.dims[k];
             fits = k == axis || dim_equal(dim, type.dims[k]) || dim_is_one(dim) ||
@@ -247,12 +247,19 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
     }
     for (int i = 0; floats && i < n; i++)
         parts[i] = as_float(e, call, args[0].items[i]);
+    for (int i = 1; i < n; i++)
+        if (parts[i]->type.rank != parts[0]->type.rank)
+            return elab_error(e, call,
+                              "`%s`: parts have as many axes, %s and %s have not; `reshape` or "
+                              "`broadcast` adds some",
+                              expression_text(e->arena, call), type_text(e, &parts[0]->type),
+                              type_text(e, &parts[i]->type));
     if (!axis_of(e, call, args[1].kind == VAL_NONE ? &last : &args[1], parts[0]->type.rank, &axis))
         return val_error();
-    for (int i = 0; i < n && parts[i]->type.rank == parts[0]->type.rank; i++)
+    for (int i = 0; i < n; i++)
         fixed = fixed && dim_is_const(parts[i]->type.dims[axis]);
     for (int i = 1; i < n && fixed; i++) {
-        bool fits = parts[i]->type.rank == parts[0]->type.rank;
+        bool fits = true;
         for (int k = 0; fits && k < parts[0]->type.rank; k++)
             fits = k == axis || dim_equal(parts[i]->type.dims[k], parts[0]->type.dims[k]);
         if (!fits)

@@ -1,6 +1,8 @@
 /* Calling blocks: arguments, frames, and the dotted names of what is inside. */
 #include "frontend/elab.h"
 
+#include "frontend/foreign.h"
+
 Scope *scope_new(Elab *e, const char *path)
 {
     Scope *scope = ARENA_NEW(e->arena, Scope);
@@ -240,6 +242,10 @@ Val eval_call(Elab *e, const Node *call)
                               call->name);
         return run_builtin(e, builtin, call);
     }
+    const char *foreign = foreign_function(call->name);
+    const bool is_value = map_has(&e->frame->vars, call->name) || map_has(&e->decls, call->name);
+    if (!is_value && foreign)
+        return elab_error(e, call, "there is no block or function `%s`%s", call->name, foreign);
     for (size_t i = 0; i < call->kids.count; i++)
         eval_node(e, call->kids.data[i]->a); /* further mistakes inside */
     if (!strcmp(call->name, "column"))
@@ -250,9 +256,10 @@ Val eval_call(Elab *e, const Node *call)
     int n = 3 + builtin_names(NULL);
     builtin_names(names + 3);
     const Map *maps[] = {&e->blocks};
-    bool is_value = map_has(&e->frame->vars, call->name) || map_has(&e->decls, call->name);
     if (is_value)
-        return elab_error(e, call, "`%.60s` is a value, not a block: it cannot be called",
+        return elab_error(e, call,
+                          "`%.60s` is a value, not a block: it cannot be called; rows of a table are "
+                          "looked up as `table[x]`",
                           call->name);
     return elab_error(e, call, "there is no block or function `%.60s`%s", call->name,
                       did_you_mean(e, call->name, maps, 1, names, n));

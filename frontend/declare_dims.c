@@ -81,8 +81,11 @@ static const Decl *dim_decl(Elab *e, const Node *node)
 static bool mentions_dim(Elab *e, const Node *node)
 {
     const bool is_binary = node->kind == NODE_BINARY, is_unary = node->kind == NODE_UNARY;
-    return dim_decl(e, node) || ((is_binary || is_unary) && mentions_dim(e, node->a)) ||
-           (is_binary && mentions_dim(e, node->b));
+    bool any = dim_decl(e, node) || ((is_binary || is_unary) && mentions_dim(e, node->a)) ||
+               (is_binary && mentions_dim(e, node->b));
+    for (size_t i = 0; !any && node->kind == NODE_CALL && i < node->kids.count; i++)
+        any = mentions_dim(e, node->kids.data[i]->a);
+    return any;
 }
 
 static bool refuse_form(Elab *e, const Node *node, const char *why)
@@ -187,6 +190,8 @@ static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs,
         return number_of(e, node, out);
     if (node->kind == NODE_UNARY)
         return refuse_form(e, node, "dimensions are not negated");
+    if (node->kind == NODE_CALL)
+        return refuse_form(e, node, "no function is computed of dimensions");
     if (!form_of(e, node->a, made, inputs, out) || !form_of(e, node->b, made, inputs, &y))
         return false;
     switch (node->op) {

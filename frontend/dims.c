@@ -88,6 +88,11 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis)
     int64_t given;
     if (val->kind == VAL_ERROR)
         return false;
+    if (val->kind == VAL_DIM) {
+        elab_error(e, node, "`%s`: an axis is given by its number, 0 to %d or, from the end, -1 to %d, not by %s",
+                   expression_text(e->arena, node), rank - 1, -rank, val_text(e, val));
+        return false;
+    }
     if (!whole_number(val, &given) || given < -rank || given >= rank) {
         elab_error(e, node, "`%s`: %s is no axis of a tensor of %d dimension%s",
                    expression_text(e->arena, node), val_text(e, val), rank, rank == 1 ? "" : "s");

@@ -146,6 +146,9 @@ void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(
 Loc primary_place(const Elab *e, const Node *node);
 /* The node's own place and the calls that led to it. */
 const Trail *trail_to(const Elab *e, const Node *node);
+/* What a function is called by in the user's own files: its name or, if the call stands in a
+ * library, that of the user's call which led there. */
+const char *called_name(const Elab *e, const Node *call);
 const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int n_maps,
                          const char *const *more, int n_more); /* "; did you mean `x`?" or "" */
 const char *val_text(Elab *e, const Val *val); /* "f32[B, S~, 512]", "the number 3", … */

@@ -17,6 +17,12 @@ static const Frame *users_call(const Elab *e, const Node *node)
     return NULL;
 }
 
+const char *called_name(const Elab *e, const Node *call)
+{
+    const Frame *users = users_call(e, call);
+    return users ? users->call->name : call->name;
+}
+
 const Trail *trail_to(const Elab *e, const Node *node)
 {
     Trail *trail = ARENA_NEW(e->arena, Trail);

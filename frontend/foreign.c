@@ -79,6 +79,8 @@ const char *foreign_token(Arena *arena, const Token *first, const Token *token)
     if (token->kind == TOKEN_SLASH &&
         (before->kind == TOKEN_SLASH || after->kind == TOKEN_SLASH || after->kind == TOKEN_STAR))
         return "; a comment begins with `#`";
+    if (token->kind == TOKEN_TILDE)
+        return "; a dimension is ragged where an input says so, `[B, S~]`, and so is what is made of it";
     if (token->kind == TOKEN_COLON && after->kind == TOKEN_ASSIGN)
         return "; a value is named by `=`";
     if (token->kind == TOKEN_DOT && after->kind == TOKEN_NUMBER)
@@ -90,6 +92,56 @@ const char *foreign_token(Arena *arena, const Token *first, const Token *token)
         return after_operator(arena, token, before,
                               before > first && before[-1].text ? before[-1].text : "x");
     return "";
+}
+
+const char *foreign_function(const char *name)
+{
+    static const char recurrent[] = ": recurrences are not in the language yet; a linear one is "
+                                    "written as sums over positions, products with causal matrices",
+                      sums[] = "; a sum of all positions so far is `float(causal(S)) @ x`",
+                      joined[] = "; parts are joined by `concat([a, b], axis)`",
+                      counted[] = "; 0, 1, 2, … are `position(n)`",
+                      looked_up[] = "; `pick(x, index)` looks up in each row, `lookup(x, S, index)` "
+                                    "along positions, `table[index]` rows of a table",
+                      product[] = "; a product of matrices is `a @ b`",
+                      table[] = "; a table is a param, `param table : [vocab, d]`, and rows are looked "
+                                "up as `table[tokens]`",
+                      layer[] = "; it is `linear(x, n)`",
+                      experts[] = "; it is `mixture_of_experts(x, n, k, d_ff)`",
+                      choice[] = "; it is `select(condition, a, b)`",
+                      shape[] = "; shapes are changed by `reshape(x, [B, S, n])`",
+                      triangle[] = "; `causal(S)` is true up to the diagonal",
+                      filled[] = "; it is `full(shape, value)`",
+                      least[] = "; it is `argmax(-x)`",
+                      sorted[] = "; `top_k(x, n)` gives the positions of the greatest, falling",
+                      convolved[] = "; convolutions along positions are `conv(x, taps)`",
+                      moved[] = "; rows move along positions by `shift(x, S, n)`",
+                      long_[] = "; `lengths(S)` is the length in each row, `size(B)` of others";
+    static const Foreign functions[] = {
+        /* clang-format off */
+        {"scan", recurrent}, {"rnn", recurrent}, {"lstm", recurrent}, {"gru", recurrent},
+        {"recurrent", recurrent}, {"recurrence", recurrent}, {"while_loop", recurrent},
+        {"fori_loop", recurrent}, {"associative_scan", recurrent}, {"selective_scan", recurrent},
+        {"cumsum", sums}, {"cumulative_sum", sums},
+        {"cat", joined}, {"concatenate", joined}, {"stack", joined}, {"hstack", joined},
+        {"arange", counted}, {"range", counted}, {"iota", counted}, {"positions", counted},
+        {"gather", looked_up}, {"take", looked_up}, {"take_along_axis", looked_up},
+        {"index_select", looked_up}, {"take_along_dim", looked_up},
+        {"einsum", product}, {"matmul", product}, {"bmm", product}, {"dot", product}, {"mm", product},
+        {"embed", table}, {"Embedding", table}, {"embedding", table},
+        {"dense", layer}, {"Dense", layer}, {"Linear", layer}, {"fc", layer}, {"proj", layer},
+        {"moe", experts}, {"MoE", experts}, {"moe_layer", experts}, {"switch", experts},
+        {"where", choice}, {"cond", choice}, {"masked_fill", choice}, {"ifelse", choice},
+        {"view", shape}, {"unsqueeze", shape}, {"squeeze", shape}, {"expand_dims", shape},
+        {"flatten", shape},
+        {"tril", triangle}, {"triu", triangle},
+        {"zeros", filled}, {"ones", filled}, {"zeros_like", filled}, {"ones_like", filled},
+        {"argmin", least}, {"sort", sorted}, {"argsort", sorted},
+        {"conv1d", convolved}, {"Conv1d", convolved}, {"convolution", convolved},
+        {"depthwise_conv", convolved}, {"roll", moved}, {"len", long_}, {"length", long_},
+        /* clang-format on */
+    };
+    return find(functions, sizeof functions / sizeof *functions, name);
 }
 
 const char *foreign_setting(const char *word)

@@ -10,6 +10,8 @@ const char *foreign_statement(const char *word);
 /* A hint for a token that is an error, by the tokens beside it; `first`: the file's first token.
  * "": there is none. */
 const char *foreign_token(Arena *arena, const Token *first, const Token *token);
+/* A hint for a function that is called; NULL: there is none. */
+const char *foreign_function(const char *name);
 /* A hint for an unknown setting of a train block, or an unknown argument in one; NULL: there is
  * none. */
 const char *foreign_setting(const char *word);

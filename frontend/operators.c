@@ -23,11 +23,9 @@ static void refuse_dim(Elab *e, const Node *node, int symbol, bool is_made)
     const char *each = symbol_is_ragged(e->module, symbol)
                            ? arena_printf(e->arena, " in each row, `size(%s)` their sum", name)
                            : "";
-    const int n = (int)e->module->symbols.count;
-    for (int i = 0; i < n; i++) /* of the rows of a batch nothing is made */
-        is_made &= !symbol_is_ragged_over(e->module, i, symbol);
-    const char *made =
-        is_made ? arena_printf(e->arena, "; a dimension made of it is declared by `dim U = 2 * %s`",
+    const char *made = /* of the rows of a batch nothing is made */
+        is_made && !symbol_counts_rows(e->module, symbol)
+            ? arena_printf(e->arena, "; a dimension made of it is declared by `dim U = 2 * %s`",
                                name)
                 : "";
     elab_error(
@@ -85,11 +83,49 @@ bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y)
     return true;
 }
 
+static int times_in(const Type *type, int symbol)
+{
+    int n = 0;
+    for (int i = 0; i < type->rank; i++)
+        n += type->dims[i].symbol == symbol;
+    return n;
+}
+
+static bool is_positions(const Value *x)
+{
+    const Op *op = x->op;
+    while (op->kind == OP_reshape || op->kind == OP_broadcast || op->kind == OP_cast)
+        op = op->args[0]->op;
+    return op->kind == OP_iota;
+}
+
+/* Of tensors with different numbers of axes, such as [B, 1] and [B]: whether each row of the batch
+ * would meet each other one, though nobody has said so; after a message. */
+static bool pairs_rows(Elab *e, const Node *node, const Value *x, const Value *y, const Type *both)
+{
+    if (x->type.rank == y->type.rank || is_positions(x) || is_positions(y))
+        return false;
+    const Value *less = x->type.rank < y->type.rank ? x : y;
+    for (int i = 0; i < both->rank; i++) {
+        const int batch = both->dims[i].symbol;
+        if (!symbol_counts_rows(e->module, batch) || times_in(both, batch) != 2 ||
+            times_in(&x->type, batch) != 1 || times_in(&y->type, batch) != 1)
+            continue;
+        elab_error(e, node,
+                   "`%s`: %s and %s would give %s, each row of the batch with each other one; "
+                   "`reshape` gives them the same axes, or %s a first one of 1 if that is meant",
+                   expression_text(e->arena, node), type_text(e, &x->type), type_text(e, &y->type),
+                   type_text(e, both), type_text(e, &less->type));
+        return true;
+    }
+    return false;
+}
+
 Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y)
 {
     Type both;
     if (shape_broadcast(&x->type, &y->type, &both))
-        return x;
+        return pairs_rows(e, node, x, y, &both) ? NULL : x;
     for (int i = 1; i <= x->type.rank && i <= y->type.rank; i++) {
         int a = x->type.rank - i, b = y->type.rank - i;
         Dim p = x->type.dims[a], q = y->type.dims[b];

@@ -121,6 +121,20 @@ static Val share_param(Elab *e, const Node *node, const char *name, const Type *
     return val;
 }
 
+/* Whether the block around is called with whole numbers whose last dimension this is. */
+static bool takes_tokens(const Elab *e, Dim dim)
+{
+    const Map *vars = &e->frame->vars;
+    for (size_t i = 0; i < vars->count; i++) {
+        const Val *val = vars->entries[i].value;
+        const Type *type = val->kind == VAL_TENSOR ? &val->tensor->type : NULL;
+        if (type && type->dtype == DT_I32 && type->rank &&
+            dim_equal(type->dims[type->rank - 1], dim))
+            return true;
+    }
+    return false;
+}
+
 Val declare_param(Elab *e, const Node *node, Scope *scope)
 {
     Val list = eval_node(e, node->a), flat[MAX_RANK];
@@ -132,8 +146,11 @@ Val declare_param(Elab *e, const Node *node, Scope *scope)
         if (!dim_is_const(type.dims[i]))
             return elab_error(
                 e, node->a,
-                "the shape of a param must be constant: `%s` is known only when a batch arrives",
-                e->module->symbols.data[type.dims[i].symbol].name);
+                "the shape of a param must be constant: `%s` is known only when a batch arrives%s",
+                e->module->symbols.data[type.dims[i].symbol].name,
+                takes_tokens(e, type.dims[i]) ? "; tokens become rows of numbers by a table, "
+                                                "`embedding[tokens]`"
+                                              : "");
         if (__builtin_mul_overflow(elements, type.dims[i].size, &elements) ||
             elements > MAX_ELEMENTS)
             return elab_error(e, node->a, "`%s` is too large: %s", node->name, type_text(e, &type));

@@ -200,6 +200,15 @@ static inline bool symbol_is_ragged_over(const Module *m, int symbol, int batch)
     return symbol_is_ragged(m, symbol) && m->symbols.data[symbol].batch == batch;
 }
 
+/* Whether the symbol counts the rows of a batch, over which others are ragged. */
+static inline bool symbol_counts_rows(const Module *m, int symbol)
+{
+    for (int i = 0; symbol != NO_SYMBOL && i < (int)m->symbols.count; i++)
+        if (symbol_is_ragged_over(m, i, symbol))
+            return true;
+    return false;
+}
+
 const Attr *op_attr(const Op *op, AttrName name); /* NULL if absent */
 bool attr_lists(const Attr *attr, int axis);      /* of INTS: whether the axis is among them */
 /* The values of an attribute that the op must have. */

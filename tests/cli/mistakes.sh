@@ -56,6 +56,73 @@ axis|predict p = softmax(image, 0)
 truth|predict p = image > 0
 bare|predict image
 L
+# And in how words of the language are used.
+while IFS='|' read -r name line; do
+    cat >words_"$name".tfg <<M
+model words_$name
+use attention
+const vocab = 50, d_model = 8
+dim B, S
+input src : token[B, S~] = column("text")
+param embedding : [vocab, d_model] = normal(0, 0.1)
+x = embedding[src]
+$line
+output y = mean(x, 1)
+loss = mean(x * x)
+M
+done <<'L'
+scan|z = scan(x, 3)
+gru|z = gru(x)
+gather|z = gather(x, top_k(x, 2))
+cat|z = cat([x, x], 1)
+moe|z = moe(x, 4, 2, 8)
+argmin|z = argmin(x)
+called|z = embedding(src)
+shift|z = shift(x, 1)
+first|z = first(x, 1)
+last|z = last(x, B)
+lookup|z = lookup(x, B, 0)
+lookup_dim|z = lookup(x, S, S)
+half|z = shift(x, S, 0.5)
+table_conv|z = conv(embedding, 3)
+conv|z = conv(src, 3)
+experts|z = mixture_of_experts(src, 4, 2, 8)
+half_expert|z = mixture_of_experts(x, 4, 1.5, 8)
+flip|z = flip(x, S)
+concat|z = concat([embedding, x], 1)
+pick|z = pick(x, top_k(reshape(embedding, [vocab, d_model, 1]), 1))
+pick_last|z = pick(x, -1)
+pick_one|z = pick(x, 1)
+top|z = top_k(x, B)
+top_two|v, i = top_k(x, 2)
+top_row|z = x[top_k(x, 2)]
+made|dim C = int(S / 2)
+ragged|dim C~ = S + 1
+rows|z = mean(x, 1) - reshape(mean(x, 1), [B, d_model])
+pairs|z = reshape(lengths(S), [B, 1]) == reshape(lengths(S), [1, B])
+L
+# And tables of positions that are too short for the texts.
+while IFS='|' read -r name line; do
+    cat >far_"$name".tfg <<M
+model far
+const vocab = 30
+dim B, S, M = 2 * S
+input tokens : token[B, S~]
+param e : [vocab, 8]
+param place : [2, 8]
+param out : [8, vocab]
+x = e[tokens]
+$line
+output logits = x @ out
+loss = cross_entropy(logits, next(tokens))
+M
+done <<'L'
+minus|x = x + place[position(S) - 1]
+reversed|x = x + place[reshape(int(lengths(S)), [B, 1]) - 1 - position(S)]
+made|x = slice(concat([x, x], 1) + place[position(M) - reshape(int(lengths(S)), [B, 1])], 1, S, S)
+twice|x = x + place[2 * position(S)]
+length|x = x + reshape(place[int(lengths(S))], [B, 1, 8])
+L
 for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
 head -n 1 t.txt >one.txt
 tr '\n' '\r' <t.txt >mac.txt
@@ -117,6 +184,7 @@ while IFS='|' read -r want message words; do
     [ $status = "$want" ] || fail "tfc $words: exit status $status, not $want: $(cat err.txt)"
     grep -qF -- "$message" err.txt || fail "tfc $words: no '$message' in: $(cat err.txt)"
 done <"$root/tests/mistakes.txt"
+"$tfc" info words_pairs.tfg >out.txt 2>err.txt || fail "rows that are paired on purpose: $(cat err.txt)"
 [ $rows -ge 50 ] || fail "only $rows mistakes"
 
 # A file that is not there is told once, whatever reads it.
