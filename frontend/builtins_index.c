@@ -70,9 +70,9 @@ static Value *positions_of(Elab *e, const Node *call, Val val)
     if (val.kind == VAL_TENSOR && val.tensor->type.dtype == DT_I32)
         return val.tensor;
     if (val.kind == VAL_DIM)
-        elab_error(e, call, "`%s`: positions are whole numbers, not %s; `position(%s)` are those along it",
-                   called_name(e, call), val_text(e, &val),
-                   e->module->symbols.data[val.symbol].name);
+        elab_error(
+            e, call, "`%s`: positions are whole numbers, not %s; `position(%s)` are those along it",
+            called_name(e, call), val_text(e, &val), e->module->symbols.data[val.symbol].name);
     else if (val.kind != VAL_ERROR)
         elab_error(e, call, "`%s`: positions are whole numbers, not %s; `int(…)` makes them",
                    called_name(e, call), val_text(e, &val));

@@ -257,10 +257,11 @@ Val eval_call(Elab *e, const Node *call)
     builtin_names(names + 3);
     const Map *maps[] = {&e->blocks};
     if (is_value)
-        return elab_error(e, call,
-                          "`%.60s` is a value, not a block: it cannot be called; rows of a table are "
-                          "looked up as `table[x]`",
-                          call->name);
+        return elab_error(
+            e, call,
+            "`%.60s` is a value, not a block: it cannot be called; rows of a table are "
+            "looked up as `table[x]`",
+            call->name);
     return elab_error(e, call, "there is no block or function `%.60s`%s", call->name,
                       did_you_mean(e, call->name, maps, 1, names, n));
 }

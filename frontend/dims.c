@@ -89,8 +89,10 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis)
     if (val->kind == VAL_ERROR)
         return false;
     if (val->kind == VAL_DIM) {
-        elab_error(e, node, "`%s`: an axis is given by its number, 0 to %d or, from the end, -1 to %d, not by %s",
-                   expression_text(e->arena, node), rank - 1, -rank, val_text(e, val));
+        elab_error(
+            e, node,
+            "`%s`: an axis is given by its number, 0 to %d or, from the end, -1 to %d, not by %s",
+            expression_text(e->arena, node), rank - 1, -rank, val_text(e, val));
         return false;
     }
     if (!whole_number(val, &given) || given < -rank || given >= rank) {

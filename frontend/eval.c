@@ -217,9 +217,10 @@ static Val eval_index(Elab *e, const Node *node)
             "`[…]` looks up rows of a table, which has a constant number of them and holds "
             "floats, not of %s; %s",
             val_text(e, &table),
-            index.kind == VAL_NUMBER ? "a part of an axis is `slice(x, axis, start, size)`"
-                                     : "`pick(x, index)` looks up in each row, `lookup(x, S, index)` "
-                                       "along S");
+            index.kind == VAL_NUMBER
+                ? "a part of an axis is `slice(x, axis, start, size)`"
+                : "`pick(x, index)` looks up in each row, `lookup(x, S, index)` "
+                  "along S");
     Dim rows = table.tensor->type.dims[0];
     if (is_no_row(&index, rows))
         return elab_error(e, node->b, "%s is no row of the table: it has the rows 0 to %" PRId64,

@@ -101,18 +101,19 @@ const char *foreign_function(const char *name)
                       sums[] = "; a sum of all positions so far is `float(causal(S)) @ x`",
                       joined[] = "; parts are joined by `concat([a, b], axis)`",
                       counted[] = "; 0, 1, 2, … are `position(n)`",
-                      looked_up[] = "; `pick(x, index)` looks up in each row, `lookup(x, S, index)` "
-                                    "along positions, `table[index]` rows of a table",
+                      looked_up[] =
+                          "; `pick(x, index)` looks up in each row, `lookup(x, S, index)` "
+                          "along positions, `table[index]` rows of a table",
                       product[] = "; a product of matrices is `a @ b`",
-                      table[] = "; a table is a param, `param table : [vocab, d]`, and rows are looked "
-                                "up as `table[tokens]`",
+                      table[] =
+                          "; a table is a param, `param table : [vocab, d]`, and rows are looked "
+                          "up as `table[tokens]`",
                       layer[] = "; it is `linear(x, n)`",
                       experts[] = "; it is `mixture_of_experts(x, n, k, d_ff)`",
                       choice[] = "; it is `select(condition, a, b)`",
                       shape[] = "; shapes are changed by `reshape(x, [B, S, n])`",
                       triangle[] = "; `causal(S)` is true up to the diagonal",
-                      filled[] = "; it is `full(shape, value)`",
-                      least[] = "; it is `argmax(-x)`",
+                      filled[] = "; it is `full(shape, value)`", least[] = "; it is `argmax(-x)`",
                       sorted[] = "; `top_k(x, n)` gives the positions of the greatest, falling",
                       convolved[] = "; convolutions along positions are `conv(x, taps)`",
                       moved[] = "; rows move along positions by `shift(x, S, n)`",

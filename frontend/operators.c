@@ -26,8 +26,8 @@ static void refuse_dim(Elab *e, const Node *node, int symbol, bool is_made)
     const char *made = /* of the rows of a batch nothing is made */
         is_made && !symbol_counts_rows(e->module, symbol)
             ? arena_printf(e->arena, "; a dimension made of it is declared by `dim U = 2 * %s`",
-                               name)
-                : "";
+                           name)
+            : "";
     elab_error(
         e, node,
         "`%s`: %s is a dimension, known only when a batch arrives; `%s(%s)` is its length%s%s",

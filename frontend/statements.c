@@ -16,10 +16,11 @@ static void run_assign(Elab *e, const Node *node)
     if (val.kind == VAL_NONE)
         val = no_value(e, node->a);
     if (n > 1 && val.kind != VAL_ERROR && (val.kind != VAL_LIST || val.n != n))
-        val = elab_error(e, node, "%d names take %d values, given %s%s", n, n, val_text(e, &val),
-                         node->a->kind == NODE_CALL && !strcmp(node->a->name, "top_k")
-                             ? "; `top_k` gives positions alone, `pick(x, positions)` what stands there"
-                             : "");
+        val = elab_error(
+            e, node, "%d names take %d values, given %s%s", n, n, val_text(e, &val),
+            node->a->kind == NODE_CALL && !strcmp(node->a->name, "top_k")
+                ? "; `top_k` gives positions alone, `pick(x, positions)` what stands there"
+                : "");
     for (int i = 0; i < n; i++)
         define_var(e, node->kids.data[i]->name,
                    n == 1 || val.kind == VAL_ERROR ? val : val.items[i]);

@@ -161,10 +161,10 @@ static ColumnKind kind_of(const Module *module, const Op *input, const char *wor
         return COLUMN_FLOATS;
     if (!words)
         return COLUMN_INTEGERS;
-    bool is_text = own_spec_of(words)       ? true
-                   : !strcmp(words, "auto") ? has_side(module, input) &&
-                                                  token_is_looked_up(model, input)
-                                            : !strcmp(words, "shared");
+    bool is_text = own_spec_of(words) ? true
+                   : !strcmp(words, "auto")
+                       ? has_side(module, input) && token_is_looked_up(model, input)
+                       : !strcmp(words, "shared");
     return is_text ? COLUMN_TEXT : COLUMN_LABELS;
 }
 
@@ -227,8 +227,7 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
                        .width = width_of_row(module, input)};
     if (spec.kind == COLUMN_FLOATS)
         return spec;
-    int64_t table = token_table(model, input),
-            classes = token_labels(model, input);
+    int64_t table = token_table(model, input), classes = token_labels(model, input);
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
     *own = own_spec_of(vocab);
     spec.is_source = spec.kind == COLUMN_TEXT && !*own && ports->source &&

@@ -1,5 +1,5 @@
-/* Tables of positions: lookups whose index counts along a dimension. An index outside of a table gives
- * zeros, so a text that is longer than its table would be computed without positions at its end. */
+/* Tables of positions: lookups whose index counts along a dimension. An index outside of a table
+ * gives zeros, so a text longer than its table would be computed without positions at its end. */
 #include "driver/ports/ports.h"
 
 #include <math.h>
@@ -113,8 +113,8 @@ static bool add_value(Index *index, const Value *value, int64_t times)
 
 /* ---- how far it reaches ---- */
 
-/* The greatest index, less the last row of the table, or minus the least one, neither of which may be
- * above 0. */
+/* The greatest index, less the last row of the table, or minus the least one, neither of which may
+ * be above 0. */
 static bool past_end(const Index *index, int64_t rows, bool low, Sum *past)
 {
     const int64_t sign = low ? -1 : 1;
@@ -159,7 +159,8 @@ static int64_t longest_with(const Module *module, const Sum *past, const char *d
     }
     for (int i = 0; i < past->n && past->plus < 0; i++) {
         const DimTerm *term = &past->terms[i];
-        if (!term->times || (dimension && strcmp(module->symbols.data[term->symbol].name, dimension)))
+        if (!term->times ||
+            (dimension && strcmp(module->symbols.data[term->symbol].name, dimension)))
             continue;
         int64_t length = dimension ? -past->plus / term->times
                                    : most_given(module, term->symbol, -past->plus / all);

@@ -68,7 +68,8 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
         return job_error(job, "the vocabulary has %d tokens, but the model's %s takes %d", size,
                          ports.target, (int)below);
     return !ports.source || !ports.target || has_same_tokens(vocab) ||
-           !token_table_is_shared(module_function(module, "model"), ports_input(module, ports.source),
+           !token_table_is_shared(module_function(module, "model"),
+                                  ports_input(module, ports.source),
                                   ports_input(module, ports.target)) ||
            job_error(
                job,

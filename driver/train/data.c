@@ -9,6 +9,7 @@
 #include "driver/run/prediction.h"
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
+#include "driver/train/data_checks.h"
 #include "passes/derive.h"
 
 #include <stdlib.h>
@@ -31,96 +32,6 @@ static SessionOptions session_options(const Training *t)
     return session;
 }
 
-/* A model that predicts next tokens and cannot be asked for them one by one: it may see what it is
- * to predict. What tfc check and tfc generate say of it is a warning here. */
-static void warn_of_future(Training *t)
-{
-    Diagnostics *diags = &t->job->diags, found;
-    const bool ok = !ports_predict(&t->ports) || session_decodes(&t->session, NULL, NULL, &found);
-    if (!ok)
-        diag_add_warnings(diags, &found);
-    if (!ok)
-        diag_note(
-            diags, (Loc){0},
-            "the model may see the tokens that it is to predict: its loss would be too good, and tfc generate "
-            "refuses it");
-}
-
-/* Whether what the model predicts reads only params that the loss reads: others would stay as they
- * began, and checkpoints have none of them. */
-static bool check_predictions(Training *t)
-{
-    Module *module = t->session.model->module;
-    const Map reads = params_of_loss(module_function(module, "model"));
-    if (!predicts(module))
-        return true;
-    FOR_OPS (op, &derive_predict(module)->body)
-        if (op->kind == OP_param && !map_has(&reads, op_string(op, ATTR_name))) {
-            diag_error(
-                &t->job->diags, op->loc,
-                "a `predict` reads the param '%s', which the loss does not: it would stay as it "
-                "begins; `as same NAME` shares the params of another call",
-                op_string(op, ATTR_name));
-            return false;
-        }
-    return true;
-}
-
-/* "`src`, `label`": the inputs that prepared data feeds. */
-static const char *prepared_inputs(Arena *arena, const Prepared *rows)
-{
-    const PreparedSide *sides[] = {&rows->source, &rows->target};
-    const char *text = "";
-    for (int i = 0; i < 2; i++)
-        if (sides[i]->input)
-            text = arena_printf(arena, "%s%s`%s`", text, *text ? ", " : "", sides[i]->input);
-    for (size_t c = 0; c < rows->columns.count; c++)
-        text =
-            arena_printf(arena, "%s%s`%s`", text, *text ? ", " : "", rows->columns.data[c].input);
-    return text;
-}
-
-static bool is_input(const PreparedSide *side, const char *input)
-{
-    return side->input && input ? !strcmp(side->input, input) : !side->input == !input;
-}
-
-/* Whether prepared data is of texts or of a table, as the model reads it, and feeds its inputs. */
-static bool check_prepared_inputs(Job *job, const TrainOptions *o, const ModelPorts *ports,
-                                  const DataColumns *columns)
-{
-    const Prepared *rows = o->rows;
-    if (!rows || (!ports->is_table && !prepared_is_table(rows)))
-        return true;
-    if (ports->is_table != prepared_is_table(rows))
-        return job_error(job,
-                         ports->is_table
-                             ? "%s reads columns of a table, and %s was prepared from texts: tfc "
-                               "prepare %s --data FILE prepares a table"
-                             : "%s reads texts, and %s was prepared from a table for another model",
-                         o->model, o->prepared, o->model);
-    bool ok = is_input(&rows->source, ports->source) && is_input(&rows->target, ports->target) &&
-              (int)rows->columns.count == columns->n;
-    for (int c = 0; c < columns->n && ok; c++)
-        ok = is_input(&rows->columns.data[c], columns->specs[c].input);
-    return ok || job_error(job, "%s was prepared for a model with the inputs %s, and %s has others",
-                           o->prepared, prepared_inputs(job->arena, rows), o->model);
-}
-
-/* Whether the columns of prepared data hold what the model reads. */
-static bool check_prepared_columns(const Training *t)
-{
-    const Prepared *rows = t->options->rows;
-    for (int c = 0; rows && c < t->columns.n; c++) {
-        const ColumnSpec *spec = &t->columns.specs[c];
-        const char *was = rows->columns.data[c].holds, *now = column_holds(t->job->arena, spec);
-        if (strcmp(was, now))
-            return job_error(t->job, "%s has of `%s` %s, and %s reads %s: prepare the table again",
-                             t->options->prepared, spec->input, was, t->options->model, now);
-    }
-    return true;
-}
-
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
@@ -138,13 +49,13 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
               job_error(job, "%s: the model has no loss to train by", options->model);
     ok = ok && ((!has_tokens && !t->ports.is_table) ||
                 ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
-    ok = ok && session_can_train(&t->session) && check_predictions(t);
+    ok = ok && session_can_train(&t->session) && training_check_predictions(t);
     ok = ok && columns_of(job, module, &t->ports, &t->columns) &&
-         check_prepared_inputs(job, options, &t->ports, &t->columns) &&
+         training_check_prepared_inputs(t) &&
          table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields);
     ok = ok && training_check_settings(t);
     if (ok)
-        warn_of_future(t);
+        training_warn_of_future(t);
     session_close(&t->session);
     return ok;
 }
@@ -213,20 +124,6 @@ bool training_prepared_kind(Job *job, TrainOptions *o, const ModelPorts *ports)
     return o->kind != CORPUS_SENTENCES || kind == CORPUS_LINES ||
            job_error(job, "%s reads lines, and %s is one stream: prepare it with --lines", o->model,
                      o->prepared);
-}
-
-/* Whether the vocabulary is still that of the prepared data, if there is such. */
-static bool check_vocabulary(const Training *t)
-{
-    const Prepared *rows = t->options->rows;
-    if (!rows)
-        return true;
-    const char *now = prepared_vocabulary(t->job->arena, t->vocab);
-    return !strcmp(now, rows->vocabulary) ||
-           job_error(t->job,
-                     "the vocabulary is not the one that %s was prepared with: that had %s, and "
-                     "this has %s; prepare the texts again",
-                     t->options->prepared, rows->vocabulary, now);
 }
 
 /* The corpus that prepared data is; NULL after an error in what is mixed in. */
@@ -339,8 +236,8 @@ static bool parse_mix(Job *job, const char *text, Mixed *mixed)
  * inputs. */
 static bool check_same(Job *job, const Prepared *main, const Prepared *mixed)
 {
-    const char *inputs = prepared_inputs(job->arena, main),
-               *others = prepared_inputs(job->arena, mixed);
+    const char *inputs = training_prepared_inputs(job->arena, main),
+               *others = training_prepared_inputs(job->arena, mixed);
     if (main->kind != mixed->kind)
         return job_error(job, "--mix %s: it was prepared from %s, and %s from %s", mixed->folder,
                          corpus_kind_name(mixed->kind), main->folder, corpus_kind_name(main->kind));
@@ -516,21 +413,6 @@ static CorpusOptions corpus_options(const Training *t)
     return options;
 }
 
-/* No text is longer than the model has positions. */
-static bool check_length(const Training *t)
-{
-    int64_t length = corpus_options(t).max_length, said = t->session.model->train.max_length;
-    PositionTable table = position_table(t->session.model->module, NULL);
-    if (t->options->max_length <= 0 && said > length)
-        length = said;
-    return !table.length || length <= table.length ||
-           job_error(t->job,
-                     "max_length is %lld, but the model's table '%s' has %lld positions: "
-                     "--max-length %lld is the most",
-                     (long long)length, table.name, (long long)table.length,
-                     (long long)table.length);
-}
-
 /* What is validated on is all there, as in tfc eval. */
 static Corpus *encode_valid(Training *t, const ValidText *text)
 {
@@ -545,49 +427,11 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
     return NULL;
 }
 
-/* Adds the unknown tokens of prepared data to the counts, and tells of them. */
-static void add_unknown(const Training *t, const Prepared *rows, SidesUnknown *sides)
-{
-    const SidesUnknown more = prepared_unknown(rows);
-    sides->source.tokens += more.source.tokens;
-    sides->source.unknown += more.source.unknown;
-    sides->target.tokens += more.target.tokens;
-    sides->target.unknown += more.target.unknown;
-    prepared_tell_unknown(&t->job->diags, rows);
-}
-
-/* Whether the vocabulary has tokens for most of what is trained on: else the model would learn to
- * say the unknown one, by a loss that looks good. A run that is resumed has begun so. */
-static bool check_unknown(Training *t)
-{
-    const TrainOptions *o = t->options;
-    SidesUnknown sides = {0};
-    if (o->rows) {
-        add_unknown(t, o->rows, &sides);
-        for (size_t i = 0; i < o->mix.count; i++)
-            if (t->parts[i].prepared)
-                add_unknown(t, t->parts[i].prepared, &sides);
-            else
-                corpus_count_unknown(t->parts[i].rows, 0, &sides);
-    } else {
-        corpus_count_unknown(t->corpus, 0, &sides);
-    }
-    if (o->record || o->allow_unknown ||
-        (!unknown_is_above(&sides.source, UNKNOWN_REFUSED) &&
-         !unknown_is_above(&sides.target, UNKNOWN_REFUSED)))
-        return true;
-    return job_error(
-        t->job,
-        "more than %.0f %% of the tokens to train on are unknown to the vocabulary of %s: %s that is learned "
-        "from these texts, or --allow-unknown trains all the same",
-        100 * UNKNOWN_REFUSED, o->prepared ? o->prepared : o->vocab.spec,
-        o->prepared ? "prepare them with one" : "give one (--vocab auto:8000, or words:auto)");
-}
-
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
-        !check_vocabulary(t) || !open_model(t) || !check_prepared_columns(t) || !check_length(t) ||
+        !training_check_vocabulary(t) || !open_model(t) || !training_check_prepared_columns(t) ||
+        !training_check_length(t, corpus_options(t).max_length) ||
         (!t->options->memory &&
          !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
         return false;
@@ -597,11 +441,12 @@ bool training_load_data(Training *t)
     bool ok = t->corpus != NULL;
     for (size_t i = 0; ok && !t->options->rows && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, &t->mixed[i].text);
-    ok = ok && check_unknown(t);
+    ok = ok && training_check_unknown(t) &&
+         (t->options->rows || training_check_made(t, t->corpus, corpus_lines(&t->text)));
     for (int i = 0; ok && i < t->n_valid; i++) {
         ValidText *valid = &t->valid[i];
         valid->corpus = encode_valid(t, valid);
-        ok = valid->corpus != NULL;
+        ok = valid->corpus && training_check_made(t, valid->corpus, corpus_lines(&valid->text));
     }
     return ok;
 }

@@ -1,6 +1,8 @@
 /* Setting dimensions and inputs from a batch. */
 #include "runtime/decode/feed.h"
 
+#include "runtime/exec/made.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,25 @@ void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *s
         out[i] = side < 0 ? (ExecDim){shape->rows, shape->rows}
                           : (ExecDim){shape->side[side].longest, shape->side[side].total};
     }
+}
+
+int32_t feed_too_long(const TfcProgram *program, const Feed *feed, const BatchShape *shape)
+{
+    ExecDim *shapes = calloc((size_t)program->n_dims + 1, sizeof *shapes);
+    TfcDim *dims = calloc((size_t)program->n_dims + 1, sizeof *dims);
+    int32_t found = -1;
+    if (shapes && dims) {
+        feed_shape(program, feed, shape, shapes);
+        for (int32_t d = 0; d < program->n_dims; d++)
+            dims[d] = (TfcDim){.extent = shapes[d].extent, .total = shapes[d].total};
+        made_bounds(program, dims);
+    }
+    for (int32_t d = 0; shapes && dims && found < 0 && d < program->n_dims; d++)
+        if (dim_is_made(program, d) && (dims[d].extent > INT32_MAX || dims[d].total > INT32_MAX))
+            found = d;
+    free(shapes);
+    free(dims);
+    return found;
 }
 
 enum { MOST_SHAPES = 32 };

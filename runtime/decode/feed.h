@@ -19,6 +19,9 @@ Sources feed_sources_of(const Batch *batch);
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch);
 /* The shape of a batch as exec_reserve takes it: program->n_dims entries. */
 void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *shape, ExecDim *out);
+/* The first dimension made of others that would be longer than 2^31 - 1 in such a batch, in a row
+ * or in all together; -1: none. */
+int32_t feed_too_long(const TfcProgram *program, const Feed *feed, const BatchShape *shape);
 /* Reserves memory for every batch of an epoch; false: memory ran out. */
 bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const Batches *batches);
 /* Reserves memory for every batch that one of n shapes covers; false: memory ran out. */

@@ -46,6 +46,30 @@ static bool reserve(Trainer *t)
            (!t->counts || reserve_for(t, t->counts, t->programs->totals));
 }
 
+/* Whether a dimension that is made of others is too long in a large batch; reports it. */
+static bool is_too_long(Trainer *t)
+{
+    enum { MOST_SHAPES = 32 };
+    const TfcProgram *program = trainer_program(t);
+    BatchShape shapes[MOST_SHAPES];
+    int64_t n = 1;
+    if (t->corpus->prepared)
+        shapes[0] = prepared_largest(t->corpus, &t->settings->batch);
+    else
+        n = batches_largest(t->batches, shapes, MOST_SHAPES);
+    for (int64_t i = 0; i < n && i < MOST_SHAPES; i++) {
+        const int32_t d = feed_too_long(program, &t->programs->feed, &shapes[i]);
+        if (d >= 0)
+            diag_error(t->diags, (Loc){0},
+                       "the dimension %s would be longer than 2^31 - 1 in a batch: smaller "
+                       "--batch-tokens or --max-length are needed",
+                       program->dims[d].name);
+        if (d >= 0)
+            return true;
+    }
+    return false;
+}
+
 static void close_rows(Trainer *t)
 {
     batches_free(t->batches);
@@ -69,7 +93,9 @@ static bool open_rows(Trainer *t)
     t->batches =
         batches_new(t->window ? t->window : t->corpus, options, s->epoch | s->window << 32);
     trace_end("order batches", begin);
-    return (t->batches && reserve(t)) || trainer_out_of_memory(t);
+    if (t->batches && reserve(t))
+        return true;
+    return (!t->batches || !is_too_long(t)) && trainer_out_of_memory(t);
 }
 
 /* On to what follows the rows that are done. */

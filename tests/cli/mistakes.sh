@@ -106,7 +106,7 @@ while IFS='|' read -r name line; do
     cat >far_"$name".tfg <<M
 model far
 const vocab = 30
-dim B, S, M = 2 * S
+dim B, S, M = 2 * S, U = 65536 * S, V = 65536 * U
 input tokens : token[B, S~]
 param e : [vocab, 8]
 param place : [2, 8]
@@ -121,6 +121,7 @@ minus|x = x + place[position(S) - 1]
 reversed|x = x + place[reshape(int(lengths(S)), [B, 1]) - 1 - position(S)]
 made|x = slice(concat([x, x], 1) + place[position(M) - reshape(int(lengths(S)), [B, 1])], 1, S, S)
 twice|x = x + place[2 * position(S)]
+over|add_loss(mean(lookup(x, S, position(V))))
 length|x = x + reshape(place[int(lengths(S))], [B, 1, 8])
 L
 for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt

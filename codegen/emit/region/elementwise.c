@@ -158,8 +158,8 @@ static LoValue power_of_integers(Emit *e, const Op *op, LoValue x, LoValue n)
     return lo_select(lo, lo_lt(lo, n, zero), inverse_power(lo, x, is_odd), power);
 }
 
-/* Whole constants, of floats up to 16, by products, ±½ by the root, the rest by the C library or, of
- * integers, by products. */
+/* Whole constants, of floats up to 16, by products, ±½ by the root, the rest by the C library or,
+ * of integers, by products. */
 static LoValue emit_pow(Emit *e, const Op *op, LoValue *x)
 {
     Lo *lo = &e->lo;
