@@ -103,9 +103,12 @@ static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
     const TfcSize *n = &plan->sizes.data[gemm->n.size], *k = &plan->sizes.data[gemm->k.size];
     const TfcSize *row = &plan->sizes.data[gemm->b.row_stride],
                   *column = &plan->sizes.data[gemm->b.column_stride];
+    const int64_t matrix = n->coefficient * k->coefficient;
+    const bool is_list =
+        gemm->n_loops == 1 && size_is(&plan->sizes.data[gemm->b.loop_strides[0]], matrix);
     if (buffer->kind != TFC_BUFFER_TENSOR || buffer->type != TFC_F32 || gemm->type != type ||
-        gemm->b.offset ||
-        !size_is(&plan->sizes.data[buffer->size], n->coefficient * k->coefficient))
+        gemm->b.offset || (gemm->n_loops && !is_list) ||
+        !size_is(&plan->sizes.data[buffer->size], count_matrices(plan, gemm) * matrix))
         return 0;
     const bool is_whole =
         (size_equal(row, n) && size_is(column, 1)) || (size_is(row, 1) && size_equal(column, k));

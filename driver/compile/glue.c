@@ -213,11 +213,12 @@ static void put_panels(const Artifact *a, const char *name, int64_t at, Text *ou
     for (size_t i = 0; i < a->panels.count; i++) {
         const TfcPanels *p = &a->panels.data[i];
         text_add(out,
-                 "    {%s, %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", {%" PRId64
-                 ", %" PRId64 ", %" PRId64 ", %" PRId64 "}, %s_%s_inside + %" PRId64 "},\n",
-                 c_string(a->job->arena, p->name), p->product, p->k, p->n, p->is_transposed,
-                 p->layout.columns, p->layout.joined, p->layout.kept, p->layout.whole, a->name,
-                 name, at);
+                 "    {%s, %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                 ", {%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "}, %s_%s_inside + %" PRId64
+                 "},\n",
+                 c_string(a->job->arena, p->name), p->product, p->matrices, p->k, p->n,
+                 p->is_transposed, p->layout.columns, p->layout.joined, p->layout.kept,
+                 p->layout.whole, a->name, name, at);
         at += padded(panels_bytes(p));
     }
     text_add(out, "};\n");
@@ -459,7 +460,7 @@ static const char runtime_types[] =
     "#include <stddef.h>\n"
     "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
     "typedef struct TfcPanels {\n"
-    "    const char *name; long long product, k, n, is_transposed;\n"
+    "    const char *name; long long product, matrices, k, n, is_transposed;\n"
     "    struct { long long columns, joined, kept, whole; } layout; const void *data;\n"
     "} TfcPanels;\n"
     "typedef struct TfcMember {\n"

@@ -16,6 +16,7 @@ static bool describe(const TfcProgram *program, const TfcStep *step, TfcPanels *
         return false;
     *out = (TfcPanels){.name = program->tensors[gemm->param - 1].name,
                        .product = (int64_t)gemm->product,
+                       .matrices = gemm->n_loops ? program->sizes[gemm->loops[0]].coefficient : 1,
                        .k = program->sizes[gemm->k.size].coefficient,
                        .n = program->sizes[gemm->n.size].coefficient,
                        .is_transposed = program->sizes[gemm->b.column_stride].coefficient != 1,

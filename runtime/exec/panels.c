@@ -25,8 +25,8 @@ static TfcFormSizes panels_form(const TfcPanels *p)
 
 bool panels_agree(const TfcPanels *a, const TfcPanels *b)
 {
-    return !strcmp(a->name, b->name) && a->product == b->product && a->k == b->k && a->n == b->n &&
-           a->is_transposed == b->is_transposed &&
+    return !strcmp(a->name, b->name) && a->product == b->product && a->matrices == b->matrices &&
+           a->k == b->k && a->n == b->n && a->is_transposed == b->is_transposed &&
            !memcmp(&a->layout, &b->layout, sizeof a->layout);
 }
 
@@ -36,10 +36,13 @@ static int64_t pitch_of(const TfcPanels *p)
     return pack_kept_bytes(&f, p->k);
 }
 
-int64_t panels_bytes(const TfcPanels *p)
+/* Of one matrix. */
+static int64_t matrix_bytes(const TfcPanels *p)
 {
     return rounded_up(p->n, TFC_PANEL_COLUMNS) * pitch_of(p);
 }
+
+int64_t panels_bytes(const TfcPanels *p) { return p->matrices * matrix_bytes(p); }
 
 typedef enum Move { WRITE_F32, WRITE_BF16, READ_F32, READ_BF16 } Move;
 
@@ -55,7 +58,7 @@ static inline __attribute__((always_inline)) void move_value(Move move, void *pa
     }
 }
 
-/* Every element, in the order of the panels. */
+/* Every element of a matrix, in the order of the panels. */
 static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, const void *panels,
                                                            const float *values, Move move)
 {
@@ -71,11 +74,11 @@ static inline __attribute__((always_inline)) void move_all(const TfcPanels *p, c
                                (float *)(uintptr_t)values + (l + i) * along_k + j * along_n);
 }
 
-void panels_write(const TfcPanels *p, const float *values, void *out)
+static void write_matrix(const TfcPanels *p, const float *values, void *out)
 {
     const TfcFormSizes f = panels_form(p);
     const int64_t k_step = p->is_transposed ? 1 : p->n, n_step = p->is_transposed ? p->k : 1;
-    memset(out, 0, (size_t)panels_bytes(p));
+    memset(out, 0, (size_t)matrix_bytes(p));
     if (f.integers)
         integers_pack_columns(&f, p->k, values, k_step, n_step, p->n, out, pitch_of(p));
     else if (p->product == TFC_PRODUCT_BF16)
@@ -84,14 +87,26 @@ void panels_write(const TfcPanels *p, const float *values, void *out)
         move_all(p, out, values, WRITE_F32);
 }
 
-void panels_read(const TfcPanels *p, float *values)
+static void read_matrix(const TfcPanels *p, const void *data, float *values)
 {
     const TfcFormSizes f = panels_form(p);
     const int64_t k_step = p->is_transposed ? 1 : p->n, n_step = p->is_transposed ? p->k : 1;
     if (f.integers)
-        integers_unpack_columns(&f, p->k, p->data, pitch_of(p), values, k_step, n_step, p->n);
+        integers_unpack_columns(&f, p->k, data, pitch_of(p), values, k_step, n_step, p->n);
     else if (p->product == TFC_PRODUCT_BF16)
-        move_all(p, p->data, values, READ_BF16);
+        move_all(p, data, values, READ_BF16);
     else
-        move_all(p, p->data, values, READ_F32);
+        move_all(p, data, values, READ_F32);
+}
+
+void panels_write(const TfcPanels *p, const float *values, void *out)
+{
+    for (int64_t i = 0; i < p->matrices; i++)
+        write_matrix(p, values + i * p->k * p->n, (char *)out + i * matrix_bytes(p));
+}
+
+void panels_read(const TfcPanels *p, float *values)
+{
+    for (int64_t i = 0; i < p->matrices; i++)
+        read_matrix(p, (const char *)p->data + i * matrix_bytes(p), values + i * p->k * p->n);
 }

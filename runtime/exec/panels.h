@@ -11,13 +11,14 @@ typedef struct TfcPanelLayout {
     int64_t columns, joined, kept, whole;
 } TfcPanelLayout;
 
-/* TfcPanels: panels of a param of f32. */
+/* TfcPanels: panels of a param of f32, which is a matrix or several. */
 typedef struct TfcPanels {
     const char *name; /* of the param */
     int64_t product;  /* TfcProductType that reads them: the elements are f32 or bf16, or integers
                            with scales */
+    int64_t matrices; /* how many the param has, one after another, as have the panels */
     int64_t k, n;
-    int64_t is_transposed; /* b[l, j] is element j × k + l of the param; else l × n + j */
+    int64_t is_transposed; /* b[l, j] is element j × k + l of a matrix; else l × n + j */
     TfcPanelLayout layout;
     const void *data; /* panels_bytes of them, 64-byte aligned */
 } TfcPanels;

@@ -213,6 +213,7 @@ static Quant quant_of(const TfcForm *form) { return (Quant)form->sizes.quant; }
 static void *written(const TfcForm *form, Shape s, const float *b, int64_t row, int64_t column)
 {
     TfcPanels panels = {.name = "b",
+                        .matrices = 1,
                         .product = product_of_quant(quant_of(form), TFC_PRODUCT_F32),
                         .k = s.k,
                         .n = s.n,

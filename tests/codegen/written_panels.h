@@ -13,6 +13,7 @@ static void *written_panels(const TfcForm *form, TfcProductType product, int64_t
                             float (*at)(const void *b, int64_t i))
 {
     const TfcPanels panels = {.name = "b",
+                              .matrices = 1,
                               .product = product,
                               .k = k,
                               .n = n,
