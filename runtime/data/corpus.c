@@ -1,6 +1,6 @@
 /* Encoding text into rows of ids, leaving out or cutting what does not fit. */
 #define _GNU_SOURCE
-#include "runtime/data/corpus.h"
+#include "runtime/data/corpus_rows.h"
 
 #include "base/arena.h"
 
@@ -276,8 +276,6 @@ static void cut_columns(Corpus *corpus, int64_t keep)
     }
 }
 
-static void close_row(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
-
 static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
 
 /* ---- rows ---- */
@@ -359,8 +357,7 @@ static CorpusRow judge_row(const Corpus *corpus)
     return row;
 }
 
-/* Appends, or counts the line among those that are refused. */
-static bool encode_text(Corpus *corpus, const Vocabulary *vocab, const char *text, size_t length,
+bool corpus_encode_text(Corpus *corpus, const Vocabulary *vocab, const char *text, size_t length,
                         int64_t line, Ids *ids)
 {
     if (vocab_encode(vocab, text, length, ids))
@@ -401,7 +398,7 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wr
 {
     bool on_source = has_source(corpus->options.kind);
     make_room(corpus);
-    each_rows(corpus, close_row);
+    each_rows(corpus, rows_close);
     CorpusRow row = judge_row(corpus);
     row.is_refused = refused;
     row.wrong_column = wrong >= 0 ? wrong : find_empty(corpus);
@@ -528,79 +525,14 @@ CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, co
     const Line *wanted = kind == CORPUS_PAIRS ? target : source;
     bool refused = false;
     if (has_source(kind))
-        refused = !encode_text(corpus, vocab_source(corpus->vocab), source->text, source->length,
-                               line, &corpus->source.ids);
+        refused = !corpus_encode_text(corpus, vocab_source(corpus->vocab), source->text,
+                                      source->length, line, &corpus->source.ids);
     if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
         ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
     if (has_target(kind) && !refused)
-        refused = !encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
-                               &corpus->target.ids);
+        refused = !corpus_encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
+                                      &corpus->target.ids);
     return close_judged(corpus, line, refused, add_cells(corpus, cells));
-}
-
-/* ---- streams ---- */
-
-enum { MOST_PENDING = 64 << 20 }; /* bytes that are encoded at once */
-
-static void push_some(Corpus *corpus, int32_t id)
-{
-    if (id >= 0)
-        ids_push(&corpus->target.ids, id);
-}
-
-/* What stands before the stream's first token. */
-static void begin_stream(Corpus *corpus)
-{
-    const TokenRules *rules = vocab_rules(corpus->vocab);
-    bool is_published = rules->text.newline < 0;
-    if (is_published && corpus->options.place == STREAM_FOLLOWS)
-        push_some(corpus, rules->end);
-    if (is_published ? corpus->options.place != STREAM_GOES_ON : corpus->options.keep_all)
-        push_some(corpus, rules->text.begin);
-}
-
-static void encode_pending(Corpus *corpus)
-{
-    if (!corpus->pending.length)
-        return;
-    encode_text(corpus, corpus->vocab, corpus->pending.data, corpus->pending.length,
-                corpus->pending_line, &corpus->target.ids);
-    corpus->pending.length = 0;
-}
-
-static void put_pending(Corpus *corpus, const char *text, size_t length)
-{
-    memory_need(token_text_put(&corpus->pending, text, length));
-}
-
-void corpus_add_stream(Corpus *corpus, const Line *line)
-{
-    int32_t newline = vocab_rules(corpus->vocab)->text.newline;
-    bool is_first = !corpus->lines++;
-    if (is_first)
-        begin_stream(corpus);
-    if (newline >= 0) {
-        encode_text(corpus, corpus->vocab, line->text, line->length, corpus->lines - 1,
-                    &corpus->target.ids);
-        ids_push(&corpus->target.ids, newline);
-        return;
-    }
-    if (corpus->pending.length > MOST_PENDING)
-        encode_pending(corpus);
-    if (!corpus->pending.length)
-        corpus->pending_line = corpus->lines - 1;
-    if (!is_first || corpus->options.place == STREAM_GOES_ON)
-        put_pending(corpus, "\n", 1);
-    put_pending(corpus, line->text, line->length);
-}
-
-void corpus_close_stream(Corpus *corpus, bool ends)
-{
-    encode_pending(corpus);
-    if (ends && vocab_rules(corpus->vocab)->text.newline < 0)
-        push_some(corpus, vocab_rules(corpus->vocab)->text.end);
-    close_row(&corpus->target);
-    corpus->n = corpus->own = 1;
 }
 
 void corpus_free(Corpus *corpus)
