@@ -28,6 +28,43 @@ generate_program experts -O1 -fopenmp-simd -ffp-contract=off -march=native exper
 "$tfc" generate run --prompt "a b" --tokens 20 --temperature 0 >one
 ./experts_says "a b" 20 | cmp - one || fail "C writes another text"
 
+# A library has the experts once: as panels in f32 and bf16, where bf16 takes half the bytes.
+for dtype in f32 bf16; do
+    "$tfc" compile run -o lib$dtype.so --dtype $dtype
+    wc -c <lib$dtype.so
+done | paste -sd ' ' - | awk '{ exit !($1 - $2 > 100000) }' || fail "experts of 363 kB in f32 and bf16: $(wc -c lib*.so)"
+"$tfc" compile run -o libexperts.so
+python3 - <<'END' || fail "the library's params are others"
+import experts
+experts.Model().save("saved.safetensors")
+END
+"$tfc" export run -o kept.safetensors
+cat >tensors.py <<'END'
+import json, struct, sys
+def tensors(path):
+    data = open(path, "rb").read()
+    n, = struct.unpack("<Q", data[:8])
+    head = json.loads(data[8:8 + n])
+    return {name: data[8 + n + t["data_offsets"][0]:8 + n + t["data_offsets"][1]] for name, t in head.items() if "data_offsets" in t}
+saved, kept = tensors("saved.safetensors"), tensors("kept.safetensors")
+experts = [name for name in kept if "expert" in name]
+sys.exit(not (len(experts) == 6 and all(saved[name] == kept[name] for name in experts)))
+END
+python3 tensors.py || fail "experts read from panels are others than those that were trained"
+
+# Balance within each text does not depend on how a batch is cut; over the whole batch it does, which a note says.
+for whole in false true; do
+    sed "s/_(x, 6, 2, 70)/_(x, 6, 2, 70, balance = 0.5, whole = $whole)/" experts.tfg >balanced.tfg
+    for shards in 1 3; do
+        "$tfc" train balanced.tfg --text train.src --lines --vocab words:auto --steps 3 --shards $shards --json-summary $shards.json \
+            --out "run_$whole$shards" 2>notes || fail "$(cat notes)"
+        sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' $shards.json | tail -n 1
+    done | paste -sd ' ' - >losses
+    awk -v whole=$whole '{ d = $1 - $2; near = d < 1e-5 && d > -1e-5; exit !(NF == 2 && (whole == "true" || near)) }' losses ||
+        fail "balance in each text, whole $whole: $(cat losses)"
+done
+grep -q "the loss is no sum over the rows of a batch because of this" notes || fail "no note: $(cat notes)"
+
 # In other types: a loss near that in f32, but not the same.
 loss() { "$tfc" eval run --text train.src --json "$@" | sed -n 's/.*"loss": *\([0-9.]*\).*/\1/p' | head -n 1; }
 wide=$(loss)
