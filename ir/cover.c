@@ -2,6 +2,7 @@
 #include "ir/cover.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* What is asked of a value. */
 enum { IS_TRUE, IS_FALSE, IS_FINITE, IS_NOT_ZERO };
@@ -123,6 +124,74 @@ static double magnitude(const Value *v, int depth)
 }
 
 bool cover_is_formula(const Value *v) { return magnitude(v, 8) < INFINITY; }
+
+CoverLinear cover_combine(CoverLinear a, CoverLinear b, int64_t sign)
+{
+    return (CoverLinear){a.key + sign * b.key, a.query + sign * b.query,
+                         a.constant + sign * b.constant, a.ok && b.ok};
+}
+
+/* A position along the last axis of the scores, or the last but one. */
+static CoverLinear linear_position(const Value *v)
+{
+    int from_last = v->type.rank - 1 - type_long_dim(&v->type);
+    return (CoverLinear){.key = from_last == 0, .query = from_last == 1, .ok = from_last <= 1};
+}
+
+CoverLinear cover_linear(const Value *v)
+{
+    v = cover_operand(v);
+    const Op *op = v->op;
+    if (cover_is_position(v))
+        return linear_position(v);
+    switch (op->kind) {
+    case OP_const: return (CoverLinear){.constant = (int64_t)op_float(op, ATTR_value), .ok = true};
+    case OP_neg: return cover_combine((CoverLinear){.ok = true}, cover_linear(op->args[0]), -1);
+    case OP_add:
+    case OP_sub:
+        return cover_combine(cover_linear(op->args[0]), cover_linear(op->args[1]),
+                             op->kind == OP_add ? 1 : -1);
+    default: return (CoverLinear){0};
+    }
+}
+
+/* ---- strides ---- */
+
+/* Of x = y, where one of both is a remainder by n, or both are: then x − y is a multiple of n. */
+static CoverStride stride_of(const Cover *c)
+{
+    const Value *x = c->x, *y = c->y;
+    if (c->kind != COVER_EQUAL)
+        return (CoverStride){0};
+    int64_t n = cover_remainder(x, &x), m = cover_remainder(y, &y);
+    CoverLinear difference = cover_combine(cover_linear(x), cover_linear(y), -1);
+    int64_t step = n ? n : m;
+    if ((n && m && n != m) || step < LEAST_STRIDE || !difference.ok ||
+        difference.key + difference.query != 0 || labs((long)difference.key) != 1)
+        return (CoverStride){0};
+    int64_t rest = -difference.query * difference.constant % step;
+    return (CoverStride){step, rest < 0 ? rest + step : rest};
+}
+
+CoverStride cover_stride(const Cover *c)
+{
+    if (c->kind != COVER_BOTH && c->kind != COVER_EITHER)
+        return stride_of(c);
+    CoverStride found = cover_stride(c->a);
+    return found.n ? found : cover_stride(c->b);
+}
+
+const Cover *cover_assume(Covers *c, const Cover *cover, CoverStride stride, bool holds)
+{
+    if (cover->kind == COVER_BOTH || cover->kind == COVER_EITHER)
+        return (cover->kind == COVER_BOTH ? cover_both : cover_either)(
+            c, cover_assume(c, cover->a, stride, holds), cover_assume(c, cover->b, stride, holds));
+    CoverStride own = stride_of(cover);
+    bool asks = own.n && own.n == stride.n && own.rest == stride.rest;
+    return !asks ? cover : holds ? &all : &none;
+}
+
+/* ---- comparisons ---- */
 
 static const Cover *compared(Covers *c, CoverKind kind, const Value *x, const Value *y)
 {

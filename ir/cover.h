@@ -30,6 +30,17 @@ typedef struct Cover {
     const Value *x, *y; /* numbers made of positions and constants (cover_is_formula) */
 } Cover;
 
+/* CoverLinear: key × the key's position + query × the query's + constant; ok: a number is that. */
+typedef struct CoverLinear {
+    int64_t key, query, constant;
+    bool ok;
+} CoverLinear;
+
+/* CoverStride: query − key is n × a whole number + rest, 0 <= rest < n. n 0: no stride. */
+typedef struct CoverStride {
+    int64_t n, rest;
+} CoverStride;
+
 /* The covers made so far, for values that are met again. */
 typedef struct Covers {
     Arena *arena;
@@ -61,5 +72,15 @@ bool cover_const(const Value *value, double *x);
 /* The whole number n of x - n * (x / n), where the quotient is rounded to a whole number: that is a
  * remainder of x, which goes to *x. 0: the value is no such one. */
 int64_t cover_remainder(const Value *value, const Value **x);
+CoverLinear cover_linear(const Value *formula);
+CoverLinear cover_combine(CoverLinear a, CoverLinear b, int64_t sign); /* a + sign × b */
+
+/* The least stride for which kernels compute one key a query instead of blocks: single keys take
+ * a few times as long each. */
+enum { LEAST_STRIDE = 16 };
+/* The first stride, of LEAST_STRIDE or more, that an equality of the cover asks for. */
+CoverStride cover_stride(const Cover *cover);
+/* Where the cover holds if what asks for this stride holds everywhere; nowhere. */
+const Cover *cover_assume(Covers *c, const Cover *cover, CoverStride stride, bool holds);
 
 #endif

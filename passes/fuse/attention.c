@@ -187,6 +187,15 @@ static void set_window(Fuser *f, Op *region, Window window)
         op_set_attr(f->function, region, attr_int(ATTR_gaps, 1));
 }
 
+/* What the region's masks save. */
+static const char *describe_window(const Fuser *f, Window window)
+{
+    const char *blocks = window.gaps ? "; skips blocks of keys that the mask excludes" : "";
+    return window.stride ? arena_printf(f->arena, "%s, computes keys of the stride %lld one by one",
+                                        blocks, (long long)window.stride)
+                         : blocks;
+}
+
 static void build_regions(Fuser *f, FusedScores *s)
 {
     for (size_t i = 0; i < s->regions.count; i++) {
@@ -202,8 +211,7 @@ static void build_regions(Fuser *f, FusedScores *s)
         for (size_t v = 0; v < r->outputs.count; v++)
             vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
         report_op(f->context->report, region, "attention: %s%s",
-                  describe_members(&members, f->arena),
-                  r->window.gaps ? "; skips blocks of keys that the mask excludes" : "");
+                  describe_members(&members, f->arena), describe_window(f, r->window));
     }
 }
 

@@ -58,7 +58,7 @@ static Value *window(Case *c, int before, int after)
 }
 
 /* Masks that leave gaps between the keys of a block of queries. */
-typedef enum Pattern { WINDOW, GLOBALS, BLOCKS, STRIDE, HEADS, NOTHING } Pattern;
+typedef enum Pattern { WINDOW, GLOBALS, BLOCKS, STRIDE, NEAR, RESIDUES, HEADS, NOTHING } Pattern;
 
 static Value *whole(Case *c, int64_t n) { return build_const(&c->b, DT_I32, (double)n); }
 
@@ -87,9 +87,18 @@ typedef struct Shape {
     Pattern pattern;
 } Shape;
 
+static Value *near_or_global(Case *c, const Shape *s, Value *query, Value *key)
+{
+    Value *first_keys = operator(c, OP_lt, key, whole(c, 4));
+    return operator(c, OP_or, operator(c, OP_or, window(c, s->before, s->after), first_keys),
+                              operator(c, OP_eq, query, whole(c, 40)));
+}
+
 /* GLOBALS  key − query from −before to after, or key < 4, or query = 40
  * BLOCKS   key and query in one block of 50
  * STRIDE   key <= query, and their distance a multiple of 70
+ * NEAR     as GLOBALS, or query − key is 3 more than a multiple of 20
+ * RESIDUES key and query in one block of 500, at one place of their blocks of 33
  * HEADS    |key − query| at least 100 × the head's number and 70
  * NOTHING  no key */
 static Value *seen(Case *c, const Shape *s)
@@ -99,12 +108,17 @@ static Value *seen(Case *c, const Shape *s)
                                 DIMS(dim_const(s->heads), dim_const(1), dim_const(1)));
     Value *distance = operator(c, OP_sub, query, key);
     switch (s->pattern) {
-    case GLOBALS:
+    case GLOBALS: return near_or_global(c, s, query, key);
+    case NEAR:
+        return operator(c, OP_or,
+                        near_or_global(c, s, query, key),
+                        operator(c, OP_eq,
+                                 remainder_of(c, operator(c, OP_sub, distance, whole(c, 3)), 20),
+                                 whole(c, 0)));
+    case RESIDUES:
         return operator(
-            c, OP_or,
-               operator(c, OP_or,
-                        window(c, s->before, s->after), operator(c, OP_lt, key, whole(c, 4))),
-               operator(c, OP_eq, query, whole(c, 40)));
+            c, OP_and, operator(c, OP_eq, quotient(c, query, 500), quotient(c, key, 500)),
+                       operator(c, OP_eq, remainder_of(c, query, 33), remainder_of(c, key, 33)));
     case BLOCKS: return operator(c, OP_eq, quotient(c, query, 50), quotient(c, key, 50));
     case STRIDE:
         return operator(c, OP_and, operator(c, OP_le, key, query),
@@ -381,7 +395,7 @@ static void test_half(void **state)
 static void test_gaps(void **state)
 {
     for (Pattern p = GLOBALS; p <= NOTHING; p++) {
-        Shape s = {2, 8, 20, 10, p == BLOCKS, FULL, p};
+        Shape s = {2, 8, 20, 10, p == BLOCKS || p == NEAR, FULL, p};
         in_type(DT_F32, forward, &s, 3, some_blocks, blocks_of_keys);
         in_type(DT_F32, one_level, &s, 3, some_blocks, blocks_of_keys);
         in_type(DT_F32, forward, &s, 3, (int32_t[]){4, 0, 3}, (int32_t[]){0, 5, 2});
@@ -393,6 +407,9 @@ static void test_gaps(void **state)
     Shape half = {1, 20, 200, 10, true, AND_ROWS, GLOBALS};
     in_type(DT_F32, forward, &half, 1, (int32_t[]){3}, (int32_t[]){8250});
     in_type(DT_F32, backward, &half, 3, some_blocks, blocks_of_keys);
+    half.pattern = NEAR;
+    in_type(DT_F32, forward, &half, 1, (int32_t[]){3}, (int32_t[]){8250});
+    in_type(DT_F32, one_level, &half, 3, some_blocks, blocks_of_keys);
 }
 
 int main(void)

@@ -14,10 +14,12 @@
  * computes the scores again each time. So memory does not grow with the sentence.
  *
  * Where masks leave gaps between the keys that a block meets, each run of keys is a strip, or more
- * (gaps.c).
+ * (gaps.c). Keys of strides are computed one by one, after the runs (singles.c).
  *
  * A unit is done by one thread, its blocks in order: sums do not depend on how many there are. */
 #include "codegen/emit/attention/attention.h"
+
+#include "runtime/exec/program.h"
 
 #include <string.h>
 
@@ -65,6 +67,16 @@ static void emit_online_strip(Attention *a, LoValue accumulate)
     }
 }
 
+/* One strip of those that a block's keys, or diagonals, need: of this sweep or of all. */
+static void emit_part(Attention *a, int sweep, LoValue accumulate)
+{
+    memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
+    if (a->online)
+        emit_online_strip(a, accumulate);
+    else
+        emit_strip(a, sweep, true, accumulate);
+}
+
 /* Every strip from `first` to `last`, of this sweep or of all; one without keys clears rows.
  * `before`, an i1: whether strips of this block came earlier; NULL: none did. */
 static void each_strip_of(Attention *a, int sweep, LoValue first, LoValue last, LoValue before)
@@ -79,12 +91,20 @@ static void each_strip_of(Attention *a, int sweep, LoValue first, LoValue last, 
     LoValue later = lo_ne(lo, loop.index, first);
     if (before)
         later = lo_or(lo, later, before);
-    LoValue accumulate = lo_zext(lo, later, lo_i64);
-    memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
-    if (a->online)
-        emit_online_strip(a, accumulate);
-    else
-        emit_strip(a, sweep, true, accumulate);
+    emit_part(a, sweep, lo_zext(lo, later, lo_i64));
+    lo_for_close(lo, &loop);
+}
+
+/* The keys that are in no run, by diagonals; a run came before. */
+static void each_strip_of_diagonals(Attention *a, int sweep, LoValue n)
+{
+    Lo *lo = &a->e->lo;
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), n, PART_KEYS, "strips");
+    a->key = loop.index;
+    a->end = lo_min(lo, lo_iadd(lo, loop.index, loop.step), n);
+    a->diagonals = true;
+    emit_part(a, sweep, lo_i64_of(lo, TFC_STORE_ADD));
+    a->diagonals = false;
     lo_for_close(lo, &loop);
 }
 
@@ -100,6 +120,9 @@ static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
     gaps_run(a, runs.index, &first, &last);
     each_strip_of(a, sweep, first, last, lo_ne(lo, runs.index, zero));
     lo_for_close(lo, &runs);
+    LoValue distances = gaps_distances(a);
+    if (distances)
+        each_strip_of_diagonals(a, sweep, distances);
 }
 
 static void start_levels(Attention *a, bool one_strip)
@@ -222,7 +245,10 @@ static void emit_block(Attention *a, LoValue query)
     LoValue first = first_key(a), last = last_key(a), one_run = NULL;
     if (a->runs) {
         gaps_find(a, first, last);
+        LoValue distances = gaps_distances(a);
         one_run = lo_eq(lo, gaps_count(a), lo_i64_of(lo, 1));
+        if (distances)
+            one_run = lo_and(lo, one_run, lo_eq(lo, distances, lo_i64_of(lo, 0)));
         gaps_run(a, lo_i64_of(lo, 0), &first, &last);
     }
     LoValue keys = lo_isub(lo, last, first);
@@ -299,8 +325,8 @@ void kernel_attention(Emit *e)
                    .sums = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops + 1),
                    .slots = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops + 1),
                    .words = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1)};
-    tile_open(&a);
     gaps_open(&a);
+    tile_open(&a);
     LoLoop units = lo_for_open(lo, e->begin, e->end, 1, "units");
     stand_at_unit(&a, units.index);
     a.n_queries = length_of(&a, tile_queries(&a.tiles));

@@ -7,6 +7,7 @@
  *   sweep.c              elementwise ops and reductions over strips
  *   online.c             one pass over several strips of keys, with a running maximum
  *   gaps.c               which keys a block of queries meets, where masks leave gaps
+ *   singles.c            products of single queries and keys, for masks of strides
  *
  * A block of queries, a few vectors of them, is computed key by key: lanes are queries,
  * and so reductions along the keys add vector to vector. Scores of a block are a
@@ -52,7 +53,9 @@ typedef struct Attention {
     LoValue query, count;      /* the block's first query, and how many it has */
     LoValue vectors, pitch;    /* vectors, and elements, of a strip's row */
     LoValue lane;              /* number in the block of the query being swept */
-    LoValue key, end;          /* this strip's keys: [key, end) */
+    LoValue key, end;          /* this strip's keys: [key, end); diagonals: their numbers */
+    bool diagonals;            /* a row of the strip is a diagonal (gaps.c), not a key */
+    LoValue counts;            /* i1: whether the current element counts; NULL: it does */
     LoValue *sums;             /* by body op: memory of a reduction's sums, for a block's queries */
     LoValue *slots;            /* by body op: the accumulator of the query being swept */
     LoValue *words;            /* by random number: strips of random words */
@@ -126,10 +129,23 @@ void online_finish(Attention *a); /* multiplies rows by their factors, after the
 /* Sets a->runs, if the masks of the region leave gaps. */
 void gaps_open(Attention *a);
 /* Finds the runs of the keys [first, last) that the current block meets; one at least, which may be
- * empty. */
+ * empty. Finds its diagonals, too, if the masks have a stride. */
 void gaps_find(Attention *a, LoValue first, LoValue last);
 LoValue gaps_count(Attention *a); /* how many runs, i64 */
 /* The keys [*first, *last) of the run of this number, from 0 on. */
 void gaps_run(Attention *a, LoValue index, LoValue *first, LoValue *last);
+LoValue gaps_distances(Attention *a); /* how many diagonals, i64; NULL: the masks have no stride */
+/* query − key of the diagonal of this number, from 0 on. */
+LoValue gaps_distance(Attention *a, LoValue index);
+/* How many diagonals a block may meet beyond one for each of its keys. */
+int64_t gaps_more_distances(const Attention *a);
+/* Whether the key at this distance from the query being swept exists and is in no run, an i1. */
+LoValue gaps_is_single(Attention *a, LoValue distance);
+
+/* ---- singles.c ---- */
+/* tile_scores, tile_rows (which adds) and tile_columns for a strip of diagonals. */
+void single_scores(Attention *a, const TileProduct *p);
+void single_rows(Attention *a, const TileProduct *p);
+void single_columns(Attention *a, const TileProduct *p);
 
 #endif

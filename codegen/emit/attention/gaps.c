@@ -3,7 +3,12 @@
  * The cover of the region (ir/cover.h) is evaluated for blocks of keys, by intervals (Moore 1966):
  * from the least and the greatest position of the block's queries and of its keys follow those of
  * each formula, and so whether a comparison can hold anywhere. A block of keys where none can is
- * skipped. Neighbours that are not skipped are a run. */
+ * skipped. Neighbours that are not skipped are a run.
+ *
+ * Of a stride each query sees one key in n, but a block of queries all of them. So keys that the
+ * cover has for a stride alone are in no run: they are computed one by one (singles.c). Queries and
+ * keys at one distance, query − key, are a diagonal of the scores; the diagonals that the block
+ * meets are listed, and the keys marked that no run has. */
 #include "codegen/emit/attention/attention.h"
 
 #include "ir/cover.h"
@@ -14,10 +19,18 @@
 enum { TESTED_KEYS = 16 };
 
 struct KeyRuns {
-    const Cover *cover;
-    LoValue from, to; /* memory: keys of run i from [1 + i]; to[0] is no key */
-    LoValue n;        /* memory: how many */
+    const Cover *cover; /* of runs */
+    LoValue from, to;   /* memory: keys of run i from [1 + i]; to[0] is no key */
+    LoValue n;          /* memory: how many */
+
+    CoverStride stride;
+    const Cover *diagonal; /* of keys at the stride's distances */
+    LoValue distances;     /* memory */
+    LoValue n_distances;   /* memory: how many */
+    LoValue single;        /* memory, i8: 1 where no run has the key; MARGIN before the first key */
 };
+
+enum { MARK_BYTES = 8 }; /* marks are stored 8 at a time */
 
 /* From the least to the greatest: i64, or floats of the value's type. Each op of a formula rises or
  * falls with its operands, rounding included, so the ends of its range come from theirs. */
@@ -232,6 +245,33 @@ static LoValue load_at(Attention *a, LoValue memory, LoValue index)
     return lo_load(&a->e->lo, lo_i64, memory_at(a, memory, index), 8);
 }
 
+/* Keys that are marked before the first key and after the last one, in whole stores: as many as a
+ * block has queries. */
+static int64_t margin(const Attention *a)
+{
+    int64_t queries = BLOCK_VECTORS * a->e->vector;
+    return queries < MARK_BYTES ? MARK_BYTES : queries;
+}
+
+int64_t gaps_more_distances(const Attention *a)
+{
+    return a->runs && a->runs->stride.n ? margin(a) / LEAST_STRIDE + 2 : 0;
+}
+
+static void open_singles(Attention *a, LoValue keys)
+{
+    Lo *lo = &a->e->lo;
+    KeyRuns *r = a->runs;
+    emit_at_entry(a->e);
+    LoValue most = lo_div(lo, keys, lo_i64_of(lo, r->stride.n));
+    most = lo_iadd(lo, most, lo_i64_of(lo, gaps_more_distances(a)));
+    LoValue marks = lo_iadd(lo, keys, lo_i64_of(lo, 2 * margin(a) + TESTED_KEYS));
+    r->distances = lo_scratch_of(lo, lo_i64, most, 8, "distances");
+    r->single = lo_scratch_of(lo, lo_i8, marks, 8, "single");
+    lo_resume(lo);
+    r->n_distances = lo_scratch(lo, lo_i64, 1, 8, "distances");
+}
+
 void gaps_open(Attention *a)
 {
     Emit *e = a->e;
@@ -239,7 +279,11 @@ void gaps_open(Attention *a)
     if (!op_attr(e->op, ATTR_gaps))
         return;
     a->runs = ARENA_NEW(e->arena, KeyRuns);
-    a->runs->cover = cover_of_region(a);
+    const Cover *cover = cover_of_region(a);
+    Covers covers = {.arena = e->arena};
+    a->runs->stride = cover_stride(cover);
+    a->runs->cover = cover_assume(&covers, cover, a->runs->stride, false);
+    a->runs->diagonal = cover_assume(&covers, cover, a->runs->stride, true);
     LoValue keys =
         extent_of(e, &(Axis){tile_keys(&a->tiles), -1, a->tiles.scores.dims[tile_keys(&a->tiles)]});
     emit_at_entry(e);
@@ -250,6 +294,8 @@ void gaps_open(Attention *a)
     lo_resume(lo);
     a->runs->n = lo_scratch(lo, lo_i64, 1, 8, "runs");
     lo_store(lo, lo_i64_of(lo, -1), a->runs->to, 8);
+    if (a->runs->stride.n)
+        open_singles(a, keys);
 }
 
 /* One block of keys: it goes on the run before, or begins one. */
@@ -266,6 +312,96 @@ static void add_block(Attention *a, LoValue from, LoValue to)
     lo_store(lo, run, a->runs->n, 8);
 }
 
+/* ---- single keys ---- */
+
+/* Memory of the mark of this key; the first is that of key −margin. */
+static LoValue mark_at(Attention *a, LoValue key)
+{
+    Lo *lo = &a->e->lo;
+    return lo_at(lo, lo_i8, a->runs->single, lo_iadd(lo, key, lo_i64_of(lo, margin(a))));
+}
+
+/* Marks n keys, rounded up to MARK_BYTES. */
+static void mark(Attention *a, LoValue key, int64_t n, LoValue marks)
+{
+    Lo *lo = &a->e->lo;
+    for (int64_t i = 0; i < n; i += MARK_BYTES)
+        lo_store(lo, marks, lo_at(lo, lo_i8, mark_at(a, key), lo_i64_of(lo, i)), 1);
+}
+
+static void mark_block(Attention *a, LoValue key, LoValue has_run)
+{
+    Lo *lo = &a->e->lo;
+    LoValue ones = lo_i64_of(lo, 0x0101010101010101), none = lo_i64_of(lo, 0);
+    mark(a, key, TESTED_KEYS, lo_select(lo, has_run, none, ones));
+}
+
+/* No diagonal has a key outside of [first, last). */
+static void mark_outside(Attention *a, LoValue first, LoValue last)
+{
+    Lo *lo = &a->e->lo;
+    LoValue none = lo_i64_of(lo, 0);
+    mark(a, lo_isub(lo, first, lo_i64_of(lo, margin(a))), margin(a), none);
+    mark(a, last, margin(a) + TESTED_KEYS, none);
+}
+
+/* The least distance from `low` on that the stride has. */
+static LoValue first_distance(Attention *a, LoValue low)
+{
+    Lo *lo = &a->e->lo;
+    LoValue n = lo_i64_of(lo, a->runs->stride.n);
+    LoValue more = lo_rem(lo, lo_isub(lo, lo_i64_of(lo, a->runs->stride.rest), low), n);
+    LoValue below = lo_lt(lo, more, lo_i64_of(lo, 0));
+    return lo_iadd(lo, low, lo_select(lo, below, lo_iadd(lo, more, n), more));
+}
+
+/* Lists the distances of the diagonals that meet the keys [first, last). */
+static void find_distances(Attention *a, LoValue first, LoValue last)
+{
+    Lo *lo = &a->e->lo;
+    LoValue one = lo_i64_of(lo, 1), last_key = lo_isub(lo, last, one);
+    LoValue last_query = lo_isub(lo, lo_iadd(lo, a->query, a->count), one);
+    LoValue low = lo_isub(lo, a->query, last_key), high = lo_isub(lo, last_query, first);
+    const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
+    if (before && before->i >= 0)
+        high = lo_min(lo, high, lo_i64_of(lo, before->i));
+    if (after && after->i >= 0)
+        low = lo_max(lo, low, lo_i64_of(lo, -after->i));
+    lo_store(lo, lo_i64_of(lo, 0), a->runs->n_distances, 8);
+    LoLoop loop = lo_for_open(lo, first_distance(a, low), lo_iadd(lo, high, one), a->runs->stride.n,
+                              "distances");
+    LoValue distance = loop.index;
+    Range queries = {lo_max(lo, a->query, lo_iadd(lo, first, distance)),
+                     lo_min(lo, last_query, lo_iadd(lo, last_key, distance))};
+    Range keys = {lo_isub(lo, queries.least, distance), lo_isub(lo, queries.most, distance)};
+    Met met = {a, queries, keys};
+    LoValue some = lo_le(lo, queries.least, queries.most);
+    some = lo_and(lo, some, may_hold(&met, a->runs->diagonal));
+    LoIf meets = lo_if_open(lo, some);
+    LoValue n = lo_load(lo, lo_i64, a->runs->n_distances, 8);
+    lo_store(lo, distance, memory_at(a, a->runs->distances, n), 8);
+    lo_store(lo, lo_iadd(lo, n, one), a->runs->n_distances, 8);
+    lo_if_close(lo, &meets);
+    lo_for_close(lo, &loop);
+}
+
+LoValue gaps_distances(Attention *a)
+{
+    return a->runs->stride.n ? lo_load(&a->e->lo, lo_i64, a->runs->n_distances, 8) : NULL;
+}
+
+LoValue gaps_distance(Attention *a, LoValue index) { return load_at(a, a->runs->distances, index); }
+
+LoValue gaps_is_single(Attention *a, LoValue distance)
+{
+    Lo *lo = &a->e->lo;
+    LoValue first = mark_at(a, lo_isub(lo, a->query, distance));
+    LoValue mark = lo_load(lo, lo_i8, lo_at(lo, lo_i8, first, a->lane), 1);
+    return lo_ne(lo, mark, lo_zero(lo, lo_i8));
+}
+
+/* ---- a block of queries ---- */
+
 void gaps_find(Attention *a, LoValue first, LoValue last)
 {
     Lo *lo = &a->e->lo;
@@ -276,6 +412,8 @@ void gaps_find(Attention *a, LoValue first, LoValue last)
     LoValue last_query = lo_isub(lo, lo_iadd(lo, a->query, a->count), one);
     Met met_here = {a, {a->query, last_query}, {blocks.index, lo_isub(lo, to, one)}};
     LoValue met = may_hold(&met_here, a->runs->cover);
+    if (a->runs->stride.n)
+        mark_block(a, blocks.index, met);
     LoIf some = lo_if_open(lo, met);
     add_block(a, blocks.index, to);
     lo_if_close(lo, &some);
@@ -286,6 +424,10 @@ void gaps_find(Attention *a, LoValue first, LoValue last)
     lo_store(lo, first, memory_at(a, a->runs->to, one), 8);
     lo_store(lo, one, a->runs->n, 8);
     lo_if_close(lo, &empty);
+    if (a->runs->stride.n) {
+        mark_outside(a, first, last);
+        find_distances(a, first, last);
+    }
 }
 
 LoValue gaps_count(Attention *a) { return lo_load(&a->e->lo, lo_i64, a->runs->n, 8); }

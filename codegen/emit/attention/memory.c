@@ -34,7 +34,8 @@ static LoValue strip_room(Attention *a)
     emit_at_entry(e);
     queries = lo_iadd(lo, queries, number(a, e->vector - 1));
     LoValue vectors = lo_div(lo, queries, number(a, e->vector));
-    LoValue room = lo_min(lo, lo_imul(lo, a->most_keys, vectors), number(a, STRIP_VECTORS));
+    LoValue rows = lo_iadd(lo, a->most_keys, number(a, gaps_more_distances(a)));
+    LoValue room = lo_min(lo, lo_imul(lo, rows, vectors), number(a, STRIP_VECTORS));
     lo_resume(lo);
     return room;
 }

@@ -22,12 +22,6 @@ static void call(Attention *a, LoFunction *function, int n, LoValue *args)
 
 /* ---- operands ---- */
 
-/* Row `first` of an operand or result, and the way to the next: the rows go along
- * `axis` of the scores. */
-typedef struct TileRows {
-    LoValue at, stride;
-} TileRows;
-
 static TileRows rows_of(Attention *a, int buffer, const int *axes, int axis, LoValue first)
 {
     Emit *e = a->e;
@@ -42,6 +36,11 @@ static TileRows rows_of(Attention *a, int buffer, const int *axes, int axis, LoV
         }
     rows.at = emit_address(e, buffer, &place);
     return rows;
+}
+
+TileRows tile_operand(Attention *a, const TileProduct *p, int side, int axis, LoValue first)
+{
+    return rows_of(a, body_number(&a->e->body, p->op->args[side]), p->axes[side], axis, first);
 }
 
 static int result_buffer(const Attention *a, const TileProduct *p)
@@ -136,7 +135,7 @@ void tile_turn_queries(Attention *a)
         if (done)
             continue;
         emit_from(a->e, number_of(a, p));
-        TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
+        TileRows from = tile_operand(a, p, 0, tile_queries(&a->tiles), a->query);
         call(a, tile_function(a, p->op->args[0]->type.dtype, "queries"), 6,
              (LoValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
                          a->turned[operand]});
@@ -147,11 +146,13 @@ void tile_turn_queries(Attention *a)
 void tile_scores(Attention *a, const TileProduct *p)
 {
     Lo *lo = &a->e->lo;
-    const Body *body = &a->e->body;
+    if (a->diagonals) {
+        single_scores(a, p);
+        return;
+    }
     emit_from(a->e, number_of(a, p));
-    TileRows keys =
-        rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
-    LoValue turned = a->turned[body_number(body, p->op->args[0])];
+    TileRows keys = tile_operand(a, p, 1, tile_keys(&a->tiles), a->key);
+    LoValue turned = a->turned[body_number(&a->e->body, p->op->args[0])];
     LoValue strip = tile_strip(a, number_of(a, p));
     Part part = part_open(a, p, &keys, keys_here(a));
     Call c = {.k = number(a, p->depth),
@@ -202,7 +203,7 @@ static TileRows given_rows(Attention *a, const TileProduct *p)
 }
 
 /* Whose rows are being summed: the result's, or those beside. */
-static TileRows summed_rows(Attention *a, const TileProduct *p)
+TileRows tile_sums(Attention *a, const TileProduct *p)
 {
     TileRows sums = {a->unrounded[number_of(a, p)], number(a, p->depth)};
     return is_rounded(a, p) ? sums : given_rows(a, p);
@@ -210,10 +211,13 @@ static TileRows summed_rows(Attention *a, const TileProduct *p)
 
 void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate)
 {
+    if (a->diagonals) {
+        single_rows(a, p);
+        return;
+    }
     emit_from(a->e, number_of(a, p));
-    TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
-                              tile_keys(&a->tiles), a->key);
-    TileRows result = summed_rows(a, p);
+    TileRows values = tile_operand(a, p, 1, tile_keys(&a->tiles), a->key);
+    TileRows result = tile_sums(a, p);
     Call c = {.a_row = number(a, 1), .a_k = a->pitch, .accumulate = accumulate, .rows = a->count};
     multiply(a, p, c, &values, keys_here(a), &result);
     emit_from_whole(a->e);
@@ -279,7 +283,7 @@ void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors)
 {
     Lo *lo = &a->e->lo;
     emit_from(a->e, number_of(a, p));
-    TileRows sums = summed_rows(a, p);
+    TileRows sums = tile_sums(a, p);
     LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "scale");
     LoValue factor = lo_load(lo, element_type(a), element_at(a, factors, rows.index),
                              (unsigned)dtype_bytes(a->tiles.scores.dtype));
@@ -289,12 +293,20 @@ void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors)
     emit_from_whole(a->e);
 }
 
+TileRows tile_key_sums(Attention *a, const TileProduct *p, LoValue key)
+{
+    return rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), key);
+}
+
 void tile_columns(Attention *a, const TileProduct *p)
 {
+    if (a->diagonals) {
+        single_columns(a, p);
+        return;
+    }
     emit_from(a->e, number_of(a, p));
-    TileRows queries = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
-                               tile_queries(&a->tiles), a->query);
-    TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), a->key);
+    TileRows queries = tile_operand(a, p, 1, tile_queries(&a->tiles), a->query);
+    TileRows result = tile_key_sums(a, p, a->key);
     Call c = {.a_row = a->pitch,
               .a_k = number(a, 1),
               .accumulate = number(a, TFC_STORE_ADD),
@@ -308,7 +320,7 @@ void tile_clear_columns(Attention *a, const TileProduct *p)
 {
     LoValue zero = number(a, 0);
     emit_from(a->e, number_of(a, p));
-    TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), zero);
+    TileRows result = tile_key_sums(a, p, zero);
     TileRows nothing = {result.at, zero};
     for (int64_t column = 0; column < p->depth; column += a->panel) {
         int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;

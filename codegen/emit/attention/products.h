@@ -6,6 +6,18 @@
 
 enum { PACKED_ROWS = 256 }; /* rows of a right operand that are packed together: a part */
 
+/* Row `first` of an operand or result, and the way to the next, in elements: the rows go along an
+ * axis of the scores. */
+typedef struct TileRows {
+    LoValue at, stride;
+} TileRows;
+/* Of a product's left or right operand: side 0 or 1. */
+TileRows tile_operand(Attention *a, const TileProduct *p, int side, int axis, LoValue first);
+/* Of TILE_ROWS: the sums of the block's queries. Of TILE_COLUMNS: the result's rows from a key
+ * on. */
+TileRows tile_sums(Attention *a, const TileProduct *p);
+TileRows tile_key_sums(Attention *a, const TileProduct *p, LoValue key);
+
 static inline LoValue number(Attention *a, int64_t value) { return lo_i64_of(&a->e->lo, value); }
 
 static inline LoType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }

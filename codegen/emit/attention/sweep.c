@@ -145,6 +145,8 @@ static void store_in_strip(Attention *a, int number, const Value *value)
 {
     Emit *e = a->e;
     LoValue x = value_here(e, value);
+    if (a->counts && dtype_is_float(value->type.dtype))
+        x = lo_select(&e->lo, a->counts, x, lo_zero(&e->lo, lo_type(x)));
     LoType element = value->type.dtype == DT_BOOL ? lo_i8 : emit_type(e, value->type.dtype);
     emit_from(e, number);
     if (value->type.dtype == DT_BOOL)
@@ -167,6 +169,15 @@ static bool is_stored(const Attention *a, int number, int sweep)
     return false;
 }
 
+/* What a reduction takes of this element. */
+static LoValue counted(Attention *a, const Op *reduction, LoValue x)
+{
+    Lo *lo = &a->e->lo;
+    if (!a->counts)
+        return x;
+    return lo_select(lo, a->counts, x, lo_identity(lo, reduce_join(reduction), lo_type(x)));
+}
+
 static void sweep_key(Attention *a, int sweep)
 {
     Emit *e = a->e;
@@ -175,7 +186,7 @@ static void sweep_key(Attention *a, int sweep)
         int n = e->body.n_inputs + i;
         if (sweep_reduces(e, &a->plan, sweep, op)) {
             emit_from(e, n);
-            lo_accumulate(&e->lo, a->slots[i], value_here(e, op->args[0]));
+            lo_accumulate(&e->lo, a->slots[i], counted(a, op, value_here(e, op->args[0])));
             emit_from_whole(e);
         } else if (op->kind != OP_dot && is_stored(a, n, sweep) && !e->cached[n])
             store_in_strip(a, n, &op->results[0]);
@@ -192,20 +203,38 @@ static bool has_work(const Attention *a, int sweep)
     return false;
 }
 
+/* Stands at the key of this row of the strip, or on its diagonal: there each lane has its own key,
+ * which may not exist. */
+static void stand_at_key(Attention *a, LoValue row)
+{
+    Emit *e = a->e;
+    Lo *lo = &e->lo;
+    Coord *key = &e->space.at[tile_keys(&a->tiles)];
+    *key = coord_of(row);
+    a->counts = NULL;
+    if (!a->diagonals)
+        return;
+    LoValue distance = gaps_distance(a, row);
+    LoValue query = coord_value(e, &e->space.at[tile_queries(&a->tiles)], lo_i64);
+    LoValue last = lo_isub(lo, a->n_keys, number(a, 1)), at = lo_isub(lo, query, distance);
+    *key = (Coord){.base = lo_max(lo, lo_min(lo, at, last), number(a, 0)), .varies = true};
+    a->counts = gaps_is_single(a, distance);
+}
+
 static void sweep_keys(Attention *a, int sweep)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    int keys = tile_keys(&a->tiles);
     take_sums(a, sweep);
     LoLoop loop = lo_for_open(lo, a->key, a->end, 1, "keys");
     LoValue row = lo_isub(lo, loop.index, a->key);
     e->cache_at = lo_imul(lo, row, a->pitch);
     e->cache_at = lo_iadd(lo, e->cache_at, a->lane);
-    e->space.at[keys] = coord_of(loop.index);
+    stand_at_key(a, loop.index);
     sweep_key(a, sweep);
     lo_for_close(lo, &loop);
-    e->space.at[keys] = (Coord){0};
+    e->space.at[tile_keys(&a->tiles)] = (Coord){0};
+    a->counts = NULL;
     put_sums_back(a, sweep);
 }
 
@@ -257,7 +286,8 @@ void tile_sweep(Attention *a, int sweep)
     Emit *e = a->e;
     if (!has_work(a, sweep))
         return;
-    fill_words(a, sweep);
+    if (!a->diagonals)
+        fill_words(a, sweep);
     tile_each_query(a, sweep, sweep_keys);
     for (int n = 0; n < e->n_values; n++)
         e->cached[n] |= a->plan.saved[n] && a->plan.saved_in[n] == sweep;
