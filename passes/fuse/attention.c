@@ -187,13 +187,26 @@ static void set_window(Fuser *f, Op *region, Window window)
         op_set_attr(f->function, region, attr_int(ATTR_gaps, 1));
 }
 
-/* What the region's masks save. */
-static const char *describe_window(const Fuser *f, Window window)
+static bool has_mask(const Members *members)
 {
-    const char *blocks = window.gaps ? "; skips blocks of keys that the mask excludes" : "";
-    return window.stride ? arena_printf(f->arena, "%s, computes keys of the stride %lld one by one",
-                                        blocks, (long long)window.stride)
-                         : blocks;
+    for (size_t i = 0; i < members->ops.count; i++)
+        if (members->ops.data[i]->kind == OP_select)
+            return true;
+    return false;
+}
+
+/* What the region's masks save. */
+static const char *describe_window(const Fuser *f, Window window, const Members *members)
+{
+    const char *blocks = "; skips blocks of keys that the mask excludes";
+    if (window.stride)
+        return arena_printf(f->arena, "%s, computes keys of the stride %lld one by one", blocks,
+                            (long long)window.stride);
+    if (window.gaps)
+        return blocks;
+    bool all = window.from <= -WINDOW_OPEN && window.to >= WINDOW_OPEN;
+    return all && has_mask(members) ? "; the mask is no formula of positions: all keys are computed"
+                                    : "";
 }
 
 static void build_regions(Fuser *f, FusedScores *s)
@@ -211,7 +224,7 @@ static void build_regions(Fuser *f, FusedScores *s)
         for (size_t v = 0; v < r->outputs.count; v++)
             vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
         report_op(f->context->report, region, "attention: %s%s",
-                  describe_members(&members, f->arena), describe_window(f, r->window));
+                  describe_members(&members, f->arena), describe_window(f, r->window, &members));
     }
 }
 

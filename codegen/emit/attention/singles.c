@@ -90,8 +90,7 @@ void single_scores(Attention *a, const TileProduct *p)
                   lo_mul(lo, element_of(a, query, types[0], depth.index),
                          element_of(a, key, types[1], depth.index)));
     lo_for_close(lo, &depth);
-    lo_store(lo, lo_total(lo, sum), strip_at(a, &p->op->results[0], loops.here.at),
-             score_align(a));
+    lo_store(lo, lo_total(lo, sum), strip_at(a, &p->op->results[0], loops.here.at), score_align(a));
     singles_close(a, &loops);
     emit_from_whole(a->e);
 }
@@ -104,8 +103,8 @@ static void add_rows(Attention *a, const TileProduct *p, const TileRows *rows, c
     DType dtype = p->op->args[1]->type.dtype, sum_type = a->tiles.scores.dtype;
     tile_strip(a, body_number(&a->e->body, p->op->args[0]));
     SingleLoops loops = singles_open(a);
-    LoValue score = lo_load(lo, element_type(a), strip_at(a, p->op->args[0], loops.here.at),
-                            score_align(a));
+    LoValue score =
+        lo_load(lo, element_type(a), strip_at(a, p->op->args[0], loops.here.at), score_align(a));
     bool of_keys = p->use == TILE_COLUMNS;
     LoValue from = row_at(a, rows, dtype, of_keys ? loops.here.lane : loops.here.key);
     LoValue to = row_at(a, sums, sum_type, of_keys ? loops.here.key : loops.here.lane);
