@@ -161,7 +161,7 @@ static bool write_config(Marian *m)
     import_marian_class(&json, m->n_tokens, json_member(m->vocab, "</s>")->integer);
     bool ok = true;
     for (const ImportRow *row = marian_settings.rows; row->key; row++)
-        if (row->kind == IMPORT_CONST)
+        if (row->kind == IMPORT_RENAME)
             ok = put_setting(m, &json, row) && ok;
     json_put_integer(&json, "decoder_ffn_dim",
                      import_config_size(m->job, &m->config, "transformer-dim-ffn"));

@@ -9,6 +9,7 @@ typedef enum ImportKind {
     IMPORT_CONST,      /* a const of the model takes its value, with `value` behind it; null: the
                         * model's own value */
     IMPORT_FLAG,       /* a const of the model: whether the value is `value` */
+    IMPORT_RENAME,     /* of another program's settings: config.json calls the key `to` */
     IMPORT_KEY,        /* read by other rows, which name it in `absent` */
     IMPORT_ACTIVATION, /* the model's block `activation` is this function */
     IMPORT_SAME,       /* the model has one const for two keys, whose values must be equal */

@@ -123,7 +123,7 @@ static void put_setting(NpzExport *x, const ImportRow *row, Text *out)
     if (row->kind == IMPORT_MUST && *row->to != '[')
         text_add(out, "%s: %s\n", row->key, row->to);
     const JsonValue *value =
-        row->kind == IMPORT_CONST ? import_config_value(x->job, &x->config, row->to) : NULL;
+        row->kind == IMPORT_RENAME ? import_config_value(x->job, &x->config, row->to) : NULL;
     if (value && value->kind == JV_STRING)
         text_add(out, "%s: %s\n", row->key, value->text);
     else if (value)

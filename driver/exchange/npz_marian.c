@@ -7,20 +7,20 @@
 
 #define ROW(what, name, ours, without) \
     {.kind = IMPORT_##what, .key = name, .to = ours, .absent = without}
-#define CONST(key, to) ROW(CONST, key, to, NULL)
+#define RENAME(key, to) ROW(RENAME, key, to, NULL)
 #define MUST(key, value, absent) ROW(MUST, key, value, absent)
 #define SET(key, value) ROW(MUST, key, value, value)
 
 /* SET: what a model without the key means, too. */
 static const ImportRow settings[] = {
     MUST("type", "\"transformer\"", NULL),
-    CONST("dim-emb", "d_model"),
-    CONST("enc-depth", "encoder_layers"),
-    CONST("dec-depth", "decoder_layers"),
-    CONST("transformer-dim-ffn", "encoder_ffn_dim"),
-    CONST("transformer-heads", "encoder_attention_heads"),
-    ROW(CONST, "transformer-dropout", "dropout", "0"),
-    ROW(CONST, "transformer-ffn-activation", "activation_function", "\"swish\""),
+    RENAME("dim-emb", "d_model"),
+    RENAME("enc-depth", "encoder_layers"),
+    RENAME("dec-depth", "decoder_layers"),
+    RENAME("transformer-dim-ffn", "encoder_ffn_dim"),
+    RENAME("transformer-heads", "encoder_attention_heads"),
+    ROW(RENAME, "transformer-dropout", "dropout", "0"),
+    ROW(RENAME, "transformer-ffn-activation", "activation_function", "\"swish\""),
     MUST("transformer-ffn-activation", "[\"swish\", \"relu\"]", "\"swish\""),
     MUST("tied-embeddings-all", "true", "false"),
     SET("transformer-preprocess", "\"\""),

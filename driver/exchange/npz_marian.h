@@ -11,7 +11,7 @@
 #define MARIAN_SETTINGS "special:model.yml"
 /* The table of embeddings. */
 #define MARIAN_EMBEDDING "Wemb"
-/* The settings, under Marian's keys: `to` of an IMPORT_CONST is the key of Hugging Face's
+/* The settings, under Marian's keys: `to` of an IMPORT_RENAME is the key of Hugging Face's
  * config.json, `to` of an IMPORT_MUST the value that the model is written for. */
 extern const ImportModel marian_settings;
 
