@@ -14,22 +14,24 @@ typedef struct ImportRange {
 } ImportRange;
 
 static const ImportRange ranges[] = {
-    {RANGE_WHOLE, 1, 1 << 24, "a whole number from 1 to 16777216", " vocab d_ff "},
+    {RANGE_WHOLE, 1, 1 << 24, "a whole number from 1 to 16777216", " vocab d_ff decoder_d_ff "},
     {RANGE_WHOLE, 1, 1 << 20, "a whole number from 1 to 1048576", " d_model d_embedding d_k d_kv "},
     {RANGE_WHOLE, 1, 10000, "a whole number from 1 to 10000", /* the most that `repeat` takes */
      " layers encoder_layers decoder_layers "},
     {RANGE_WHOLE, 1, 1 << 16, "a whole number from 1 to 65536",
-     " heads kv_heads buckets full_every "},
+     " heads decoder_heads kv_heads buckets full_every "},
     {RANGE_WHOLE, 1, 1 << 30, "a whole number from 1 to 1073741824",
      " context rope_context longest window "},
-    {RANGE_WHOLE, 0, 1 << 16, "a whole number from 0 to 65536", " segments first_position "},
+    {RANGE_WHOLE, 0, 1 << 16, "a whole number from 0 to 65536",
+     " segments first_position window_from "},
     {RANGE_REAL, 0, 0.999, "a number from 0 to 0.999", " p_drop p_attention p_inner p_head "},
     {RANGE_REAL, 1e-20, 1, "a number from 1e-20 to 1", " norm_eps rotary_part "},
     {RANGE_REAL, 1e-6, 1e15, "a number from 1e-6 to 1e15",
      " rotary_base window_base position_base rope_factor rope_low rope_high rope_fast rope_slow "
      "query_scale "},
     {RANGE_REAL, 0, 1e15, "a number from 0 to 1e15", " rope_scale score_cap logit_cap "},
-    {RANGE_TRUTH, 0, 0, "true or false", " tied scaled scaled_output biased output_biased "},
+    {RANGE_TRUTH, 0, 0, "true or false",
+     " tied scaled scaled_output biased output_biased inner_biased windowed "},
     {RANGE_STRING, 0, 0, "a string", " rope_type "},
 };
 enum { N_RANGES = sizeof ranges / sizeof *ranges };

@@ -5,9 +5,9 @@
 #define SEQ2SEQ_ROWS                                                                               \
     CONST("d_model", "d_model", "1024"), CONST("encoder_layers", "encoder_layers", "12"),          \
         CONST("decoder_layers", "decoder_layers", "12"), CONST("encoder_ffn_dim", "d_ff", "4096"), \
-        SAME("decoder_ffn_dim", "encoder_ffn_dim"),                                                \
+        CONST("decoder_ffn_dim", "decoder_d_ff", "=encoder_ffn_dim"),                              \
         CONST("encoder_attention_heads", "heads", "16"),                                           \
-        SAME("decoder_attention_heads", "encoder_attention_heads"),                                \
+        CONST("decoder_attention_heads", "decoder_heads", "=encoder_attention_heads"),             \
         CONST("dropout", "p_drop", "0.1"), ACTIVATION("activation_function", "\"gelu\"")
 
 const ImportRow import_rows_marian[] = {
@@ -17,7 +17,7 @@ const ImportRow import_rows_marian[] = {
     SEQ2SEQ_ROWS,
     KEY("max_position_embeddings", "1024"), /* positions are computed */
     KEY("extra_pos_embeddings", "null"),
-    MUST("scale_embedding", "true", "false"),
+    CONST("scale_embedding", "scaled", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "false", "false"),
     MUST("add_final_layer_norm", "false", "false"),
@@ -39,7 +39,7 @@ const ImportRow import_rows_bart[] = {
     MUST("add_bias_logits", "false", "false"),
     CONST("max_position_embeddings", "context", "1024"),
     SEQ2SEQ_ROWS,
-    MUST("scale_embedding", "false", "false"),
+    CONST("scale_embedding", "scaled", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "true", "true"),
     MUST("add_final_layer_norm", "false", "false"),

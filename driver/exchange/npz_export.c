@@ -175,6 +175,24 @@ static bool write_arrays(NpzExport *x, const char *path)
     return ok && npz_write(&x->job->diags, path, arrays, (int64_t)n + 1);
 }
 
+/* What Marian's models have alike on both sides, or always, and no setting says. */
+static bool check_sides(NpzExport *x)
+{
+    static const char *const sizes[] = {"attention_heads", "ffn_dim"};
+    for (int i = 0; i < 2; i++) {
+        const char *one = arena_printf(x->job->arena, "encoder_%s", sizes[i]);
+        const char *other = arena_printf(x->job->arena, "decoder_%s", sizes[i]);
+        if (import_config_size(x->job, &x->config, one) !=
+            import_config_size(x->job, &x->config, other))
+            return job_error(x->job, "%s: \"%s\" is not \"%s\", as it is in Marian's models",
+                             x->config.source->path, other, one);
+    }
+    const JsonValue *scaled = import_config_value(x->job, &x->config, "scale_embedding");
+    return (scaled && scaled->kind == JV_TRUE) ||
+           job_error(x->job, "%s: \"scale_embedding\" is false: Marian's models scale embeddings",
+                     x->config.source->path);
+}
+
 bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *what,
                 const char *path)
 {
@@ -182,7 +200,7 @@ bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *wh
         .job = job, .store = store, .what = what, .published = published_folder(job, run)};
     if (what->only && what->only->count)
         return job_error(job, "--format marian writes all params: leave --only out");
-    if (!read_config(&x, run))
+    if (!read_config(&x, run) || !check_sides(&x))
         return false;
     x.names = marian_names(job->arena, import_config_size(job, &x.config, "encoder_layers"),
                            import_config_size(job, &x.config, "decoder_layers"));
