@@ -71,14 +71,22 @@ static bool read_named(Job *job, const Source *config, const JsonValue *json, Te
     return are_different(job, config, at, json->n);
 }
 
+bool import_labels_one(const JsonValue *all)
+{
+    const JsonValue *labels = json_member(all, key), *count = json_member(all, "num_labels");
+    if (labels && labels->kind == JV_OBJECT && labels->n)
+        return labels->n == 1;
+    return count && count->kind == JV_INTEGER && count->integer == 1;
+}
+
 bool import_labels_read(Job *job, const Source *config, const JsonValue *all, TextList *labels)
 {
     enum { UNSAID = 2, MOST = 1 << 20 };
     const JsonValue *json = json_member(all, key);
     if (json && json->kind == JV_OBJECT && json->n == 1)
         return refuse(job, config,
-                      "it has one label, so the model gives a number (regression, "
-                      "reranking): that is not read, but classes are");
+                      "it has one label, so that all words would have the same: labels of words "
+                      "are two or more");
     if (json && json->kind == JV_OBJECT && json->n)
         return read_named(job, config, json, labels);
     if (json && json->kind != JV_NULL)

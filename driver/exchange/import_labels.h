@@ -9,6 +9,8 @@
  * as many LABEL_N as it says by num_labels, or two. False after an error: ids that are not 0 to
  * n - 1, or labels that are equal or cannot be lines of a list. */
 bool import_labels_read(Job *job, const Source *config, const JsonValue *all, TextList *labels);
+/* Whether there is one label. */
+bool import_labels_one(const JsonValue *all);
 /* Whether the model has labels (IMPORT_LABELS). */
 bool import_labels_are(const ImportModel *model);
 /* The labels as the text of their file (runtime/data/labels.h); in_words: those of a text stand

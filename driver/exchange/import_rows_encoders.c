@@ -81,22 +81,35 @@ const ImportRow import_rows_distilbert_vectors[] = {DISTILBERT, IGNORE("vocab_**
 const ImportRow import_rows_albert[] = {ALBERT, PIECE("[MASK]", "mask_id"), END};
 const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**"), END};
 /* With heads for classes of texts, or of words. */
-#define PROBLEM                                                              \
-    MUST("problem_type", "[null, \"single_label_classification\"]", "null"), \
+#define TAGS                                                                                 \
+    LABELS("tags"), MUST("problem_type", "[null, \"single_label_classification\"]", "null"), \
         KEY("num_labels", "null")
-#define BERT_HEAD(count) \
-    LABELS(count), PROBLEM, CONST("classifier_dropout", "p_head", "=hidden_dropout_prob")
-#define DISTILBERT_HEAD(count) LABELS(count), PROBLEM, CONST("seq_classif_dropout", "p_head", "0.2")
-#define ALBERT_HEAD(count) LABELS(count), PROBLEM, CONST("classifier_dropout_prob", "p_head", "0.1")
-const ImportRow import_rows_bert_classes[] = {BERT, BERT_HEAD("classes"), END};
-const ImportRow import_rows_bert_tags[] = {BERT, BERT_HEAD("tags"), END};
-const ImportRow import_rows_roberta_classes[] = {ROBERTA, FIXED("head", "\"roberta\""),
-                                                 BERT_HEAD("classes"), END};
-const ImportRow import_rows_roberta_tags[] = {ROBERTA, BERT_HEAD("tags"), END};
-const ImportRow import_rows_distilbert_classes[] = {DISTILBERT, DISTILBERT_HEAD("classes"), END};
-const ImportRow import_rows_distilbert_tags[] = {DISTILBERT, LABELS("tags"), PROBLEM, END};
-const ImportRow import_rows_albert_classes[] = {ALBERT, ALBERT_HEAD("classes"), END};
-const ImportRow import_rows_albert_tags[] = {ALBERT, ALBERT_HEAD("tags"), END};
+/* Of several independent labels each has a sigmoid of its own. */
+#define INDEPENDENT "\"multi_label_classification\""
+#define TEXT_CLASSES                                                                              \
+    LABELS("classes"), KEY("num_labels", "null"),                                                 \
+        MUST("problem_type", "[null, \"single_label_classification\", " INDEPENDENT "]", "null"), \
+        FLAG("problem_type", "independent", INDEPENDENT, NULL)
+#define TEXT_SCORES                                                              \
+    KEY("id2label", "null"), KEY("num_labels", "null"),                          \
+        MUST("problem_type", "[null, \"regression\", " INDEPENDENT "]", "null"), \
+        FLAG("problem_type", "probable", INDEPENDENT, NULL)
+#define BERT_HEAD CONST("classifier_dropout", "p_head", "=hidden_dropout_prob")
+#define ROBERTA_HEAD FIXED("head", "\"roberta\""), BERT_HEAD
+#define DISTILBERT_HEAD CONST("seq_classif_dropout", "p_head", "0.2")
+#define ALBERT_HEAD CONST("classifier_dropout_prob", "p_head", "0.1")
+const ImportRow import_rows_bert_scores[] = {BERT, BERT_HEAD, TEXT_SCORES, END};
+const ImportRow import_rows_bert_classes[] = {BERT, BERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_bert_tags[] = {BERT, BERT_HEAD, TAGS, END};
+const ImportRow import_rows_roberta_scores[] = {ROBERTA, ROBERTA_HEAD, TEXT_SCORES, END};
+const ImportRow import_rows_roberta_classes[] = {ROBERTA, ROBERTA_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_roberta_tags[] = {ROBERTA, BERT_HEAD, TAGS, END};
+const ImportRow import_rows_distilbert_scores[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_SCORES, END};
+const ImportRow import_rows_distilbert_classes[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_distilbert_tags[] = {DISTILBERT, TAGS, END};
+const ImportRow import_rows_albert_scores[] = {ALBERT, ALBERT_HEAD, TEXT_SCORES, END};
+const ImportRow import_rows_albert_classes[] = {ALBERT, ALBERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_albert_tags[] = {ALBERT, ALBERT_HEAD, TAGS, END};
 
 const ImportRow import_rows_modernbert[] = {
     MODERNBERT,
