@@ -153,6 +153,8 @@ static bool check_musts(GgufExport *x)
             : value->kind == JV_INTEGER
                 ? arena_printf(x->job->arena, "%lld", (long long)value->integer)
             : value->kind == JV_STRING ? value->text
+            : value->kind == JV_FALSE  ? "false"
+            : value->kind == JV_TRUE   ? "true"
                                        : "…";
         if (strcmp(is, must->value))
             return job_error(
@@ -219,7 +221,7 @@ static bool put_config(GgufExport *x)
                   (uint32_t)import_config_size(x->job, &x->config, "vocab_size"));
     tell_of_window(x, keys);
     return check_musts(x) && check_scale(x) && (!is_rotary || put_scaling(x, put_widths(x))) &&
-           (!x->config.model->vectors ||
+           (x->config.model->gives != GIVES_VECTORS ||
             gguf_put_pooling(x->job, x->folder, x->architecture->name, &x->writer));
 }
 
@@ -370,7 +372,8 @@ static bool begin_export(GgufExport *x, const Model *model, const WeightsExport 
     if (!import_config_read(x->job, x->folder, &theirs, &x->config))
         return false;
     x->architecture = gguf_architecture_of(x->config.model->type);
-    if (x->architecture && !strcmp(x->architecture->name, "bert") && !x->config.model->vectors)
+    if (x->architecture && !strcmp(x->architecture->name, "bert") &&
+        x->config.model->gives != GIVES_VECTORS)
         return job_error(x->job,
                          "%s makes no vectors of texts; a GGUF is written of those models of bert "
                          "alone that do",

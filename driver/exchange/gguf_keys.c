@@ -70,10 +70,10 @@ static const GgufKey bert[] = {SIZE("context_length", "max_position_embeddings")
 static const struct {
     const char *model_type;
     const GgufKey *keys;
-} tables[] = {{"llama", rotary},       {"mistral", windows}, {"qwen2", rotary}, {"qwen3", rotary},
-              {"phi3", windows},       {"olmo2", rotary},    {"gemma", rotary}, {"gemma2", gemma2},
-              {"gemma3_text", gemma3}, {"gpt2", gpt2},       {"t5", t5},        {"mt5", t5},
-              {"bert", bert}};
+} tables[] = {{"llama", rotary},   {"mistral", windows},    {"qwen2", rotary}, {"qwen3", rotary},
+              {"smollm3", rotary}, {"phi3", windows},       {"olmo2", rotary}, {"gemma", rotary},
+              {"gemma2", gemma2},  {"gemma3_text", gemma3}, {"gpt2", gpt2},    {"t5", t5},
+              {"mt5", t5},         {"bert", bert}};
 
 const GgufKey *gguf_keys(const char *model_type)
 {
@@ -96,6 +96,9 @@ const GgufMust gguf_musts[] = {
     {"gemma2", "hidden_activation", "gelu_pytorch_tanh", false},
     {"gemma2", "layer_types", "2", true},
     {"gemma3_text", "hidden_activation", "gelu_pytorch_tanh", false},
+    {"qwen2", "use_sliding_window", "false", false},
+    {"qwen3", "use_sliding_window", "false", false},
+    {"smollm3", "no_rope_layers", "4", true},
     {"gpt2", "activation_function", "gelu_new", false},
     {"t5", "relative_attention_max_distance", "128", false},
     {"mt5", "relative_attention_max_distance", "128", false},

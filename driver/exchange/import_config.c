@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { LARGEST_CONFIG = 1 << 20 };
+static const double LEAST_FACTOR = 1e-3;
 
 static bool refuse(Job *job, const ImportConfig *config, const char *text)
 {
@@ -127,17 +128,38 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 
 /* ---- what the model must be ---- */
 
-/* Each how many-th layer sees all: the first that does (of those behind the first layer, if they
- * count from it) tells; 0: none does, -1: they are not each n-th. */
-static int64_t full_every(const JsonValue *list, bool from_first)
+/* Whether an element of a list of layers is one of the others (IMPORT_LAYERS); -1: neither. */
+static int is_other(const JsonValue *item)
+{
+    if (item->kind == JV_INTEGER)
+        return item->integer == 0 ? 1 : item->integer == 1 ? 0 : -1;
+    const char *type = item->kind == JV_STRING ? item->text : "";
+    return !strcmp(type, "full_attention") ? 1 : !strcmp(type, "sliding_attention") ? 0 : -1;
+}
+
+/* How many others stand before the rest; -1: one stands behind it. */
+static int64_t count_front(const JsonValue *list)
+{
+    size_t n = 0;
+    while (n < list->n && is_other(&list->items[n]) == 1)
+        n++;
+    for (size_t i = n; i < list->n; i++)
+        if (is_other(&list->items[i]))
+            return -1;
+    return (int64_t)n;
+}
+
+/* Each how many-th layer is one of the others: the first (of those behind the first layer, if they
+ * count from it) tells; 0: none is, -1: they are not each n-th. */
+static int64_t count_every(const JsonValue *list, bool from_first)
 {
     const size_t shift = from_first ? 0 : 1;
     int64_t every = 0;
     for (size_t i = 0; i < list->n; i++) {
-        const char *type = list->items[i].kind == JV_STRING ? list->items[i].text : "";
-        const bool full = !strcmp(type, "full_attention");
+        const int other = is_other(&list->items[i]);
+        const bool full = other == 1;
         const int64_t place = (int64_t)(i + shift);
-        if (!full && strcmp(type, "sliding_attention") != 0)
+        if (other < 0)
             return -1;
         if (full && !every)
             every = place;
@@ -151,19 +173,24 @@ int64_t import_config_layers(Job *job, const ImportConfig *config, const char *k
 {
     const ImportRow *row = find_row(config, key);
     const JsonValue *list = member(job, config->json, key);
-    return list && list->kind == JV_LIST ? full_every(list, row && row->value)
-                                         : import_config_size(job, config, key);
+    const char *how = row && row->value ? row->value : "";
+    if (!list || list->kind != JV_LIST)
+        return import_config_size(job, config, key);
+    return !strcmp(how, "from") ? count_front(list) : count_every(list, !strcmp(how, "first"));
 }
 
 static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *row)
 {
+    const bool is_type = strcmp(row->key, "no_rope_layers") != 0;
+    const char *others = !row->value                   ? "each n-th one"
+                         : !strcmp(row->value, "from") ? "the first ones"
+                                                       : "each n-th one from the first on";
     return import_config_layers(job, config, row->key) >= 0 ||
            refuse(job, config,
-                  arena_printf(job->arena,
-                               "\"%s\": models/%s has layers of \"sliding_attention\" alone, or "
-                               "with each n-th one%s of \"full_attention\"",
-                               row->key, config->model->files[0],
-                               row->value ? " from the first on" : ""));
+                  arena_printf(
+                      job->arena, "\"%s\": models/%s has layers of %s alone, or with %s of %s",
+                      row->key, config->model->files[0], is_type ? "\"sliding_attention\"" : "1",
+                      others, is_type ? "\"full_attention\"" : "0"));
 }
 
 /* Whether the key of an earlier const, which is wrong in the same way, has the value. */
@@ -194,12 +221,27 @@ static bool check_range(Job *job, const ImportConfig *config, const ImportRow *r
                                expected));
 }
 
+static bool check_factors(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    const JsonValue *list = import_config_value(job, config, row->key);
+    bool ok = !list || list->kind == JV_NULL || (list->kind == JV_LIST && list->n);
+    for (size_t i = 0; ok && list && i < list->n; i++)
+        ok = is_number(&list->items[i]) && list->items[i].number >= LEAST_FACTOR &&
+             list->items[i].number <= 1 / LEAST_FACTOR;
+    return ok ||
+           refuse(job, config,
+                  arena_printf(job->arena, "\"%s\": expected a list of numbers from %g to %g",
+                               spoken_key(job, config, row->key), LEAST_FACTOR, 1 / LEAST_FACTOR));
+}
+
 static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row)
 {
     if (row->kind == IMPORT_CONST)
         return check_range(job, config, row);
     if (row->kind == IMPORT_LAYERS)
         return check_layers(job, config, row);
+    if (row->kind == IMPORT_FACTORS)
+        return check_factors(job, config, row);
     if (row->kind != IMPORT_MUST && row->kind != IMPORT_SAME)
         return true;
     const JsonValue *is = import_config_value(job, config, row->key);
@@ -305,8 +347,12 @@ bool import_config_read_file(Job *job, const char *path, const char *folder, con
     const char *type = json_member_text(config->json, "model_type");
     if (!type)
         return refuse(job, config, "it has no \"model_type\"");
-    config->model = import_model(job, type, class_name(config->json), &config->tensors,
-                                 import_sentences_is(job, folder));
+    config->model =
+        import_model(job, &(ImportSought){.type = type,
+                                          .class_name = class_name(config->json),
+                                          .tensors = &config->tensors,
+                                          .vectors = import_sentences_is(job, folder),
+                                          .one_label = import_labels_one(config->json)});
     if (!config->model)
         return false;
     bool ok = import_config_check(job, config);
@@ -372,6 +418,41 @@ static bool put_labels(Job *job, const ImportConfig *config, const ImportRow *ro
     return true;
 }
 
+/* A block, because no const is a list. */
+static bool put_factors(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *list = import_config_value(job, config, row->key);
+    if (!list || list->kind == JV_NULL)
+        return true; /* as the model has it */
+    text_add(out, "block %s(pairs) {\n  return concat([", row->to);
+    for (size_t i = 0; i < list->n; i++) {
+        text_string(out, i ? ", full([1], " : "full([1], ");
+        text_number(out, list->items[i].number);
+        text_string(out, ")");
+    }
+    text_string(out, "])\n}\n");
+    return true;
+}
+
+/* Which factors are taken is settled for all texts: by the length of each, no text could be
+ * continued, because what is kept of its tokens would change. */
+static void put_longest(Job *job, const ImportConfig *config, Text *out)
+{
+    const JsonValue *type = import_config_value(job, config, "rope_parameters.rope_type");
+    const int64_t most = import_config_size(job, config, "max_position_embeddings");
+    const int64_t less =
+        import_config_size(job, config, "rope_parameters.original_max_position_embeddings");
+    if (!type || type->kind != JV_STRING || strcmp(type->text, "longrope") || less >= most)
+        return;
+    text_string(out, "const longest = rope_context\n");
+    diag_note(
+        &job->diags, (Loc){.source = config->source},
+        "\"longrope\" has factors for texts of up to %" PRId64 " tokens, which are taken, and "
+        "others for longer texts: `const longest = %" PRId64 "` in model.tfg takes these, for "
+        "all texts",
+        less, most);
+}
+
 static void put_front(const ImportConfig *config, const ImportRow *row, Text *out)
 {
     bool has = false;
@@ -405,6 +486,7 @@ static bool put_row(Job *job, const ImportConfig *config, const Vocabulary *voca
         text_add(out, "const %s = %" PRId64 "\n", row->to,
                  import_config_layers(job, config, row->key));
         return true;
+    case IMPORT_FACTORS: return put_factors(job, config, row, out);
     case IMPORT_LABELS: return put_labels(job, config, row, out);
     case IMPORT_FRONT: put_front(config, row, out); return true;
     default: return true;
@@ -416,6 +498,7 @@ bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary 
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
         ok = put_row(job, config, vocab, row, out) && ok;
+    put_longest(job, config, out);
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_ACTIVATION)
             ok = put_activation(job, config, row, out) && ok;

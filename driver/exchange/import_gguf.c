@@ -202,6 +202,8 @@ static bool put_rotary(const GgufImport *m, JsonWriter *json)
                                            as_size(head_width(m))));
     if (strcmp(type, "qwen2")) /* which has them always */
         json_put_bool(json, "attention_bias", find_tensor(m, "blk.0.attn_q.bias"));
+    if (find_tensor(m, "blk.0.ffn_gate.bias"))
+        json_put_bool(json, "mlp_bias", true);
     return put_widths(m, json) && put_scaling(m, json);
 }
 

@@ -4,44 +4,47 @@
 #include <string.h>
 
 #define ROWS(name) import_rows_##name
-#define CLASSES(type, name)                                                                       \
-    {type, {"text_classes.tfg"}, ROWS(name##_classes), NULL, false, "ForSequenceClassification"}, \
-        {type, {"text_tags.tfg"}, ROWS(name##_tags), NULL, false, "ForTokenClassification"}
+#define OF_TEXTS "ForSequenceClassification"
+#define CLASSES(type, name)                                                              \
+    {type, {"text_scores.tfg"}, ROWS(name##_scores), NULL, GIVES_SCORE, OF_TEXTS},       \
+        {type, {"text_classes.tfg"}, ROWS(name##_classes), NULL, GIVES_OTHER, OF_TEXTS}, \
+        {type, {"text_tags.tfg"}, ROWS(name##_tags), NULL, GIVES_OTHER, "ForTokenClassification"}
 static const ImportModel models[] = {
     /* clang-format off */
-    {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   false, NULL},
-    {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   false, NULL},
-    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   false, NULL},
-    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   false, NULL},
-    {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   false, NULL},
-    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   false, NULL},
-    {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   false, NULL},
-    {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   false, NULL},
-    {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   false, NULL},
-    {"qwen2",       {"llama.tfg"},              ROWS(qwen2),              NULL,                   false, NULL},
-    {"qwen3",       {"llama.tfg"},              ROWS(qwen3),              NULL,                   false, NULL},
-    {"phi3",        {"llama.tfg"},              ROWS(phi3),               NULL,                   false, NULL},
-    {"olmo2",       {"llama.tfg"},              ROWS(olmo2),              NULL,                   false, NULL},
-    {"gemma",       {"llama.tfg"},              ROWS(gemma),              NULL,                   false, NULL},
-    {"gemma2",      {"llama.tfg"},              ROWS(gemma2),             NULL,                   false, NULL},
-    {"gemma3_text", {"llama.tfg"},              ROWS(gemma3),             NULL,                   false, NULL},
+    {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   GIVES_OTHER, NULL},
+    {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   GIVES_OTHER, NULL},
+    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   GIVES_OTHER, NULL},
+    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   GIVES_OTHER, NULL},
+    {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   GIVES_OTHER, NULL},
+    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   GIVES_OTHER, NULL},
+    {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   GIVES_OTHER, NULL},
+    {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   GIVES_OTHER, NULL},
+    {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   GIVES_OTHER, NULL},
+    {"qwen2",       {"llama.tfg"},              ROWS(qwen2),              NULL,                   GIVES_OTHER, NULL},
+    {"qwen3",       {"llama.tfg"},              ROWS(qwen3),              NULL,                   GIVES_OTHER, NULL},
+    {"smollm3",     {"llama.tfg"},              ROWS(smollm3),            NULL,                   GIVES_OTHER, NULL},
+    {"phi3",        {"llama.tfg"},              ROWS(phi3),               NULL,                   GIVES_OTHER, NULL},
+    {"olmo2",       {"llama.tfg"},              ROWS(olmo2),              NULL,                   GIVES_OTHER, NULL},
+    {"gemma",       {"llama.tfg"},              ROWS(gemma),              NULL,                   GIVES_OTHER, NULL},
+    {"gemma2",      {"llama.tfg"},              ROWS(gemma2),             NULL,                   GIVES_OTHER, NULL},
+    {"gemma3_text", {"llama.tfg"},              ROWS(gemma3),             NULL,                   GIVES_OTHER, NULL},
     CLASSES("bert", bert),
-    {"bert",        {"bert.tfg"},               ROWS(bert),               "cls.predictions.bias", false, NULL},
-    {"bert",        {"sentences.tfg"},          ROWS(bert_vectors),       NULL,                   true, NULL},
+    {"bert",        {"bert.tfg"},               ROWS(bert),               "cls.predictions.bias", GIVES_OTHER, NULL},
+    {"bert",        {"sentences.tfg"},          ROWS(bert_vectors),       NULL,                   GIVES_VECTORS, NULL},
     CLASSES("roberta", roberta),
-    {"roberta",     {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         false, NULL},
-    {"roberta",     {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   true, NULL},
+    {"roberta",     {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         GIVES_OTHER, NULL},
+    {"roberta",     {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   GIVES_VECTORS, NULL},
     CLASSES("xlm-roberta", roberta),
-    {"xlm-roberta", {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         false, NULL},
-    {"xlm-roberta", {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   true, NULL},
+    {"xlm-roberta", {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         GIVES_OTHER, NULL},
+    {"xlm-roberta", {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   GIVES_VECTORS, NULL},
     CLASSES("distilbert", distilbert),
-    {"distilbert",  {"bert.tfg"},               ROWS(distilbert),         "vocab_projector.bias", false, NULL},
-    {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   true, NULL},
+    {"distilbert",  {"bert.tfg"},               ROWS(distilbert),         "vocab_projector.bias", GIVES_OTHER, NULL},
+    {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   GIVES_VECTORS, NULL},
     CLASSES("albert", albert),
-    {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     false, NULL},
-    {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   true, NULL},
-    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         false, NULL},
-    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    true, NULL},
+    {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     GIVES_OTHER, NULL},
+    {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   GIVES_VECTORS, NULL},
+    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         GIVES_OTHER, NULL},
+    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    GIVES_VECTORS, NULL},
     /* clang-format on */
 };
 enum { N_MODELS = sizeof models / sizeof models[0] };
@@ -68,28 +71,29 @@ static void put_known(bool vectors, Text *known)
 {
     const char *last = "";
     for (int i = 0; i < N_MODELS; i++) {
-        if (strcmp(models[i].type, last) != 0 && (!vectors || models[i].vectors))
+        if (strcmp(models[i].type, last) != 0 && (!vectors || models[i].gives == GIVES_VECTORS))
             text_add(known, "%s%s", known->length ? ", " : "", last = models[i].type);
     }
 }
 
 /* Whether weights of this class and these names are the model's. */
-static bool is_of(const ImportModel *model, const char *class_name, const TextList *tensors)
+static bool is_of(const ImportModel *model, const ImportSought *sought)
 {
-    return (!model->ending || text_ends(class_name, model->ending)) && has_head(model, tensors);
+    const char *class_name = sought->class_name ? sought->class_name : "";
+    return (!model->ending || text_ends(class_name, model->ending)) &&
+           (model->gives != GIVES_SCORE || sought->one_label) && has_head(model, sought->tensors);
 }
 
-const ImportModel *import_model(Job *job, const char *type, const char *class_name,
-                                const TextList *tensors, bool vectors)
+const ImportModel *import_model(Job *job, const ImportSought *sought)
 {
+    const char *type = sought->type;
     for (int i = 0; i < N_MODELS; i++)
         if (!strcmp(models[i].type, type) &&
-            (vectors ? models[i].vectors
-                     : is_of(&models[i], class_name ? class_name : "", tensors)))
+            (sought->vectors ? models[i].gives == GIVES_VECTORS : is_of(&models[i], sought)))
             return &models[i];
     Text known = {0};
-    put_known(vectors, &known);
-    if (vectors)
+    put_known(sought->vectors, &known);
+    if (sought->vectors)
         job_error(job,
                   "modules.json makes vectors of texts by a model of the model_type '%s'; those of "
                   "which vectors are made are %s",

@@ -17,14 +17,17 @@ typedef enum ImportKind {
     IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
     IMPORT_PIECE,      /* `key` is a token, not a key: a const of the model takes its id */
     IMPORT_FIXED,      /* `key` is a value, not a key, which a const of the model takes */
-    IMPORT_FRONT,  /* `key` is how tensors' names begin, not a key: a const takes it, or "" where
+    IMPORT_FRONT,   /* `key` is how tensors' names begin, not a key: a const takes it, or "" where
                         * none begins so */
-    IMPORT_LAYERS, /* a const takes each how many-th layer sees all tokens, by a list with
-                        * "full_attention" or "sliding_attention" for each (1: all do, 0: none);
-                        * with a `value` they are counted from the first layer, which is one */
-    IMPORT_LABELS, /* a const takes how many labels there are, and the run their list
+    IMPORT_LAYERS,  /* a const takes each how many-th layer is another, by a list with
+                    * "full_attention" for those that see all tokens, or 0, and
+                    * "sliding_attention" or 1 for the rest (1: all are others, 0: none). With the
+                    * `value` "first" they are counted from the first layer, which is one; with
+                    * "from" the others stand before the rest, and the const takes how many */
+    IMPORT_FACTORS, /* a block of the model gives the numbers of the list */
+    IMPORT_LABELS,  /* a const takes how many labels there are, and the run their list
                     * (import_labels.h) */
-    IMPORT_IGNORE  /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
+    IMPORT_IGNORE /* `key` is a pattern (driver/ports/patterns.h) of tensors that are not needed */
 } ImportKind;
 typedef struct ImportRow {
     ImportKind kind;
@@ -49,11 +52,14 @@ static inline bool import_row_has_key(const ImportRow *row)
            row->kind != IMPORT_FRONT;
 }
 
+typedef enum ImportGives { GIVES_OTHER, GIVES_VECTORS, GIVES_SCORE } ImportGives;
+
 /* ImportModel: a model_type of config.json, or of one that has several heads one of these.
  *   files     names in models/: the model's file, then the files that it uses
  *   rows      up to a row whose key is NULL
  *   head      a tensor that only weights of this head have; NULL: any weights
- *   vectors   it makes vectors of texts (import_sentences.h)
+ *   gives     vectors of texts (import_sentences.h); a number for a text, by a head with one label;
+ *             or what its other outputs are
  *   ending    how the name of its class ends (`architectures`), where others of the type have the
  *             same tensors; NULL: whatever the class */
 typedef struct ImportModel {
@@ -61,14 +67,24 @@ typedef struct ImportModel {
     const char *files[3];
     const ImportRow *rows;
     const char *head;
-    bool vectors;
+    ImportGives gives;
     const char *ending;
 } ImportModel;
 const ImportModel *import_model_at(int i); /* of all, from 0 on; NULL: there are no more */
-/* The first model of a model_type, and of the class (NULL: it is not said), whose head is among the
- * names of the weights' tensors, or which needs none; `vectors`: the first that makes vectors. NULL
- * after an error, which lists the known types. */
-const ImportModel *import_model(Job *job, const char *type, const char *class_name,
-                                const TextList *tensors, bool vectors);
+
+/* ImportSought: what a folder says of its model.
+ *   type         model_type
+ *   class_name   the first of `architectures`; NULL: it is not said
+ *   tensors      the names of the weights
+ *   vectors      it makes vectors of texts
+ *   one_label    its head has one label (import_labels.h) */
+typedef struct ImportSought {
+    const char *type, *class_name;
+    const TextList *tensors;
+    bool vectors, one_label;
+} ImportSought;
+/* The first model of the type and class whose head is among the tensors, or which needs none;
+ * `vectors`: the first that makes vectors. NULL after an error, which lists the known types. */
+const ImportModel *import_model(Job *job, const ImportSought *sought);
 
 #endif

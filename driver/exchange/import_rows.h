@@ -22,9 +22,12 @@
     {.kind = IMPORT_CONST, .key = name, .to = ours, .absent = without, .value = more}
 #define FIXED(to, is) ROW(FIXED, is, to, NULL)
 #define FRONT(front, to) ROW(FRONT, front, to, NULL)
+#define FACTORS(key, to, absent) ROW(FACTORS, key, to, absent)
 #define LAYERS(key, to, absent) ROW(LAYERS, key, to, absent)
 #define FROM_FIRST(name, ours, without) \
     {.kind = IMPORT_LAYERS, .key = name, .to = ours, .absent = without, .value = "first"}
+#define FROM_LAYER(name, ours, without) \
+    {.kind = IMPORT_LAYERS, .key = name, .to = ours, .absent = without, .value = "from"}
 #define LABELS(to) ROW(LABELS, "id2label", to, NULL)
 #define IGNORE(pattern) ROW(IGNORE, pattern, NULL, NULL)
 #define END ROW(IGNORE, NULL, NULL, NULL)
@@ -34,13 +37,16 @@ extern const ImportRow import_rows_bert[], import_rows_roberta[], import_rows_di
     import_rows_albert[];
 extern const ImportRow import_rows_bert_vectors[], import_rows_roberta_vectors[],
     import_rows_distilbert_vectors[], import_rows_albert_vectors[];
+extern const ImportRow import_rows_bert_scores[], import_rows_roberta_scores[],
+    import_rows_distilbert_scores[], import_rows_albert_scores[];
 extern const ImportRow import_rows_bert_classes[], import_rows_roberta_classes[],
     import_rows_distilbert_classes[], import_rows_albert_classes[];
 extern const ImportRow import_rows_bert_tags[], import_rows_roberta_tags[],
     import_rows_distilbert_tags[], import_rows_albert_tags[];
 extern const ImportRow import_rows_modernbert[], import_rows_modernbert_vectors[];
 extern const ImportRow import_rows_gpt2[], import_rows_llama[], import_rows_mistral[],
-    import_rows_qwen2[], import_rows_qwen3[], import_rows_phi3[], import_rows_olmo2[];
+    import_rows_qwen2[], import_rows_qwen3[], import_rows_phi3[], import_rows_olmo2[],
+    import_rows_smollm3[];
 extern const ImportRow import_rows_gemma[], import_rows_gemma2[], import_rows_gemma3[];
 extern const ImportRow import_rows_marian[], import_rows_bart[], import_rows_mbart[],
     import_rows_m2m_100[], import_rows_t5[], import_rows_mt5[];

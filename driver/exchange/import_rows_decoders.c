@@ -36,7 +36,7 @@ const ImportRow import_rows_gpt2[] = {
         CONST("tie_word_embeddings", "tied", is_tied), KEY("rope_scaling.type", "null"),          \
         KEY("rope_scaling.rope_type", "=rope_scaling.type"),                                      \
         MUST("rope_parameters.rope_type",                                                         \
-             "[null, \"default\", \"linear\", \"dynamic\", \"yarn\", \"llama3\"]",                \
+             "[null, \"default\", \"linear\", \"dynamic\", \"yarn\", \"llama3\", \"longrope\"]",  \
              "=rope_scaling.rope_type"),                                                          \
         CONST("rope_parameters.rope_type", "rope_type", NULL),                                    \
         CONST("rope_parameters.rope_theta", "rotary_base", "=rope_theta"),                        \
@@ -45,6 +45,9 @@ const ImportRow import_rows_gpt2[] = {
         SCALING("beta_fast", "rope_fast", "null"), SCALING("beta_slow", "rope_slow", "null"),     \
         SCALING("attention_factor", "rope_scale", "null"),                                        \
         SCALING("original_max_position_embeddings", "rope_context", "=max_position_embeddings"),  \
+        KEY("rope_scaling.short_factor", "null"), KEY("rope_scaling.long_factor", "null"),        \
+        FACTORS("rope_parameters.short_factor", "short_factors", "=rope_scaling.short_factor"),   \
+        FACTORS("rope_parameters.long_factor", "long_factors", "=rope_scaling.long_factor"),      \
         KEY("rope_scaling.truncate", "true"),                                                     \
         MUST("rope_parameters.truncate", "true", "=rope_scaling.truncate"),                       \
         IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight"),                               \
@@ -56,10 +59,12 @@ const ImportRow import_rows_gpt2[] = {
 #define BIASES \
     CONST("attention_bias", "biased", "false"), CONST("attention_bias", "output_biased", NULL)
 #define NO_BIASES MUST("attention_bias", "false", "false")
-/* of which no layer takes the window */
-#define UNUSED_WINDOW                                                            \
-    MUST("use_sliding_window", "false", "false"), KEY("sliding_window", "null"), \
-        KEY("max_window_layers", "null"), LAYERS("layer_types", "window_every", "1")
+#define INNER_BIASES CONST("mlp_bias", "inner_biased", "false")
+/* in the last layers, if at all */
+#define LATE_WINDOW                                                                              \
+    CONST("use_sliding_window", "windowed", "false"), CONST("sliding_window", "window", "4096"), \
+        KEY("max_window_layers", "28"),                                                          \
+        FROM_LAYER("layer_types", "window_from", "=max_window_layers")
 
 const ImportRow import_rows_llama[] = {
     LLAMA_ROWS("32000", "4096", "11008", "32", "32", "=num_attention_heads", "null", "2048", "1e-6",
@@ -67,7 +72,7 @@ const ImportRow import_rows_llama[] = {
     TOKENS("1", "2"),
     SILU,
     BIASES,
-    MUST("mlp_bias", "false", "false"),
+    INNER_BIASES,
     END,
 };
 const ImportRow import_rows_mistral[] = {
@@ -84,7 +89,7 @@ const ImportRow import_rows_qwen2[] = {
     TOKENS("1", "2"),
     SILU,
     FIXED("biased", "true"),
-    UNUSED_WINDOW,
+    LATE_WINDOW,
     END,
 };
 const ImportRow import_rows_qwen3[] = {
@@ -94,10 +99,27 @@ const ImportRow import_rows_qwen3[] = {
     SILU,
     FIXED("query_norm", "\"head\""),
     BIASES,
-    UNUSED_WINDOW,
+    LATE_WINDOW,
+    END,
+};
+const ImportRow import_rows_smollm3[] = {
+    LLAMA_ROWS("128256", "2048", "11008", "36", "16", "4", "null", "32768", "1e-6", "2000000",
+               "true"),
+    TOKENS("128000", "128001"),
+    SILU,
+    BIASES,
+    INNER_BIASES,
+    KEY("no_rope_layer_interval", "4"),
+    LAYERS("no_rope_layers", "unturned_every", "=no_rope_layer_interval"),
+    MUST("use_sliding_window", "false", "false"),
+    KEY("sliding_window", "null"),
+    KEY("max_window_layers", "null"),
+    LAYERS("layer_types", "window_every", "1"),
     END,
 };
 const ImportRow import_rows_phi3[] = {
+    KEY("original_max_position_embeddings", "=max_position_embeddings"), /* of the type longrope */
+    KEY("rope_scaling.original_max_position_embeddings", "=original_max_position_embeddings"),
     LLAMA_ROWS("32064", "3072", "8192", "32", "32", "=num_attention_heads", "null", "4096", "1e-5",
                "10000", "false"),
     TOKENS("1", "32000"),
@@ -106,7 +128,6 @@ const ImportRow import_rows_phi3[] = {
     CONST("sliding_window", "window", "null"),
     CONST("partial_rotary_factor", "rotary_part", "=rope_parameters.partial_rotary_factor"),
     KEY("rope_parameters.partial_rotary_factor", "1"),
-    KEY("original_max_position_embeddings", "4096"), /* of the type longrope */
     NO_BIASES,
     END,
 };

@@ -29,6 +29,12 @@
     {                                                                      \
         "blk.*.attn_output.bias", BLOCK "self_attn.o_proj.bias", GGUF_SAME \
     }
+#define INNER_BIASES                                                 \
+    {"blk.*.ffn_gate.bias", BLOCK "mlp.gate_proj.bias", GGUF_SAME},  \
+        {"blk.*.ffn_up.bias", BLOCK "mlp.up_proj.bias", GGUF_SAME},  \
+    {                                                                \
+        "blk.*.ffn_down.bias", BLOCK "mlp.down_proj.bias", GGUF_SAME \
+    }
 /* Norms in front of both sublayers, and one behind all layers. */
 #define NORMS(feed, gain)                                                 \
     {"output_norm.weight", "model.norm.weight", gain},                    \
@@ -48,9 +54,12 @@
     }
 #define END {.theirs = NULL}
 
-static const GgufName llama[] = {EMBEDDING, NORMS("post_attention_layernorm", GGUF_SAME),
+static const GgufName llama[] = {EMBEDDING,
+                                 NORMS("post_attention_layernorm", GGUF_SAME),
                                  MATRICES(GGUF_ROWS, GGUF_KEY_ROWS),
-                                 BIASES(GGUF_ROWS, GGUF_KEY_ROWS), END};
+                                 BIASES(GGUF_ROWS, GGUF_KEY_ROWS),
+                                 INNER_BIASES,
+                                 END};
 /* Qwen2's and Qwen3's: each has some of these. */
 static const GgufName qwen[] = {EMBEDDING,
                                 NORMS("post_attention_layernorm", GGUF_SAME),
@@ -158,6 +167,7 @@ static const GgufArchitecture architectures[] = {
     {"llama", "llama", llama, NULL, NULL},
     {"qwen2", "qwen2", qwen, NULL, NULL},
     {"qwen3", "qwen3", qwen, NULL, NULL},
+    {"smollm3", "smollm3", llama, NULL, NULL},
     {"phi3", "phi3", phi3, NULL, NULL},
     {"olmo2", "olmo2", olmo2, NULL, NULL},
     {"gemma", "gemma", gemma, NULL, NULL},

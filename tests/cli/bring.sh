@@ -36,7 +36,7 @@ publish() {
 # architecture.
 kind_of() {
     case $1 in
-    llama | llama31 | yarn | mistral | phi3 | qwen2 | qwen3 | olmo2 | gemma | gemma2 | gpt2 | t5 | flan | mt5) echo "$1" ;;
+    llama | llama31 | llama_biased | yarn | mistral | phi3 | qwen2 | qwen3 | smollm3 | olmo2 | gemma | gemma2 | gpt2 | t5 | flan | mt5) echo "$1" ;;
     gemma3) echo gemma3_text ;;
     minilm | bge) echo bert ;;
     esac

@@ -73,8 +73,7 @@ cannot() { # cannot PATTERN SED: another config.json
     [ ! -e no ] || fail "a folder is left"
 }
 cannot "those that are read are marian, bart" 's/"marian"/"rwkv"/'
-cannot '"scale_embedding" is false: models/marian.tfg is written for true' 's/"scale_embedding": true/"scale_embedding": false/'
-cannot '"decoder_ffn_dim" is 25' 's/"decoder_ffn_dim": 24/"decoder_ffn_dim": 25/'
+cannot "'decoder.layer.0.feed_forward.inner.weight'.*25" 's/"decoder_ffn_dim": 24/"decoder_ffn_dim": 25/'
 cannot '"activation_function" is "mish"' 's/swish/mish/'
 cannot 'the vocabulary has 20 tokens, but config.json.s vocab_size is 19' 's/"vocab_size": 20/"vocab_size": 19/'
 cannot '"eos_token_id" is 77, but the vocabulary has 20 tokens' 's/"eos_token_id": 0/"eos_token_id": 77/'
@@ -84,8 +83,8 @@ cannot '"eos_token_id" is \[\], but the vocabulary' 's/"eos_token_id": 0/"eos_to
 cannot '"d_model" is 16, 16: expected a whole number' 's/"d_model": 16/"d_model": [16, 16]/'
 cannot 'config.json: error: no key at byte 1' 's/^{/{,/'
 mkdir long
-sed 's/llama3/longrope/' "$root/tests/fixtures/published/llama31.json" >long/config.json
-refuses 1 '"rope_scaling.rope_type" is "longrope": models/llama.tfg is written for null, "default", "linear", "dynamic", "yarn", "llama3" alone' \
+sed 's/llama3/ropes/' "$root/tests/fixtures/published/llama31.json" >long/config.json
+refuses 1 '"rope_scaling.rope_type" is "ropes": models/llama.tfg is written for null, "default", "linear", "dynamic", "yarn", "llama3", "longrope" alone' \
     "$tfc" import long -o no
 # A key that nobody knows is refused by name, also within an object, unless it says nothing.
 sed 's/"factor"/"mscale": 1.0, "off": false, "factor"/; s/{/{"nothing": [], "quantization_config": {"bits": 4}, /' \
@@ -101,6 +100,15 @@ for layers in '"full_attention", "sliding_attention"' '"sliding_attention", "chu
     cp "$root/tests/hf/cases/llama.json" long/tokenizer.json
     refuses 1 'models/llama.tfg has layers of "sliding_attention" alone, or with each n-th one' "$tfc" import long -o no
 done
+from() { # from SED FIXTURE: its config.json, changed, beside other weights
+    sed "$1" "$root/tests/fixtures/published/$2.json" >long/config.json
+}
+from 's/"max_window_layers": 1/"layer_types": ["sliding_attention", "full_attention"]/' qwen2_window
+refuses 1 'has layers of "sliding_attention" alone, or with the first ones of "full_attention"' "$tfc" import long -o no
+tr '\n' ' ' <"$root/tests/fixtures/published/smollm3.json" | sed 's/"no_rope_layers": [[][^]]*]/"no_rope_layers": [0, 1]/' >long/config.json
+refuses 1 '"no_rope_layers": models/llama.tfg has layers of 1 alone, or with each n-th one of 0' "$tfc" import long -o no
+from 's/1.25/"a"/' longrope
+refuses 1 '"rope_scaling.short_factor": expected a list of numbers from 0.001 to 1000' "$tfc" import long -o no
 sed 's/"decoder_layers": 2/"decoder_layers": 1/' published/config.json >changed/config.json
 "$tfc" import changed -o less 2>err.txt || fail "$(cat err.txt)"
 grep -q "tensors of changed are used by nothing in models/marian.tfg: 'model.decoder.layers.1" err.txt ||

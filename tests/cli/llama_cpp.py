@@ -63,6 +63,8 @@ KINDS = {
                                  "original_max_position_embeddings": 32}},
     "linear": {"rope_scaling": {"rope_type": "linear", "factor": 3.0}},
     "yarn": {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}},
+    "llama_biased": {"attention_bias": True, "mlp_bias": True},
+    "smollm3": {"tie_word_embeddings": True, "no_rope_layers": [1, 1, 1, 0], "num_hidden_layers": 4},
     "mistral": {"sliding_window": 8},  # llama.cpp computes no window
     "padded": {},  # with rows for tokens that the tokenizer has not
     "qwen2": {},
@@ -73,7 +75,7 @@ KINDS = {
     "gemma2": GEMMA | WINDOWS | {"attn_logit_softcapping": 20.0, "final_logit_softcapping": 10.0},
     "gemma3_text": GEMMA | WINDOWS | {"rope_theta": 1000000.0, "rope_local_base_freq": 1000.0, "rms_norm_eps": 1e-6},
 }
-TYPES = {"llama31": "llama", "linear": "llama", "yarn": "llama", "padded": "llama", "flan": "t5"}
+TYPES = {"llama31": "llama", "llama_biased": "llama", "linear": "llama", "yarn": "llama", "padded": "llama", "flan": "t5"}
 
 
 def gpt2_shapes(vocab):
@@ -121,7 +123,7 @@ def rotary_shapes(kind, vocab, config):
         shapes["lm_head.weight"] = [vocab, D]
     head = config.get("head_dim", D // HEADS)
     wide, narrow = head * HEADS, head * KEYS
-    for i in range(LAYERS):
+    for i in range(config["num_hidden_layers"]):
         front = f"model.layers.{i}."
         parts = [("self_attn.q_proj", wide, D), ("self_attn.k_proj", narrow, D), ("self_attn.v_proj", narrow, D),
                  ("mlp.gate_proj", INNER, D), ("mlp.up_proj", INNER, D)]
@@ -129,7 +131,7 @@ def rotary_shapes(kind, vocab, config):
             parts = [("self_attn.qkv_proj", wide + 2 * narrow, D), ("mlp.gate_up_proj", 2 * INNER, D)]
         for name, out, into in parts + [("self_attn.o_proj", D, wide), ("mlp.down_proj", D, INNER)]:
             shapes[front + name + ".weight"] = [out, into]
-            if kind == "qwen2" and name[-6] in "qkv":
+            if kind == "qwen2" and name[-6] in "qkv" or kind == "llama_biased":
                 shapes[front + name + ".bias"] = [out]
         norms = ["input_layernorm", "post_attention_layernorm"]
         if kind in ("gemma2", "gemma3_text"):

@@ -17,7 +17,7 @@ kind() {
 }
 theirs() { node "$root/tests/cli/llama_cpp.mjs" "$TFC_LLAMA_CPP" "$@"; }
 
-for kind in llama llama31 linear yarn qwen2 qwen3 phi3 olmo2 gemma gemma2 gemma3_text gpt2; do
+for kind in llama llama31 llama_biased smollm3 linear yarn qwen2 qwen3 phi3 olmo2 gemma gemma2 gemma3_text gpt2; do
     kind $kind
     theirs=$(theirs text $kind.gguf "$prompt" 24)
     [ "$(echo "$theirs" | tr ',' '\n' | sort -u | wc -l)" -gt 2 ] || fail "$kind: the text is one token: $theirs"

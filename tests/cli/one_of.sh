@@ -6,8 +6,8 @@ set -eu
 enter_work
 cp "$root"/models/*.tfg .
 
-for word in longrope Linear "linear "; do
-    refuses 1 "rope_type. is the string \"$word\", but it can be \"default\", \"linear\", \"dynamic\", .*\"llama3\" alone" \
+for word in longerope Linear "linear "; do
+    refuses 1 "rope_type. is the string \"$word\", but it can be \"default\", \"linear\", \"dynamic\", .*\"longrope\" alone" \
         "$tfc" info llama.tfg --set "rope_type=\"$word\""
 done
 refuses 1 'did you mean "linear"?' "$tfc" info llama.tfg --set 'rope_type="linaer"'
@@ -15,10 +15,10 @@ refuses 1 'is the number 3, but' "$tfc" info llama.tfg --set rope_type=3
 cat >long.tfg <<'M'
 model long
 use "llama.tfg"
-const rope_type = "longrope"
+const rope_type = "longerope"
 M
-refuses 1 'long.tfg:3:7.*rope_type. is the string "longrope"' "$tfc" info long.tfg
-for word in default linear dynamic ntk yarn llama3; do
+refuses 1 'long.tfg:3:7.*rope_type. is the string "longerope"' "$tfc" info long.tfg
+for word in default linear dynamic ntk yarn llama3 longrope; do
     "$tfc" info llama.tfg --set "rope_type=\"$word\"" >out.txt 2>err.txt || fail "$word: $(cat err.txt)"
 done
 cat >list.tfg <<'M'

@@ -48,7 +48,16 @@ static const char *const models[] = {"bert_classes",
                                      "modern",
                                      "byt5",
                                      "nllb",
-                                     "smollm"};
+                                     "smollm",
+                                     "llama_biased",
+                                     "qwen2_window",
+                                     "smollm3",
+                                     "longrope",
+                                     "marian_uneven",
+                                     "m2m_uneven",
+                                     "bert_scores",
+                                     "roberta_scores",
+                                     "bert_independent"};
 
 /* What a batch is in the file: "1.src". */
 static const char *batch_part(const PublishedCase *c, int64_t i, int batch)
@@ -83,6 +92,8 @@ static void check_import(Harness *h, const PublishedCase *c)
     int status = harness_run(h, &words);
     harness_check(h, status == 0 && !strstr(harness_said(h), "warning"), "%s: %s", c->name,
                   harness_said(h));
+    harness_check(h, !strstr(harness_said(h), "longrope") == !st_find(c->theirs, "long"),
+                  "%s: of the factors: %s", c->name, harness_said(h));
     const Source *model =
         file_read(&h->diags, h->arena, arena_printf(h->arena, "%s/model.tfg", c->run), 1 << 20);
     harness_check(h,
@@ -99,11 +110,33 @@ static void check_import(Harness *h, const PublishedCase *c)
     }
 }
 
-static void check_logits(Harness *h, const PublishedCase *c)
+/* Of heads with one label or independent ones: by problem_type the logits or their sigmoids. */
+static void check_prediction(Harness *h, const PublishedCase *c, const StFile *ours,
+                             const StTensor *logits)
+{
+    const StTensor *score = st_find(ours, "score");
+    const bool is_number = !strcmp(c->name, "bert_scores");
+    const bool is_independent = !strcmp(c->name, "bert_independent");
+    if (!is_number && !is_independent && strcmp(c->name, "roberta_scores"))
+        return;
+    if (is_independent)
+        score = st_find(ours, "class");
+    bool ok = score && score->count == logits->count;
+    for (int64_t i = 0; ok && i < score->count; i++) {
+        const double x = st_value(logits, i), wanted = is_number ? x : 1 / (1 + exp(-x));
+        ok = fabs(st_value(score, i) - wanted) < 1e-6;
+    }
+    harness_check(h, ok, "%s: the prediction is another", c->name);
+}
+
+/* `theirs`: the tensor that the results are in, of a model with the const set so, if one is. */
+static void check_results(Harness *h, const PublishedCase *c, const char *theirs, const char *set)
 {
     const char *in = write_batch(h, c, 0, 1), *out = harness_path(h, "out.safetensors");
     Words words = {0};
     words_add(h, words, "run", c->run, "--in", in, "--out", out);
+    if (set)
+        words_add(h, words, "--set", set);
     int status = harness_run(h, &words);
     if (!harness_check(h, status == 0, "%s: %s", c->name, harness_said(h)))
         return;
@@ -111,12 +144,21 @@ static void check_logits(Harness *h, const PublishedCase *c)
     const char *result = st_find(c->theirs, "vector") ? "vector" : "logits";
     const StTensor *values = st_find(ours, result);
     if (harness_check(h, values, "%s: no %s", c->name, result)) {
-        Difference d = tensor_difference(values, st_find(c->theirs, result));
+        Difference d = tensor_difference(values, st_find(c->theirs, theirs));
         harness_check(h, d.same_count && d.largest <= 1e-4, "%s: %s: they differ by %g", c->name,
                       result, d.largest);
         printf("%-10s %s %.1e", c->name, result, d.largest);
+        check_prediction(h, c, ours, values);
     }
     st_close(ours);
+}
+
+static void check_logits(Harness *h, const PublishedCase *c)
+{
+    const char *result = st_find(c->theirs, "vector") ? "vector" : "logits";
+    check_results(h, c, result, NULL);
+    if (st_find(c->theirs, "long")) /* longrope, by the factors of longer texts */
+        check_results(h, c, "long", "longest=24");
 }
 
 /* ---- greedy text ---- */
@@ -179,7 +221,7 @@ static void check_translation(Harness *h, const PublishedCase *c, char *const *f
     case_write_text(h, h->folder, "source.txt", arena_printf(h->arena, "%s\n", fields[1]));
     Words words = {0};
     words_add(h, words, "translate", c->run, "--input", in, "--beam", "1");
-    if (!strcmp(c->name, "mbart") || !strcmp(c->name, "m2m"))
+    if (!strcmp(c->name, "mbart") || !strncmp(c->name, "m2m", 3))
         words_add(h, words, "--token", "source-begin=t6", "--token", "first=t7");
     int status = harness_run(h, &words);
     const char *ours = first_eight(h, letters);

@@ -7,7 +7,8 @@
 bool case_is_weight(const StTensor *tensor)
 {
     return tensor->name[1] != '.' && strcmp(tensor->name, "logits") &&
-           strcmp(tensor->name, "vector") && strcmp(tensor->name, "losses");
+           strcmp(tensor->name, "vector") && strcmp(tensor->name, "losses") &&
+           strcmp(tensor->name, "long");
 }
 
 const char *case_labels(const PublishedCase *c)
@@ -17,7 +18,8 @@ const char *case_labels(const PublishedCase *c)
 
 bool case_is_encoder(const PublishedCase *c)
 {
-    return st_find(c->theirs, "0.labels") || case_labels(c) || st_find(c->theirs, "vector");
+    return st_find(c->theirs, "0.labels") || st_find(c->theirs, "0.text") || case_labels(c) ||
+           st_find(c->theirs, "vector");
 }
 
 /* The token that the template puts before a text, or NULL: <s> for the kin of LLaMA, the language
