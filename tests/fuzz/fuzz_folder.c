@@ -171,9 +171,10 @@ static ImportConfig fixed_config(Job *job)
 {
     static const char text[] = "{\"eos_token_id\": [0, 2]}";
     const char *problem;
-    return (ImportConfig){.source = diag_source(job->arena, "config.json", text, sizeof text - 1),
-                          .json = json_read(job->arena, text, sizeof text - 1, &problem),
-                          .model = import_model(job, "llama", NULL, &(TextList){0}, false)};
+    return (ImportConfig){
+        .source = diag_source(job->arena, "config.json", text, sizeof text - 1),
+        .json = json_read(job->arena, text, sizeof text - 1, &problem),
+        .model = import_model(job, &(ImportSought){.type = "llama", .tensors = &(TextList){0}})};
 }
 
 static void check_stops(const Vocabulary *vocab, const JsonValue *ids)
