@@ -10,9 +10,10 @@ static bool is_dim(Elab *e, const Node *call, const Val *dim, const char *exampl
         return true;
     const char *name = called_name(e, call);
     if (dim->kind != VAL_ERROR)
-        elab_error(e, call, "`%s` goes along a dimension that a `dim` declares%s, not %s", name,
+        elab_error(e, call, "`%s` goes along a dimension that a `dim` declares%s, not %s%s", name,
                    !strcmp(name, call->name) ? arena_printf(e->arena, ", as in `%s`", example) : "",
-                   val_text(e, dim));
+                   val_text(e, dim),
+                   strcmp(call->name, "lookup") ? "" : "; -2 is the last axis but one");
     return false;
 }
 
@@ -32,10 +33,18 @@ static bool goes_over_rows(Elab *e, const Node *call, const Value *x, const Val 
     return false;
 }
 
-/* The axis of x that has the dimension; -1 after a message. */
+/* The axis of x that has the dimension, or that -1, -2, … counts from the last; -1 after a
+ * message. */
 static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim)
 {
     int found = -1;
+    if (dim->kind == VAL_NUMBER && dim->number < 0) {
+        if (!axis_of(e, call, dim, x->type.rank, &found))
+            return -1;
+        const Val counted = {.kind = VAL_DIM, .symbol = x->type.dims[found].symbol};
+        return dim_is_const(x->type.dims[found]) || !goes_over_rows(e, call, x, &counted) ? found
+                                                                                          : -1;
+    }
     if (!is_dim(e, call, dim, "lookup(x, S, position(S) - 1)") || goes_over_rows(e, call, x, dim))
         return -1;
     for (int i = 0; i < x->type.rank; i++) {

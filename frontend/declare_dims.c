@@ -281,3 +281,15 @@ void declare_dims(Elab *e)
         if (holds(items->data[i], NODE_DIM) && items->data[i]->a)
             declare_made(e, map_get(&e->decls, items->data[i]->name), &inputs);
 }
+
+bool counts_rows(const Elab *e, int symbol)
+{
+    const NodeList *items = &e->loaded.items;
+    for (size_t i = 0; i < items->count; i++) {
+        const Node *type = holds(items->data[i], NODE_INPUT) ? items->data[i]->a : NULL;
+        if (type && type->kids.count && type->kids.data[0]->kind == NODE_NAME &&
+            !strcmp(type->kids.data[0]->name, e->module->symbols.data[symbol].name))
+            return true;
+    }
+    return symbol_counts_rows(e->module, symbol);
+}

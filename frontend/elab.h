@@ -117,6 +117,8 @@ static inline bool holds(const Node *node, NodeKind kind)
 
 /* ---- declare_dims.c ---- */
 void declare_dims(Elab *e);
+/* Whether a dimension is the first one of an input, or one that others are ragged over. */
+bool counts_rows(const Elab *e, int symbol);
 
 /* ---- elab.c ---- */
 Val decl_value(Elab *e, Decl *decl, const Node *use);

@@ -23,11 +23,14 @@ static void refuse_dim(Elab *e, const Node *node, int symbol, bool is_made)
     const char *each = symbol_is_ragged(e->module, symbol)
                            ? arena_printf(e->arena, " in each row, `size(%s)` their sum", name)
                            : "";
-    const char *made = /* of the rows of a batch nothing is made */
-        is_made && !symbol_counts_rows(e->module, symbol)
-            ? arena_printf(e->arena, "; a dimension made of it is declared by `dim U = 2 * %s`",
-                           name)
-            : "";
+    const char *made = "";
+    if (is_made && counts_rows(e, symbol))
+        made =
+            "; the rows of a batch stay an axis of their own: products, `softmax` and `heads_of` "
+            "take any number of axes before their last two";
+    else if (is_made)
+        made = arena_printf(e->arena, "; a dimension made of it is declared by `dim U = 2 * %s`",
+                            name);
     elab_error(
         e, node,
         "`%s`: %s is a dimension, known only when a batch arrives; `%s(%s)` is its length%s%s",

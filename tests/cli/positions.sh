@@ -69,6 +69,24 @@ output y
 END
 passes both.tfg
 
+# Along axes of constant length, one as long as the channels; heads of the pixels of each patch.
+cat >fixed.tfg <<'END'
+const n = 6
+dim B
+input image : float[B, 4, n, n]
+x = linear as in(image, n)
+y = conv as own(x, 3) + conv as all(x, 4, n, causal = false) + token_shift(x) + shift(x, -2, 2)
+q = heads_of(y, 2)                                               # [B, 4, 2, n, 3]
+y = y + join_heads(softmax(q @ transpose(q)) @ q)
+z = lookup(y, -2, reshape(position(2), [2, 1]) * 3 + position(3))  # [B, 4, 2, 3, n]
+output y
+output first_rows = lookup(y, -2, 0)
+loss = mean(y ^ 2) + mean(z ^ 3) + sum(lookup(y, -1, 7))
+END
+passes fixed.tfg
+"$tfc" dump fixed.tfg --function forward --stage graph >fixed.txt || fail "fixed: not built"
+grep -q "reshape .* : f32.B, 4, 6.$" fixed.txt || fail "fixed: $(cat fixed.txt)"
+
 # refuses_text NAME COLUMN: at the line of x
 refuses_text() {
     text "$1"
