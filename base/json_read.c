@@ -327,7 +327,7 @@ static bool scan_value(Scan *s, JsonValue *value)
     if (accept(s, '"'))
         return scan_string(s, &value->text);
     if (s->at == s->end)
-        return json_fail(s, "the end");
+        return json_fail(s, "no value before the end");
     const bool is_negative = *s->at == '-' && s->end - s->at > 1 && !isalpha(s->at[1]);
     return is_digit(s) || is_negative ? scan_number(s, value) : scan_word(s, value);
 }

@@ -71,21 +71,29 @@ void text_add(Text *text, const char *format, ...)
     va_end(args);
 }
 
+static size_t escape_hex(unsigned char byte, char out[TEXT_ESCAPE])
+{
+    static const char digits[] = "0123456789abcdef";
+    out[0] = '\\';
+    out[1] = 'x';
+    out[2] = digits[byte >> 4];
+    out[3] = digits[byte & 15];
+    return 4;
+}
+
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE])
 {
-    static const char special[] = "\n\t\"\\", letters[] = "nt\"\\", digits[] = "0123456789abcdef";
+    static const char special[] = "\n\t\"\\", letters[] = "nt\"\\";
     const char *found = byte ? strchr(special, byte) : NULL;
     if (!found && byte >= 32 && byte != 127) {
         out[0] = (char)byte;
         return 1;
     }
+    if (!found)
+        return escape_hex(byte, out);
     out[0] = '\\';
-    out[1] = found ? letters[found - special] : 'x';
-    if (found)
-        return 2;
-    out[2] = digits[byte >> 4];
-    out[3] = digits[byte & 15];
-    return 4;
+    out[1] = letters[found - special];
+    return 2;
 }
 
 void text_quote(Text *text, const char *bytes)
@@ -117,6 +125,13 @@ static size_t visible_length(const char *text, size_t available)
     return is_control && first != '\t' ? 0 : size;
 }
 
+/* A byte that is no visible character, or does not begin one. */
+static size_t escape_invisible(char byte, char out[TEXT_ESCAPE])
+{
+    const unsigned char value = (unsigned char)byte;
+    return value < 0x80 ? text_escape(value, out) : escape_hex(value, out);
+}
+
 void text_visible(Text *text, const char *bytes, size_t length)
 {
     for (size_t i = 0, size; i < length; i += size) {
@@ -129,10 +144,8 @@ void text_visible(Text *text, const char *bytes, size_t length)
         size = 1;
         if (bytes[i] == '\n')
             text_string(text, i + 1 < length && bytes[i + 1] == ' ' ? "\n" : "\n  ");
-        else if ((unsigned char)bytes[i] < 0x80)
-            text_put(text, escape, text_escape((unsigned char)bytes[i], escape));
         else
-            text_add(text, "\\x%02x", (unsigned char)bytes[i]);
+            text_put(text, escape, escape_invisible(bytes[i], escape));
     }
 }
 
@@ -143,15 +156,14 @@ const char *text_visible_name(Arena *arena, const char *name)
         ;
     if (at == length)
         return name;
-    Text text = {0};
-    for (size_t i = 0, n; i < length; i += n + (i + n < length)) {
-        n = strcspn(name + i, "\n");
-        text_visible(&text, name + i, n);
-        text_string(&text, i + n < length ? "\\n" : "");
+    char *shown = ARENA_ARRAY(arena, char, TEXT_ESCAPE *length + 1), *end = shown;
+    for (size_t i = 0, size; shown && i < length; i += size ? size : 1) {
+        size = visible_length(name + i, length - i);
+        if (size)
+            memcpy(end, name + i, size);
+        end += size ? size : escape_invisible(name[i], end);
     }
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    return shown ? shown : name;
 }
 
 void text_number(Text *text, double value)

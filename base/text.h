@@ -31,7 +31,8 @@ void text_quote(Text *text, const char *bytes);
  * (two are added if there is none), so that no line looks like a message of its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
 /* A name escaped as by text_visible, but with line breaks as \n, for use within a line. In the
- * arena, or `name` itself if there is nothing to escape. */
+ * arena, or `name` itself if there is nothing to escape or, in an arena that tells so, memory ran
+ * out. */
 const char *text_visible_name(Arena *arena, const char *name);
 /* Appends the shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);

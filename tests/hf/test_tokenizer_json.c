@@ -367,7 +367,7 @@ static void test_refused(void **state)
 {
     /* clang-format off */
     static const char *const refused[][2] = {
-        {"", "the end at byte 0"},
+        {"", "no value before the end at byte 0"},
         {"[]", "the file is no object"},
         {"{\"modell\":{}}", "the file: 'modell' is not known"},
         {"{}", "there is no model"},

@@ -129,6 +129,7 @@ whole '{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}' >hole.safetensors
 whole '{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' >rest.safetensors
 whole '{"__metadata__":{"a":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' >meta.safetensors
 whole '{"a":[1,2,3,4,5,6,7,8,9,10]}' >list.safetensors
+whole '{"\u0001":1,"\u0001":2}' >twice.safetensors
 : >empty.safetensors
 ln -s target.safetensors link.safetensors
 cp saved.safetensors target.safetensors

@@ -14,6 +14,9 @@ compile -o libmulti30k_small.so
 $CC "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small
 ./initial good.safetensors logits
 
+printf '#include <stdio.h>\n#include "runtime/exec/panels.h"\nint main(void) { printf("%%zu\\n", sizeof(TfcPanels)); }\n' >size.c
+$CC -I"$root" size.c -o size
+size=$(./size)
 # inside FILE OPTION …: the bytes of weights inside, how many lists of panels, and how many panels these have
 inside() {
     file=$1
@@ -22,7 +25,7 @@ inside() {
     nm -S "$file" | awk '$NF == "multi30k_small_weights_inside" { print $2 }' | sed 's/^0*/0x/' >bytes
     bytes=$(($(cat bytes))) lists=$(nm "$file" | grep -c 'weights_panels$' || true)
     panels=$(nm -S "$file" | awk '/weights_panels$/ { print "0x" $2 }')
-    panels=$((${panels:-0} / 80))
+    panels=$((${panels:-0} / size))
 }
 inside whole.o
 whole=$bytes
