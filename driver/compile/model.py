@@ -155,7 +155,10 @@ def _whole(name, value, kind):
 
 def _exactly(name, value, dtype):
     """The array of that type which the value is, floats rounded."""
-    array, dtype = numpy.asarray(value), numpy.dtype(dtype)
+    try:
+        array, dtype = numpy.asarray(value), numpy.dtype(dtype)
+    except ValueError as error:  # rows that differ in length
+        raise ValueError("%s: %s" % (name, error)) from None
     if array.dtype == dtype:
         return array
     if array.dtype.kind not in "biufO":
@@ -535,14 +538,15 @@ class _Call:
         if not numpy.array_equal(known, value):
             raise ValueError("the inputs differ in the dimension %s: %s and %s" % (dim, known, value))
 
-    def _axes(self, shape, extents):
+    def _axes(self, port, shape, extents):
         if len(shape) != len(extents):
-            raise ValueError("an array has %d dimensions, not %d" % (len(extents), len(shape)))
+            raise ValueError("%s: an array has %d dimensions, not %d" % (port, len(extents), len(shape)))
         for dim, extent in zip(shape, extents):
-            if isinstance(dim, str):
+            if isinstance(dim, int):
+                if dim != extent:
+                    raise ValueError("%s: an array has %d elements a row, not %d" % (port, extent, dim))
+            elif self.ragged[dim] is None:
                 self._agree(self.extents, dim, extent)
-            elif dim != extent:
-                raise ValueError("an array has %d elements a row, not %d" % (extent, dim))
 
     def _is_ragged(self, shape):
         return len(shape) > 1 and isinstance(shape[1], str) and self.ragged[shape[1]] is not None
@@ -557,14 +561,14 @@ class _Call:
             return float(value), "f8"
         if self._is_ragged(shape):
             rows = [_exactly(port, row, dtype) for row in value]
+            for row in rows:
+                self._axes(port, shape[1:], row.shape)
             self._agree(self.extents, shape[0], len(rows))
             self._agree(self.lengths, shape[1], numpy.array([len(row) for row in rows], "i4"))
-            for row in rows:
-                self._axes(shape[2:], row.shape[1:])
             array = numpy.concatenate(rows) if rows else numpy.zeros(0, dtype)
         else:
             array = _exactly(port, value, dtype)
-            self._axes(shape, array.shape)
+            self._axes(port, shape, array.shape)
         self.kept.append(numpy.ascontiguousarray(array))
         return self.kept[-1].ctypes.data, "u8"
 

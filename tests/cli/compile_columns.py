@@ -53,7 +53,10 @@ refuses(TypeError, "no input other", lambda: model.translate(dict(data, other=[1
 refuses(TypeError, "a dict of inputs", lambda: model.translate(["a"]))
 if name == "mixed":
     refuses(module.Error, "none of the 3 labels", lambda: model.translate(dict(data, kind=["x"] * len(want))))
+    refuses(ValueError, "frames: an array has 1 dimensions, not 2", lambda: model.translate(dict(data, frames=[[0.0] * 2] * len(want))))
     refuses(ValueError, "differ in the dimension", lambda: model.translate(dict(data, src=["ein"])))
 if name == "captions":
     refuses(module.Error, "place", lambda: model.translate(dict(data, place=[7] * len(want))))
-    refuses(ValueError, "7 elements a row", lambda: model.translate(dict(data, image=[[0.0] * 7] * len(want))))
+    refuses(ValueError, "image: an array has 1 dimensions, not 2", lambda: model.translate(dict(data, image=[0.0] * 8)))
+    refuses(ValueError, "image: .*shape", lambda: model.translate(dict(data, image=[[0.0] * 8] * (len(want) - 1) + [[0.0]])))
+    refuses(ValueError, "image: an array has 7 elements a row", lambda: model.translate(dict(data, image=[[0.0] * 7] * len(want))))
