@@ -221,8 +221,13 @@ bool compile_script(const Artifact *artifact, const char *header);
 bool compile_c(const Artifact *artifact, const char *header);
 /* Checks that the files that would be replaced are tfc's own: NAME.h and NAME.py beside the output,
  * or a package's folder. The output itself is not checked. False after an error. (link.c, as the
- * next two) */
+ * next four) */
 bool compile_check_files(const Artifact *artifact);
+/* Another library than the output, whose NAME.h and NAME.py, or whose other NAME.h, are beside the
+ * output and about to be replaced; NULL: none. In the job's arena. */
+const char *compile_other_library(const Artifact *artifact, const char *header);
+/* Notes that they were replaced, unless it is NULL. */
+void compile_tell_replaced(const Artifact *artifact, const char *library);
 /* The folder of the runtime's C files, and its files; NULL after an error. */
 const char *compile_runtime_files(Job *job, TextList *files);
 /* Writes artifact->output (so, obj, exe, or the module of a script), and NAME.h and NAME.py that go

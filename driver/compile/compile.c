@@ -475,10 +475,13 @@ static bool compile(Artifact *a, const CompileOptions *o)
         round_all(a);
     Text header = {0};
     compile_header(a, &header);
+    const char *replaced = compile_other_library(a, header.data);
     bool ok = artifact_is_script(a) ? compile_script(a, header.data)
               : artifact_is_c(a)    ? compile_c(a, header.data)
                                     : compile_link(a, header.data);
     text_free(&header);
+    if (ok)
+        compile_tell_replaced(a, replaced);
     return ok;
 }
 

@@ -370,22 +370,25 @@ static void tell_hidden_module(const Artifact *a)
             file, a->name, file);
 }
 
-/* The library that a module NAME.py beside the output loads, if that is another than the output;
- * else NULL. */
-static const char *other_library(const Artifact *a)
+static const Source *read_beside(const Artifact *a, const char *name)
 {
     enum { MOST = 1 << 20 };
-    static const char before[] = "_NAME, _LIBRARY, _HEADER = \"";
     Diagnostics unseen;
     diag_init(&unseen, a->job->arena);
-    const char *path =
-        file_beside(a->job->arena, a->output, arena_printf(a->job->arena, "%s.py", a->name));
-    const Source *module = !strcmp(a->emit, "so") && file_exists(path)
-                               ? file_read(&unseen, a->job->arena, path, MOST)
-                               : NULL;
+    const char *path = file_beside(a->job->arena, a->output, name);
+    return file_exists(path) ? file_read(&unseen, a->job->arena, path, MOST) : NULL;
+}
+
+const char *compile_other_library(const Artifact *a, const char *header)
+{
+    static const char before[] = "_NAME, _LIBRARY, _HEADER = \"";
+    const char *names[2];
+    const int n = files_beside(a, names);
+    const Source *module = n ? read_beside(a, names[1]) : NULL;
+    const Source *old = n == 1 ? read_beside(a, names[0]) : NULL;
     const char *at = module ? strstr(module->text, before) : NULL;
     at = at ? strstr(at + sizeof before - 1, "\", \"") : NULL;
-    if (!at)
+    if (!at || (old && !strcmp(old->text, header)))
         return NULL;
     at += strlen("\", \"");
     const char *library = arena_strndup(a->job->arena, at, strcspn(at, "\"\n"));
@@ -393,11 +396,15 @@ static const char *other_library(const Artifact *a)
     return is_there && strcmp(library, file_name(a->output)) ? library : NULL;
 }
 
-static void tell_replaced_module(const Artifact *a, const char *library)
+void compile_tell_replaced(const Artifact *a, const char *library)
 {
-    if (library)
-        diag_note(&a->job->diags, (Loc){0}, "%s.h and %s.py, of %s, now belong to %s", a->name,
-                  a->name, library, file_name(a->output));
+    const char *names[2];
+    if (library && files_beside(a, names) == 2)
+        diag_note(&a->job->diags, (Loc){0}, "%s and %s, of %s, now belong to %s", names[0],
+                  names[1], library, file_name(a->output));
+    else if (library)
+        diag_note(&a->job->diags, (Loc){0}, "%s, of %s, now belongs to %s: give each a folder",
+                  names[0], library, file_name(a->output));
 }
 
 bool compile_link(const Artifact *artifact, const char *header)
@@ -409,16 +416,13 @@ bool compile_link(const Artifact *artifact, const char *header)
     struct sigaction before[ENDING];
     put_off_signals(before);
     Link l = {.artifact = artifact, .job = job, .folder = folder};
-    const char *replaced = other_library(artifact);
     bool ok = make(&l, header);
     for (size_t i = 0; i < l.files.count; i++)
         unlink(l.files.data[i]);
     rmdir(folder);
     free(folder);
     take_signals(before);
-    if (ok) {
+    if (ok)
         tell_hidden_module(artifact);
-        tell_replaced_module(artifact, replaced);
-    }
     return ok;
 }

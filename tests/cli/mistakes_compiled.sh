@@ -25,6 +25,12 @@ compile libone.so
 cp m.py other.py
 compile libtwo.so
 grep -q "m.h and m.py, of libone.so, now belong to libtwo.so" err.txt || fail "a module is replaced: $(cat err.txt)"
+mkdir apart
+cp libtwo.so m.py m.h apart
+compile apart/m.o
+[ ! -s err.txt ] || fail "the same header: $(cat err.txt)"
+"$tfc" compile run -o apart/m.c 2>err.txt || fail "$(cat err.txt)"
+grep -q "m.h, of libtwo.so, now belongs to m.c: give each a folder" err.txt || fail "a header is replaced: $(cat err.txt)"
 
 cat >wrong.py <<'P'
 import m, sys
