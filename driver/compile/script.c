@@ -94,7 +94,9 @@ static const char *record_types(const Artifact *a)
 {
     const TfcProgram *encode = a->programs[TFC_ENCODE];
     const char *types = arena_printf(a->job->arena,
-                                     "%s}\n\n/** What a text is generated from. */\n"
+                                     "%s}\n\n/** Numbers, nested as one likes. */\n"
+                                     "export type Numbers = ArrayLike<number> | Numbers[];\n\n"
+                                     "/** What a text is generated from. */\n"
                                      "export interface Fields {\n",
                                      script_records_ts);
     for (int32_t i = 0; i < encode->n_inputs; i++) {
@@ -103,7 +105,7 @@ static const char *record_types(const Artifact *a)
         types = arena_printf(a->job->arena, "%s  %s: %s;\n", types, name.data,
                              !column_has_numbers(&a->read[i]) ? "string"
                              : is_single(a, i)                ? "number"
-                                                              : "number[] | number[][]");
+                                                              : "Numbers");
         text_free(&name);
     }
     return types;

@@ -292,6 +292,12 @@ static int answer_window(Answering *a, long number, long n)
 
 /* ---- reading ---- */
 
+/* Records hold more than texts: an image of 224 × 224 points has 150,528 numbers. */
+static size_t line_limit(const Answering *a)
+{
+    return (size_t)LINE_LIMIT * (a->model->n_columns ? 16 : 1);
+}
+
 /* Appends a line and a CRLF: a return of the line's own before it stays one. */
 static bool add_line(Answering *a, LineWindow *lines, const Line *line)
 {
@@ -321,11 +327,11 @@ static bool take_line(Answering *a, LineBuffer *from, const char *name, LineWind
     const LineStatus status = line_buffer_next(from, &line);
     if (status == LINE_END)
         return false;
-    if (status == LINE_READ && line.length <= LINE_LIMIT)
+    if (status == LINE_READ && line.length <= line_limit(a))
         return add_line(a, lines, &line);
     if (status == LINE_READ)
-        snprintf(a->fault, FAULT_BYTES, "%sline %lld: the line is longer than %d bytes", name,
-                 (long long)from->number, LINE_LIMIT);
+        snprintf(a->fault, FAULT_BYTES, "%sline %lld: the line is longer than %zu bytes", name,
+                 (long long)from->number, line_limit(a));
     else
         snprintf(a->fault, FAULT_BYTES, "%sline %lld: cannot read: %s", name,
                  (long long)from->number + 1, strerror(from->error));
@@ -384,7 +390,7 @@ static int answer_lines(Answering *a)
 /* Path NULL: standard input. The exit status. */
 static int open_lines(const Answering *a, LineBuffer *buffer, const char *path)
 {
-    if (line_buffer_open(buffer, path, LINE_LIMIT))
+    if (line_buffer_open(buffer, path, line_limit(a)))
         return 0;
     fprintf(stderr, "%s: cannot read %s: %s\n", a->program, path ? path : "standard input",
             strerror(errno));

@@ -47,10 +47,14 @@ static char *flatten_numbers(const JsonValue *value, TfcType type, char *out)
     return out + sizeof number;
 }
 
-static int fail_member(int64_t record, const TfcPort *port, const char *expected)
+/* `value`: what the record has of it; NULL: nothing. */
+static int fail_member(int64_t record, const TfcPort *port, const JsonValue *value,
+                       const char *expected)
 {
-    return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: `%s`: expected %s", (long long)record,
-                          port->name, expected);
+    return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                          value ? "record %lld: `%s`: expected %s"
+                                : "record %lld: the member `%s` is missing: expected %s",
+                          (long long)record, port->name, expected);
 }
 
 static int take_texts(const JsonRecords *r, const TfcPort *port, TfcWord *out)
@@ -60,7 +64,7 @@ static int take_texts(const JsonRecords *r, const TfcPort *port, TfcWord *out)
         return tfc_model_no_memory();
     for (int64_t i = 0; i < r->n; i++)
         if (!(texts[i] = json_member_text(&r->items[i], port->name)))
-            return fail_member(i, port, "a text");
+            return fail_member(i, port, json_member(&r->items[i], port->name), "a text in quotes");
     out->data = texts;
     return TFC_OK;
 }
@@ -75,8 +79,9 @@ static int take_numbers(const JsonRecords *r, const TfcPort *port, int32_t *leng
     for (int64_t i = 0; i < r->n; i++) {
         const JsonValue *value = json_member(&r->items[i], port->name);
         if (!value || !are_numbers(value, port->type))
-            return fail_member(i, port,
-                               port->type == TFC_I32 ? "whole numbers of 32 bits" : "numbers");
+            return fail_member(i, port, value,
+                               port->type == TFC_I32 ? "whole numbers of 32 bits"
+                                                     : "finite numbers of f32");
         const int64_t n = count_numbers(value), length = width ? n / width : 0;
         const bool fits = n == length * width && length <= INT32_MAX && (lengths || length == 1);
         if (!fits)
@@ -101,21 +106,12 @@ static int take_numbers(const JsonRecords *r, const TfcPort *port, int32_t *leng
     return values ? TFC_OK : tfc_model_no_memory();
 }
 
-/* A member that no input is called as. */
-static int check_members(const JsonRecords *r)
+static int check_objects(const JsonRecords *r)
 {
-    for (int64_t i = 0; i < r->n; i++) {
+    for (int64_t i = 0; i < r->n; i++)
         if (r->items[i].kind != JV_OBJECT)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld is no object", (long long)i);
-        for (size_t k = 0; k < r->items[i].n; k++) {
-            bool known = false;
-            for (int32_t p = 0; p < r->encode->n_inputs; p++)
-                known = known || !strcmp(r->encode->inputs[p].name, r->items[i].keys[k]);
-            if (!known)
-                return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: there is no input '%s'",
-                                      (long long)i, r->items[i].keys[k]);
-        }
-    }
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: expected an object",
+                                  (long long)i);
     return TFC_OK;
 }
 
@@ -128,7 +124,7 @@ int records_of_json(const TfcModel *model, const TfcProgram *encode, const JsonV
     TfcWord *at = out;
     if (encode->n_dims > MOST_DIMS || encode->n_inputs > MOST_INPUTS)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
-    int status = check_members(&records);
+    int status = check_objects(&records);
     for (int32_t d = 0; !status && d < encode->n_given; d++) {
         if (encode->dims[d].batch < 0)
             *at++ = (TfcWord){.extent = records.n};

@@ -6,7 +6,8 @@
 #include "runtime/model/columns.h"
 
 /* Makes the words of tfc_model_translations_columns of a list of objects with a member for each
- * input, in the arena; they point into the list. `out` has room for MOST_DIMS + MOST_INPUTS.
+ * input, in the arena; they point into the list. Other members are skipped, as other fields of a
+ * table are. `out` has room for MOST_DIMS + MOST_INPUTS.
  * Returns a TfcStatus: the detail names record and member. No number may lie along a dimension made
  * of others. */
 int records_of_json(const TfcModel *model, const TfcProgram *encode, const JsonValue *list,

@@ -94,6 +94,16 @@ refuses 1 "line 2: .kind.: 'none' is none of the 3 labels" sh -c './program <wro
 sed '3s/}/]/' three >wrong
 refuses 1 "program: line 3: " sh -c './program <wrong'
 refuses 2 "ids is for texts" ./program --ids
+# Members that no input has are skipped, in a line that is longer than one of texts may be.
+awk 'NR == 1 { a = "a"; while (length(a) < 2000000) a = a a; sub(/^{/, "{\"other\": {\"b\": [1, \"" a "\"]}, ") }
+     NR == 2 { sub(/}$/, ", \"caption\": \"a text\"}") } { print }' three >more
+./program <three >wanted
+./program <more >found 2>err || fail "members that no input has: $(cut -c 1-300 err)"
+cmp found wanted || fail "other members change answers"
+sed 's/"kind"/"kin"/' three >wrong
+refuses 1 "line 1: the member .kind. is missing: expected a text" sh -c './program <wrong'
+echo >wrong
+refuses 1 "line 1: no value before the end" sh -c './program <wrong'
 ./program --help | grep -q 'Records as JSON objects' || fail "the program's help"
 
 # As one C file; an ensemble.

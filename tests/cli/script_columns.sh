@@ -22,7 +22,7 @@ tail -n 20 all.jsonl >valid.jsonl
 "$tfc" train "$fixtures/mixed.tfg" --data train.jsonl --vocab words:auto --out mixed --steps 40 --validate-every 0 2>err || fail "$(cat err)"
 "$tfc" translate mixed --input valid.jsonl --json >wanted
 "$tfc" compile mixed --emit js -o package 2>err || fail "$(cat err)"
-grep -q '"frames": number\[\] | number\[\]\[\];' package/index.d.ts && grep -q '"kind": string;' package/index.d.ts || fail "no types of records"
+grep -q '"frames": Numbers;' package/index.d.ts && grep -q '"kind": string;' package/index.d.ts || fail "no types of records"
 node --input-type=module - package/index.js valid.jsonl wanted <<'END' || fail "the package"
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
@@ -41,13 +41,14 @@ found.forEach(({line, text, score}, i) => {
 assert.equal(model.translate(records[3]), wanted[3].text);
 assert.equal(model.nbest(records[3], 2).length, 2);
 assert.equal(model.translate({...records[0], frames: records[0].frames.flat()}), wanted[0].text);
+assert.equal(model.translate({...records[0], frames: Float32Array.from(records[0].frames.flat()), other: [1]}), wanted[0].text);
 assert.deepEqual(model.answers([]), []);
-for (const [change, message] of [[{kind: "none"}, /'none' is none of the 3 labels/], [{kind: 1}, /`kind`: expected a text/],
-  [{frames: [1, 2, 3]}, /has 3 numbers, and the model takes 2 for each position/], [{weight: "x"}, /`weight`: expected numbers/],
-  [{weight: [1, 2]}, /has 2 numbers, and the model takes 1/], [{weight: null}, /expected numbers/], [{other: 1}, /no input 'other'/]])
+for (const [change, message] of [[{kind: "none"}, /'none' is none of the 3 labels/], [{kind: 1}, /`kind`: expected a text in quotes/],
+  [{frames: [1, 2, 3]}, /has 3 numbers, and the model takes 2 for each position/], [{weight: "x"}, /`weight`: expected finite numbers of f32/],
+  [{weight: [1, 2]}, /has 2 numbers, and the model takes 1/], [{weight: null}, /expected finite numbers/], [{kind: undefined}, /member `kind` is missing/]])
   assert.throws(() => model.translate({...records[0], ...change}), message);
-assert.throws(() => model.translate("a text"), /record 0 is no object/);
-assert.throws(() => model.translate({}), /record 0: `frames`: expected numbers/);
+assert.throws(() => model.translate("a text"), /record 0: expected an object/);
+assert.throws(() => model.translate({}), /record 0: the member `frames` is missing/);
 assert.throws(() => model.translate(records[0], {what: 1}), /no setting 'what'/);
 assert.equal(model.translate(records[0]), wanted[0].text);
 END

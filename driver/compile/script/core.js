@@ -37,9 +37,12 @@ async function instantiate(bytes) {
   memory = exports.memory;
   exports._initialize();
 
+  // Typed arrays, such as pixels, are lists of numbers.
+  const plain = (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value;
+
   // request: {text, …settings}, or {records, …settings}; the list of answers.
   return request => {
-    const bytes = encoder.encode(JSON.stringify(request));
+    const bytes = encoder.encode(JSON.stringify(request, plain));
     const at = exports.malloc(bytes.length + 1);
     if (!at)
       throw new Error("out of memory");
