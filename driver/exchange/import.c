@@ -467,7 +467,7 @@ static bool convert_marian(Import *m)
 static bool convert_ctranslate2(Import *m)
 {
     m->weights = m->folder;
-    return import_ctranslate2(m->job, m->origin, m->folder);
+    return import_ctranslate2(m->job, m->origin, &m->options->tokens, m->folder);
 }
 
 static bool convert_gguf(Import *m) { return import_gguf(m->job, m->origin, m->folder, &m->quant); }

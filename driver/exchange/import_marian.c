@@ -135,7 +135,7 @@ static bool put_setting(Marian *m, JsonWriter *json, const ImportRow *row)
     return true;
 }
 
-void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end)
+void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end, bool is_scaled)
 {
     json_put_text(json, "model_type", "marian");
     json_open(json, "architectures", '[');
@@ -147,7 +147,7 @@ void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end)
     json_put_integer(json, "pad_token_id", tokens);
     json_put_integer(json, "decoder_start_token_id", tokens);
     json_put_bool(json, "is_encoder_decoder", true);
-    json_put_bool(json, "scale_embedding", true);
+    json_put_bool(json, "scale_embedding", is_scaled);
     json_put_bool(json, "static_position_embeddings", true);
 }
 
@@ -158,7 +158,7 @@ static bool write_config(Marian *m)
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
-    import_marian_class(&json, m->n_tokens, json_member(m->vocab, "</s>")->integer);
+    import_marian_class(&json, m->n_tokens, json_member(m->vocab, "</s>")->integer, true);
     bool ok = true;
     for (const ImportRow *row = marian_settings.rows; row->key; row++)
         if (row->kind == IMPORT_RENAME)

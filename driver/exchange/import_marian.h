@@ -14,7 +14,7 @@ bool import_marian_is(Job *job, const char *folder);
  * is zeros, and each target begins with <pad>. False after errors. */
 bool import_marian(Job *job, const char *folder, const char *to);
 /* The members of config.json that every such model of so many tokens, <pad> not counted, has; `end`
- * is the id of the end token. */
-void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end);
+ * is the id of the end token, is_scaled: embeddings are multiplied by the root of the width. */
+void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end, bool is_scaled);
 
 #endif

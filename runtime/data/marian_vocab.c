@@ -24,7 +24,8 @@ typedef struct Building {
     Diagnostics *diags;
     Arena *arena;
     const Source *model, *list;
-    VEC(Piece *) pieces; /* of the model, in its order */
+    bool is_whole, has_more; /* the model has pieces that the list lacks */
+    VEC(Piece *) pieces;     /* of the model, in its order */
     Map by_text;
     const char **listed; /* by id */
     int32_t n;
@@ -64,9 +65,11 @@ static bool read_model(Building *b)
             continue;
         Proto trainer = proto_message(f.bytes, f.size);
         for (ProtoField t; proto_next(&trainer, &t);)
-            if (t.number == 3 && t.kind == PROTO_VARINT && t.value != SP_UNIGRAM)
+            if (t.number == 3 && t.kind == PROTO_VARINT && t.value != SP_UNIGRAM &&
+                t.value != SP_BPE)
                 return refuse(b, b->model,
-                              "with a vocab.json, only SentencePiece's unigram models are read");
+                              "with a vocab.json, only SentencePiece's unigram and BPE models are "
+                              "read");
     }
     return (ok && !message.bad && b->pieces.count) ||
            refuse(b, b->model, "not a SentencePiece model");
@@ -112,10 +115,10 @@ static void put_bytes(Text *out, uint32_t field, const char *bytes, size_t size)
 }
 
 /* A piece that this language's model does not have: no text is cut into it. */
-static void put_foreign(Text *out, const char *text)
+static void put_foreign(const Building *b, Text *out, const char *text)
 {
     static const char *const controls[] = {"<pad>", "<s>", "</s>"};
-    SpType type = SP_UNUSED;
+    SpType type = b->is_whole ? SP_CONTROL : SP_UNUSED;
     for (int i = 0; i < 3; i++)
         if (!strcmp(text, controls[i]))
             type = SP_CONTROL;
@@ -135,12 +138,14 @@ static void put_pieces(Building *b, Text *out)
             piece->is_listed = true;
             put_bytes(out, PIECES, piece->message, piece->size);
         } else {
-            put_foreign(out, b->listed[id]);
+            put_foreign(b, out, b->listed[id]);
         }
     }
     for (size_t i = 0; i < b->pieces.count; i++)
-        if (!b->pieces.data[i]->is_listed)
+        if (!b->pieces.data[i]->is_listed) {
             put_bytes(out, PIECES, b->pieces.data[i]->message, b->pieces.data[i]->size);
+            b->has_more = true;
+        }
 }
 
 /* All else that the model says: how it was trained, how text is normalized. */
@@ -150,14 +155,17 @@ static void put_rest(Building *b, Text *out)
     for (ProtoField f; proto_next(&message, &f);)
         if (f.number != PIECES && f.kind == PROTO_BYTES)
             put_bytes(out, f.number, f.bytes, f.size);
+    if (b->is_whole && !b->has_more)
+        return;
     put_varint(out, LISTED << 3 | PROTO_VARINT);
     put_varint(out, (uint64_t)b->n);
 }
 
 const char *marian_model(Diagnostics *diags, Arena *arena, const Source *pieces, const Source *list,
-                         size_t *size)
+                         bool is_whole, size_t *size)
 {
-    Building b = {.diags = diags, .arena = arena, .model = pieces, .list = list};
+    Building b = {
+        .diags = diags, .arena = arena, .model = pieces, .list = list, .is_whole = is_whole};
     map_init(&b.by_text, arena);
     if (!read_model(&b) || !read_list(&b))
         return NULL;

@@ -156,7 +156,7 @@ static Vocabulary *load_marian_side(Diagnostics *diags, Arena *arena, const char
     const char *path = file_in(arena, folder, name);
     const Source *pieces = file_read(diags, arena, path, MAX_MODEL_BYTES);
     size_t n;
-    const char *bytes = pieces ? marian_model(diags, arena, pieces, list, &n) : NULL;
+    const char *bytes = pieces ? marian_model(diags, arena, pieces, list, false, &n) : NULL;
     return bytes ? vocab_of_model(diags, arena, path, bytes, n, false) : NULL;
 }
 

@@ -16,7 +16,7 @@ ct2 pad published
 "$tfc" translate hf --input valid.src --beam 1 >hf.out
 "$tfc" score hf --source valid.src --target valid.tgt >hf.txt
 
-for type in float32 float16 int8 int16; do
+for type in float32 float16 bfloat16 int8 int16; do
     ct2 make published $type $type
     "$tfc" import $type -o $type.run 2>err.txt || fail "$type: $(cat err.txt)"
     [ ! -s err.txt ] || fail "$type: $(cat err.txt)"
@@ -42,14 +42,67 @@ rm lists/shared_vocabulary.json lists/config.json
 "$tfc" import lists -o lists.run 2>err.txt || fail "$(cat err.txt)"
 "$tfc" translate lists.run --input valid.src --beam 1 | cmp - hf.out || fail "lists of lines: it translates otherwise"
 
-cannot() { # cannot PATTERN HOW
+# same_as FOLDER TYPE…: CTranslate2's folders of a published one of a family with other tokens translate as it does
+same_as() {
+    name=$1
+    shift
+    "$tfc" import $name -o $name.run 2>err.txt || fail "$name: $(cat err.txt)"
+    "$tfc" score $name.run --source words.src --target words.tgt $tokens >hf.txt
+    "$tfc" translate $name.run --input words.src --beam 1 --max-tokens 12 $tokens >hf.out
+    for type in "$@"; do
+        ct2 make $name $name.$type $type
+        "$tfc" import $name.$type -o $name.$type.run 2>err.txt || fail "$name $type: $(cat err.txt)"
+        ! grep -q warning err.txt || fail "$name $type: $(cat err.txt)"
+        "$tfc" export $name.$type.run --format hf -o $name.$type.hf 2>err.txt || fail "$name $type: $(cat err.txt)"
+        ct2 near $type $name/model.safetensors $name.$type.hf/model.safetensors
+        "$tfc" score $name.$type.run --source words.src --target words.tgt $tokens >$type.txt
+        paste hf.txt $type.txt | awk -v type=$type '{ d = $1 - $2; if (d * d > (type == "float32" ? 0 : 0.01) * $1 * $1) exit 1 }' ||
+            fail "$name: $type scores otherwise"
+        [ $type != float32 ] || "$tfc" translate $name.$type.run --input words.src --beam 1 --max-tokens 12 $tokens | cmp - hf.out ||
+            fail "$name: it translates otherwise"
+    done
+}
+fixtures=$root/tests/fixtures
+printf 't5 t9 t12\nt3\nt20 t21 t22 t23 t24 t25\n' >words.src
+printf 't8 t4\nt30 t31 t32\nt11\n' >words.tgt
+tokens="--token source-begin=t6 --token first=t9"
+for family in nllb m2m_uneven mbart; do
+    ct2 words "$fixtures/published/$family.json" "$fixtures/${family}_published.safetensors" $family
+done
+same_as nllb float32 float16 bfloat16 int8 int16
+same_as m2m_uneven float32
+same_as mbart float32
+tokens=
+ct2 words "$fixtures/published/bart.json" "$fixtures/bart_published.safetensors" bart
+same_as bart float32 int8
+
+# M2M-100 is published without a tokenizer.json.
+head -n 3 valid.src >words.src
+head -n 3 valid.tgt >words.tgt
+ct2 pieces "$fixtures/published/m2m.json" "$fixtures/m2m_published.safetensors" published/source.spm m2m
+tokens="--token source-begin=xx_Latn --token first=yy_Latn"
+same_as m2m float32
+[ "$(tr ' ' '\n' <hf.out | sort -u | wc -l)" -gt 0 ] || fail "no translations"
+
+cannot() { # cannot PATTERN HOW [FOLDER]
     rm -rf changed
-    ct2 change published changed "$2"
+    ct2 change ${3:-published} changed "$2"
     refuses 1 "$1" "$tfc" import changed -o no
     [ ! -e no ] || fail "a folder is left"
 }
-cannot "'encoder/pre_norm' is 1: models/marian.tfg is written for 0" pre_norm
-cannot "'decoder/start_from_zero_embedding' is 0: models/marian.tfg is written for 1" start
+cannot "pre_norm 1 and 0, start_from_zero_embedding 1 and no layernorm_embedding is none of those that are read (marian, bart, mbart, m2m_100)" pre_norm
+cannot "pre_norm 0 and 0, start_from_zero_embedding 0 and no layernorm_embedding is none of those" start
+cannot "it has no encoder with layers of its own: of CTranslate2's models those that translate are read" decoder
+cannot "scale_embeddings is 3 and 4: models/marian.tfg is written for 1, or for the root of the width" scale
+cannot "layer_norm_epsilon is 1e-06: models/m2m_100.tfg is written for 1e-5" epsilon nllb
+cannot "add_source_bos is true: models/mbart.tfg is written for sources that begin with their text" begins mbart
+cannot "no config.json says the decoder_start_token: --token begin=TOKEN gives the token" no_start nllb
+"$tfc" import changed --token begin=t7 -o started.run 2>err.txt || fail "$(cat err.txt)"
+grep -q '"begin=t7"' started.run/run.json || fail "$(cat started.run/run.json)"
+cannot "the token '<pad>' (pad_token_id) is not in the vocabulary" no_pad nllb
+cannot "'decoder/position_encodings/encodings' is not the table of sines and cosines that models/m2m_100.tfg" positions nllb
+cannot "'decoder/projection/weight' is another table than 'decoder/embeddings/weight': models/bart.tfg has one" untied bart
+cannot "the variable 'decoder/layer_1/ffn/linear_1/bias' is missing: models/mbart.tfg is written for it" missing mbart
 cannot "models/marian.tfg has nothing like the variable 'encoder/layer_0/self_attention/relative_attention_bias'" unknown
 cannot "the variable 'decoder/layer_1/ffn/linear_1/bias' is missing" missing
 cannot "'decoder/position_encodings/encodings' is not the table of sines and cosines" positions
@@ -62,6 +115,13 @@ refuses 1 "another vocabulary on each side" "$tfc" import lists -o no
 rm lists/*.txt
 refuses 1 "has no shared_vocabulary.json, and no list a side" "$tfc" import lists -o no
 rm float32/target.spm
+cp -r nllb.float32 other
+sed 's/"t5": 5/"x5": 5/' nllb.float32/tokenizer.json >other/tokenizer.json
+refuses 1 "token 5 is 'x5', but 't5' in the vocabulary of the folder: both must be of one model" "$tfc" import other -o no
+rm other/tokenizer.json
+refuses 1 "has no tokenizer.json and no sentencepiece.bpe.model: copy one of them" "$tfc" import other -o no
+rm bart.float32/tokenizer.json
+refuses 1 "has no tokenizer.json: copy it" "$tfc" import bart.float32 -o no
 refuses 1 "float32 has no target.spm: copy the SentencePiece models" "$tfc" import float32 -o no
 [ ! -e no ] || fail "a folder is left"
 echo "ctranslate2: the same translations"
