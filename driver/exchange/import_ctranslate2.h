@@ -1,5 +1,5 @@
-/* Converts a folder of CTranslate2's (model.bin, config.json, vocabularies) with a model of Marian's,
- * BART's, mBART's or M2M-100's kind to a published folder, which tfc import reads. */
+/* Converts a folder of CTranslate2's (model.bin, config.json, vocabularies) with a model of the
+ * kind of Marian, BART, mBART or M2M-100 to a published folder, which tfc import reads. */
 #ifndef DRIVER_EXCHANGE_IMPORT_CTRANSLATE2_H
 #define DRIVER_EXCHANGE_IMPORT_CTRANSLATE2_H
 

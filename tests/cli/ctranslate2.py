@@ -319,10 +319,11 @@ def change(folder, to, how):
         elif how == "no_pad":
             tokens[tokens.index("<pad>")] = "other"
         elif how == "grown":
-            rows = np.zeros((64, 4096), np.float32)
-            for layer in range(40):
-                aliases[f"encoder/layer_{layer + 9}/ffn/linear_0/weight"] = "encoder/layer_9/ffn/linear_1/weight"
-            variables["encoder/layer_9/ffn/linear_1/weight"] = rows
+            inner = "encoder/layer_0/ffn/linear_"
+            variables |= {inner + "0/weight": np.zeros((2048, 16), np.float32), inner + "0/bias": np.zeros(2048, np.float32),
+                          inner + "1/weight": np.zeros((16, 2048), np.float32)}
+            for name in [name for name in variables if name.startswith("encoder/layer_0/")]:
+                aliases |= {name.replace("layer_0", f"layer_{n}", 1): name for n in range(1, 41)}
         else:
             raise SystemExit(how)
     make(folder, to, "float32", refused)
