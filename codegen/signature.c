@@ -202,7 +202,8 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
     if (s->range == RANGE_TILES) { /* the window */
         h = hash_u64(h, (uint64_t)op_int(op, ATTR_before));
         h = hash_u64(h, (uint64_t)op_int(op, ATTR_after));
-        h = hash_u64(h, op_attr(op, ATTR_gaps) != NULL);
+        uint64_t gaps = op_attr(op, ATTR_gaps) != NULL;
+        h = hash_u64(h, gaps + 2 * (op_attr(op, ATTR_from_end) != NULL));
     }
     return hash_sites(h, s);
 }

@@ -82,11 +82,22 @@ bool cover_is_position(const Value *v)
     return op->kind == OP_iota && type_long_dim(&v->type) >= 0;
 }
 
+/* Which of the scores' axes the lengths are of, counted from the last: 0 keys, 1 queries; -1: none
+ * of both, or the value is no lengths. */
+static int axis_of_lengths(const Value *v, const Type *scores)
+{
+    for (int back = 0; scores && v->op->kind == OP_lengths && back < 2; back++)
+        if (dim_equal(scores->dims[scores->rank - 1 - back],
+                      dim_symbol((int)op_int(v->op, ATTR_dim))))
+            return back;
+    return -1;
+}
+
 /* Positions are below this, so that formulas within bounds never wrap or become infinite. */
 static const double most_position = 1 << 22;
 
 /* The greatest magnitude that the value may have; INFINITY: it is no formula, or may overflow. */
-static double magnitude(const Value *v, int depth)
+static double magnitude(const Value *v, const Type *scores, int depth)
 {
     double n = 0, x = INFINITY;
     v = cover_operand(v);
@@ -96,39 +107,55 @@ static double magnitude(const Value *v, int depth)
         return INFINITY;
     switch (op->kind) {
     case OP_iota:
-    case OP_reshape: x = cover_is_position(v) ? most_position : INFINITY; break;
+    case OP_reshape:
+        x = cover_is_position(v) ? most_position
+            : scores             ? magnitude(op->args[0], scores, depth - 1)
+                                 : INFINITY;
+        break;
+    case OP_lengths: x = axis_of_lengths(v, scores) >= 0 ? most_position : INFINITY; break;
     case OP_const: x = fabs(op_float(op, ATTR_value)); break;
     case OP_cast:
-        x = op->args[0]->type.dtype == DT_I32 ? magnitude(op->args[0], depth - 1) : INFINITY;
+        x = op->args[0]->type.dtype == DT_I32 ? magnitude(op->args[0], scores, depth - 1)
+                                              : INFINITY;
         break;
     case OP_neg:
     case OP_abs:
-    case OP_floor: x = magnitude(op->args[0], depth - 1); break;
+    case OP_floor: x = magnitude(op->args[0], scores, depth - 1); break;
     case OP_add:
-    case OP_sub: x = magnitude(op->args[0], depth - 1) + magnitude(op->args[1], depth - 1); break;
+    case OP_sub:
+        x = magnitude(op->args[0], scores, depth - 1) + magnitude(op->args[1], scores, depth - 1);
+        break;
     case OP_max:
     case OP_min:
-        x = fmax(magnitude(op->args[0], depth - 1), magnitude(op->args[1], depth - 1));
+        x = fmax(magnitude(op->args[0], scores, depth - 1),
+                 magnitude(op->args[1], scores, depth - 1));
         break;
     case OP_mul:
         if (cover_const(op->args[1], &n))
-            x = fabs(n) * magnitude(op->args[0], depth - 1);
+            x = fabs(n) * magnitude(op->args[0], scores, depth - 1);
         break;
     case OP_div:
         if (cover_const(op->args[1], &n) && n > 0)
-            x = magnitude(op->args[0], depth - 1) / n;
+            x = magnitude(op->args[0], scores, depth - 1) / n;
         break;
     default: break;
     }
     return x < (type == DT_I32 ? 0x1p31 : 1e30) ? x : INFINITY;
 }
 
-bool cover_is_formula(const Value *v) { return magnitude(v, 8) < INFINITY; }
+bool cover_is_formula(const Value *v, const Type *scores)
+{
+    return magnitude(v, scores, 8) < INFINITY;
+}
 
 CoverLinear cover_combine(CoverLinear a, CoverLinear b, int64_t sign)
 {
-    return (CoverLinear){a.key + sign * b.key, a.query + sign * b.query,
-                         a.constant + sign * b.constant, a.ok && b.ok};
+    return (CoverLinear){.key = a.key + sign * b.key,
+                         .query = a.query + sign * b.query,
+                         .keys = a.keys + sign * b.keys,
+                         .queries = a.queries + sign * b.queries,
+                         .constant = a.constant + sign * b.constant,
+                         .ok = a.ok && b.ok};
 }
 
 /* A position along the last axis of the scores, or the last but one. */
@@ -138,7 +165,20 @@ static CoverLinear linear_position(const Value *v)
     return (CoverLinear){.key = from_last == 0, .query = from_last == 1, .ok = from_last <= 1};
 }
 
-CoverLinear cover_linear(const Value *v)
+static CoverLinear linear_lengths(const Value *v, const Type *scores)
+{
+    int back = axis_of_lengths(v, scores);
+    return (CoverLinear){.keys = back == 0, .queries = back == 1, .ok = back >= 0};
+}
+
+/* A number of each row may have ones around it; positions would be along other axes. */
+static CoverLinear linear_reshaped(CoverLinear x)
+{
+    x.ok = x.ok && x.key == 0 && x.query == 0;
+    return x;
+}
+
+CoverLinear cover_linear(const Value *v, const Type *scores)
 {
     v = cover_operand(v);
     const Op *op = v->op;
@@ -146,10 +186,13 @@ CoverLinear cover_linear(const Value *v)
         return linear_position(v);
     switch (op->kind) {
     case OP_const: return (CoverLinear){.constant = (int64_t)op_float(op, ATTR_value), .ok = true};
-    case OP_neg: return cover_combine((CoverLinear){.ok = true}, cover_linear(op->args[0]), -1);
+    case OP_lengths: return linear_lengths(v, scores);
+    case OP_reshape: return linear_reshaped(cover_linear(op->args[0], scores));
+    case OP_neg:
+        return cover_combine((CoverLinear){.ok = true}, cover_linear(op->args[0], scores), -1);
     case OP_add:
     case OP_sub:
-        return cover_combine(cover_linear(op->args[0]), cover_linear(op->args[1]),
+        return cover_combine(cover_linear(op->args[0], scores), cover_linear(op->args[1], scores),
                              op->kind == OP_add ? 1 : -1);
     default: return (CoverLinear){0};
     }
@@ -164,7 +207,7 @@ static CoverStride stride_of(const Cover *c)
     if (c->kind != COVER_EQUAL)
         return (CoverStride){0};
     int64_t n = cover_remainder(x, &x), m = cover_remainder(y, &y);
-    CoverLinear difference = cover_combine(cover_linear(x), cover_linear(y), -1);
+    CoverLinear difference = cover_combine(cover_linear(x, NULL), cover_linear(y, NULL), -1);
     int64_t step = n ? n : m;
     if ((n && m && n != m) || step < LEAST_STRIDE || !difference.ok ||
         difference.key + difference.query != 0 || labs((long)difference.key) != 1)
@@ -195,12 +238,22 @@ const Cover *cover_assume(Covers *c, const Cover *cover, CoverStride stride, boo
 
 static const Cover *compared(Covers *c, CoverKind kind, const Value *x, const Value *y)
 {
-    if (!cover_is_formula(x) || !cover_is_formula(y))
+    if (!cover_is_formula(x, c->scores) || !cover_is_formula(y, c->scores))
         return &all;
     return new_cover(c, (Cover){.kind = kind, .x = cover_operand(x), .y = cover_operand(y)});
 }
 
 /* ---- masks ---- */
+
+/* Whether a reshape leaves the last two axes as they are. */
+static bool keeps_queries_and_keys(const Type *from, const Type *to)
+{
+    for (int back = 1; back <= 2; back++)
+        if (from->rank < back || to->rank < back ||
+            !dim_equal(from->dims[from->rank - back], to->dims[to->rank - back]))
+            return false;
+    return true;
+}
 
 static const Cover *mask_cover(Covers *c, const Value *mask, bool wanted)
 {
@@ -209,6 +262,10 @@ static const Cover *mask_cover(Covers *c, const Value *mask, bool wanted)
     switch (op->kind) {
     case OP_const: return (op_float(op, ATTR_value) != 0) == wanted ? &all : &none;
     case OP_broadcast: return cover_of(c, op->args[0], what);
+    case OP_reshape:
+        return c->scores && keeps_queries_and_keys(&op->args[0]->type, &mask->type)
+                   ? cover_of(c, op->args[0], what)
+                   : &all;
     case OP_not: return cover_of(c, op->args[0], wanted ? IS_FALSE : IS_TRUE);
     case OP_and:
     case OP_or:

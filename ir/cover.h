@@ -4,6 +4,8 @@
  *   select (le (abs (sub %query, %key)), 8), %scores, -inf      |query - key| <= 8
  *   select (or (that), (lt %key, 4)), %scores, -inf             or key < 4
  *
+ *   select (le %key, (add %query, (sub %keys, %queries)))       key <= query + keys - queries
+ *
  * Elsewhere the scores are -inf, their exponentials 0, and whatever is multiplied by these, so that
  * a sum, a maximum or a product over the keys may leave them out. It is taken for granted that what
  * meets a zero or an -inf is finite. What a mask makes of tokens or other data may hold anywhere.
@@ -30,9 +32,10 @@ typedef struct Cover {
     const Value *x, *y; /* numbers made of positions and constants (cover_is_formula) */
 } Cover;
 
-/* CoverLinear: key × the key's position + query × the query's + constant; ok: a number is that. */
+/* CoverLinear: key × the key's position + query × the query's + keys × how many keys the row has +
+ * queries × how many queries + constant; ok: a number is that. */
 typedef struct CoverLinear {
-    int64_t key, query, constant;
+    int64_t key, query, keys, queries, constant;
     bool ok;
 } CoverLinear;
 
@@ -41,9 +44,12 @@ typedef struct CoverStride {
     int64_t n, rest;
 } CoverStride;
 
-/* The covers made so far, for values that are met again. */
+/* The covers made so far, for values that are met again. `scores`: formulas may have how many
+ * keys and queries a row of this type has, and masks may be reshaped before the last two axes.
+ * NULL: what is so may hold anywhere, as it does for kernels, which evaluate formulas. */
 typedef struct Covers {
     Arena *arena;
+    const Type *scores;
     int depth; /* of the ops being read; MAX_COVER_DEPTH: what lies deeper may hold anywhere */
     VEC(struct CoverOf {
         const Value *value;
@@ -60,9 +66,9 @@ const Cover *cover_finite(Covers *c, const Value *value);
 const Cover *cover_not_zero(Covers *c, const Value *value);
 const Cover *cover_either(Covers *c, const Cover *a, const Cover *b);
 
-/* Whether a number, an integer or a float, is made of iota and constants alone by the ops that
- * magnitude (cover.c) lists, and never overflows. */
-bool cover_is_formula(const Value *value);
+/* Whether a number, an integer or a float, is made of iota and constants alone, and of lengths of
+ * `scores` (see Covers), by the ops that magnitude (cover.c) lists, and never overflows. */
+bool cover_is_formula(const Value *value, const Type *scores);
 /* Whether the value is the position along its one dimension that is not 1. */
 bool cover_is_position(const Value *value);
 /* The value itself behind broadcasts and casts that change nothing. */
@@ -72,7 +78,7 @@ bool cover_const(const Value *value, double *x);
 /* The whole number n of x - n * (x / n), where the quotient is rounded to a whole number: that is a
  * remainder of x, which goes to *x. 0: the value is no such one. */
 int64_t cover_remainder(const Value *value, const Value **x);
-CoverLinear cover_linear(const Value *formula);
+CoverLinear cover_linear(const Value *formula, const Type *scores);
 CoverLinear cover_combine(CoverLinear a, CoverLinear b, int64_t sign); /* a + sign × b */
 
 /* The least stride for which kernels compute one key a query instead of blocks: single keys take

@@ -183,6 +183,8 @@ static void set_window(Fuser *f, Op *region, Window window)
 {
     op_set_attr(f->function, region, attr_int(ATTR_before, window_end(-window.from)));
     op_set_attr(f->function, region, attr_int(ATTR_after, window_end(window.to)));
+    if (window.from_end)
+        op_set_attr(f->function, region, attr_int(ATTR_from_end, 1));
     if (window.gaps)
         op_set_attr(f->function, region, attr_int(ATTR_gaps, 1));
 }

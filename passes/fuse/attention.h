@@ -69,12 +69,13 @@ bool is_scores_product(const Module *module, const Op *op);
  * fused: then no op but the product belongs to it. */
 Miss gather_scores(Fuser *f, FusedScores *s, Op *product);
 /* The keys that a query sees: those at positions from query + from to query + to; none if from >
- * to. An end that is WINDOW_OPEN away is no limit. gaps: the masks' formula excludes keys between
- * these ends, too. stride: the distance between keys that are computed one by one (cover_stride);
+ * to. An end that is WINDOW_OPEN away is no limit. from_end: the query's position is counted so
+ * that the last query stands at the last key. gaps: the masks' formula excludes keys between these
+ * ends, too. stride: the distance between keys that are computed one by one (cover_stride);
  * 0: none are. */
 typedef struct Window {
     int64_t from, to;
-    bool gaps;
+    bool from_end, gaps;
     int64_t stride;
 } Window;
 /* A window with all keys that a region's n members need: the reductions, and the products that

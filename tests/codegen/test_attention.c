@@ -1,6 +1,6 @@
 /* Attention regions against an evaluation in double, on every vector width: forward and
  * backward, blocks that are not full, more keys than a strip holds (in one pass, and level by
- * level), windows, masks that leave gaps, operands of bf16. */
+ * level), windows, from the end of the keys too, masks that leave gaps, operands of bf16. */
 #include "tests/codegen/kernels.h"
 
 #include <setjmp.h>
@@ -57,8 +57,31 @@ static Value *window(Case *c, int before, int after)
     return operator(c, OP_and, operator(c, OP_le, low, key), operator(c, OP_le, key, high));
 }
 
-/* Masks that leave gaps between the keys of a block of queries. */
-typedef enum Pattern { WINDOW, GLOBALS, BLOCKS, STRIDE, NEAR, RESIDUES, HEADS, NOTHING } Pattern;
+/* key − query from −before to after, a side that is -1 open, the last query at the last key. */
+static Value *window_from_end(Case *c, int before, int after)
+{
+    Value *keys = build_lengths(&c->b, DT_I32, c->T), *queries = build_lengths(&c->b, DT_I32, c->S);
+    Value *more = build_reshape(&c->b, operator(c, OP_sub, keys, queries),
+                                DIMS(case_dim(c->B), dim_const(1), dim_const(1), dim_const(1)));
+    Value *query = operator(c, OP_add, more, positions(c, c->S, true));
+    Value *distance = operator(c, OP_sub, positions(c, c->T, false), query);
+    Value *up_to = operator(c, OP_le, distance, build_const(&c->b, DT_I32, after));
+    Value *from = operator(c, OP_le, build_const(&c->b, DT_I32, -before), distance);
+    return before < 0 ? up_to : after < 0 ? from : operator(c, OP_and, from, up_to);
+}
+
+/* The masks from GLOBALS on leave gaps between the keys of a block of queries. */
+typedef enum Pattern {
+    WINDOW,
+    FROM_END,
+    GLOBALS,
+    BLOCKS,
+    STRIDE,
+    NEAR,
+    RESIDUES,
+    HEADS,
+    NOTHING
+} Pattern;
 
 static Value *whole(Case *c, int64_t n) { return build_const(&c->b, DT_I32, (double)n); }
 
@@ -129,6 +152,7 @@ static Value *seen(Case *c, const Shape *s)
                            OP_not, operator(c, OP_lt, build_unary(&c->b, OP_abs, distance), least));
     }
     case NOTHING: return operator(c, OP_lt, operator(c, OP_add, query, key), whole(c, 0));
+    case FROM_END: return window_from_end(c, s->before, s->after);
     case WINDOW: break;
     }
     return window(c, s->before, s->after);
@@ -175,11 +199,13 @@ static Softmax softmax_of(Case *c, Value *x)
 static void check(Case *c, const Shape *s, int n, Value *const *results)
 {
     Op *region = case_region(c, OP_attention, n, results);
-    bool gaps = s->pattern != WINDOW;
+    bool gaps = s->pattern >= GLOBALS;
     op_set_attr(c->function, region, attr_int(ATTR_before, gaps ? -1 : s->before));
     op_set_attr(c->function, region, attr_int(ATTR_after, gaps ? -1 : s->after));
     if (gaps)
         op_set_attr(c->function, region, attr_int(ATTR_gaps, 1));
+    if (s->pattern == FROM_END)
+        op_set_attr(c->function, region, attr_int(ATTR_from_end, 1));
     case_check(c, region);
 }
 
@@ -317,6 +343,23 @@ static void test_window(void **state)
     in_both_types(forward, &(Shape){1, 8, 0, 0, true, FULL, WINDOW}, 3, queries, keys);
 }
 
+/* Fewer queries than keys, as many, none, and more: the first then see no key. */
+static void test_from_end(void **state)
+{
+    const int32_t queries[] = {70, 5, 40, 9, 150, 3}, keys[] = {300, 70, 40, 0, 20, 9000};
+    for (int n = 0; n < 3; n++) {
+        Shape s = {2,    8,       n == 0 ? -1 : n == 1 ? 3 : 30, n == 2 ? -1 : n * 2, n == 2,
+                   FULL, FROM_END};
+        in_both_types(forward, &s, 5, queries, keys);
+        in_both_types(one_level, &s, 5, queries, keys);
+        if (short_test())
+            continue;
+        in_both_types(backward, &s, 5, queries, keys);
+        s.half = AND_ROWS;
+        in_type(DT_F32, forward, &s, 6, queries, keys);
+    }
+}
+
 /* More keys than a strip has (attention.h). */
 static void test_long(void **state)
 {
@@ -420,7 +463,7 @@ int main(void)
         cmocka_unit_test(test_long),    cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_online),  cmocka_unit_test(test_empty),
         cmocka_unit_test(test_half),    cmocka_unit_test(test_one_level),
-        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_gaps),    cmocka_unit_test(test_from_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

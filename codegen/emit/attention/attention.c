@@ -196,6 +196,12 @@ static void stand_at_block(Attention *a, LoValue query)
     a->pitch = lo_imul(lo, a->vectors, lanes);
 }
 
+/* The block's first query as a position among the keys, from which windows are counted. */
+static LoValue stands_at(Attention *a)
+{
+    return a->ahead ? lo_iadd(&a->e->lo, a->query, a->ahead) : a->query;
+}
+
 /* From the first to the last key that some query of the block can see; the first is
  * never behind the last. */
 static LoValue first_key(Attention *a)
@@ -204,7 +210,7 @@ static LoValue first_key(Attention *a)
     const Attr *before = op_attr(a->e->op, ATTR_before);
     if (!before || before->i < 0)
         return lo_i64_of(lo, 0);
-    LoValue first = lo_isub(lo, a->query, lo_i64_of(lo, before->i));
+    LoValue first = lo_isub(lo, stands_at(a), lo_i64_of(lo, before->i));
     return lo_min(lo, lo_max(lo, first, lo_i64_of(lo, 0)), a->n_keys);
 }
 
@@ -214,8 +220,11 @@ static LoValue last_key(Attention *a)
     const Attr *after = op_attr(a->e->op, ATTR_after);
     if (!after || after->i < 0)
         return a->n_keys;
-    LoValue last = lo_iadd(lo, a->query, a->count);
-    return lo_min(lo, lo_iadd(lo, last, lo_i64_of(lo, after->i)), a->n_keys);
+    LoValue last = lo_iadd(lo, stands_at(a), a->count);
+    last = lo_iadd(lo, last, lo_i64_of(lo, after->i));
+    if (a->ahead)
+        last = lo_max(lo, last, lo_i64_of(lo, 0));
+    return lo_min(lo, last, a->n_keys);
 }
 
 /* Whether no block sees more keys than a strip holds, by the window or the number of keys. */
@@ -331,6 +340,8 @@ void kernel_attention(Emit *e)
     stand_at_unit(&a, units.index);
     a.n_queries = length_of(&a, tile_queries(&a.tiles));
     a.n_keys = length_of(&a, tile_keys(&a.tiles));
+    if (op_attr(e->op, ATTR_from_end))
+        a.ahead = lo_isub(lo, a.n_keys, a.n_queries);
     for (int i = 0; i < a.tiles.n; i++)
         if (a.tiles.products[i].use == TILE_COLUMNS)
             tile_clear_columns(&a, &a.tiles.products[i]);

@@ -50,6 +50,7 @@ typedef struct Attention {
 
     /* where the code being written stands */
     LoValue n_queries, n_keys; /* of the unit's sentence */
+    LoValue ahead;             /* the key at which the first query stands, maybe < 0; NULL: 0 */
     LoValue query, count;      /* the block's first query, and how many it has */
     LoValue vectors, pitch;    /* vectors, and elements, of a strip's row */
     LoValue lane;              /* number in the block of the query being swept */

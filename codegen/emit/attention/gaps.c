@@ -363,10 +363,11 @@ static void find_distances(Attention *a, LoValue first, LoValue last)
     LoValue last_query = lo_isub(lo, lo_iadd(lo, a->query, a->count), one);
     LoValue low = lo_isub(lo, a->query, last_key), high = lo_isub(lo, last_query, first);
     const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
+    LoValue ahead = a->ahead ? a->ahead : lo_i64_of(lo, 0);
     if (before && before->i >= 0)
-        high = lo_min(lo, high, lo_i64_of(lo, before->i));
+        high = lo_min(lo, high, lo_isub(lo, lo_i64_of(lo, before->i), ahead));
     if (after && after->i >= 0)
-        low = lo_max(lo, low, lo_i64_of(lo, -after->i));
+        low = lo_max(lo, low, lo_isub(lo, lo_i64_of(lo, -after->i), ahead));
     lo_store(lo, lo_i64_of(lo, 0), a->runs->n_distances, 8);
     LoLoop loop = lo_for_open(lo, first_distance(a, low), lo_iadd(lo, high, one), a->runs->stride.n,
                               "distances");
