@@ -80,7 +80,7 @@ static bool make_driver(Driver *driver, Arena *arena)
     driver->sentence = ARENA_ARRAY(arena, int32_t, rows);
     driver->slot = ARENA_ARRAY(arena, int32_t, rows);
     driver->fed = ARENA_ARRAY(arena, int32_t, rows);
-    driver->tokens = ARENA_ARRAY(arena, int32_t, rows + STEPPER_MOST_FED);
+    driver->tokens = ARENA_ARRAY(arena, int32_t, rows + (size_t)driver->stepper->most_fed);
     driver->counts = ARENA_ARRAY(arena, int32_t, rows);
     size_t stride = (size_t)driver->stride;
     size_t vocab = (size_t)driver->stepper->vocab;
@@ -96,14 +96,15 @@ static bool make_driver(Driver *driver, Arena *arena)
 }
 
 /* Gathers tokens whose logits nobody reads, of the first searches: at most `most` each,
- * STEPPER_MOST_FED in all. */
+ * as many in all as the stepper takes at once. */
 static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
 {
+    const int32_t most_fed = driver->stepper->most_fed;
     int32_t n_tokens = 0;
     driver->n_rows = 0;
-    for (int32_t i = 0; i < n_searches && n_tokens < STEPPER_MOST_FED; i++) {
+    for (int32_t i = 0; i < n_searches && n_tokens < most_fed; i++) {
         Search *search = &driver->searches[i];
-        const int32_t left = STEPPER_MOST_FED - n_tokens, unread = search_unread(search);
+        const int32_t left = most_fed - n_tokens, unread = search_unread(search);
         const int32_t wanted = unread < most ? unread : most, n = wanted < left ? wanted : left;
         const int32_t row = driver->n_rows;
         if (!n)

@@ -18,8 +18,9 @@ typedef struct Tokens {
 } Tokens;
 
 /* The most tokens to feed at once, besides one for each slot: enough that reading the weights is a
- * small part of the step's time. */
-enum { STEPPER_MOST_FED = 512 };
+ * small part of the step's time; and of a model that makes keys and values of all positions again
+ * where many are fed (passes/incremental/rows.c), that these are, too. */
+enum { STEPPER_MOST_FED = 512, STEPPER_MOST_FED_LATENT = 2048 };
 /* The same for a step that gives logits: as many tokens as have 16 MiB of logits, but at least 16
  * and at most STEPPER_MOST_FED. */
 static inline int32_t stepper_most_tokens(int32_t vocab)
@@ -50,7 +51,8 @@ typedef struct ChosenTokens {
 
 typedef struct Stepper {
     void *self;
-    int32_t vocab; /* tokens of the whole vocabulary */
+    int32_t vocab;    /* tokens of the whole vocabulary */
+    int32_t most_fed; /* STEPPER_MOST_FED, or more */
     /* Begins sentences with slots 0 … n_slots-1, all empty. Sources are read only by models that
      * have an encoder; NULL: there are none. false: memory ran out; only `begin` or `free` may
      * follow. */

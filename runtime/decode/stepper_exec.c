@@ -46,7 +46,8 @@ typedef struct ExecStepper {
 
     /* tokens that one step has room for beside one a slot */
     int32_t most_new;
-    int32_t *ones; /* a row: how many tokens it is fed */
+    int32_t most_fed; /* most_new grows to that */
+    int32_t *ones;    /* a row: how many tokens it is fed */
     int32_t n_rows_room;
     ShortlistBatch batch;     /* without a shortlist: zeros */
     int32_t *fed, n_fed_room; /* ids of the tokens of a step */
@@ -85,6 +86,15 @@ static bool stepper_grow(void *array, size_t count, size_t size)
         return false;
     *(void **)array = grown;
     return true;
+}
+
+/* A step in which rows with many new positions go their own way has a dimension of such rows. */
+static int32_t most_fed_of(const TfcProgram *step)
+{
+    for (int32_t i = 0; i < step->n_dims; i++)
+        if (step->dims[i].least > 0)
+            return STEPPER_MOST_FED_LATENT;
+    return STEPPER_MOST_FED;
 }
 
 static void set_room(ExecStepper *s, int dim, int64_t longest, int64_t total)
@@ -127,7 +137,7 @@ static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
         return false;
     if (more > s->most_new) {
         const int32_t twice = 2 * s->most_new;
-        s->most_new = more > twice ? more : twice < STEPPER_MOST_FED ? twice : STEPPER_MOST_FED;
+        s->most_new = more > twice ? more : twice < s->most_fed ? twice : s->most_fed;
     }
     return reserve_step(s);
 }
@@ -363,6 +373,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     if (!s)
         return false;
     s->programs = *programs;
+    s->most_fed = most_fed_of(programs->decode_step);
     s->dim_rows = s->dim_new = s->dim_past = -1;
     s->dim_encode_rows = s->dim_chosen = s->dim_encode_chosen = -1;
     const TfcPort *target = stepper_port(programs->decode_step->inputs,
@@ -387,6 +398,7 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     *out = (Stepper){.self = s,
                      .vocab = shortlist ? shortlist->n_targets
                                         : (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
+                     .most_fed = s->most_fed,
                      .begin = stepper_begin,
                      .step = stepper_step,
                      .feed = stepper_feed,

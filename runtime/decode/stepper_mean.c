@@ -121,10 +121,14 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
     memcpy(s->members, members, sizeof *members * (size_t)n);
     s->n = n;
     s->vocab = s->most = members[0].vocab;
-    for (int32_t i = 1; i < n; i++)
+    int32_t most_fed = members[0].most_fed;
+    for (int32_t i = 1; i < n; i++) {
         assert(members[i].vocab == s->vocab && !members[i].choose == !members[0].choose);
+        most_fed = members[i].most_fed > most_fed ? members[i].most_fed : most_fed;
+    }
     *out = (Stepper){.self = s,
                      .vocab = s->vocab,
+                     .most_fed = most_fed,
                      .begin = mean_begin,
                      .step = mean_step,
                      .feed = mean_feed,

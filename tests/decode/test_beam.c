@@ -85,7 +85,9 @@ static void fake_copy(void *self, int32_t from, int32_t to)
 static Fake fake;
 static Stepper fake_stepper(void)
 {
-    return (Stepper){&fake, VOCAB, fake_begin, fake_step, fake_feed, fake_copy, NULL, NULL, NULL};
+    return (Stepper){&fake,     VOCAB,     STEPPER_MOST_FED, fake_begin,
+                     fake_step, fake_feed, fake_copy,        NULL,
+                     NULL,      NULL};
 }
 
 static DecodeSettings settings_for(int beam, int longest, double alpha)

@@ -105,8 +105,8 @@ static Stepper ensemble(int n, bool same)
     Stepper members[MEMBERS], mean;
     for (int i = 0; i < n; i++) {
         fakes[i] = (Fake){.salt = same ? 7 : (uint64_t)i};
-        members[i] = (Stepper){&fakes[i], VOCAB,     fake_begin, fake_step, fake_feed,
-                               fake_copy, fake_free, NULL,       NULL};
+        members[i] = (Stepper){&fakes[i], VOCAB,     STEPPER_MOST_FED, fake_begin, fake_step,
+                               fake_feed, fake_copy, fake_free,        NULL,       NULL};
     }
     assert_true(stepper_mean_new(members, n, &mean));
     return mean;

@@ -165,10 +165,10 @@ static bool fake_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
 static void compare_decoding(const DecodeSettings *settings)
 {
     Fake wide = {.is_narrow = false}, narrow = {.is_narrow = true};
-    Stepper steppers[] = {
-        {&wide, TARGETS, fake_begin, fake_step, fake_feed, fake_copy, NULL, NULL, NULL},
-        {&narrow, TARGETS, fake_begin, fake_step, fake_feed, fake_copy, NULL, fake_choose,
-         &shortlist_calls}};
+    Stepper steppers[] = {{&wide, TARGETS, STEPPER_MOST_FED, fake_begin, fake_step, fake_feed,
+                           fake_copy, NULL, NULL, NULL},
+                          {&narrow, TARGETS, STEPPER_MOST_FED, fake_begin, fake_step, fake_feed,
+                           fake_copy, NULL, fake_choose, &shortlist_calls}};
     Decoded results[2][SENTENCES];
     Arena *arena = arena_new();
     for (int k = 0; k < 2; k++)

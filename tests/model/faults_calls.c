@@ -203,7 +203,8 @@ static int decode_with(World *w, bool sample)
 {
     static const int32_t ids[] = {4, 5, 4};
     static const Tokens prefixes[] = {{ids, 3}, {ids, 0}};
-    Stepper chain = {NULL, LETTERS, chain_begin, chain_step, chain_feed, chain_copy, NULL};
+    Stepper chain = {NULL,       LETTERS,    STEPPER_MOST_FED, chain_begin,
+                     chain_step, chain_feed, chain_copy,       NULL};
     DecodeSettings s = decode_defaults();
     s.bos = 1;
     s.eos = 2;
