@@ -295,7 +295,8 @@ static bool is_cheaper(const Step *s, const LatentSplit *x)
 
 /* ---- where many positions are new ---- */
 
-/* As many are fed at once at most (runtime/decode/stepper.h). */
+/* As many are fed at once at most where all rows are alike: STEPPER_MOST_FED
+ * (runtime/decode/stepper.h). */
 enum { MOST_NEW = 512 };
 
 /* Multiplications that make the value's numbers of one position. */
