@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALISER = 5 };
+enum { MODEL_PRODUCER = 2, MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALISER = 5 };
 enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5 };
 enum { ATTRIBUTE_TENSOR = 5 };
 enum {
@@ -271,6 +271,15 @@ static bool read_graph(OnnxReader *r, Proto graph)
     return !bad || tensor_list_refuse(&r->list, NULL, "the file is cut off" FETCH_AGAIN);
 }
 
+static void mark_own(Arena *arena, StFile *file)
+{
+    file->n_meta = 1;
+    file->meta_keys = ARENA_ARRAY(arena, const char *, 1);
+    file->meta_values = ARENA_ARRAY(arena, const char *, 1);
+    file->meta_keys[0] = ST_FORMAT;
+    file->meta_values[0] = ST_FORMAT_OWN;
+}
+
 StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                            uint64_t size)
 {
@@ -279,11 +288,18 @@ StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, c
     map_init(&r.named, arena);
     Proto model = proto_message(bytes, (size_t)size);
     ProtoField field;
-    bool ok = true;
-    while (ok && proto_next(&model, &field))
+    bool ok = true, is_own = false;
+    while (ok && proto_next(&model, &field)) {
+        if (field.number == MODEL_PRODUCER && field.kind == PROTO_BYTES)
+            is_own = field.size == strlen(ONNX_PRODUCER) &&
+                     !memcmp(field.bytes, ONNX_PRODUCER, field.size);
         if (field.number == MODEL_GRAPH && field.kind == PROTO_BYTES)
             ok = read_graph(&r, proto_message(field.bytes, field.size));
+    }
     if (ok && model.bad)
         ok = tensor_list_refuse(&r.list, NULL, "the file is cut off" FETCH_AGAIN);
-    return ok ? tensor_list_file(&r.list) : NULL;
+    StFile *file = ok ? tensor_list_file(&r.list) : NULL;
+    if (file && is_own)
+        mark_own(arena, file);
+    return file;
 }

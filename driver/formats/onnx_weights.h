@@ -8,6 +8,9 @@
 
 #include "runtime/data/safetensors.h"
 
+/* The producer of ONNX models that tfc writes: their initialisers have the names of params, so the
+ * file has the metadata ST_FORMAT of a checkpoint. */
+#define ONNX_PRODUCER "tfc"
 /* FormatParse (formats.h). */
 StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                            uint64_t size);

@@ -29,7 +29,7 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const cha
         if (tensor->is_scale)
             continue;
         Shard *shard = ARENA_NEW(arena, Shard);
-        *shard = (Shard){file, tensor};
+        *shard = (Shard){file, tensor, shards->n_items};
         if (map_has(&shards->index, tensor->name))
             return refuse(diags, arena, path,
                           arena_printf(arena, "the tensor '%s' is in another file of %s, too",
@@ -154,10 +154,11 @@ static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const ch
 static bool open_paths(Shards *shards, Diagnostics *diags, Arena *arena, const char *paths)
 {
     size_t n = strcspn(paths, ",");
-    if (!paths[n] || file_exists(paths))
-        return open_path(shards, diags, arena, paths);
-    return open_path(shards, diags, arena, arena_strndup(arena, paths, n)) &&
-           open_paths(shards, diags, arena, paths + n + 1);
+    const bool last = !paths[n] || file_exists(paths);
+    if (!open_path(shards, diags, arena, last ? paths : arena_strndup(arena, paths, n)))
+        return false;
+    shards->n_items++;
+    return last || open_paths(shards, diags, arena, paths + n + 1);
 }
 
 Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)

@@ -17,12 +17,14 @@ typedef struct Shards {
     VEC(StFile *) files;
     Map index;               /* private: name → Shard */
     VEC(const char *) names; /* of all tensors */
+    int n_items;             /* of PATH,PATH… the number of paths */
 } Shards;
 
-/* A tensor and the file that holds it. */
+/* A tensor, the file that holds it, and the number of the path, from 0. */
 typedef struct Shard {
     const StFile *file;
     const StTensor *tensor;
+    int item;
 } Shard;
 
 /* The weights in a published folder, a file or an index: model.safetensors, pytorch_model.bin, or

@@ -60,6 +60,8 @@ static bool identify(KeptWeights *kept)
     bool ok = true;
     for (size_t i = 0; ok && i < kept->file.shards->files.count; i++)
         ok = put_file(kept->file.shards->files.data[i], &text);
+    for (int i = 0; i < kept->file.shards->n_items; i++)
+        text_string(&text, kept->file.names.own[i] ? "own names\n" : "published names\n");
     for (size_t i = 0; i < model->files.count; i++)
         text_add(
             &text, "%llx\n",

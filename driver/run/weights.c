@@ -29,47 +29,12 @@ static Missing missing_new(Job *job)
     return missing;
 }
 
-/* Whether the tensors of a checkpoint have names that begin so. */
-static bool has_front(const Shards *shards, const char *name, size_t length)
-{
-    for (size_t i = 0; i < shards->names.count; i++)
-        if (!strncmp(shards->names.data[i], name, length))
-            return true;
-    return false;
-}
-
-/* Published files leave out the front that all names have in the program: "transformer.wte.weight"
- * is "wte.weight" where no name begins with "transformer.". */
-static const Shard *find_tensor(const Shards *shards, const char *name)
-{
-    const Shard *found = shards_find(shards, name);
-    const char *dot = strchr(name, '.');
-    bool other = !found && dot && !has_front(shards, name, (size_t)(dot + 1 - name));
-    return other ? shards_find(shards, dot + 1) : found;
-}
-
-/* The first of the part's names that there is. */
-static const Shard *find_part(const Shards *shards, const WeightPart *part)
-{
-    const Shard *found = NULL;
-    for (int i = 0; !found && i < part->n_theirs; i++)
-        found = find_tensor(shards, part->theirs[i]);
-    return found;
-}
-
-static bool has_part(const Shards *shards, const WeightMap *map)
-{
-    bool has = false;
-    for (int p = 0; !has && p < map->n_parts; p++)
-        has = find_part(shards, &map->parts[p]) != NULL;
-    return has;
-}
-
 /* The part's names are spoken for, those of tied tensors too. */
-static void take_names(const Shards *shards, const WeightPart *part, Missing *missing)
+static void take_names(const WeightNames *names, const WeightPart *part, Missing *missing)
 {
-    for (int i = 0; i < part->n_theirs; i++) {
-        const Shard *found = find_tensor(shards, part->theirs[i]);
+    WeightPart one = *part;
+    for (one.n_theirs = 1; one.theirs < part->theirs + part->n_theirs; one.theirs++) {
+        const Shard *found = weight_names_find(names, &one);
         if (found)
             map_set(&missing->taken, found->tensor->name, missing);
     }
@@ -114,18 +79,32 @@ static bool read_part(Job *job, const Shard *from, const WeightPart *part, Store
                from->file->path, from->tensor->name, param->name);
 }
 
-/* A param by its map, or as a checkpoint of our own has it, under our names. */
-static bool load_param(Job *job, const Shards *shards, const WeightMap *map, const char *own,
-                       StoreTensor *param, Missing *missing)
+/* A param as a checkpoint has it under the name `own`. */
+static bool load_whole(Job *job, const WeightNames *names, const char *own, StoreTensor *param,
+                       Missing *missing)
 {
     const WeightMap whole = whole_map(job->arena, param, own);
-    if (!map || (!has_part(shards, map) && shards_find(shards, own)))
-        map = &whole;
+    const Shard *from = weight_names_own(names, own);
+    if (from) {
+        map_set(&missing->taken, from->tensor->name, missing);
+        return read_part(job, from, whole.parts, param);
+    }
+    vec_push(job->arena, missing->tensors, own);
+    vec_push(job->arena, missing->params, param->name);
+    return true;
+}
+
+/* A param by its map; NULL: by its own name. */
+static bool load_param(Job *job, const WeightNames *names, const WeightMap *map, StoreTensor *param,
+                       Missing *missing)
+{
+    if (!map)
+        return load_whole(job, names, param->name, param, missing);
     bool ok = true;
     for (int p = 0; p < map->n_parts; p++) {
-        const Shard *from = find_part(shards, &map->parts[p]);
+        const Shard *from = weight_names_find(names, &map->parts[p]);
         if (from) {
-            take_names(shards, &map->parts[p], missing);
+            take_names(names, &map->parts[p], missing);
             ok = read_part(job, from, &map->parts[p], param) && ok;
             continue;
         }
@@ -285,14 +264,15 @@ static int64_t other_rows(const StTensor *tensor, const StoreTensor *param, int6
 }
 
 /* Behind errors of tensors that do not fit: whether it is the vocabulary that does not. */
-static void note_vocabulary(Job *job, const Model *model, const Shards *shards, Store *store)
+static void note_vocabulary(Job *job, const WeightNames *names, Store *store)
 {
+    const Model *model = names->model;
     const ModelPorts ports = ports_of(model->module);
     const int64_t sides[] = {ports.vocab, ports_vocabulary(model->module, &ports, ports.source)};
     for (int k = 0; k < 2; k++)
         for (int64_t i = 0; sides[k] && i < store_count(store); i++) {
             const StoreTensor *param = store_at(store, i);
-            const Shard *from = store_is_param(param) ? find_tensor(shards, param->name) : NULL;
+            const Shard *from = store_is_param(param) ? weight_names_own(names, param->name) : NULL;
             const int64_t rows = from ? other_rows(from->tensor, param, sides[k]) : 0;
             if (!rows)
                 continue;
@@ -313,6 +293,11 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     Shards *shards = shards_open(&job->diags, job->arena, path);
     if (!shards)
         return false;
+    WeightNames names;
+    if (!weight_names_decide(job, model, shards, &names)) {
+        shards_close(shards);
+        return false;
+    }
     Missing missing = missing_new(job);
     int wrong = 0;
     for (int64_t i = 0; i < store_count(store) && wrong < 5; i++) {
@@ -320,13 +305,13 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
         Missing allowed = missing_new(job);
         Missing *lacks = fresh && patterns_meet(fresh, param->name) ? &allowed : &missing;
         if (store_is_param(param))
-            wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param,
-                                 lacks) ||
-                     (param->data && /* while caches have it */
-                      !checkpoint_check_tensor(&job->diags, path, param));
+            wrong +=
+                !load_param(job, &names, weight_names_map(&names, param->name), param, lacks) ||
+                (param->data && /* while caches have it */
+                 !checkpoint_check_tensor(&job->diags, path, param));
     }
     if (wrong)
-        note_vocabulary(job, model, shards, store);
+        note_vocabulary(job, &names, store);
     bool ok = report_missing(job, shards, fresh ? store : NULL, &missing) && !wrong;
     if (ok && how && how->unused)
         *how->unused = free_names(job, shards, &missing);
@@ -340,41 +325,49 @@ bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *f
     Job quiet = {.arena = job->arena};
     diag_init(&quiet.diags, job->arena);
     path = resolve_runs(&quiet, path);
-    *file = (WeightsFile){.job = job, .model = model};
+    *file = (WeightsFile){.job = job};
     if (path)
         file->shards = shards_open(&quiet.diags, job->arena, path);
-    return file->shards != NULL;
+    if (file->shards && weight_names_decide(&quiet, model, file->shards, &file->names))
+        return true;
+    weights_close(file);
+    return false;
 }
 
 bool weights_read(const WeightsFile *file, StoreTensor *param)
 {
     Missing missing = missing_new(file->job);
-    return load_param(file->job, file->shards, weight_map(file->model, param->name), param->name,
-                      param, &missing) &&
+    const WeightMap *map = weight_names_map(&file->names, param->name);
+    return load_param(file->job, &file->names, map, param, &missing) &&
            report_missing(file->job, file->shards, NULL, &missing);
 }
 
-void weights_close(WeightsFile *file) { shards_close(file->shards); }
+void weights_close(WeightsFile *file)
+{
+    shards_close(file->shards);
+    file->shards = NULL;
+}
 
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused)
 {
     Shards *shards = shards_open(&job->diags, job->arena, path);
     if (!shards)
         return false;
+    WeightNames names;
+    const bool ok = weight_names_decide(job, model, shards, &names);
     Missing missing = missing_new(job);
-    for (size_t i = 0; i < model->module->params.count; i++) {
+    for (size_t i = 0; ok && i < model->module->params.count; i++) {
         const char *name = model->module->params.data[i]->name;
-        const WeightMap *map = weight_map(model, name);
-        bool is_mapped = map && (has_part(shards, map) || !shards_find(shards, name));
-        for (int p = 0; is_mapped && p < map->n_parts; p++)
-            take_names(shards, &map->parts[p], &missing);
-        const Shard *own = is_mapped ? NULL : find_tensor(shards, name);
+        const WeightMap *map = weight_names_map(&names, name);
+        for (int p = 0; map && p < map->n_parts; p++)
+            take_names(&names, &map->parts[p], &missing);
+        const Shard *own = map ? NULL : weight_names_own(&names, name);
         if (own)
             map_set(&missing.taken, own->tensor->name, &missing);
     }
     *unused = free_names(job, shards, &missing);
     shards_close(shards);
-    return true;
+    return ok;
 }
 
 /* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. `unread`: files that
@@ -390,9 +383,11 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *
         return false;
     }
     const WeightMap *map = weight_map(model, param->name);
-    bool direct = !map || shards_find(shards, param->tensor);
+    const WeightNames names = {.model = model, .shards = shards};
     Missing missing = missing_new(job);
-    bool ok = load_param(job, shards, direct ? NULL : map, param->tensor, param, &missing);
+    bool ok = !map || shards_find(shards, param->tensor)
+                  ? load_whole(job, &names, param->tensor, param, &missing)
+                  : load_param(job, &names, map, param, &missing);
     ok = report_missing(job, shards, NULL, &missing) && ok &&
          checkpoint_check_tensor(&job->diags, param->file, param);
     shards_close(shards);

@@ -5,6 +5,7 @@
 
 #include "driver/session/session.h"
 #include "driver/formats/shards.h"
+#include "driver/run/weight_names.h"
 
 /* Fills those tensors of the store that have memory with the initial values that the model
  * declares: constants, random numbers of the seed, or arrays of the files that the model names.
@@ -20,8 +21,7 @@ typedef struct WeightsLoad {
 } WeightsLoad;
 /* Fills every param of the store (trained, frozen, state) from a checkpoint: files of weights
  * (driver/formats/shards.h) or the folder of a run. The tensor of a param has the name in the
- * model's weights block, or the param's own. If no name in the file begins with the first part of
- * such a name ("transformer."), the tensor is looked up without that part. `how` NULL: as {0}.
+ * model's weights block, or the param's own (weight_names.h). `how` NULL: as {0}.
  * False after errors. One message lists all missing tensors, but those of params after the fifth
  * that does not fit are not looked for. A param without data (store_defer) is not filled: its
  * tensor is compared with its shape, and read once to see that its values are finite. */
@@ -32,8 +32,8 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
  * weights_close. */
 typedef struct WeightsFile {
     Job *job;
-    const Model *model;
     Shards *shards;
+    WeightNames names;
 } WeightsFile;
 /* Opens a checkpoint. False, without a message: weights_load could not open it either. */
 bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *file);

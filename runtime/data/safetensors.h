@@ -45,6 +45,9 @@ typedef struct StScales {
  * former has "NAME.minimum", f16, in the shape of the scales. Reading gives it as a
  * tensor NAME, in its shape, of i8 or u8 with scales. */
 #define ST_QUANTISED "quantised"
+/* The metadata of a file whose tensors have the names of a model's params: key and value. */
+#define ST_FORMAT "format"
+#define ST_FORMAT_OWN "tfc"
 enum { ST_RUN = 32 };
 
 /* StView: the places in `data` of a tensor whose elements do not lie in the order of its dims, as a

@@ -124,7 +124,7 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     int n = 0;
 #define FIELD(key, format, value) \
     meta[n++] = (StMeta) { key, arena_printf(arena, format, value) }
-    meta[n++] = (StMeta){"format", "tfc"};
+    meta[n++] = (StMeta){ST_FORMAT, ST_FORMAT_OWN};
     FIELD("step", "%" PRId64, s->step);
     FIELD("epoch", "%" PRId64, s->epoch);
     FIELD("batch", "%" PRId64, s->batch);

@@ -373,6 +373,137 @@ static void does_not_fit(void **state)
     assert_non_null(strstr(text, "there is no part 4 … 7 of its axis 0"));
 }
 
+/* ---- own names or published ones ---- */
+
+/* `part` is square and has the published name of its transpose, `shared` that of another param. */
+static const char TWICE[] = "weights {\n"
+                            "  part   = transpose(\"part\")\n"
+                            "  shared = \"again\"\n"
+                            "  again  = \"third\"\n"
+                            "}\n";
+static const char PART[] = "weights {\n  part = transpose(\"part\")\n}\n";
+
+/* The params under their own names, or under those of TWICE. */
+static const char *write_named(Fixture *f, bool own, const char *mark, const char *file)
+{
+    const StTensor tensors[] = {numbers(f, "joined", 100, 2, (int64_t[]){6, 4}),
+                                numbers(f, "turned", 200, 2, (int64_t[]){4, 3}),
+                                numbers(f, "part", 300, 2, (int64_t[]){4, 4}),
+                                numbers(f, "other", 400, 2, (int64_t[]){4, 4}),
+                                numbers(f, "cube", 500, 3, (int64_t[]){2, 3, 4}),
+                                numbers(f, "scaled", 600, 1, (int64_t[]){4}),
+                                numbers(f, own ? "shared" : "again", 700, 1, (int64_t[]){4}),
+                                numbers(f, own ? "again" : "third", 800, 1, (int64_t[]){4}),
+                                numbers(f, "plain", 900, 1, (int64_t[]){4})};
+    const StMeta meta = {ST_FORMAT, mark};
+    const char *path = in_folder(f, file);
+    assert_true(st_write(&f->job.diags, path, tensors, sizeof tensors / sizeof *tensors, &meta,
+                         mark != NULL));
+    return path;
+}
+
+static void check_named(Fixture *f, const char *path, bool transposed)
+{
+    assert_true(weights_load(&f->job, f->session.model, f->store, path, NULL));
+    assert_true(element(f, "part", 1 * 4 + 2) == 300 + (transposed ? 2 * 4 + 1 : 1 * 4 + 2));
+    assert_true(element(f, "shared", 1) == 701 && element(f, "again", 1) == 801);
+    WeightsFile file; /* one by one, as deferred params are read */
+    assert_true(weights_open(&f->job, f->session.model, path, &file));
+    for (int64_t i = 0; i < store_count(f->store); i++) {
+        StoreTensor *param = store_at(f->store, i);
+        const size_t bytes = sizeof(float) * (size_t)param->count;
+        void *loaded = arena_array(f->job.arena, (size_t)param->count, sizeof(float));
+        memcpy(loaded, param->data, bytes);
+        memset(param->data, 0, bytes);
+        assert_true(weights_read(&file, param));
+        assert_memory_equal(param->data, loaded, bytes);
+    }
+    weights_close(&file);
+    TextList unused;
+    assert_true(weights_unused(&f->job, f->session.model, path, &unused));
+    assert_int_equal(unused.count, 0);
+}
+
+/* A file's other names tell which of both a tensor is. */
+static void own_or_published(void **state)
+{
+    Fixture *f = *state;
+    assert_true(open_model(f, TWICE));
+    check_named(f, write_named(f, true, NULL, "own.safetensors"), false);
+    check_named(f, write_named(f, false, NULL, "theirs.safetensors"), true);
+    check_named(f, write_named(f, true, ST_FORMAT_OWN, "last.safetensors"), false);
+}
+
+/* Where names do not tell, the mark of what tfc writes does. */
+static void own_by_mark(void **state)
+{
+    Fixture *f = *state;
+    assert_true(open_model(f, PART));
+    check_named(f, write_named(f, true, NULL, "theirs.safetensors"), true);
+    check_named(f, write_named(f, true, "pt", "theirs.safetensors"), true);
+    check_named(f, write_named(f, true, ST_FORMAT_OWN, "last.safetensors"), false);
+}
+
+/* A run's checkpoint of other shapes is what a weights block may be made for. */
+static void slice_of_marked(void **state)
+{
+    Fixture *f = *state;
+    assert_true(open_model(f, "weights {\n  scaled = slice(\"scaled\", 0, 1, 4)\n}\n"));
+    StTensor tensors[] = {numbers(f, "joined", 100, 2, (int64_t[]){6, 4}),
+                          numbers(f, "turned", 200, 2, (int64_t[]){4, 3}),
+                          numbers(f, "part", 300, 2, (int64_t[]){4, 4}),
+                          numbers(f, "other", 400, 2, (int64_t[]){4, 4}),
+                          numbers(f, "cube", 500, 3, (int64_t[]){2, 3, 4}),
+                          numbers(f, "scaled", 600, 1, (int64_t[]){7}),
+                          numbers(f, "shared", 700, 1, (int64_t[]){4}),
+                          numbers(f, "again", 800, 1, (int64_t[]){4}),
+                          numbers(f, "plain", 900, 1, (int64_t[]){4})};
+    const StMeta meta = {ST_FORMAT, ST_FORMAT_OWN};
+    const char *path = in_folder(f, "last.safetensors");
+    assert_true(st_write(&f->job.diags, path, tensors, 9, &meta, 1));
+    assert_true(weights_load(&f->job, f->session.model, f->store, path, NULL));
+    assert_true(element(f, "scaled", 0) == 601);
+}
+
+static void names_of_two_kinds(void **state)
+{
+    Fixture *f = *state;
+    assert_true(open_model(f, "weights {\n"
+                              "  part   = transpose(\"part\")\n"
+                              "  shared = \"first\"\n"
+                              "  again  = \"second\"\n"
+                              "}\n"));
+    enum { COMMON = 7 };
+    const StTensor tensors[] = {numbers(f, "joined", 100, 2, (int64_t[]){6, 4}),
+                                numbers(f, "turned", 200, 2, (int64_t[]){4, 3}),
+                                numbers(f, "part", 300, 2, (int64_t[]){4, 4}),
+                                numbers(f, "other", 400, 2, (int64_t[]){4, 4}),
+                                numbers(f, "cube", 500, 3, (int64_t[]){2, 3, 4}),
+                                numbers(f, "scaled", 600, 1, (int64_t[]){4}),
+                                numbers(f, "plain", 900, 1, (int64_t[]){4}),
+                                numbers(f, "first", 700, 1, (int64_t[]){4}),
+                                numbers(f, "again", 800, 1, (int64_t[]){4})};
+    assert_false(weights_load(&f->job, f->session.model, f->store,
+                              write_checkpoint(f, tensors, COMMON + 2), NULL));
+    assert_non_null(strstr(told(f),
+                           "names of two kinds: 'again' is the model's own name of a param, "
+                           "which its weights block calls 'second'; 'first' is what the "
+                           "weights block calls 'shared'"));
+    /* Two files, each of its own kind. */
+    const char *head = in_folder(f, "head.safetensors");
+    assert_true(st_write(&f->job.diags, head, tensors + COMMON + 1, 1, NULL, 0));
+    const char *both =
+        arena_printf(f->job.arena, "%s,%s", write_checkpoint(f, tensors, COMMON + 1), head);
+    assert_true(weights_load(&f->job, f->session.model, f->store, both, NULL));
+    assert_true(element(f, "part", 1 * 4 + 2) == 300 + 2 * 4 + 1);
+    assert_true(element(f, "shared", 1) == 701 && element(f, "again", 1) == 801);
+    /* The head's param in both. */
+    StTensor twice[] = {numbers(f, "shared", 0, 1, (int64_t[]){4}), tensors[COMMON + 1]};
+    assert_true(st_write(&f->job.diags, head, twice, 2, NULL, 0));
+    assert_false(weights_load(&f->job, f->session.model, f->store, both, NULL));
+    assert_non_null(strstr(told(f), "the param 'shared' is in "));
+}
+
 /* ---- shards ---- */
 
 static void in_shards(void **state)
@@ -430,8 +561,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(forms),         CASE(unequal),        CASE(large_parts),     CASE(there_and_back),
-        CASE(without_front), CASE(export_refuses), CASE(differing_twins), CASE(missing),
-        CASE(does_not_fit),  CASE(in_shards),      CASE(bad_index)};
+        CASE(forms),         CASE(unequal),         CASE(large_parts),       CASE(there_and_back),
+        CASE(without_front), CASE(export_refuses),  CASE(differing_twins),   CASE(missing),
+        CASE(does_not_fit),  CASE(in_shards),       CASE(bad_index),         CASE(own_or_published),
+        CASE(own_by_mark),   CASE(slice_of_marked), CASE(names_of_two_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

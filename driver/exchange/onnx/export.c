@@ -2,6 +2,7 @@
 #include "driver/exchange/onnx/export.h"
 
 #include "base/file.h"
+#include "driver/formats/onnx_weights.h"
 #include "driver/exchange/onnx/ragged.h"
 #include "driver/exchange/onnx/rules.h"
 
@@ -73,7 +74,7 @@ static bool write_model(Exporter *x, const Function *function, const char *path)
     wire_string(&x->g.bytes, GRAPH_name, function->name);
     wire_int(&opset, OPSET_version, OPSET);
     wire_int(&model, MODEL_ir_version, IR_VERSION);
-    wire_string(&model, MODEL_producer_name, "tfc");
+    wire_string(&model, MODEL_producer_name, ONNX_PRODUCER);
     wire_string(&model, MODEL_producer_version, TFC_VERSION);
     wire_message(&model, MODEL_opset_import, &opset);
     wire_message(&model, MODEL_graph, &x->g.bytes);
