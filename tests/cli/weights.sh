@@ -69,6 +69,27 @@ grep -q "'model.encoder.layers.0.fc2.uper' (for the param 'encoder.layer.0.feed_
     fail "no nearest name: $(cat err.txt)"
 refuses 1 "are missing:" "$tfc" translate model.tfg --set layers=2 --weights theirs.safetensors --vocab run/vocab.txt --input some.src
 
+# The square param w is published under its own name, transposed: an ONNX model has it as it is.
+cat >square.tfg <<'END'
+model square
+input x : float[4, 3]
+param w : [3, 3] = normal(0, 1)
+output y = x @ w
+weights { w = transpose("w") }
+END
+python3 - <<'END'
+import json, struct
+head = json.dumps({"w": {"dtype": "F32", "shape": [3, 3], "data_offsets": [0, 36]}}).encode()
+head += b" " * (-len(head) % 8)
+open("w.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + struct.pack("<9f", *range(9)))
+END
+"$tfc" export square.tfg --weights w.safetensors -o square.onnx
+for file in w.safetensors square.onnx; do
+    "$tfc" export square.tfg --weights $file -o square.safetensors
+    tail -c 36 square.safetensors >square.bin
+    tail -c 36 w.safetensors | cmp - square.bin || fail "from $file comes another w"
+done
+
 # A training begins from weights, here with the loss that the other one ended with.
 loss() { sed -n 's/.*"loss": \([0-9.]*\).*/\1/p' "$1/log.jsonl" | "$2" -n 1; }
 tune() {
