@@ -11,25 +11,20 @@
 #include "driver/exchange/import_sentences.h"
 #include "driver/exchange/import_text.h"
 #include "driver/exchange/import_tokenizer.h"
+#include "driver/exchange/import_weights.h"
 #include "driver/formats/formats.h"
-#include "driver/ports/patterns.h"
 #include "driver/run/column_words.h"
 #include "driver/run/folder.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/published.h"
-#include "driver/run/weights.h"
 #include "frontend/frontend.h"
 #include "driver/formats/shards.h"
 #include "runtime/data/token_rules.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MOST_NAMED = 5 };
 
 typedef struct Import {
     Job *job;
@@ -45,6 +40,11 @@ typedef struct Import {
     Vocabulary *vocab;
     TextList tokens;
 } Import;
+
+static ImportWeights weights_of(const Import *m)
+{
+    return (ImportWeights){m->job, m->weights, m->options->source, &m->config};
+}
 
 /* ---- tokenizer ---- */
 
@@ -128,156 +128,7 @@ static bool write_model(Import *m)
     return ok;
 }
 
-/* ---- weights ---- */
-
-/* The names of the tensors of a folder that has weights. False after an error. */
-static bool name_tensors(Import *m, TextList *names)
-{
-    *names = (TextList){0};
-    if (!file_exists(m->weights) ||
-        (file_is_folder(m->weights) && !shards_in(m->job->arena, m->weights)))
-        return true; /* config.json is looked for first */
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
-    for (size_t i = 0; shards && i < shards->names.count; i++)
-        vec_push(m->job->arena, *names, arena_strdup(m->job->arena, shards->names.data[i]));
-    shards_close(shards);
-    return shards != NULL;
-}
-
-/* The error of shards_open of a folder that has none. */
-static bool has_weights(Import *m)
-{
-    return !file_is_folder(m->weights) || shards_in(m->job->arena, m->weights) ||
-           shards_open(&m->job->diags, m->job->arena, m->weights);
-}
-
-/* It may be larger than memory. */
-static bool copy_file(Import *m, const char *name, const char *path)
-{
-    static char block[1 << 20];
-    uint64_t size;
-    int from = file_open_regular(&m->job->diags, name, &size);
-    FileWriter *to = from >= 0 ? file_create(&m->job->diags, path) : NULL;
-    ssize_t n = 0;
-    while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0)
-            file_write(to, block, (size_t)n);
-    if (n < 0)
-        diag_errno(&m->job->diags, "read", name, errno);
-    if (to && n < 0)
-        file_discard(to);
-    if (from >= 0)
-        close(from);
-    return to && n >= 0 && file_commit(to, &m->job->diags);
-}
-
-/* The files of a folder, and their index. */
-static bool copy_folder(Import *m, const char *to)
-{
-    Arena *arena = m->job->arena;
-    Shards *shards = shards_open(&m->job->diags, arena, m->weights);
-    bool ok = shards && file_make_folder(&m->job->diags, to);
-    for (size_t i = 0; ok && i < shards->files.count; i++)
-        ok = copy_file(m, shards->files.data[i]->path,
-                       file_in(arena, to, file_name(shards->files.data[i]->path)));
-    shards_close(shards);
-    const char *index = shards_in(arena, m->weights);
-    return ok && (!text_ends(index, ".json") ||
-                  copy_file(m, index, file_in(arena, to, file_name(index))));
-}
-
-/* The weights as RUN/weights, linked or copied. */
-static bool place_weights(Import *m)
-{
-    const char *path = file_in(m->job->arena, m->options->run, RUN_WEIGHTS);
-    if (!m->options->copy)
-        return !symlink(m->weights, path) || job_error(m->job, "%s: %s", path, strerror(errno));
-    return file_is_folder(m->weights) ? copy_folder(m, path) : copy_file(m, m->weights, path);
-}
-
-static void tell_unused(Import *m, const TextList *unused)
-{
-    TextList ignored = {0};
-    for (const ImportRow *row = m->config.model->rows; row->key; row++)
-        if (row->kind == IMPORT_IGNORE)
-            vec_push(m->job->arena, ignored, row->key);
-    Text names = {0};
-    int n = 0;
-    for (size_t i = 0; i < unused->count; i++)
-        if (!patterns_meet(&ignored, unused->data[i]) && n++ < MOST_NAMED)
-            text_add(&names, "%s'%s'", n > 1 ? ", " : "", unused->data[i]);
-    if (n)
-        diag_warning(&m->job->diags, (Loc){0},
-                     "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
-                     m->options->source, n > 1 ? "are" : "is", m->config.model->files[0],
-                     names.data, n > MOST_NAMED ? ", …" : "");
-    text_free(&names);
-}
-
-/* Whatever the types and the order of elements in the file. */
-static bool has_same_values(const StTensor *a, const StTensor *b)
-{
-    enum { AT_ONCE = 4096 };
-    static float one[AT_ONCE], other[AT_ONCE];
-    if (a->count != b->count)
-        return false;
-    if (a->data == b->data && a->view == b->view)
-        return true;
-    for (int64_t i = 0; i < a->count; i += AT_ONCE) {
-        const int64_t left = a->count - i, n = left < AT_ONCE ? left : AT_ONCE;
-        if (!st_floats(a, i, n, one) || !st_floats(b, i, n, other) ||
-            memcmp(one, other, (size_t)n * sizeof *one))
-            return false;
-    }
-    return true;
-}
-
-/* A head of its own that config.json does not have, or has and is not there. */
-static void check_head(Import *m, const Shards *shards)
-{
-    static const char *const heads[] = {
-        "lm_head.weight",         "lm_head.decoder.weight",     "cls.predictions.decoder.weight",
-        "vocab_projector.weight", "predictions.decoder.weight", "decoder.weight"};
-    static const char *const tables[] = {"model.embed_tokens.weight",
-                                         "transformer.wte.weight",
-                                         "shared.weight",
-                                         "model.shared.weight",
-                                         "bert.embeddings.word_embeddings.weight",
-                                         "roberta.embeddings.word_embeddings.weight",
-                                         "distilbert.embeddings.word_embeddings.weight",
-                                         "albert.embeddings.word_embeddings.weight",
-                                         "model.embeddings.tok_embeddings.weight"};
-    enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
-    const JsonValue *says = import_config_value(m->job, &m->config, "tie_word_embeddings");
-    const Shard *head = NULL, *table = NULL;
-    for (int i = 0; i < HEADS && !head; i++)
-        head = shards_find(shards, heads[i]);
-    for (int i = 0; i < TABLES && !table; i++)
-        table = shards_find(shards, tables[i]);
-    if (!says || !table)
-        return;
-    if (says->kind == JV_FALSE && !head)
-        diag_warning(
-            &m->job->diags, (Loc){0},
-            "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
-            "'%s' stands in its place",
-            m->options->source, heads[0], table->tensor->name);
-    if (says->kind == JV_TRUE && head && !has_same_values(head->tensor, table->tensor))
-        diag_warning(
-            &m->job->diags, (Loc){0},
-            "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
-            "'%s', which is used in its place",
-            m->options->source, head->tensor->name, table->tensor->name);
-}
-
-static bool look_at_head(Import *m)
-{
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
-    if (shards)
-        check_head(m, shards);
-    shards_close(shards);
-    return shards != NULL;
-}
+/* ---- the run ---- */
 
 /* The files of the folder but its weights, and what types these are of. */
 static bool keep_published(Import *m)
@@ -289,58 +140,6 @@ static bool keep_published(Import *m)
     shards_close(shards);
     return ok;
 }
-
-/* Elements; what they are of does not matter here. */
-static double count_params(const Module *module)
-{
-    double n = 0;
-    for (size_t i = 0; i < module->params.count; i++) {
-        double elements = 1;
-        for (int d = 0; d < module->params.data[i]->type.rank; d++)
-            elements *= (double)module->params.data[i]->type.dims[d].size;
-        n += elements;
-    }
-    return n;
-}
-
-/* What config.json says is believed of sizes that the weights may have: before memory is taken for
- * them. Tied and repeated weights and tables of positions make a model some times as large as its
- * files. */
-static bool check_sizes(Import *m, const Module *module)
-{
-    enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
-    double there = 0, wanted = count_params(module);
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
-    for (size_t i = 0; shards && i < shards->names.count; i++)
-        there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
-    bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
-    if (shards && !ok)
-        job_error(
-            m->job,
-            "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
-            "config.json; take both files from one place",
-            m->options->source, wanted, there);
-    shards_close(shards);
-    return ok;
-}
-
-/* Reads every tensor once: all are there, and they have the shapes of the model. */
-static bool try_weights(Import *m, Session *session, TextList *unused)
-{
-    Store *store = store_new();
-    store_defer(store);
-    const WeightsLoad how = {.unused = unused};
-    const TfcProgram *program = session_compile(session, session_function(session, "forward"));
-    bool ok = program && (store_add_program(store, program) || job_no_memory(m->job)) &&
-              weights_load(m->job, session->model, store, m->weights, &how);
-    ok = ok && look_at_head(m);
-    if (ok)
-        tell_unused(m, unused);
-    store_free(store);
-    return ok;
-}
-
-/* ---- the run ---- */
 
 static bool is_stop(const char *rule) { return !strncmp(rule, "stop=", 5); }
 
@@ -396,14 +195,15 @@ static bool make_run(Import *m)
 {
     Session session;
     SessionOptions options = session_defaults(file_in(m->job->arena, m->options->run, "model.tfg"));
-    if (!place_weights(m))
+    const ImportWeights weights = weights_of(m);
+    if (!import_weights_place(&weights, m->options->run, m->options->copy))
         return false;
     if (!inference_open_model(&session, m->job, &options, m->vocab)) {
         diag_note(&m->job->diags, (Loc){.source = m->config.source},
                   "the model is made of the values here, and is not kept");
         return false;
     }
-    if (!check_sizes(m, session.model->module)) {
+    if (!import_weights_check_sizes(&weights, session.model->module)) {
         session_close(&session);
         return false;
     }
@@ -420,7 +220,8 @@ static bool make_run(Import *m)
                         .command = m->options->command,
                         .quantised = m->quant,
                         .is_import = true};
-    bool ok = is_read && try_weights(m, &session, &record.unused) && keep_published(m) &&
+    bool ok = is_read && import_weights_try(&weights, &session, &record.unused) &&
+              keep_published(m) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab,
                                has_labels ? &columns : NULL, &record);
     session_close(&session);
@@ -429,13 +230,14 @@ static bool make_run(Import *m)
 
 static bool import_published(Import *m)
 {
+    const ImportWeights weights = weights_of(m);
     TextList tensors;
     if (!m->described)
         m->described = file_in(m->job->arena, m->folder, "config.json");
     bool ok =
-        name_tensors(m, &tensors) &&
+        import_weights_names(&weights, &tensors) &&
         import_config_read_file(m->job, m->described, m->folder, m->shown, &tensors, &m->config) &&
-        has_weights(m) && read_vocabulary(m);
+        import_weights_check(&weights) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))

@@ -23,12 +23,14 @@ bool import_config_read(Job *job, const char *folder, const TextList *tensors,
  * file, where it was made of another one; NULL: its path. */
 bool import_config_read_file(Job *job, const char *path, const char *folder, const char *shown,
                              const TextList *tensors, ImportConfig *config);
-/* Checks the values of a config that was read in another way. False after errors. */
+/* Checks the values of a config that was read in another way. False after errors.
+ * (import_config_check.c) */
 bool import_config_check(Job *job, const ImportConfig *config);
 /* The value of a key, or the value that its absence means (ImportRow.absent); of a list of tokens
  * the first. NULL: the key is absent, and its absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
-/* Appends the lines of model.tfg after `use`: consts and the activation. False after errors. */
+/* Appends the lines of model.tfg after `use`: consts and the activation. False after errors.
+ * (import_config_lines.c, with import_config_tokens) */
 bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
 /* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
@@ -36,7 +38,18 @@ bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary
 /* import_config_value of a key as a whole number; -1: there is no value, or not a whole number. */
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key);
 /* Of a key of IMPORT_LAYERS: each how many-th layer sees all tokens; 0: none does. -1: there is no
- * such key, or its layers are not each n-th. */
+ * such key, or its layers are not each n-th. (import_config_check.c) */
 int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key);
+
+/* ---- what its files share ---- */
+
+/* An error at the file; false. */
+bool import_config_refuse(Job *job, const ImportConfig *config, const char *text);
+/* The first row of a key; NULL: there is none. */
+const ImportRow *import_config_row(const ImportConfig *config, const char *key);
+/* The member "key" of a value, or "object.key", and so on; NULL: it is absent. */
+const JsonValue *import_config_member(Job *job, const JsonValue *json, const char *key);
+/* The key that import_config_value's value stands under. */
+const char *import_config_spoken_key(Job *job, const ImportConfig *config, const char *key);
 
 #endif

@@ -1,7 +1,9 @@
-/* Reading the JSON files of a published folder. */
+/* Reading the JSON files of a published folder, and comparing values. */
 #include "driver/exchange/import_json.h"
 
 #include "base/file.h"
+
+#include <string.h>
 
 enum { LARGEST_FILE = 1 << 24 };
 
@@ -18,4 +20,61 @@ bool import_json_read(Job *job, const char *folder, const char *name, JsonKind k
         return job_error(job, "%s: expected %s", path,
                          kind == JV_OBJECT ? "{\"key\": value, …}" : "[value, …]");
     return *json || (source && job_error(job, "%s: %s", path, problem ? problem : "out of memory"));
+}
+
+const JsonValue *import_json_parse(Job *job, const char *text)
+{
+    const char *problem;
+    return json_read(job->arena, text, strlen(text), &problem);
+}
+
+static void put_value(const JsonValue *value, Text *text)
+{
+    switch (value->kind) {
+    case JV_NULL: text_string(text, "null"); break;
+    case JV_FALSE: text_string(text, "false"); break;
+    case JV_TRUE: text_string(text, "true"); break;
+    case JV_INTEGER: text_integer(text, value->integer); break;
+    case JV_NUMBER: text_number(text, value->number); break;
+    case JV_STRING: text_quote(text, value->text); break;
+    case JV_LIST:
+        text_string(text, value->n ? "" : "[]");
+        for (size_t i = 0; i < value->n; i++) {
+            text_string(text, i ? ", " : "");
+            put_value(&value->items[i], text);
+        }
+        break;
+    default: text_string(text, "…"); break;
+    }
+}
+
+const char *import_json_text(Job *job, const JsonValue *value)
+{
+    Text text = {0};
+    put_value(value, &text);
+    const char *copy = arena_strdup(job->arena, text.data);
+    text_free(&text);
+    return copy ? copy : "";
+}
+
+bool import_json_is_number(const JsonValue *value)
+{
+    return value->kind == JV_INTEGER || value->kind == JV_NUMBER;
+}
+
+bool import_json_is_same(Job *job, const JsonValue *a, const JsonValue *b)
+{
+    if (import_json_is_number(a) && import_json_is_number(b))
+        return a->number == b->number;
+    return a->kind == b->kind && !strcmp(import_json_text(job, a), import_json_text(job, b));
+}
+
+bool import_json_is_one_of(Job *job, const JsonValue *value, const JsonValue *allowed)
+{
+    if (allowed->kind != JV_LIST)
+        return import_json_is_same(job, value, allowed);
+    for (size_t i = 0; i < allowed->n; i++)
+        if (import_json_is_same(job, value, &allowed->items[i]))
+            return true;
+    return false;
 }

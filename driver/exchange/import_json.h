@@ -1,4 +1,4 @@
-/* The JSON files of a published folder. */
+/* The JSON files of a published folder, and values in them. */
 #ifndef DRIVER_EXCHANGE_IMPORT_JSON_H
 #define DRIVER_EXCHANGE_IMPORT_JSON_H
 
@@ -9,5 +9,14 @@
  * such file. False after an error. */
 bool import_json_read(Job *job, const char *folder, const char *name, JsonKind kind,
                       const JsonValue **json);
+/* A value written in C, such as "[1, 2]"; NULL: it is not JSON. */
+const JsonValue *import_json_parse(Job *job, const char *text);
+/* As JSON has it; a list of some without its brackets, and "…" of an object. */
+const char *import_json_text(Job *job, const JsonValue *value);
+bool import_json_is_number(const JsonValue *value);
+/* Numbers are compared by value, whole or not. */
+bool import_json_is_same(Job *job, const JsonValue *a, const JsonValue *b);
+/* Whether it is an element of the list or, of another value, the same. */
+bool import_json_is_one_of(Job *job, const JsonValue *value, const JsonValue *allowed);
 
 #endif

@@ -1,0 +1,208 @@
+/* The weights of an import: copied or linked, and read once. */
+#define _GNU_SOURCE
+#include "driver/exchange/import_weights.h"
+
+#include "base/file.h"
+#include "driver/formats/shards.h"
+#include "driver/ports/patterns.h"
+#include "driver/run/folder.h"
+#include "driver/run/weights.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_NAMED = 5 };
+
+bool import_weights_names(const ImportWeights *w, TextList *names)
+{
+    *names = (TextList){0};
+    if (!file_exists(w->path) || (file_is_folder(w->path) && !shards_in(w->job->arena, w->path)))
+        return true; /* config.json is looked for first */
+    Shards *shards = shards_open(&w->job->diags, w->job->arena, w->path);
+    for (size_t i = 0; shards && i < shards->names.count; i++)
+        vec_push(w->job->arena, *names, arena_strdup(w->job->arena, shards->names.data[i]));
+    shards_close(shards);
+    return shards != NULL;
+}
+
+bool import_weights_check(const ImportWeights *w)
+{
+    return !file_is_folder(w->path) || shards_in(w->job->arena, w->path) ||
+           shards_open(&w->job->diags, w->job->arena, w->path);
+}
+
+/* It may be larger than memory. */
+static bool copy_file(const ImportWeights *w, const char *name, const char *path)
+{
+    static char block[1 << 20];
+    uint64_t size;
+    int from = file_open_regular(&w->job->diags, name, &size);
+    FileWriter *to = from >= 0 ? file_create(&w->job->diags, path) : NULL;
+    ssize_t n = 0;
+    while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            file_write(to, block, (size_t)n);
+    if (n < 0)
+        diag_errno(&w->job->diags, "read", name, errno);
+    if (to && n < 0)
+        file_discard(to);
+    if (from >= 0)
+        close(from);
+    return to && n >= 0 && file_commit(to, &w->job->diags);
+}
+
+/* The files of a folder, and their index. */
+static bool copy_folder(const ImportWeights *w, const char *to)
+{
+    Arena *arena = w->job->arena;
+    Shards *shards = shards_open(&w->job->diags, arena, w->path);
+    bool ok = shards && file_make_folder(&w->job->diags, to);
+    for (size_t i = 0; ok && i < shards->files.count; i++)
+        ok = copy_file(w, shards->files.data[i]->path,
+                       file_in(arena, to, file_name(shards->files.data[i]->path)));
+    shards_close(shards);
+    const char *index = shards_in(arena, w->path);
+    return ok && (!text_ends(index, ".json") ||
+                  copy_file(w, index, file_in(arena, to, file_name(index))));
+}
+
+bool import_weights_place(const ImportWeights *w, const char *run, bool copy)
+{
+    const char *path = file_in(w->job->arena, run, RUN_WEIGHTS);
+    if (!copy)
+        return !symlink(w->path, path) || job_error(w->job, "%s: %s", path, strerror(errno));
+    return file_is_folder(w->path) ? copy_folder(w, path) : copy_file(w, w->path, path);
+}
+
+static void tell_unused(const ImportWeights *w, const TextList *unused)
+{
+    TextList ignored = {0};
+    for (const ImportRow *row = w->config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_IGNORE)
+            vec_push(w->job->arena, ignored, row->key);
+    Text names = {0};
+    int n = 0;
+    for (size_t i = 0; i < unused->count; i++)
+        if (!patterns_meet(&ignored, unused->data[i]) && n++ < MOST_NAMED)
+            text_add(&names, "%s'%s'", n > 1 ? ", " : "", unused->data[i]);
+    if (n)
+        diag_warning(&w->job->diags, (Loc){0},
+                     "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
+                     w->source, n > 1 ? "are" : "is", w->config->model->files[0], names.data,
+                     n > MOST_NAMED ? ", …" : "");
+    text_free(&names);
+}
+
+/* Whatever the types and the order of elements in the file. */
+static bool has_same_values(const StTensor *a, const StTensor *b)
+{
+    enum { AT_ONCE = 4096 };
+    static float one[AT_ONCE], other[AT_ONCE];
+    if (a->count != b->count)
+        return false;
+    if (a->data == b->data && a->view == b->view)
+        return true;
+    for (int64_t i = 0; i < a->count; i += AT_ONCE) {
+        const int64_t left = a->count - i, n = left < AT_ONCE ? left : AT_ONCE;
+        if (!st_floats(a, i, n, one) || !st_floats(b, i, n, other) ||
+            memcmp(one, other, (size_t)n * sizeof *one))
+            return false;
+    }
+    return true;
+}
+
+/* A head of its own that config.json does not have, or has and is not there. */
+static void check_head(const ImportWeights *w, const Shards *shards)
+{
+    static const char *const heads[] = {
+        "lm_head.weight",         "lm_head.decoder.weight",     "cls.predictions.decoder.weight",
+        "vocab_projector.weight", "predictions.decoder.weight", "decoder.weight"};
+    static const char *const tables[] = {"model.embed_tokens.weight",
+                                         "transformer.wte.weight",
+                                         "shared.weight",
+                                         "model.shared.weight",
+                                         "bert.embeddings.word_embeddings.weight",
+                                         "roberta.embeddings.word_embeddings.weight",
+                                         "distilbert.embeddings.word_embeddings.weight",
+                                         "albert.embeddings.word_embeddings.weight",
+                                         "model.embeddings.tok_embeddings.weight"};
+    enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
+    const JsonValue *says = import_config_value(w->job, w->config, "tie_word_embeddings");
+    const Shard *head = NULL, *table = NULL;
+    for (int i = 0; i < HEADS && !head; i++)
+        head = shards_find(shards, heads[i]);
+    for (int i = 0; i < TABLES && !table; i++)
+        table = shards_find(shards, tables[i]);
+    if (!says || !table)
+        return;
+    if (says->kind == JV_FALSE && !head)
+        diag_warning(
+            &w->job->diags, (Loc){0},
+            "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
+            "'%s' stands in its place",
+            w->source, heads[0], table->tensor->name);
+    if (says->kind == JV_TRUE && head && !has_same_values(head->tensor, table->tensor))
+        diag_warning(
+            &w->job->diags, (Loc){0},
+            "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
+            "'%s', which is used in its place",
+            w->source, head->tensor->name, table->tensor->name);
+}
+
+static bool look_at_head(const ImportWeights *w)
+{
+    Shards *shards = shards_open(&w->job->diags, w->job->arena, w->path);
+    if (shards)
+        check_head(w, shards);
+    shards_close(shards);
+    return shards != NULL;
+}
+
+/* Elements; what they are of does not matter here. */
+static double count_params(const Module *module)
+{
+    double n = 0;
+    for (size_t i = 0; i < module->params.count; i++) {
+        double elements = 1;
+        for (int d = 0; d < module->params.data[i]->type.rank; d++)
+            elements *= (double)module->params.data[i]->type.dims[d].size;
+        n += elements;
+    }
+    return n;
+}
+
+/* Tied and repeated weights and tables of positions make a model some times as large as its
+ * files. */
+bool import_weights_check_sizes(const ImportWeights *w, const Module *module)
+{
+    enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
+    double there = 0, wanted = count_params(module);
+    Shards *shards = shards_open(&w->job->diags, w->job->arena, w->path);
+    for (size_t i = 0; shards && i < shards->names.count; i++)
+        there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
+    bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
+    if (shards && !ok)
+        job_error(
+            w->job,
+            "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
+            "config.json; take both files from one place",
+            w->source, wanted, there);
+    shards_close(shards);
+    return ok;
+}
+
+bool import_weights_try(const ImportWeights *w, Session *session, TextList *unused)
+{
+    Store *store = store_new();
+    store_defer(store);
+    const WeightsLoad how = {.unused = unused};
+    const TfcProgram *program = session_compile(session, session_function(session, "forward"));
+    bool ok = program && (store_add_program(store, program) || job_no_memory(w->job)) &&
+              weights_load(w->job, session->model, store, w->path, &how);
+    ok = ok && look_at_head(w);
+    if (ok)
+        tell_unused(w, unused);
+    store_free(store);
+    return ok;
+}
