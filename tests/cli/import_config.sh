@@ -48,7 +48,7 @@ labels "{\"0\": \"a\\\\tb\", $five}" '"id2label": the label of 0 .* a tab in it'
 labels "{\"5\": \"a\", $five}" '"id2label": expected the ids 0 to 4, each once'
 labels "{\"-1\": \"a\", $five}" '"id2label": expected the ids 0 to 4, each once'
 labels "{\"00\": \"a\", \"0\": \"x\", $five}" '"id2label": expected the ids 0 to 5, each once'
-labels '{"0": "one"}' '"id2label": it has one label, so the model gives a number'
+labels '{"0": "one"}' '"id2label": it has one label, so that all words would have the same'
 labels '["a", "b"]' '"id2label": expected an object with a label for each id'
 labels "{\"0\": \"a\", $five, \"5\": \"f\"}" "'classifier.weight' is [[]5, 16[]], but"
 labels 'null, "num_labels": 1' '"id2label": it is absent, and "num_labels" is no number of labels from 2'
