@@ -22,6 +22,7 @@ printf 'a\360\237\230\200b \t  c\ndon'"'"'t 123,456.7 \342\200\234q\342\200\235\
 for case in "$root"/tests/hf/cases/*.json; do
     name=$(basename "$case" .json)
     [ "$name" != words ] || continue # it has no end of sentence
+    [ -z "$short" ] || [ "$name" = llama ] || continue
     "$tfc" train babel.tfg --source lines --target lines --vocab "$case" --out "$name" --steps 30 --seed 3 --no-bleu \
         2>err.txt || fail "$name: $(cat err.txt)"
     "$tfc" translate "$name" --input lines --max-tokens 60 --sample --seed 5 >expected || fail "$name is not translated"
@@ -32,6 +33,7 @@ for case in "$root"/tests/hf/cases/*.json; do
     [ "$(sort -u expected | wc -l)" -gt 5 ] || fail "$name: it says the same to all"
 done
 ldd llama.exe | grep -Eq 'pcre|utf8proc|stdc' && fail "llama.exe needs more than libc and libm: $(ldd llama.exe)"
+[ -z "$short" ] || exit 0
 
 # One vocabulary a side, of two kinds.
 sed '2a use source_embedding' babel.tfg >sides.tfg

@@ -10,6 +10,18 @@ enter_work
 draw() { "$tfc" draw "$@" 2>err || fail "draw $*: $(cat err)"; }
 count() { grep -c "class=\"$1\"" "$2"; }
 
+if [ -n "$short" ]; then # a picture of each kind
+    for what in positions masks schedule graph; do
+        draw "$models/multi30k_tiny.tfg" --what $what -o $what.svg
+        python3 -c 'import sys, xml.dom.minidom as xml; xml.parse(sys.argv[1])' $what.svg || fail "$what is not well-formed"
+    done
+    [ "$(count plot positions.svg)" -gt 0 ] && [ "$(count plot schedule.svg)" -gt 0 ] || fail "a picture has no plot"
+    [ "$(count masked masks.svg)" -gt 0 ] || fail "no place is masked"
+    params=$("$tfc" info "$models/multi30k_tiny.tfg" | sed -n 's/.*params, \([0-9]*\) numbers/\1/p')
+    [ "$(sed -n 's/.*font-size="15">.*: \([0-9,]*\) params.*/\1/p' graph.svg | tr -d ,)" = "$params" ] || fail "params are not $params"
+    exit 0
+fi
+
 # 12 tokens: a decoder's token sees itself and what is before it.
 draw "$models/transformer_base.tfg" --what masks -o masks.svg
 [ "$(count masked masks.svg)" = 66 ] || fail "$(count masked masks.svg) places are masked, not 66"

@@ -14,6 +14,17 @@ tables() { { grep -la '^1 35 ' cache/*.tfcc || true; } 2>/dev/null | wc -l; }
 are() { [ "$(tables)" -eq "$1" ] || fail "$2: $(tables) tables are kept, not $1"; }
 tune() { "$tfc" tune "$@" >"$work/out" || fail "tune $*: exit status $?"; }
 
+if [ -n "$short" ]; then # measured once, and kept
+    tune
+    [ "$(grep -c '^f32 .* \(native\|OpenBLAS\)$' out)" -eq 36 ] || fail "$(cat out)"
+    cp out first
+    tune
+    cmp first out || fail "what is kept was measured again"
+    are 1 "tune"
+    refuses 1 "no CPU is called" "$tfc" tune --cpu pdp11
+    exit 0
+fi
+
 # What only looks at programs, or tries them, does not measure; what multiplies does, once.
 cat >model.tfg <<'END_OF_MODEL'
 model backwards
