@@ -193,9 +193,9 @@ const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value)
     }
 }
 
-const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
+/* The formula, wherever it holds. */
+static const char *made_everywhere(OnnxGraph *g, const DimFormula *formula, const char *const *of)
 {
-    const DimFormula *formula = &g->module->symbols.data[symbol].formula;
     const char *sum = onnx_ints(g, 1, &formula->plus);
     for (int i = 0; i < formula->n; i++) {
         const char *times = onnx_ints(g, 1, &formula->terms[i].times);
@@ -203,11 +203,16 @@ const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
     }
     if (formula->plus < 0)
         sum = onnx_binary(g, "Max", sum, onnx_ints(g, 1, &(int64_t){0}));
-    if (formula->divisor > 1)
-        sum = onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor));
+    return formula->divisor > 1 ? onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor))
+                                : sum;
+}
+
+const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
+{
+    const DimFormula *formula = &g->module->symbols.data[symbol].formula;
+    const char *sum = made_everywhere(g, formula, of), *last = of[formula->n - 1];
     if (!formula->most)
         return sum;
-    const char *last = of[formula->n - 1];
     const char *within = onnx_binary(
         g, "And", onnx_binary(g, "GreaterOrEqual", last, onnx_ints(g, 1, &formula->least)),
         onnx_binary(g, "LessOrEqual", last, onnx_ints(g, 1, &formula->most)));
@@ -215,7 +220,8 @@ const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
                      0, NULL);
 }
 
-/* Arrays are padded to what the formula makes of the others' padding. */
+/* Arrays are padded to what the formula makes of the others' padding: the longest row may be out of
+ * its range, and a shorter one within. */
 static const char *made_dim(OnnxGraph *g, int symbol)
 {
     const DimFormula *formula = &g->module->symbols.data[symbol].formula;
@@ -223,7 +229,7 @@ static const char *made_dim(OnnxGraph *g, int symbol)
     for (int i = 0; i < formula->n; i++)
         if (!(of[i] = onnx_dim(g, dim_symbol(formula->terms[i].symbol))))
             return NULL;
-    return onnx_made(g, symbol, of);
+    return made_everywhere(g, formula, of);
 }
 
 const char *onnx_dim(OnnxGraph *g, Dim dim)
