@@ -88,6 +88,18 @@ static Listed listed(const char *list, const char *name)
     return NOT_LISTED;
 }
 
+/* Whether a list of passes to run, or to leave out, has one of the kind. */
+static bool has_kind(const char *list, bool left_out)
+{
+    for (const char *at = list; at && *at;) {
+        const char *end = strchrnul(at, ',');
+        if (end > at && (*at == '-') == left_out)
+            return true;
+        at = *end ? end + 1 : end;
+    }
+    return false;
+}
+
 bool pipeline_check(const char *list, Diagnostics *diags)
 {
     const char *names[sizeof pass_info / sizeof *pass_info];
@@ -105,16 +117,12 @@ bool pipeline_check(const char *list, Diagnostics *diags)
         }
         at = *end ? end + 1 : end;
     }
-    return true;
-}
-
-static bool only_exclusions(const char *list)
-{
-    for (const char *at = list; at && *at;) {
-        if (*at != '-')
-            return false;
-        const char *end = strchrnul(at, ',');
-        at = *end ? end + 1 : end;
+    if (has_kind(list, true) && has_kind(list, false)) {
+        diag_error(diags, (Loc){0},
+                   "--passes names passes to run or, each with a -, passes to leave out: '%s' has "
+                   "both",
+                   list);
+        return false;
     }
     return true;
 }
@@ -122,7 +130,7 @@ static bool only_exclusions(const char *list)
 static bool runs(const PassInfo *pass, const PipelineOptions *options)
 {
     Listed how = listed(options->passes, pass->name);
-    if (options->passes && !only_exclusions(options->passes))
+    if (has_kind(options->passes, false))
         return how == LISTED;
     return how != LEFT_OUT && (pass->at_O0 || options->opt_level > 0);
 }

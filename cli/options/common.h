@@ -41,7 +41,7 @@ typedef struct Common {
 
 #define OPTION_PASSES(record)                                                                      \
     {"passes", "LIST", FIELD(record, common.passes), 0, NULL,                                      \
-     "run only these passes; -NAME,…: all but these (tfc opt --list names them)"}
+     "run only these passes; -NAME,-NAME,…: all but these (tfc opt --list names them)"}
 
 #define OPTION_LEVEL(record)                                                                       \
     {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}

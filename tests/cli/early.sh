@@ -25,6 +25,7 @@ pair="--source train.src --target train.tgt"
 early 'train.src has 1100 lines, valid.tgt has 100' --source train.src --target valid.tgt
 early 'valid.src has 100 lines, train.tgt has 1100' $pair --valid-source valid.src --valid-target train.tgt
 early "no pass is called 'fuze'" $pair --passes -fuze
+early "'-fuse_rows,prepack' has both" $pair --passes -fuse_rows,prepack
 early 'no CPU is called "pentium-9"' $pair --cpu pentium-9
 early 'cannot write nowhere/summary (--json-summary): there is no folder nowhere: make it first' $pair --json-summary nowhere/summary
 early 'params and optimizer take .* GB, and .* of memory are free' $pair --set d_model=400000 --set d_ff=400000
