@@ -46,6 +46,10 @@ static const struct Fixture papers[] = {
     {"tests/fixtures/deepseek_moe_small.safetensors", "tests/strangers/deepseek_moe.tfg", false,
      NULL},
     {"tests/fixtures/ngpt_small.safetensors", "tests/models/ngpt.tfg", false, NULL},
+    {"tests/fixtures/transformer_xl_small.safetensors", "tests/models/transformer_xl.tfg", false,
+     NULL},
+    {"tests/fixtures/expert_choice_small.safetensors", "tests/models/expert_choice.tfg", false,
+     "class"},
 };
 
 /* The fixtures were computed in f64 and are kept in f32, which bounds what f64 can show. */
