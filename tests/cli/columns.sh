@@ -165,7 +165,7 @@ refuses 1 "has 5 labels, and the model tells 3 apart" "$tfc" train classifier.tf
 sed '7s/"kind": "[^"]*"/"kind": "six"/' text.jsonl >six.jsonl
 refuses 1 "six.jsonl:7:.*'six' is none of the 5 labels of \`label\`" "$tfc" eval run-classifier --data six.jsonl
 refuses 2 'give it as --data FILE' "$tfc" score run-multi_source --source lines --target lines
-refuses 1 'tfc translate, score, eval and predict read tables' "$tfc" align run-multi_source --source lines --target lines
+refuses 2 "reads a table: give it as --data FILE" "$tfc" align run-multi_source --source lines --target lines
 refuses 1 'predicts a, b: --only NAME' "$tfc" predict run-two_towers --input text.jsonl
 refuses 1 "--only c: the model does not predict this; there are 'a' and 'b'" "$tfc" predict run-two_towers --only c --input text.jsonl
 [ ! -e no ] || fail "a refused training leaves a folder"
