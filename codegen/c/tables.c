@@ -56,6 +56,7 @@ static const char *double_text(const Tables *t, const void *value)
 INTEGER_TEXT(bool, bool)
 INTEGER_TEXT(int8, int8_t)
 INTEGER_TEXT(uint8, uint8_t)
+INTEGER_TEXT(int16, int16_t)
 INTEGER_TEXT(uint16, uint16_t)
 INTEGER_TEXT(uint32, uint32_t)
 INTEGER_TEXT(int32, int32_t)
@@ -80,7 +81,7 @@ static const char *factor_text(const Tables *t, const void *value)
 /* clang-format off */
 #define TEXT_OF(type)                                                                              \
     _Generic((type){0}, double: double_text, bool: bool_text, int8_t: int8_text, uint8_t: uint8_text, \
-             uint16_t: uint16_text, uint32_t: uint32_text, int32_t: int32_text, int64_t: int64_text, \
+             int16_t: int16_text, uint16_t: uint16_text, uint32_t: uint32_text, int32_t: int32_text, int64_t: int64_text, \
              TfcFactor: factor_text)
 /* clang-format on */
 

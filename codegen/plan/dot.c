@@ -51,11 +51,11 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
                 continue;
             if (gemm->n_loops == TFC_MAX_LOOPS)
                 return false;
-            int l = gemm->n_loops++;
+            const int8_t l = gemm->n_loops++;
             if (label->sentences)
                 gemm->batch_loop = l;
             gemm->loops[l] = size_ref(plan, label->extent);
-            gemm->loop_lengths[l] = label->length_dim;
+            gemm->loop_lengths[l] = (int16_t)label->length_dim;
             gemm->a.loop_strides[l] = stride_of(plan, form, DOT_A, i);
             gemm->b.loop_strides[l] = stride_of(plan, form, DOT_B, i);
             gemm->c.loop_strides[l] = stride_of(plan, form, DOT_C, i);
