@@ -88,7 +88,7 @@ param w : [4, 4] = load("filed.safetensors", "w")
 output y = x @ w
 END
 "$tfc" compile filed.tfg -o filed.o
-$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_calls.c" "$tests/faults_wrap.c" failing.o filed.o speaking.o predicting.o describing.o \
+$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_calls.c" "$tests/faults_columns.c" "$tests/faults_wrap.c" failing.o filed.o speaking.o predicting.o describing.o \
     "$archive" -o faults \
     -no-pie -Wl,--gc-sections $wraps -pthread -lm
 
@@ -157,6 +157,6 @@ elsewhere='make_meta|is_fresh|count_dropped|find_place|memory_find_file|keep_wor
 comm -23 places failed | grep -v ' \(free\|munmap\)$' >missed || true # which cannot fail
 while read -r place name; do
     echo "$name $(addr2line -e faults -fp "0x$place" | sed 's/ at .*\// /')"
-done <missed | grep -vE " faults(_calls)?\.c:| ($elsewhere) " >unreached || true
+done <missed | grep -vE " faults(_calls|_columns)?\.c:| ($elsewhere) " >unreached || true
 [ ! -s unreached ] || fail "these never failed: $(cat unreached)"
 echo "$(wc -l <failed) places failed, $(wc -l <unreached) did not"

@@ -30,7 +30,7 @@ static const int32_t source_lengths[] = {3, 1, 2}, target_lengths[] = {2, 4, 1};
 static const int32_t source[] = {4, 5, 6, 7, 8, 9}, target[] = {1, 8, 1, 9, 10, 11, 1};
 static const int32_t next[] = {8, 2, 9, 10, 11, 2, 2};
 
-static double sum_of(const float *x, int64_t n)
+double world_sum(const float *x, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -48,7 +48,7 @@ static int forward(World *w)
           .tgt = target};
     N(forward_out) out;
     int status = N(forward)(w->session, &in, &out);
-    w->result = status ? 0 : sum_of(out.logits, 7 * N(VOCABULARY));
+    w->result = status ? 0 : world_sum(out.logits, 7 * N(VOCABULARY));
     return status;
 }
 
@@ -129,7 +129,7 @@ int call_decode_step(World *w)
                          token[] = {BOS, BOS, BOS, 5};
     const float *logits;
     int status = N(decode_step)(w->session, 4, sentence, slot, token, &logits);
-    w->result = status ? 0 : sum_of(logits, 4 * N(VOCABULARY));
+    w->result = status ? 0 : world_sum(logits, 4 * N(VOCABULARY));
     return status;
 }
 
@@ -340,109 +340,6 @@ static int tokenize(World *w)
     return ok ? 0 : problem ? N(ERROR_ARGUMENT) : N(ERROR_MEMORY);
 }
 
-static double sum_of_labels(const predicting_labels *labels)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < labels->n; i++)
-        sum += labels->classes[i];
-    return sum;
-}
-
-/* The same search, with a lexicon, of two texts. */
-static int predict_texts(World *w)
-{
-#define FIVE(x) x x x x x
-    static const char lexicon[] = "a\na b a\nb\n" FIVE(FIVE(FIVE("a b "))); /* a tree that grows */
-    const char *const texts[] = {"ab cab", "ab"};
-    const predicting_label_search search = {
-        .beam = 4, .nbest = 2, .lexicon = lexicon, .lexicon_length = sizeof lexicon - 1};
-    const predicting_predicted *list;
-    int64_t n, cut[2];
-    int status = predicting_set_label_search(w->reading, &search);
-    if (!status)
-        status = predicting_predict_texts(w->reading, 2, texts, NULL, &list, &n, cut);
-    w->result = 0;
-    for (int64_t i = 0; !status && i < 2 * n; i++) {
-        w->result += list[i].values[0];
-        for (int64_t k = 0; k < list[i].n_results; k++)
-            w->result += sum_of_labels(&list[i].results[k]);
-    }
-    return status;
-}
-
-/* Classes of each token, CTC's path, whole numbers. */
-static int predict_text(World *w)
-{
-    static const char text[] = "ab cab";
-    const predicting_predicted *list;
-    int64_t n, cut;
-    int status = predicting_predict_text(w->reading, text, sizeof text - 1, &list, &n, &cut);
-    w->result = 0;
-    for (int64_t i = 0; i < n; i++) {
-        predicting_prediction_info info;
-        world_need(predicting_prediction(w->predictor, i, &info), "prediction");
-        w->result += sum_of(list[i].values, list[i].positions * info.width);
-        for (int64_t k = 0; k < list[i].n_results; k++)
-            w->result += sum_of_labels(&list[i].results[k]);
-    }
-    return status;
-}
-
-static const float image[] = {0.5f, 1, 0, 1, 1, 0};
-static const float frames[] = {1, 2, 3, 4};
-static const int32_t frame_lengths[] = {1, 1, 2};
-
-/* Texts of records, one of which has no source. */
-static int describe(World *w)
-{
-    const char *const said[] = {"ab", "", "cab"}, *const kinds[] = {"odd", "even", "even"};
-    const describing_records records = {.B = 3,
-                                        .F_lengths = frame_lengths,
-                                        .image = image,
-                                        .src = said,
-                                        .kind = kinds,
-                                        .frames = frames};
-    const describing_translation *list;
-    int64_t n;
-    int status = describing_translations(w->telling, NULL, &records, &list, &n);
-    w->result = 0;
-    for (int64_t i = 0; i < n; i++)
-        w->result += list[i].result.score + (double)list[i].length;
-    return status;
-}
-
-/* Ids of rows of tensors. */
-static int describe_rows(World *w)
-{
-    const int32_t ids[] = {5, 6, 3, 5, 3, 7, 5, 3}, ends[] = {3, 2, 3}, kinds[] = {0, 1, 1};
-    const describing_encode_in in = {.B = 3,
-                                     .F_lengths = frame_lengths,
-                                     .S_lengths = ends,
-                                     .image = image,
-                                     .src = ids,
-                                     .kind = kinds,
-                                     .frames = frames};
-    describing_result results[3];
-    int status = describing_generate(w->telling, NULL, &in, results);
-    w->result = 0;
-    for (int i = 0; !status && i < 3; i++)
-        w->result += results[i].score;
-    return status;
-}
-
-static int begin_describing(World *w)
-{
-    const int32_t ids[] = {5, 6, 3}, ends[] = {3}, kinds[] = {0};
-    const describing_encode_in in = {.B = 1,
-                                     .F_lengths = frame_lengths,
-                                     .S_lengths = ends,
-                                     .image = image,
-                                     .src = ids,
-                                     .kind = kinds,
-                                     .frames = frames};
-    return describing_encode(w->telling, &in, 2);
-}
-
 int call_open(World *w)
 {
     int status = N(open)(w->path, &w->model);
@@ -608,11 +505,11 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
         {"translations", with_session, list_translations, NULL, 0, NULL, 0},
         {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
         {"generate behind prompts", with_speaker, generate_behind, NULL, 0, NULL, 0},
-        {"predict_text", with_predictor, predict_text, NULL, 0, NULL, 0},
-        {"predict_texts", with_predictor, predict_texts, NULL, 0, NULL, 0},
-        {"translations of records", with_describer, describe, NULL, 0, NULL, 0},
-        {"generate from rows", with_describer, describe_rows, NULL, 0, NULL, 0},
-        {"encode rows", with_describer, begin_describing, NULL, 0, NULL, 0},
+        {"predict_text", with_predictor, call_predict_text, NULL, 0, NULL, 0},
+        {"predict_texts", with_predictor, call_predict_texts, NULL, 0, NULL, 0},
+        {"translations of records", with_describer, call_describe, NULL, 0, NULL, 0},
+        {"generate from rows", with_describer, call_describe_rows, NULL, 0, NULL, 0},
+        {"encode rows", with_describer, call_begin_describing, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
         {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
         {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},

@@ -47,12 +47,19 @@ int call_train_step(World *world);
 int call_train_long(World *world);
 int call_decode_step(World *world);
 int call_save(World *world);
+int call_predict_text(World *world);
+int call_predict_texts(World *world);
+int call_describe(World *world);
+int call_describe_rows(World *world);
+int call_begin_describing(World *world);
 /* Undoes a successful call_open. */
 void close_model(World *world);
 
 /* A model of scenarios_of's file that was trained for a step, and a session. */
 void world_trained(World *world);
 void world_end(World *world);
+/* Σ x[i], n of them: the result of a call that gives numbers. */
+double world_sum(const float *x, int64_t n);
 /* Ends the program where a call that is not tried itself fails. */
 void world_need(int status, const char *what);
 
