@@ -249,11 +249,12 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
         parts[i] = as_float(e, call, args[0].items[i]);
     for (int i = 1; i < n; i++)
         if (parts[i]->type.rank != parts[0]->type.rank)
-            return elab_error(e, call,
-                              "`%s`: parts have as many axes, %s and %s have not; `reshape` or "
-                              "`broadcast` adds some",
-                              expression_text(e->arena, call), type_text(e, &parts[0]->type),
-                              type_text(e, &parts[i]->type));
+            return elab_error(
+                e, call,
+                "`%s`: all parts must have the same number of axes, unlike %s and %s; "
+                "`reshape` or `broadcast` adds axes",
+                expression_text(e->arena, call), type_text(e, &parts[0]->type),
+                type_text(e, &parts[i]->type));
     if (!axis_of(e, call, args[1].kind == VAL_NONE ? &last : &args[1], parts[0]->type.rank, &axis))
         return val_error();
     for (int i = 0; i < n; i++)

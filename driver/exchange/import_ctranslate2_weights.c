@@ -71,8 +71,8 @@ static const void *elements(const SpecWeights *w, const StTensor *from, int64_t 
     return made;
 }
 
-/* A tensor `name` of the rank: part `part` of `parts` equal ones along the variable's first axis,
- * with so many rows of zeros before and behind it. */
+/* A tensor `name` of the rank: part `part` of `parts` equal ones along the variable's first axis.
+ * `before` and `behind`: how many rows of zeros are put in front of it and after it. */
 static bool put(SpecWeights *w, const char *name, const char *variable, int rank, int part,
                 int parts, int64_t before, int64_t behind)
 {

@@ -87,7 +87,7 @@ const WeightMap *weight_names_map(const WeightNames *names, const char *param)
 typedef struct Evidence {
     const Shard *own, *published, *perhaps;
     const WeightMap *own_map, *published_map;
-    bool misfits; /* a tensor of an own name has not the shape of its param */
+    bool misfits; /* a tensor has the own name of a param, and another shape */
 } Evidence;
 
 static bool has_shape(const StTensor *tensor, const Type *type)

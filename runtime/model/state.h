@@ -122,9 +122,9 @@ int session_run_function(TfcSession *session, TfcFunction function, const TfcWor
 /* Checks the words of a program's dimensions and inputs, none of which is a scalar, without running
  * it. Returns a TfcStatus. (words.c) */
 int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord *in);
-/* The lengths of a ragged dimension in each of so many rows, of words that words_check has passed:
- * the caller's or, if the dimension is made of others, in the arena. NULL: memory ran out, or there
- * are no rows. (words.c) */
+/* The lengths of a ragged dimension in the first `rows` rows of the batch: the caller's or, if the
+ * dimension is made of others, in the arena. The words have passed words_check. NULL: memory ran
+ * out, or there are no rows. (words.c) */
 const int32_t *words_lengths(const TfcProgram *program, const TfcWord *in, int32_t dim,
                              int64_t rows, Arena *arena);
 

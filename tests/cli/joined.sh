@@ -226,7 +226,7 @@ joins() { # DIMS EXPRESSION MESSAGE
     refuses 1 "$3" "$tfc" check wrong.tfg
 }
 joins '' 'concat([x, x, full([B, 1, 2], 0)], 1)' 'no dimension is as long as the parts together; `dim C = 1 + 2 \* S` makes one'
-joins ', C = 1 + S' 'concat([n, x], 1)' 'parts have as many axes, f32\[B, 2\] and f32\[B, S~, 2\] have not'
+joins ', C = 1 + S' 'concat([n, x], 1)' 'all parts must have the same number of axes, unlike f32\[B, 2\] and f32\[B, S~, 2\]'
 joins ', C = 1 + S' 'concat([full([B, 1, 3], 0), x], 1)' 'f32\[B, S~, 2\] does not continue f32\[B, 1, 3\] along axis 1'
 joins ', C = 1 + S' 'split(concat([full([1, 1, 2], 0), x], 1), [2, S], 1)[0]' 'the parts together are not as long as C~'
 joins '' 'split(x, 2, 1)[0]' 'S~ cannot be cut into 2 equal parts; `split(x, \[1, S\], axis)` says how long they are'
