@@ -1,6 +1,9 @@
 /* Dimensions of batches as the oracle takes them. */
 #include "tests/graphs/graphs.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static int64_t made_in_row(const Batch *batch, const DimFormula *formula, int row)
 {
     int64_t of[MAX_DIM_TERMS];
@@ -11,8 +14,18 @@ static int64_t made_in_row(const Batch *batch, const DimFormula *formula, int ro
     return formula_length(formula, of);
 }
 
+void batch_expect_room(const Module *module)
+{
+    if (module->symbols.count <= MAX_CASE_DIMS)
+        return;
+    fprintf(stderr, "graphs: a module has %zu symbols: raise MAX_CASE_DIMS\n",
+            module->symbols.count);
+    exit(2);
+}
+
 void batch_make_dims(const Module *module, Batch *batch)
 {
+    batch_expect_room(module);
     for (int i = 0; i < (int)module->symbols.count; i++) {
         const Symbol *symbol = &module->symbols.data[i];
         BatchDim *d = &batch->dims[i];

@@ -81,6 +81,7 @@ static void parse_dim(const char *text, bool ragged, BatchDim *d)
 
 static bool parse_batch(const Module *module, const char *line, Batch *batch)
 {
+    batch_expect_room(module);
     for (size_t i = 0; i < module->symbols.count; i++) {
         char key[64];
         snprintf(key, sizeof key, " %s=", module->symbols.data[i].name);

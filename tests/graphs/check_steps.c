@@ -209,6 +209,7 @@ Outcome check_steps(const Case *c, const Run *run, Seen *seen)
         !derive_incremental(opened.module, "tokens", "logits", &incremental, &opened.diags)) {
         seen->undecodable++;
     } else if (out.result == RESULT_OK) {
+        batch_expect_room(opened.module);
         Feed f = {.opened = &opened,
                   .c = c,
                   .tokens = tensor_named(whole.tensors, (size_t)whole.n, "tokens"),

@@ -25,7 +25,8 @@
 
 /* ---- cases ---- */
 
-enum { MAX_CASE_DIMS = 16, MAX_CASE_ROWS = 48, MAX_BATCHES = 2 };
+/* MAX_CASE_DIMS: of the symbols of a module, with those that derive_incremental adds to it. */
+enum { MAX_CASE_DIMS = 64, MAX_CASE_ROWS = 48, MAX_BATCHES = 2 };
 
 /* What a batch makes of one symbol. */
 typedef struct BatchDim {
@@ -38,6 +39,8 @@ typedef struct Batch {
     BatchDim dims[MAX_CASE_DIMS]; /* one a symbol of the module */
 } Batch;
 
+/* Ends the program with a message if the module has more symbols than a Batch has dimensions. */
+void batch_expect_room(const Module *module);
 /* Sets the dimensions that are made of others. */
 void batch_make_dims(const Module *module, Batch *batch);
 
