@@ -41,7 +41,8 @@ const Source *diag_source(Arena *arena, const char *path, const char *text, size
     return source && source->path && source->text ? source : NULL;
 }
 
-static void add(Diagnostics *diags, Severity severity, Loc loc, const char *format, va_list args)
+static void push_diag(Diagnostics *diags, Severity severity, Loc loc, const char *format,
+                      va_list args)
 {
     const char *message = arena_vprintf(diags->arena, format, args);
     Diag diag = {.severity = severity, .loc = loc, .message = message ? message : "out of memory"};
@@ -55,19 +56,28 @@ static void add(Diagnostics *diags, Severity severity, Loc loc, const char *form
     {                                                               \
         va_list args;                                               \
         va_start(args, format);                                     \
-        add(diags, severity, loc, format, args);                    \
+        push_diag(diags, severity, loc, format, args);              \
         va_end(args);                                               \
     }
 DEFINE_DIAG(diag_error, DIAG_ERROR)
 DEFINE_DIAG(diag_warning, DIAG_WARNING)
 DEFINE_DIAG(diag_note, DIAG_NOTE)
+DEFINE_DIAG(diag_remark, DIAG_REMARK)
+
+void diag_add(Diagnostics *diags, Severity severity, Loc loc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    push_diag(diags, severity, loc, format, args);
+    va_end(args);
+}
 
 void diag_add_warnings(Diagnostics *diags, const Diagnostics *found)
 {
     for (size_t i = 0; i < found->list.count; i++) {
         const Diag *diag = &found->list.data[i];
-        (diag->severity == DIAG_NOTE ? diag_note : diag_warning)(diags, diag->loc, "%s",
-                                                                 diag->message);
+        const Severity severity = diag->severity == DIAG_ERROR ? DIAG_WARNING : diag->severity;
+        diag_add(diags, severity, diag->loc, "%s", diag->message);
     }
 }
 
@@ -96,10 +106,7 @@ void diag_about(Diagnostics *diags, Severity severity, const char *path, const c
     va_start(args, format);
     const char *what = arena_vprintf(diags->arena, format, args);
     va_end(args);
-    (severity == DIAG_ERROR ? diag_error
-     : severity == DIAG_WARNING
-         ? diag_warning
-         : diag_note)(diags, (Loc){0}, "%s%s", path, what ? what : ": out of memory");
+    diag_add(diags, severity, (Loc){0}, "%s%s", path, what ? what : ": out of memory");
     note_path(diags, path, strlen(path));
 }
 
@@ -185,7 +192,7 @@ static void render_message(const char *message, Text *out)
 
 static void render_one(const Diag *diag, Text *out)
 {
-    static const char *const words[] = {"error", "warning", "note"};
+    static const char *const words[] = {"error", "warning", "note", "note"};
     if (diag->loc.source)
         text_visible(out, diag->loc.source->path, strlen(diag->loc.source->path));
     if (diag->loc.source && diag->loc.line)

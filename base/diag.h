@@ -40,7 +40,9 @@ typedef struct Trail {
     const struct Trail *up; /* NULL at the outermost */
 } Trail;
 
-typedef enum Severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
+/* Both a note and a remark are printed as "note". A note belongs to the diagnostic before it, which
+ * it explains, and is left out where that is; a remark stands alone. */
+typedef enum Severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE, DIAG_REMARK } Severity;
 
 typedef struct Diag {
     Severity severity;
@@ -55,7 +57,7 @@ Loc loc_join(Arena *arena, Loc a, Loc b);
 
 typedef struct Diagnostics {
     Arena *arena;
-    VEC(Diag) list; /* a note may explain the error or warning before it, or stand alone */
+    VEC(Diag) list; /* in the order in which they are printed: a note behind what it explains */
     int errors;
     bool out_of_memory; /* memory ran out: the list may lack diagnostics */
 } Diagnostics;
@@ -67,6 +69,11 @@ void diag_warning(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void diag_remark(Diagnostics *diags, Loc loc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same with any severity. */
+void diag_add(Diagnostics *diags, Severity severity, Loc loc, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Adds what `found` has, its errors as warnings. */
 void diag_add_warnings(Diagnostics *diags, const Diagnostics *found);
 /* Adds the error "cannot WHAT PATH: FORMAT…". */

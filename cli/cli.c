@@ -28,8 +28,8 @@ void cli_note_files(CliFileNote *note, const void *with)
 
 int cli_errors_told(void) { return errors_told; }
 
-/* Leaves out warnings that were printed before, with their notes: a model is read more than
- * once. */
+/* Leaves out warnings that were printed before, with the notes that explain them: a model is read
+ * more than once. */
 static void drop_repeated(Diagnostics *diags)
 {
     static Map told;

@@ -13,11 +13,11 @@ static void tell_share(const Forecast *f)
 {
     const TrainSettings *s = f->settings;
     if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step + TRAIN_PACE_STEPS)
-        diag_note(&f->job->diags, (Loc){0},
-                  "the warm-up has %" PRId64
-                  " steps; if it does not end within the time of --minutes, it becomes one "
-                  "of %.3g %% of the steps that do",
-                  s->rate.warmup, 100.0 / TRAIN_WARMUP_SHARE);
+        diag_remark(&f->job->diags, (Loc){0},
+                    "the warm-up has %" PRId64
+                    " steps; if it does not end within the time of --minutes, it becomes one "
+                    "of %.3g %% of the steps that do",
+                    s->rate.warmup, 100.0 / TRAIN_WARMUP_SHARE);
 }
 
 void forecast_init(Forecast *f, Job *job, const TrainSettings *settings, bool default_steps,
@@ -30,8 +30,9 @@ void forecast_init(Forecast *f, Job *job, const TrainSettings *settings, bool de
                     .warmup = state->warmup};
     int64_t warmup = settings->rate.warmup, steps = settings->steps;
     if (default_steps)
-        diag_note(&job->diags, (Loc){0},
-                  "neither --steps nor --minutes say when to end: after %" PRId64 " steps", steps);
+        diag_remark(&job->diags, (Loc){0},
+                    "neither --steps nor --minutes say when to end: after %" PRId64 " steps",
+                    steps);
     if (steps && state->step < steps && warmup >= steps)
         diag_warning(&job->diags, (Loc){0},
                      "the warm-up of %" PRId64 " step%s does not end within the %" PRId64

@@ -24,7 +24,7 @@ static bool open_files(TextStream *stream, const TextList *paths, LineReader ***
             return job_error(job,
                              "standard input (-) stands twice among the files, and is read once");
         if (!strcmp(paths->data[i], "-") && isatty(STDIN_FILENO))
-            diag_note(
+            diag_remark(
                 &job->diags, (Loc){0},
                 "waiting for lines on this terminal: Ctrl-D ends them; --input FILE reads a file");
         (*readers)[i] = line_reader_open(&job->diags, paths->data[i], stream->options.line_limit);
@@ -264,7 +264,7 @@ bool has_replaced(const char *text, size_t length)
 void tell_replaced(Job *job, int64_t answers)
 {
     if (answers)
-        diag_note(
+        diag_remark(
             &job->diags, (Loc){0},
             "%lld answer%s U+FFFD: it stands for tokens that make no valid UTF-8 together, and for characters that "
             "the vocabulary lacks",

@@ -75,10 +75,10 @@ bool tracing_close(Job *job, const char *path, Trace *trace, Ranks *ranks)
     bool ok = !path || write_all(job, path, trace, ranks);
     int64_t dropped = trace_dropped(trace);
     if (dropped)
-        diag_note(&job->diags, (Loc){0},
-                  "the trace was full: %" PRId64
-                  " slices came after what it holds and were left out",
-                  dropped);
+        diag_remark(&job->diags, (Loc){0},
+                    "the trace was full: %" PRId64
+                    " slices came after what it holds and were left out",
+                    dropped);
     trace_free(trace);
     return ok;
 }

@@ -79,7 +79,7 @@ bool check_pieces(Module *module)
     BatchSums sums = find_batch_sums(function);
     module->functions.count--;
     if (sums.whole)
-        diag_note(
+        diag_remark(
             module->diags, sums.whole->loc,
             "the loss is no sum over the rows of a batch because of this: it is computed for each piece of a batch "
             "apart and weighted by tokens, and depends on --shards and --accumulate");

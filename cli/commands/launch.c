@@ -177,8 +177,8 @@ static int try_all(Job *job, const Launch *o, const Arguments *arguments, const 
         int status = wait_for(pid, note);
         if (!may_retry(status) || tries >= o->retries)
             return status > 3 ? EXIT_INPUT : status;
-        diag_note(&job->diags, (Loc){0}, "it ended with status %d: try %" PRId64 " of %" PRId64,
-                  status, tries + 2, o->retries + 1);
+        diag_remark(&job->diags, (Loc){0}, "it ended with status %d: try %" PRId64 " of %" PRId64,
+                    status, tries + 2, o->retries + 1);
     }
 }
 

@@ -129,7 +129,7 @@ static bool make_plot(Job *job, const ReportCommand *o, const Arguments *argumen
             return false;
         const char *units = report_units(job, &reports[0], &reports[i]);
         if (units)
-            diag_note(&job->diags, (Loc){0}, "%s: %s", arguments->words[i], units);
+            diag_remark(&job->diags, (Loc){0}, "%s: %s", arguments->words[i], units);
         report_view(job, &reports[i], &views[i]);
     }
     if (!run_plot_has(views, (size_t)arguments->count, plot))

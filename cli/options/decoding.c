@@ -36,9 +36,9 @@ static void set_search(const Decoding *decoding, DecodeSettings *settings)
 void decoding_tell_stuck(Job *job, int64_t n)
 {
     if (n)
-        diag_note(&job->diags, (Loc){0},
-                  "%lld answer%s early: --no-repeat-ngram left no token to go on with",
-                  (long long)n, n > 1 ? "s end" : " ends");
+        diag_remark(&job->diags, (Loc){0},
+                    "%lld answer%s early: --no-repeat-ngram left no token to go on with",
+                    (long long)n, n > 1 ? "s end" : " ends");
 }
 
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference)

@@ -106,10 +106,10 @@ static int begin_from(Job *job, TrainOptions *o)
     if (!run_record_read(job, run, &record))
         return EXIT_INPUT;
     if (record.quantised && !o->weights)
-        diag_note(&job->diags, (Loc){0},
-                  "%s is quantised (%s): the training is in %s, and begins from params that were "
-                  "rounded; those of the run that it was made of were not",
-                  run, record.quantised, o->dtype ? o->dtype : "f32");
+        diag_remark(&job->diags, (Loc){0},
+                    "%s is quantised (%s): the training is in %s, and begins from params that were "
+                    "rounded; those of the run that it was made of were not",
+                    run, record.quantised, o->dtype ? o->dtype : "f32");
     const SessionOptions own = run_session_options(job, run, &record, &o->settings);
     o->model = own.path;
     o->library = own.library;

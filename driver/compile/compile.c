@@ -30,7 +30,7 @@ static bool add_function(Artifact *a, TfcFunction f)
 
 static void note_left_out(Artifact *a, const Diag *why)
 {
-    diag_note(&a->job->diags, why->loc, "encode and decode_step are left out: %s", why->message);
+    diag_remark(&a->job->diags, why->loc, "encode and decode_step are left out: %s", why->message);
 }
 
 /* The first input of the function that a column feeds; NULL: none. */
@@ -188,15 +188,15 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
         if (alone && !decodes && says)
             return add_predictions(a);
         if (alone && says)
-            diag_note(&a->job->diags, (Loc){0},
-                      "what the model predicts is left out: --function predict makes a file that "
-                      "predicts in place of one that decodes");
+            diag_remark(&a->job->diags, (Loc){0},
+                        "what the model predicts is left out: --function predict makes a file that "
+                        "predicts in place of one that decodes");
         bool has_loss = a->session.model->has_loss && !alone;
         bool trains = has_loss && !precision_quant(a->session.options.precision);
         if (has_loss && !trains)
-            diag_note(&a->job->diags, (Loc){0},
-                      "train_step is left out: products of integers (%s) have no gradient",
-                      session_dtype(&a->session.options));
+            diag_remark(&a->job->diags, (Loc){0},
+                        "train_step is left out: products of integers (%s) have no gradient",
+                        session_dtype(&a->session.options));
         return (alone || add_function(a, TFC_FORWARD)) &&
                (!(decodes || alone) || add_decoding(a, alone)) &&
                (!aligns || find_read_column(a, a->functions[TFC_ENCODE]) || add_alignment(a)) &&
@@ -372,10 +372,11 @@ static void choose_text(Artifact *a)
     }
     a->has_text = !a->json_needs;
     if (!a->has_text && !artifact_is_script(a))
-        diag_note(&a->job->diags, (Loc){0},
-                  "functions of text are left out: the tokenizer.json has %s, which are put inside "
-                  "what is for this system alone",
-                  a->json_needs);
+        diag_remark(
+            &a->job->diags, (Loc){0},
+            "functions of text are left out: the tokenizer.json has %s, which are put inside "
+            "what is for this system alone",
+            a->json_needs);
 }
 
 static bool is_text(const Artifact *a)

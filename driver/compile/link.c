@@ -364,7 +364,7 @@ static void tell_hidden_module(const Artifact *a)
     const char *file = file_name(a->output);
     size_t n = strlen(a->name);
     if (!strcmp(a->emit, "so") && !strncmp(file, a->name, n) && !strcmp(file + n, ".so"))
-        diag_note(
+        diag_remark(
             &a->job->diags, (Loc){0},
             "Python imports %s rather than %s.py beside it, which it hides: for Python write it as lib%s",
             file, a->name, file);
@@ -400,11 +400,11 @@ void compile_tell_replaced(const Artifact *a, const char *library)
 {
     const char *names[2];
     if (library && files_beside(a, names) == 2)
-        diag_note(&a->job->diags, (Loc){0}, "%s and %s, of %s, now belong to %s", names[0],
-                  names[1], library, file_name(a->output));
+        diag_remark(&a->job->diags, (Loc){0}, "%s and %s, of %s, now belong to %s", names[0],
+                    names[1], library, file_name(a->output));
     else if (library)
-        diag_note(&a->job->diags, (Loc){0}, "%s, of %s, now belongs to %s: give each a folder",
-                  names[0], library, file_name(a->output));
+        diag_remark(&a->job->diags, (Loc){0}, "%s, of %s, now belongs to %s: give each a folder",
+                    names[0], library, file_name(a->output));
 }
 
 bool compile_link(const Artifact *artifact, const char *header)

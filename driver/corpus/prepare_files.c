@@ -109,9 +109,9 @@ static bool unpack(Job *job, const PrepareOptions *o, const char *name, PackedTe
     Text size = {0};
     text_bytes(&size, bytes);
     if (ok && n == 0)
-        diag_note(&job->diags, (Loc){0},
-                  "%s is unpacked into %s, where its text takes %s as long as this runs", name,
-                  o->folder, size.data);
+        diag_remark(&job->diags, (Loc){0},
+                    "%s is unpacked into %s, where its text takes %s as long as this runs", name,
+                    o->folder, size.data);
     text_free(&size);
     return ok && n == 0;
 }

@@ -35,7 +35,7 @@ static void pass_on(Job *job, const Diag *diag, const Source **was, const Source
     }
     if (loc.source)
         loc.source = *now;
-    (diag->severity == DIAG_ERROR ? diag_error : diag_note)(&job->diags, loc, "%s", message);
+    diag_add(&job->diags, diag->severity, loc, "%s", message);
 }
 
 bool prepare_reports_tell(Job *job, PrepareReport *first, size_t n, size_t stride)

@@ -328,9 +328,9 @@ static bool name_tensor(GgufExport *x, const StTensor *from, StTensor *tensor,
     *type = from->rank > 1 && row->how != GGUF_UNROUNDED ? x->type : gguf_type_named("f32");
     const int64_t beside = tensor->dims[tensor->rank - 1];
     if ((*type)->blocks && beside % (*type)->blocks->elements) {
-        diag_note(&x->job->diags, (Loc){0},
-                  "'%s' is written as F16: its rows of %lld are of no whole blocks of %s",
-                  tensor->name, (long long)beside, (*type)->name);
+        diag_remark(&x->job->diags, (Loc){0},
+                    "'%s' is written as F16: its rows of %lld are of no whole blocks of %s",
+                    tensor->name, (long long)beside, (*type)->name);
         *type = gguf_type_named("f16");
     }
     return true;

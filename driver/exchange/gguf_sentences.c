@@ -19,8 +19,8 @@ bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, Gg
         return false;
     gguf_put_bool(writer, arena_printf(job->arena, "%s.attention.causal", architecture), false);
     if (sentences.is_normalised)
-        diag_note(&job->diags, (Loc){0},
-                  "a GGUF does not say that vectors have length 1: its readers choose");
+        diag_remark(&job->diags, (Loc){0},
+                    "a GGUF does not say that vectors have length 1: its readers choose");
     for (int i = 0; i < N_POOLINGS; i++)
         if (!strcmp(poolings[i].ours, sentences.pooling)) {
             gguf_put_size(writer, arena_printf(job->arena, "%s.pooling_type", architecture),

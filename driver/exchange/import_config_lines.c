@@ -92,7 +92,7 @@ static void put_longest(Job *job, const ImportConfig *config, Text *out)
     if (!type || type->kind != JV_STRING || strcmp(type->text, "longrope") || less >= most)
         return;
     text_string(out, "const longest = rope_context\n");
-    diag_note(
+    diag_remark(
         &job->diags, (Loc){.source = config->source},
         "\"longrope\" has factors for texts of up to %" PRId64 " tokens, which are taken, and "
         "others for longer texts: `const longest = %" PRId64 "` in model.tfg takes these, for "

@@ -383,10 +383,10 @@ bool import_ctranslate2_is(Job *job, const char *folder)
 static void tell_languages(const SpecImport *m)
 {
     if (m->family->has_languages && !is_said(m, "first"))
-        diag_note(&m->job->diags, (Loc){0},
-                  "%s does not say which languages it is to translate between: --token "
-                  "source-begin=TOKEN and --token first=TOKEN name theirs",
-                  m->folder);
+        diag_remark(&m->job->diags, (Loc){0},
+                    "%s does not say which languages it is to translate between: --token "
+                    "source-begin=TOKEN and --token first=TOKEN name theirs",
+                    m->folder);
 }
 
 bool import_ctranslate2(Job *job, const char *folder, const TextList *said, const char *to)

@@ -255,9 +255,9 @@ static const char *find_quant(const GgufImport *m)
         most = bytes > most ? bytes : most;
     }
     if (quant)
-        diag_note(&m->job->diags, (Loc){0},
-                  "%s: matrices are %s: commands compute them in %s (--dtype chooses another)",
-                  m->path, names, quant);
+        diag_remark(&m->job->diags, (Loc){0},
+                    "%s: matrices are %s: commands compute them in %s (--dtype chooses another)",
+                    m->path, names, quant);
     return quant;
 }
 

@@ -39,14 +39,15 @@ bool run_can_resume(Job *job, const char *folder)
     if (step && !run_link(step, last))
         return diag_errno(&job->diags, "write", last, errno), false;
     if (step)
-        diag_note(&job->diags, (Loc){0}, "%s is missing: %s takes its place", last, step);
+        diag_remark(&job->diags, (Loc){0}, "%s is missing: %s takes its place", last, step);
     else if (other && !run_is_weights(other))
         job_error(
             job,
             "%s is missing, and would be begun anew: cp %s %s goes on from there, another --out begins anew",
             last, other, last);
     else
-        diag_note(&job->diags, (Loc){0}, "%s has no checkpoint: the training begins anew", folder);
+        diag_remark(&job->diags, (Loc){0}, "%s has no checkpoint: the training begins anew",
+                    folder);
     return step;
 }
 

@@ -247,9 +247,9 @@ bool inference_prepare_decode_or_note(Inference *inference, const char *without,
     Diagnostics why;
     if (session_decodes(inference->session, NULL, NULL, &why))
         return inference_prepare_decode(inference);
-    diag_note(&inference->job->diags, (Loc){0},
-              "%s: the model cannot go on with a text token by token (tfc check tells why%s)",
-              without, more);
+    diag_remark(&inference->job->diags, (Loc){0},
+                "%s: the model cannot go on with a text token by token (tfc check tells why%s)",
+                without, more);
     return true;
 }
 

@@ -89,7 +89,7 @@ bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
         !take(job, lock))
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
-        diag_note(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
+        diag_remark(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
     sweep(job->arena, folder);
     sweep(job->arena, file_in(job->arena, folder, "lib"));
     return true;

@@ -44,8 +44,8 @@ static void remove_left(NewFolder *new, const char *parent, const char *name)
     int lock = lock_folder(path);
     if (lock < 0)
         return;
-    diag_note(&new->job->diags, (Loc){0},
-              "%s was left half written by a process that is no more, and is removed", path);
+    diag_remark(&new->job->diags, (Loc){0},
+                "%s was left half written by a process that is no more, and is removed", path);
     file_remove_tree(path);
     close(lock);
 }

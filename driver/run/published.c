@@ -119,9 +119,9 @@ static bool find_types(Job *job, const char *run, Map *types)
             map_set(types, json->keys[i], (void *)type);
     }
     if (json->n)
-        diag_note(&job->diags, (Loc){0},
-                  "params are written in the types of the published weights, of two bytes an "
-                  "element; --type f32 writes all of their bits");
+        diag_remark(&job->diags, (Loc){0},
+                    "params are written in the types of the published weights, of two bytes an "
+                    "element; --type f32 writes all of their bits");
     return true;
 }
 

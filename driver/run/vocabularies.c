@@ -41,12 +41,12 @@ bool vocabulary_take_rules(Job *job, VocabularyChoice *choice)
 void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from)
 {
     const char *how = vocabulary_normalization(choice, pairs);
-    diag_note(&job->diags, (Loc){0}, "making the vocabulary %s%s%s", choice->spec, from,
-              !how ? ""
-              : !strcmp(how, "none")
-                  ? ", of the text as it is (--normalize none)"
-                  : ", of the text normalized by NFKC, with one blank for tabs and "
-                    "runs of blanks (--normalize nfkc)");
+    diag_remark(&job->diags, (Loc){0}, "making the vocabulary %s%s%s", choice->spec, from,
+                !how ? ""
+                : !strcmp(how, "none")
+                    ? ", of the text as it is (--normalize none)"
+                    : ", of the text normalized by NFKC, with one blank for tabs and "
+                      "runs of blanks (--normalize nfkc)");
 }
 
 /* A list of words that came from another program has its special tokens, which are words like any
@@ -71,9 +71,10 @@ static void note_foreign(Job *job, const char *spec, const Vocabulary *vocab)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows && vocab_is_words(vocab); i++)
         if (vocab_find(vocab, rows[i].token) >= 0)
-            diag_note(&job->diags, (Loc){0},
-                      "--vocab %s: '%s' is a word like any other; --token %s='%s' makes it the %s",
-                      spec, rows[i].token, rows[i].name, rows[i].token, rows[i].what);
+            diag_remark(
+                &job->diags, (Loc){0},
+                "--vocab %s: '%s' is a word like any other; --token %s='%s' makes it the %s", spec,
+                rows[i].token, rows[i].name, rows[i].token, rows[i].what);
 }
 
 /* With the rules that the texts say; NULL after an error. */

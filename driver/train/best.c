@@ -132,7 +132,7 @@ static const TrainMeasure *default_measure(Training *t)
     if (median >= LEAST_WORDS)
         return &train_measures[MEASURE_bleu];
     const TrainMeasure *measure = &train_measures[MEASURE_symbol_error_rate];
-    diag_note(
+    diag_remark(
         &t->job->diags, (Loc){0},
         "the median validation target has %g word%s, of which BLEU says little: the best checkpoint is chosen by the "
         "%s (--best %s)",
@@ -263,10 +263,10 @@ static void tell_best(Training *t, const char *why, TrainJudged judged, const Tr
                      " logged validations the best was %s, whose params are gone: %s",
                      why, judged.validations, step_text(t, all), best);
     } else if (all->best_step)
-        diag_note(diags, (Loc){0}, "%s: of %" PRId64 " logged validations the best is %s", why,
-                  judged.validations, step_text(t, all));
+        diag_remark(diags, (Loc){0}, "%s: of %" PRId64 " logged validations the best is %s", why,
+                    judged.validations, step_text(t, all));
     else
-        diag_note(diags, (Loc){0}, "%s; %s", why, next);
+        diag_remark(diags, (Loc){0}, "%s; %s", why, next);
     if (judged.lacking)
         diag_warning(diags, (Loc){0},
                      "%" PRId64 " of %" PRId64

@@ -53,9 +53,9 @@ static void make_settings(Training *t)
     s->ranks = o->ranks;
     if (o->ranks && o->shards < 0 && spec->shards == 1) {
         s->batch.shards = TRAINING_RANKS_SHARDS;
-        diag_note(&t->job->diags, (Loc){0},
-                  "each batch is cut into %d shards for the ranks; --shards says otherwise",
-                  TRAINING_RANKS_SHARDS);
+        diag_remark(&t->job->diags, (Loc){0},
+                    "each batch is cut into %d shards for the ranks; --shards says otherwise",
+                    TRAINING_RANKS_SHARDS);
     }
 }
 
@@ -206,12 +206,12 @@ static void tell_slots(Training *t, const CheckpointSlots *slots, const char *pa
 {
     Diagnostics *diags = &t->job->diags;
     if (slots->fresh)
-        diag_note(diags, (Loc){0},
-                  "%" PRId64
-                  " of the optimizer's tensors, such as '%s', are not in %s: they begin at 0",
-                  slots->fresh, slots->first_fresh, path);
+        diag_remark(diags, (Loc){0},
+                    "%" PRId64
+                    " of the optimizer's tensors, such as '%s', are not in %s: they begin at 0",
+                    slots->fresh, slots->first_fresh, path);
     if (slots->dropped)
-        diag_note(
+        diag_remark(
             diags, (Loc){0},
             "%" PRId64
             " of the optimizer's tensors in %s, such as '%s', belong to params that do not train now: "

@@ -121,8 +121,8 @@ void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown
                      : k    ? "the targets' tokens"
                             : "the sources' tokens",
                      note);
-        diag_note(diags, (Loc){.source = texts[pairs ? k : 0]},
-                  "%s; tfc data --vocab lists what it lacks", note);
+        diag_remark(diags, (Loc){.source = texts[pairs ? k : 0]},
+                    "%s; tfc data --vocab lists what it lacks", note);
     }
 }
 

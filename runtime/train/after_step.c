@@ -109,14 +109,14 @@ bool trainer_average(Trainer *t)
     const char *path = file_in(arena, s->folder, "average.safetensors");
     bool ok = n == from || checkpoint_average(t->diags, arena, path, paths, n - from, t->store);
     if (ok && n > from)
-        diag_note(t->diags, (Loc){0}, "%s has the average of the last %d checkpoint%s%s", path,
-                  n - from, text_plural(n - from, "", "s"),
-                  n < s->average
-                      ? arena_printf(arena,
-                                     ": there are no more for --average %" PRId64
-                                     "; --save-every N makes more, and --keep N keeps them",
-                                     s->average)
-                      : "");
+        diag_remark(t->diags, (Loc){0}, "%s has the average of the last %d checkpoint%s%s", path,
+                    n - from, text_plural(n - from, "", "s"),
+                    n < s->average
+                        ? arena_printf(arena,
+                                       ": there are no more for --average %" PRId64
+                                       "; --save-every N makes more, and --keep N keeps them",
+                                       s->average)
+                        : "");
     arena_free(arena);
     return ok;
 }

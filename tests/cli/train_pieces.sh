@@ -138,6 +138,22 @@ refuses 1 "train with --shards 1 and --accumulate 1" "$tfc" "$@" --accumulate 2
 "$tfc" "$@" 2>err.txt || fail "batch normalisation: $(cat err.txt)"
 ! grep -q "no sum" err.txt || fail "a note on pieces where there are none"
 
+# The note stands alone: a warning before it, which is left out as the model is read a second time, does not take it along.
+cat >weighted.tfg <<'END'
+const d = 4, unused = 3
+dim B
+input x : float[B, d] = column("x")
+input y : int[B] = column("y")
+nll = reshape(-pick(log_softmax(linear as head(x, 3)), reshape(y, [B, 1])), [B])
+w = stop((1 - exp(-nll)) ^ 2)
+loss = sum(w * nll) / sum(w)
+train { optimizer = sgd(); rate = constant(0.1); batch = sentences(8) }
+END
+awk 'BEGIN { for (i = 0; i < 8; i++) printf "{\"x\": [%d, 1, -1, 0.5], \"y\": %d}\n", i % 4, i % 3 }' >weighted.jsonl
+"$tfc" train weighted.tfg --data weighted.jsonl --steps 1 --shards 4 --out weighted 2>err.txt || fail "$(cat err.txt)"
+[ "$(grep -c "weighted.tfg:1:14: warning: nothing uses the constant" err.txt)" = 1 ] || fail "not one warning: $(cat err.txt)"
+grep -q "weighted.tfg:7:8: note: the loss is no sum over the rows of a batch" err.txt || fail "no note: $(cat err.txt)"
+
 # Ranks: the same bits, in both types.
 if command -v mpirun.openmpi >/dev/null || command -v mpirun.mpich >/dev/null; then
     find_mpis
