@@ -166,6 +166,26 @@ const char *text_visible_name(Arena *arena, const char *name)
     return shown ? shown : name;
 }
 
+const char *text_shell_word(Arena *arena, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+    if (*word && !word[strspn(word, plain)])
+        return word;
+    char *quoted = ARENA_ARRAY(arena, char, 4 * strlen(word) + 3), *end = quoted;
+    if (!quoted)
+        return word;
+    *end++ = '\'';
+    for (; *word; word++) {
+        const char *as = *word == '\'' ? "'\\''" : word;
+        const size_t n = *word == '\'' ? strlen(as) : 1;
+        memcpy(end, as, n);
+        end += n;
+    }
+    memcpy(end, "'", 2);
+    return quoted;
+}
+
 void text_number(Text *text, double value)
 {
     char digits[40];

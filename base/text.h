@@ -34,6 +34,8 @@ void text_visible(Text *text, const char *bytes, size_t length);
  * arena, or `name` itself if there is nothing to escape or, in an arena that tells so, memory ran
  * out. */
 const char *text_visible_name(Arena *arena, const char *name);
+/* A word as it is typed in a shell: itself, or in single quotes. In the arena, or `word` itself. */
+const char *text_shell_word(Arena *arena, const char *word);
 /* Appends the shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
 /* Appends "1.30 GB", "412 MB", "0.5 MB" or "1.2 kB": powers of 1000. */

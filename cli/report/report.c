@@ -451,22 +451,6 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
 
 /* ---- commands ---- */
 
-static const char *in_shell(Arena *arena, const char *word)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-    if (*word && !word[strspn(word, plain)])
-        return word;
-    Text text = {0};
-    text_string(&text, "'");
-    for (; *word; word++)
-        text_put(&text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    text_string(&text, "'");
-    const char *quoted = arena_strdup(arena, text.data);
-    text_free(&text);
-    return quoted;
-}
-
 static void add_command(Job *job, RunView *view, const char *format, const char *path)
 {
     vec_push(job->arena, view->commands, arena_printf(job->arena, format, path));
@@ -476,11 +460,12 @@ static void add_commands(Job *job, const RunReport *report, RunView *view)
 {
     Text text = {0};
     for (size_t i = 0; i < report->record.command.count; i++)
-        text_add(&text, "%s%s", i ? " " : "", in_shell(job->arena, report->record.command.data[i]));
+        text_add(&text, "%s%s", i ? " " : "",
+                 text_shell_word(job->arena, report->record.command.data[i]));
     if (text.length)
         vec_push(job->arena, view->commands, arena_strdup(job->arena, text.data));
     text_free(&text);
-    const char *path = in_shell(job->arena, report->path);
+    const char *path = text_shell_word(job->arena, report->path);
     bool pairs = report->record.kind == CORPUS_PAIRS;
     add_command(job, view, "tfc train %s --resume", path);
     if (report->is_table) {

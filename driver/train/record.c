@@ -463,15 +463,9 @@ static const char *typed_command(const Training *t)
     Arena *arena = t->job->arena;
     const TextList *words = &t->options->command;
     const char *text = "";
-    for (size_t i = 0; i < words->count; i++) {
-        const char *word = words->data[i];
-        bool plain =
-            *word &&
-            strspn(word,
-                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@+-") ==
-                strlen(word);
-        text = arena_printf(arena, plain ? "%s%s%s" : "%s%s'%s'", text, *text ? " " : "", word);
-    }
+    for (size_t i = 0; i < words->count; i++)
+        text = arena_printf(arena, "%s%s%s", text, *text ? " " : "",
+                            text_shell_word(arena, words->data[i]));
     return text;
 }
 
