@@ -41,29 +41,43 @@ static bool put_machine(Job *job, Text *out)
     return true;
 }
 
-static void put_block(const char *title, const char *text, Text *out)
+/* More backticks than stand together anywhere in the text, so that none of it ends the block. */
+static const char *fence_of(Arena *arena, const char *text)
 {
-    const char *fence = strstr(text, "```") ? "~~~~" : "```";
+    size_t most = 2;
+    for (size_t n; *text; text += n ? n : 1) {
+        n = strspn(text, "`");
+        most = n > most ? n : most;
+    }
+    char *fence = arena_alloc(arena, most + 2);
+    memset(fence, '`', most + 1);
+    fence[most + 1] = 0;
+    return fence;
+}
+
+static void put_block(Job *job, const char *title, const char *text, Text *out)
+{
+    const char *fence = fence_of(job->arena, text);
     text_add(out, "\n### %s\n\n%s\n%s%s%s\n", title, fence, text, text_ends(text, "\n") ? "" : "\n",
              fence);
 }
 
 /* The model's file and what it uses of its own: the standard library is the version's. */
-static void put_files(const Model *model, Text *out)
+static void put_files(Job *job, const Model *model, Text *out)
 {
     for (size_t i = 0; i < model->files.count; i++)
         if (!model_is_library_file(model, model->files.data[i]))
-            put_block(file_name(model->files.data[i]->path), model->files.data[i]->text, out);
+            put_block(job, file_name(model->files.data[i]->path), model->files.data[i]->text, out);
 }
 
-static void put_settings(const ModelArgument *model, Text *out)
+static void put_settings(Job *job, const ModelArgument *model, Text *out)
 {
-    if (!model->options.settings.count)
-        return;
-    text_string(out, "\n### Settings\n\n```\n");
+    Text settings = {0};
     for (size_t i = 0; i < model->options.settings.count; i++)
-        text_add(out, "%s\n", model->options.settings.data[i]);
-    text_string(out, "```\n");
+        text_add(&settings, "%s\n", model->options.settings.data[i]);
+    if (settings.length)
+        put_block(job, "Settings", settings.data, out);
+    text_free(&settings);
 }
 
 /* What is wrong with the model belongs to the report: it is no error of this command. */
@@ -75,22 +89,22 @@ static bool put_model(Job *job, const Common *common, const char *path, Text *ou
     Job quiet = *job;
     quiet.show = NULL;
     diag_init(&quiet.diags, job->arena);
-    put_settings(&model, out);
+    put_settings(job, &model, out);
     Session session;
     Text text = {0};
     if (session_open(&session, &quiet, &model.options)) {
-        put_files(session.model, out);
+        put_files(job, session.model, out);
         ir_print_module(session.model->module, &text);
-        put_block("IR of the model", text.data, out);
+        put_block(job, "IR of the model", text.data, out);
         session_close(&session);
     } else {
         const Source *file =
             file_read(&job->diags, job->arena, model.options.path, MODEL_MAX_BYTES);
         if (!file)
             return false;
-        put_block(file_name(file->path), file->text, out);
+        put_block(job, file_name(file->path), file->text, out);
         diag_render(&quiet.diags, &text);
-        put_block("What tfc says about the model", text.data, out);
+        put_block(job, "What tfc says about the model", text.data, out);
     }
     text_free(&text);
     return true;

@@ -46,11 +46,11 @@ sed -n '/^module/,/^```/p' out | sed '$d' | cmp - ir || fail "the IR is not that
 # The library's folder is no beginning of another folder's name; a fence within the text ends nothing.
 mkdir library
 cp -r "$root/models/lib" lib
-printf '# ```\nmodel words\nuse "library/mine.tfg"\n' >own.tfg
+printf '# ```\n# ~~~~\nmodel words\nuse "library/mine.tfg"\n' >own.tfg
 printf 'use transformer\nconst layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8, p_drop = 0\n' >library/mine.tfg
 TFC_LIBRARY=lib "$tfc" bug-report own.tfg >out 2>err || fail "a file of the model's: $(cat err)"
 has '^### mine.tfg$'
-has '^~~~~$'
+has '^````$'
 lacks 'block attention'
 
 echo 'input x : f32[B, 3' >>secret/model.tfg
