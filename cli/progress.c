@@ -90,7 +90,9 @@ static void put_valid(const Progress *progress, const TrainValid *valid, Text *o
 {
     if (!valid->name)
         return;
-    text_add(out, "  %s %.4f", valid->name, valid->figures.loss);
+    text_string(out, "  ");
+    text_visible(out, valid->name, strlen(valid->name));
+    text_add(out, " %.4f", valid->figures.loss);
     put_answers(progress, &valid->figures, " ", out);
     put_predictions(&valid->figures, " ", out);
 }

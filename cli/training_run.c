@@ -44,7 +44,8 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
         fprintf(stderr, "compiled programs are not kept: %s\n", stats.cache_note);
     if (t->n_valid)
         fprintf(stderr, "best.safetensors is the checkpoint of %s (--best %s)\n",
-                train_measure_best(t->settings.best.measure, t->job->arena), t->settings.best.by);
+                train_measure_best(t->settings.best.measure, t->job->arena),
+                text_visible_name(t->job->arena, t->settings.best.by));
     if (t->state.step)
         fprintf(stderr, "going on from step %" PRId64 "\n", t->state.step);
 }

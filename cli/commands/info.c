@@ -198,7 +198,8 @@ static const char *best_text(Job *job, const char *path)
     const TrainMeasure *measure =
         run_record_read(job, path, &record) ? training_recorded_best(&record, &by) : NULL;
     return measure ? arena_printf(job->arena, ", of %s (--best %s)",
-                                  train_measure_best(measure, job->arena), by)
+                                  train_measure_best(measure, job->arena),
+                                  text_visible_name(job->arena, by))
                    : "";
 }
 

@@ -36,7 +36,7 @@ typedef struct Common {
      "the faster of both for each shape, otherwise by native kernels"}
 
 #define OPTION_CPU(record)                                                                         \
-    {"cpu", "NAME", FIELD(record, common.cpu), 0, NULL,                                            \
+    {"cpu", "NAME", MACHINE(record, common.cpu), 0, NULL,                                          \
      "generate code for the processor NAME, such as x86-64-v3 (this machine)"}
 
 #define OPTION_PASSES(record)                                                                      \
@@ -109,10 +109,10 @@ typedef struct Common {
      "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
 
 #define OPTION_THREADS(record)                                                                     \
-    {"threads", "N", FIELD(record, common.threads), 1, NULL, "threads (all processors)"}
+    {"threads", "N", MACHINE(record, common.threads), 1, NULL, "threads (all processors)"}
 
 #define OPTION_WORKERS(record)                                                                     \
-    {"workers", "N", FIELD(record, common.workers), 1, NULL,                                       \
+    {"workers", "N", MACHINE(record, common.workers), 1, NULL,                                     \
      "batches decoded at the same time, which share --threads (measured on long texts)"}
 
 #define OPTION_SHORTLIST(record)                                                                   \
@@ -124,7 +124,7 @@ typedef struct Common {
 
 #define LEAST_MEMORY 1000 /* less is a number without its unit */
 #define OPTION_MEMORY(record)                                                                      \
-    {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                           \
+    {"memory", "SIZE", MACHINE(record, common.memory), LEAST_MEMORY, NULL,                         \
      "memory for params and values, such as 800M or 1.5G: values that do not fit are recomputed"}
 
 #define OPTION_LINE_LIMIT(record)                                                                  \

@@ -153,21 +153,10 @@ static double most_of(const Option *option)
     return limit_of(option->name);
 }
 
-/* Whether what it gives has the path of a file or folder in it. */
-static bool names_path(const Option *option)
-{
-    static const char *const words[] = {"FILE", "RUN", "FOLDER", "PAGE"};
-    const char *value = option->value;
-    bool names = value && !strcmp(value, "V");
-    for (size_t i = 0; value && i < sizeof words / sizeof *words; i++)
-        names = names || strstr(value, words[i]);
-    return names;
-}
-
 /* "" as a path would be the folder itself, or the file before a suffix. */
 static bool is_lost_path(const Option *option, const char *text)
 {
-    return !*text && names_path(option);
+    return !*text && option_names_path(option);
 }
 
 static const char *store_text(Job *job, const Option *option, const char *text, const char **field)
@@ -309,7 +298,8 @@ const char *option_hint(Arena *arena, const Command *command, const char *word)
     return NULL;
 }
 
-static void unknown_option(Job *job, const Command *command, const char *word)
+/* The problem of a word that names no option of the command. */
+static const char *unknown_option(Job *job, const Command *command, const char *word)
 {
     const char **names = ARENA_ARRAY(job->arena, const char *, command->n_options + 1);
     int n_names = 0;
@@ -325,38 +315,42 @@ static void unknown_option(Job *job, const Command *command, const char *word)
         hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
     if (!*hint)
         hint = arena_printf(job->arena, "; see tfc %s --help", command->name);
-    cli_usage_error("there is no option '%s'%s", word, hint);
+    return arena_printf(job->arena, "there is no option '%s'%s", word, hint);
 }
 
-/* The option that a word names, and its value if the word has one; NULL after an
- * error was printed. */
-static const Option *match_option(Job *job, const Command *command, const char *word,
-                                  const char **value)
+/* match_option of a word that begins with one dash. */
+static const char *match_letter(Job *job, const Command *command, const char *word,
+                                const Option **option, const char **value)
 {
-    const Option *option;
-    if (word[1] != '-') {
-        /* a whole word is no letter with a value: -output is not -o utput */
-        size_t whole = strcspn(word + 1, "=");
-        const Option *full = find_option(command, word + 1, whole);
-        const char *hint = option_hint(job->arena, command,
-                                       arena_printf(job->arena, "-%.*s", (int)whole + 1, word));
-        option = full || hint ? NULL : find_letter(command, word[1]);
-        *value = word[2] ? word + 2 : NULL;
-        if (full)
-            cli_usage_error("there is no option '%s'; did you mean '--%s'?", word, full->name);
-        else if (hint)
-            cli_usage_error("there is no option '%s'%s", word, hint);
-        else if (!option)
-            cli_usage_error("there is no option '%s'; see tfc %s --help", word, command->name);
-        return option;
-    }
+    /* a whole word is no letter with a value: -output is not -o utput */
+    size_t whole = strcspn(word + 1, "=");
+    const Option *full = find_option(command, word + 1, whole);
+    const char *hint =
+        option_hint(job->arena, command, arena_printf(job->arena, "-%.*s", (int)whole + 1, word));
+    *option = full || hint ? NULL : find_letter(command, word[1]);
+    *value = word[2] ? word + 2 : NULL;
+    if (*option)
+        return NULL;
+    if (full)
+        hint = arena_printf(job->arena, "; did you mean '--%s'?", full->name);
+    else if (!hint)
+        hint = arena_printf(job->arena, "; see tfc %s --help", command->name);
+    return arena_printf(job->arena, "there is no option '%s'%s", word, hint);
+}
+
+/* Sets the option that a word names, and its value if the word has one. NULL when there is one,
+ * else the problem. */
+static const char *match_option(Job *job, const Command *command, const char *word,
+                                const Option **option, const char **value)
+{
+    if (word[1] != '-')
+        return match_letter(job, command, word, option, value);
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
     *value = equals ? equals + 1 : NULL;
-    option = find_option(command, word + 2, length);
-    if (!option)
-        unknown_option(job, command, arena_strndup(job->arena, word, length + 2));
-    return option;
+    *option = find_option(command, word + 2, length);
+    return *option ? NULL
+                   : unknown_option(job, command, arena_strndup(job->arena, word, length + 2));
 }
 
 static bool is_given(const Arguments *arguments, const Option *option)
@@ -383,37 +377,36 @@ static const char *value_hint(Job *job, const Command *command, const Option *op
 }
 
 /* Stores the option at argv[*at], with the word after it if it needs one, and leaves *at at
- * its last word. False after an error was printed. */
-static bool read_option(Job *job, const Command *command, int *at, void *record,
-                        Arguments *arguments)
+ * its last word. NULL when it is fine, else the problem. */
+static const char *read_option(Job *job, const Command *command, int *at, void *record,
+                               Arguments *arguments)
 {
     const char *word = arguments->argv[*at], *value;
-    const Option *option = match_option(job, command, word, &value);
-    if (!option)
-        return false;
+    const Option *option;
+    const char *problem = match_option(job, command, word, &option, &value);
+    if (problem)
+        return problem;
+    const char *typed = option_typed(job->arena, option);
     bool flag = option->kind == OPTION_FLAG;
-    if (flag && value) {
-        cli_usage_error("the option '%s' takes no value", word);
-        return false;
-    }
+    if (arguments->file && !option_is_recorded(option))
+        return arena_printf(job->arena, "%s is not an option that a run records: remove it", typed);
+    if (flag && value)
+        return arena_printf(job->arena, "the option '%s' takes no value", word);
     if (!flag && !value) {
-        if (*at + 1 == arguments->argc) {
-            cli_usage_error("the option '%s' needs a value (%s)", word, option->value);
-            return false;
-        }
+        if (*at + 1 == arguments->argc)
+            return arena_printf(job->arena, "the option '%s' needs a value (%s)", word,
+                                option->value);
         value = arguments->argv[++*at];
     }
-    if (!flag && option->kind != OPTION_LIST && is_given(arguments, option)) {
-        cli_usage_error("%s is given twice, the second time as '%s'; it may stand once",
-                        option_typed(job->arena, option), value);
-        return false;
-    }
+    if (!flag && option->kind != OPTION_LIST && is_given(arguments, option))
+        return arena_printf(job->arena,
+                            "%s is given twice, the second time as '%s'; it may stand once", typed,
+                            value);
     const char *expected = store_value(job, option, value, record);
-    if (expected)
-        cli_usage_error("%s is '%s'; expected %s%s", option_typed(job->arena, option), value,
-                        expected, value_hint(job, command, option, value));
     vec_push(job->arena, arguments->given, ((GivenOption){option, value}));
-    return !expected;
+    return expected ? arena_printf(job->arena, "%s is '%s'; expected %s%s", typed, value, expected,
+                                   value_hint(job, command, option, value))
+                    : NULL;
 }
 
 static bool fits_place(const Command *command, const Arguments *arguments, const char *name,
@@ -437,41 +430,45 @@ static const char *place_hint(Arena *arena, const Command *command, const Argume
     return arena_printf(arena, "; usage: tfc %s %s [OPTIONS]", command->name, command->arguments);
 }
 
-static bool count_fits(Job *job, const Command *command, const Arguments *arguments)
+/* The problem of the number of arguments; NULL: there is none. */
+static const char *misfit_of_count(Job *job, const Command *command, const Arguments *arguments)
 {
     if (arguments->count > command->max_arguments) {
         const char *word = arguments->words[command->max_arguments];
-        cli_usage_error("'%s' is one argument too many%s", word,
-                        place_hint(job->arena, command, arguments, word));
-    } else if (arguments->count < command->min_arguments)
-        cli_usage_error("expected %s; see tfc %s --help", command->arguments, command->name);
-    else
-        return true;
-    return false;
-}
-
-/* Whether the path stands in a value such as FILE, NAME=FILE, words:FILE, FILE:WEIGHT or FILE,FILE;
- * or is the value's in the folder of a run. */
-static bool value_names(const char *value, const char *path)
-{
-    static const char marks[] = "=:,";
-    const size_t n = strlen(path), length = strlen(value);
-    for (const char *at = value; (at = strstr(at, path)); at++)
-        if ((at == value || strchr(marks, at[-1])) && strchr(marks, at[n])) /* its NUL counts */
-            return true;
-    return n > length && path[n - length - 1] == '/' && !strcmp(path + n - length, value);
-}
-
-const char *option_of_file(const void *with, Arena *arena, const char *path)
-{
-    const Arguments *arguments = with;
-    for (size_t i = 0; *path && i < arguments->given.count; i++) {
-        const Option *option = arguments->given.data[i].option;
-        const char *value = arguments->given.data[i].value;
-        if (value && names_path(option) && value_names(value, path))
-            return arena_printf(arena, " (%s)", option_typed(arena, option));
+        return arena_printf(job->arena, "'%s' is one argument too many%s", word,
+                            place_hint(job->arena, command, arguments, word));
     }
-    return "";
+    return arguments->count < command->min_arguments
+               ? arena_printf(job->arena, "expected %s; see tfc %s --help", command->arguments,
+                              command->name)
+               : NULL;
+}
+
+static bool is_help(const char *word) { return !strcmp(word, "--help") || !strcmp(word, "-h"); }
+
+/* Reads the words of a command line up to the end, or up to --help, which *helps says. NULL when
+ * they are fine, else the problem. */
+static const char *read_words(Job *job, const Command *command, void *record, Arguments *arguments,
+                              bool *helps)
+{
+    const char *problem = NULL;
+    bool only_words = false;
+    *helps = false;
+    for (int i = 1; i < arguments->argc && !problem && !*helps; i++) {
+        const char *word = arguments->argv[i];
+        if (!*word && !only_words)
+            problem =
+                arena_printf(job->arena, "an argument is empty; expected %s", command->arguments);
+        else if (only_words || word[0] != '-' || !word[1])
+            arguments->words[arguments->count++] = word;
+        else if (!strcmp(word, "--"))
+            only_words = true;
+        else if (is_help(word))
+            *helps = true;
+        else
+            problem = read_option(job, command, &i, record, arguments);
+    }
+    return problem || *helps ? problem : misfit_of_count(job, command, arguments);
 }
 
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
@@ -479,24 +476,32 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
 {
     *arguments = (Arguments){
         .argc = argc, .argv = argv, .words = ARENA_ARRAY(job->arena, const char *, argc + 1)};
-    *status = EXIT_USAGE;
+    bool helps;
     fill_record(command, record);
-    bool only_words = false;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        if (!*word && !only_words) {
-            cli_usage_error("an argument is empty; expected %s", command->arguments);
-            return false;
-        } else if (only_words || word[0] != '-' || !word[1])
-            arguments->words[arguments->count++] = word;
-        else if (!strcmp(word, "--"))
-            only_words = true;
-        else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-            print_help(command);
-            *status = EXIT_DONE;
-            return false;
-        } else if (!read_option(job, command, &i, record, arguments))
-            return false;
-    }
-    return count_fits(job, command, arguments) && options_check_outputs(job, arguments);
+    const char *problem = read_words(job, command, record, arguments, &helps);
+    if (problem)
+        cli_usage_error("%s", problem);
+    else if (helps)
+        print_help(command);
+    *status = helps ? EXIT_DONE : EXIT_USAGE;
+    return !problem && !helps && options_check_outputs(job, arguments);
+}
+
+bool options_parse_file(Job *job, const Command *command, const char *file, const TextList *words,
+                        Arguments *arguments)
+{
+    char **argv = ARENA_ARRAY(job->arena, char *, words->count + 1);
+    void *record = arena_alloc(job->arena, command->record);
+    const char *problem = NULL;
+    argv[0] = arena_strdup(job->arena, command->name);
+    for (size_t i = 0; i < words->count; i++)
+        argv[i + 1] = arena_strdup(job->arena, words->data[i]);
+    *arguments = (Arguments){.argc = (int)words->count + 1, .argv = argv, .file = file};
+    fill_record(command, record);
+    for (int i = 1; i < arguments->argc && !problem; i++)
+        problem =
+            strncmp(argv[i], "--", 2) || !argv[i][2] || is_help(argv[i])
+                ? arena_printf(job->arena, "'%s' is not an option that a run records", argv[i])
+                : read_option(job, command, &i, record, arguments);
+    return !problem || job_error(job, "%s: \"arguments\": %s", file, problem);
 }

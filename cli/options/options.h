@@ -22,6 +22,18 @@ typedef enum OptionKind {
     OPTION_LIST    /* TextList, in the order given */
 } OptionKind;
 
+/* OptionRole: what an option decides.
+ *               in run.json (option_is_recorded)   the same on all ranks (option_is_shared)
+ *   RESULT      yes                                yes
+ *   MACHINE     yes                                no
+ *   CALL        no                                 yes
+ * An OPTION_OUTPUT is neither in run.json nor the same on all ranks. */
+typedef enum OptionRole {
+    ROLE_RESULT,  /* what is computed */
+    ROLE_MACHINE, /* how this machine computes it, such as --threads: the result is the same */
+    ROLE_CALL     /* what this call does, such as --resume; or where it writes */
+} OptionRole;
+
 /* Option: a row of a table. An option with one value may be given once; a second time is a usage
  * error. A list's option may be given several times, and a flag, too, with no further effect. */
 typedef struct Option {
@@ -29,6 +41,7 @@ typedef struct Option {
     const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
     OptionKind kind;
     size_t at; /* of the field in the command's record */
+    OptionRole role;
     double least;
     /* the value where the option is absent; NULL: 0, no text. One below `least` cannot be given,
      * and --help does not show it. */
@@ -36,13 +49,17 @@ typedef struct Option {
     const char *help;
 } Option;
 
-/* The kind and the place of an option that is stored in a field of a record. */
+/* The kind, the place and the role of an option that is stored in a field of a record: FIELD of
+ * ROLE_RESULT, the others as they say. */
 /* clang-format off */
-#define FIELD(record, field)                                                                       \
+#define FIELD_OF(role, record, field)                                                              \
     _Generic(((record *)0)->field, bool : OPTION_FLAG, const char * : OPTION_TEXT,                 \
              int64_t : OPTION_INT, double : OPTION_NUMBER, TextList : OPTION_LIST),                \
-        offsetof(record, field)
-#define OUTPUT(record, field) OPTION_OUTPUT, offsetof(record, field)
+        offsetof(record, field), role
+#define FIELD(record, field) FIELD_OF(ROLE_RESULT, record, field)
+#define MACHINE(record, field) FIELD_OF(ROLE_MACHINE, record, field)
+#define CALL(record, field) FIELD_OF(ROLE_CALL, record, field)
+#define OUTPUT(record, field) OPTION_OUTPUT, offsetof(record, field), ROLE_CALL
 /* clang-format on */
 
 typedef struct GivenOption {
@@ -57,6 +74,7 @@ typedef struct Arguments {
     const char **words; /* the arguments that are no options, then NULL */
     int count;
     VEC(GivenOption) given; /* in order */
+    const char *file;       /* that the words were read from, as options_parse_file does; or NULL */
 } Arguments;
 
 /* Command: a subcommand. `run` gets the record with its options, and returns an exit status. */
@@ -80,6 +98,21 @@ typedef struct Command {
  * printed, and *status is the exit status. Texts point into argv. */
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                    Arguments *arguments, int *status);
+/* The same for words that a file has: run.json, perhaps of a stranger. They are options alone, and
+ * none but those that are recorded. False after errors that name the file and the option; `words`
+ * begins with the command's name. */
+bool options_parse_file(Job *job, const Command *command, const char *file, const TextList *words,
+                        Arguments *arguments);
+/* Whether tfc train writes the option to run.json, from which --resume repeats it: no option that
+ * names an output. */
+bool option_is_recorded(const Option *option);
+/* Whether ranks that run a command together must be given the same (cli/ranks.h). */
+bool option_is_shared(const Option *option);
+/* Whether what the option gives has the path of a file or folder in it. */
+bool option_names_path(const Option *option);
+/* What the record holds of the option, as a text for comparing: its value, or of a path, which may
+ * be another on each machine, whether it is given. */
+const char *option_value_text(Arena *arena, const Option *option, const void *record);
 /* Checks that no output is a file that the command reads, another output, or a file of a run. False
  * after a usage error. (outputs.c) */
 bool options_check_outputs(Job *job, const Arguments *arguments);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cli/options/training.h"
 
+#include "base/limits.h"
 #include "cli/commands/commands.h"
 #include "driver/run/run_model.h"
 #include "driver/train/best.h"
@@ -20,11 +21,8 @@ static bool is_among(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* Of this call alone, not of the run. */
-static const char *const passing[] = {
-    "out", "resume", "allow-change", "trace",   "json-summary",
-    "set", "token",  "best",         "no-bleu", /* these four are kept apart */
-    NULL};
+/* Recorded as they come to be, not as they were typed. */
+static const char *const settled[] = {"set", "token", "best", "no-bleu", NULL};
 
 /* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
 static const char *absolute_value(Job *job, const Option *option, const char *value)
@@ -60,7 +58,7 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
     for (size_t i = 0; i < arguments->given.count; i++) {
         const Option *option = arguments->given.data[i].option;
         const char *value = arguments->given.data[i].value;
-        if (is_among(option->name, passing))
+        if (!option_is_recorded(option) || is_among(option->name, settled))
             continue;
         if (!strcmp(option->name, "minutes")) /* those before included */
             value = arena_printf(job->arena, "%.10g", o->minutes);
@@ -211,20 +209,18 @@ static TextList without_idle(Job *job, const TextList *was, const Arguments *now
     return words;
 }
 
-/* The words of the run that still hold, and behind them those given now. NULL after an error. */
-static char **join_words(Job *job, const TextList *recorded, const Arguments *now, int *n)
+/* The recorded words that are still valid, then those of this command line. NULL after an error:
+ * `file`, which has the recorded ones, may be a stranger's. */
+static char **join_words(Job *job, const char *file, const TextList *recorded, const Arguments *now,
+                         int *n)
 {
-    const TextList idle_out = without_idle(job, recorded, now), *was = &idle_out;
+    const TextList was = without_idle(job, recorded, now);
     Arena *arena = job->arena;
-    char **words = ARENA_ARRAY(arena, char *, was->count + (size_t)now->argc + 1);
-    TrainCommand unused;
+    char **words = ARENA_ARRAY(arena, char *, was.count + (size_t)now->argc + 1);
     Arguments kept;
-    int status;
-    words[0] = now->argv[0];
-    for (size_t i = 0; i < was->count; i++)
-        words[i + 1] = arena_strdup(arena, was->data[i]);
-    if (!options_parse(job, &command_train, (int)was->count + 1, words, &unused, &kept, &status))
+    if (!options_parse_file(job, &command_train, file, &was, &kept))
         return NULL;
+    words[0] = now->argv[0];
     *n = 1;
     for (size_t i = 0; i < kept.given.count; i++) {
         const GivenOption *given = &kept.given.data[i];
@@ -280,13 +276,19 @@ static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, cons
         o->no_bleu = false;
 }
 
-/* Minutes that the run has trained so far, by its log. */
-static bool read_minutes(Job *job, const char *run, double *minutes)
+/* Adds to *minutes those that the run has trained so far, by its log. */
+static bool add_spent_minutes(Job *job, const char *run, double *minutes)
 {
     RunLog log = {0};
-    bool ok = runlog_read(&job->diags, job->arena, run, &log);
-    *minutes = ok && log.count ? vec_last(log).seconds / 60 : 0;
-    return ok;
+    if (!runlog_read(&job->diags, job->arena, run, &log))
+        return false;
+    const double spent = log.count ? vec_last(log).seconds / 60 : 0;
+    *minutes += spent;
+    return (spent >= 0 && *minutes <= LIMIT_minutes) ||
+           job_error(job,
+                     "%s: by its last line the run has trained for %g minutes; with those of "
+                     "--minutes expected a number up to %d",
+                     file_in(job->arena, run, "log.jsonl"), spent, LIMIT_minutes);
 }
 
 /* Parses again, with the run's options before those given; an exit status. Without a model
@@ -309,16 +311,15 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     int n, status = job->diags.errors ? EXIT_INPUT : goes_on ? check_kept(&now, record) : 0;
     if (status)
         return status;
-    char **words = join_words(job, &record->arguments, arguments, &n);
+    char **words =
+        join_words(job, run_record_file(job, now.out), &record->arguments, arguments, &n);
     if (!words)
         return EXIT_INPUT;
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
         return status;
     take_common(command);
-    double spent = 0;
-    if (goes_on && now.minutes > 0 && !read_minutes(job, now.out, &spent))
+    if (goes_on && now.minutes > 0 && !add_spent_minutes(job, now.out, &o->minutes))
         return EXIT_INPUT;
-    o->minutes += spent;
     settle_best(job, o, &now, record);
     o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
     o->out = now.out;

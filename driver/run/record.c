@@ -4,8 +4,11 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "base/limits.h"
 #include "base/xxh64.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const kind_names[] = {"pairs", "sources", "sentences",
@@ -22,6 +25,11 @@ bool is_run_folder(const char *path)
     bool is = file_exists(file_in(arena, path, RECORD));
     arena_free(arena);
     return is;
+}
+
+const char *run_record_file(Job *job, const char *folder)
+{
+    return file_in(job->arena, folder, RECORD);
 }
 
 /* ---- reading ---- */
@@ -69,11 +77,28 @@ static bool get_facts(Job *job, const JsonValue *object, const char *name, RunFa
     return ok;
 }
 
-/* A whole number; 0 where it is absent or none. */
-static int64_t get_integer(const JsonValue *object, const char *name)
+/* "NAME=VALUE" each. */
+static bool get_settings(Job *job, const JsonValue *object, TextList *list)
 {
-    const JsonValue *value = json_member(object, name);
-    return value && value->kind == JV_INTEGER ? value->integer : 0;
+    bool ok = json_member(object, "settings") && get_list(job, object, "settings", list);
+    for (size_t i = 0; ok && i < list->count; i++) {
+        const char *equals = strchr(list->data[i], '=');
+        ok = equals && equals != list->data[i];
+    }
+    return ok;
+}
+
+/* Bytes or lines of a text: far more than a disk has, and so few that their sum over all that
+ * LARGEST_JSON can name does not overflow. */
+#define MOST_OF_TEXT (INT64_C(1) << 48)
+
+/* Such a number, 0 where it is absent; false: it is another. */
+static bool get_size(const JsonValue *object, const char *name, int64_t *size)
+{
+    bool ok;
+    const JsonValue *value = get_member(object, name, JV_INTEGER, &ok);
+    *size = value ? value->integer : 0;
+    return ok && *size >= 0 && *size <= MOST_OF_TEXT;
 }
 
 static bool get_texts(Job *job, const JsonValue *object, RunRecord *record)
@@ -84,10 +109,9 @@ static bool get_texts(Job *job, const JsonValue *object, RunRecord *record)
         const JsonValue *entry = &texts->items[i];
         RunText text = {.option = json_member_text(entry, "option"),
                         .file = json_member_text(entry, "file"),
-                        .sha256 = json_member_text(entry, "sha256"),
-                        .bytes = get_integer(entry, "bytes"),
-                        .lines = get_integer(entry, "lines")};
-        ok = text.option && text.file && text.sha256;
+                        .sha256 = json_member_text(entry, "sha256")};
+        ok = text.option && text.file && text.sha256 && get_size(entry, "bytes", &text.bytes) &&
+             get_size(entry, "lines", &text.lines);
         vec_push(job->arena, record->texts, text);
     }
     return ok;
@@ -107,7 +131,7 @@ static bool refuse_folder(Job *job, const char *path)
 
 bool run_record_read(Job *job, const char *folder, RunRecord *record)
 {
-    const char *path = file_in(job->arena, folder, RECORD);
+    const char *path = run_record_file(job, folder);
     *record = (RunRecord){0};
     if (!file_exists(path))
         return refuse_folder(job, folder);
@@ -126,7 +150,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     record->quantised = json_member_text(json, "quantised");
     record->is_import = json_member(json, "unused") != NULL;
     bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) &&
-              json_member(json, "settings") && get_list(job, json, "settings", &record->settings) &&
+              get_settings(job, json, &record->settings) &&
               get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
               get_list(job, json, "keep", &record->keep) &&
@@ -152,6 +176,22 @@ static const char *find_fact(const RunFacts *facts, const char *name)
 const char *run_record_fact(const RunRecord *record, const char *name)
 {
     return find_fact(&record->facts, name);
+}
+
+bool run_record_number(Job *job, const char *folder, const RunRecord *record, const char *name,
+                       int64_t most, int64_t *number)
+{
+    const char *text = run_record_fact(record, name);
+    char *end, range[RANGE_TEXT];
+    errno = 0;
+    const long long value = text ? strtoll(text, &end, 10) : *number;
+    if (!text || (end != text && !*end && !errno && value >= 0 && value <= most)) {
+        *number = value;
+        return true;
+    }
+    range_text(range, true, 0, (double)most);
+    return job_error(job, "%s: \"%s\" is '%s'; expected %s", run_record_file(job, folder), name,
+                     text, range);
 }
 
 /* ---- the files beside it ---- */
@@ -242,8 +282,7 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
         put_list(&json, "unused", &record->unused);
     json_close(&json, '}');
     text_string(&text, "\n");
-    bool ok =
-        file_write_own(&job->diags, file_in(job->arena, folder, RECORD), text.data, text.length);
+    bool ok = file_write_own(&job->diags, run_record_file(job, folder), text.data, text.length);
     text_free(&text);
     return ok;
 }

@@ -42,11 +42,19 @@ typedef struct RunRecord {
 
 /* Whether the folder has a run.json. */
 bool is_run_folder(const char *path);
+/* Its path; in the job's arena. */
+const char *run_record_file(Job *job, const char *folder);
 /* Reads run.json. A field that an earlier version did not write is empty or NULL. False after
- * errors: there is no run.json, it is damaged, or tfc did not write it. */
+ * errors: there is no run.json, it is damaged, or tfc did not write it. A folder may be a
+ * stranger's: settings have the form NAME=VALUE, numbers of `data` are bounded so that sums do not
+ * overflow; `arguments` are checked where they are repeated (cli/options/options.h). */
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
+/* The same of a whole number from 0 to `most`: *number, which stays where there is none. False
+ * after an error that names the file in `folder`: the value is no such number. */
+bool run_record_number(Job *job, const char *folder, const RunRecord *record, const char *name,
+                       int64_t most, int64_t *number);
 /* The files beside run.json. run_record_add_file adds one to the record; run_record_has_changed
  * says whether its bytes are no longer those recorded (false if it is not in the record);
  * run_record_check_files checks that all are there: false after an error. A record of an earlier

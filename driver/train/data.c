@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "driver/train/data.h"
 
+#include "base/limits.h"
 #include "driver/ports/ports.h"
 #include "driver/run/column_words.h"
 #include "driver/run/evaluation.h"
@@ -391,7 +392,16 @@ static const char *longest_text(const Training *t, int64_t length)
                               (long long)length);
 }
 
-/* A resumed run has the lengths that it began with. */
+/* max_length of the run being resumed; 0: nothing is recorded. False after an error. */
+static bool read_recorded_length(const Training *t, int64_t *length)
+{
+    const TrainOptions *o = t->options;
+    *length = 0;
+    return !o->record ||
+           run_record_number(t->job, o->out, o->record, "max_length", LIMIT_max_length, length);
+}
+
+/* A resumed run has the lengths that it began with: read_recorded_length has read them before. */
 static CorpusOptions corpus_options(const Training *t)
 {
     const TrainOptions *o = t->options;
@@ -402,9 +412,9 @@ static CorpusOptions corpus_options(const Training *t)
                              .n_columns = t->columns.n,
                              .formulas = t->columns.formulas,
                              .same_lengths = feed_shares_lengths(&feed)};
-    const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
-    if (!options.max_length && was)
-        options.max_length = strtoll(was, NULL, 10);
+    const bool is_recorded = o->record && run_record_fact(o->record, "max_length");
+    if (!options.max_length && is_recorded)
+        read_recorded_length(t, &options.max_length);
     else if (!options.max_length)
         options.max_length =
             options.kind == CORPUS_STREAM ? window_length(t) : session_max_length(&t->session);
@@ -429,8 +439,10 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
 
 bool training_load_data(Training *t)
 {
-    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
-        !training_check_vocabulary(t) || !open_model(t) || !training_check_prepared_columns(t) ||
+    int64_t recorded;
+    if (!read_recorded_length(t, &recorded) || !training_check_sizes(t) || !read_texts(t) ||
+        !read_mixed(t) || !make_vocabulary(t) || !training_check_vocabulary(t) || !open_model(t) ||
+        !training_check_prepared_columns(t) ||
         !training_check_length(t, corpus_options(t).max_length) ||
         (!t->options->memory &&
          !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */

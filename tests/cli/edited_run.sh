@@ -1,5 +1,6 @@
 #!/bin/sh
-# A run whose model.tfg is no longer that of its checkpoint is refused by every command, with the tensors' names.
+# A run whose model.tfg is no longer that of its checkpoint is refused by every command, with the tensors' names; and one
+# whose run.json has what no run records: it may be a stranger's, and --resume repeats its options.
 # Usage: tests/cli/edited_run.sh TFC
 set -eu
 . tests/common.sh
@@ -38,3 +39,60 @@ sed 's/d_ff = 8/d_ff = 12/' m.tfg >edited/model.tfg
 refuses 1 "is \[8, 8\] there, \[8, 12\] in the model" "$tfc" translate edited --input t.txt
 cp run/model.tfg edited
 "$tfc" translate edited --input t.txt | cmp - said.txt || fail "the model as it was is refused"
+
+# tampered WORD …: the run, whose recorded options these words follow
+tampered() {
+    words=$(printf '"%s", ' "$@")
+    sed "s|^  \"arguments\": \[|&\n    $words|" run/run.json >theirs/run.json
+}
+cp -r run theirs
+# Of all options of tfc train only those of the run itself may stand there: none that names an output.
+no_record="allow-change help json-summary out resume trace" refused=
+for option in $("$tfc" train --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' | sort); do
+    tampered "--$option" --no-such --no-such # the first of them may be the option's value
+    refuses 1 "theirs/run.json: \"arguments\": " "$tfc" train theirs --resume
+    ! grep -q "theirs/run.json: .*--$option'* is not an option that a run records" err.txt || refused="$refused $option"
+done
+[ "$refused" = " $no_record" ] || fail "not recorded are$refused, and not $no_record"
+echo precious >kept.txt
+for option in --json-summary --trace; do
+    tampered $option kept.txt
+    refuses 1 "theirs/run.json: \"arguments\": $option is not an option that a run records: remove it" \
+        "$tfc" train theirs --resume --steps 3
+    grep -qx precious kept.txt || fail "$option: written: $(cat kept.txt)"
+done
+while IFS='|' read -r message words; do
+    # shellcheck disable=SC2086
+    tampered $words
+    refuses 1 "theirs/run.json: \"arguments\": $message" "$tfc" train theirs --resume --steps 3
+done <<'CASES'
+there is no option '--no-such'; did you mean '--no-bleu'?|--no-such 3
+--threads is '99999'; expected a whole number from 1 to 1024|--threads 99999
+--batch-tokens is '-4'; expected a whole number from 1|--batch-tokens=-4
+--dtype is 'int8'; expected f32|--dtype int8
+--seed is given twice|--seed 3 --seed 4
+'elsewhere' is not an option that a run records|elsewhere
+'--' is not an option that a run records|--
+CASES
+# Other values out of range.
+changes() { # changes FILE EDIT MESSAGE OPTION …
+    file=$1 edit=$2 message=$3
+    shift 3
+    rm -rf theirs
+    cp -r run theirs
+    sed -i "$edit" "theirs/$file"
+    ! cmp -s "run/$file" "theirs/$file" || fail "$edit: nothing is changed"
+    refuses 1 "theirs/$file: $message" "$tfc" train theirs --resume --steps 3 "$@"
+}
+changes run.json 's/"max_length": "20"/"max_length": "-20"/' "\"max_length\" is '-20'; expected a whole number from 0 to 1048576"
+changes run.json 's/"vocab=[0-9]*"/"vocab"/' "not what tfc train writes"
+changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' "not what tfc train writes"
+changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' "by its last line the run has trained for 1.*e+298 minutes" --minutes 1
+# Names of texts are any text, and are shown as one.
+paste t.txt t.txt >v.tsv
+"$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --steps 2 --out named \
+    --valid "$(printf '$(touch ran)\033[31m')=v.tsv" 2>err.txt || fail "$(cat err.txt)"
+"$tfc" train named --resume --steps 3 2>>err.txt || fail "$(cat err.txt)"
+"$tfc" info named >>err.txt
+! grep -q "$(printf '\033')" err.txt || fail "a name speaks to the terminal: $(cat -v err.txt)"
+[ ! -e ran ] || fail "a name was run"

@@ -170,6 +170,9 @@ for name in last step-6; do # another file, for last is a link to the newest ste
     mv cut broken/$name.safetensors
 done
 
+cp -r run stranger
+sed -i 's/^  "arguments": \[/&\n    "--trace", "trace.json",/' stranger/run.json
+
 rows=0 before=
 while IFS='|' read -r want message words; do
     case $want in '' | '#'*) continue ;; esac

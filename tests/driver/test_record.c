@@ -96,6 +96,14 @@ static void test_no_record(void **state)
         {"{\"kind\": \"pairs\"}", "not what tfc train writes"},
         {"{\"kind\": \"verse\", \"settings\": []}", "not what tfc train writes"},
         {"{\"kind\": \"pairs\", \"settings\": [7]}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [\"vocab\"]}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [\"=7\"]}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\", \"file\": "
+         "\"a\", \"sha256\": \"0\", \"bytes\": -1}]}",
+         "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\", \"file\": "
+         "\"a\", \"sha256\": \"0\", \"lines\": 281474976710657}]}",
+         "not what tfc train writes"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": []}", "not what tfc train writes"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": {\"seed\": 1}}",
          "not what tfc train writes"},
@@ -110,12 +118,39 @@ static void test_no_record(void **state)
     }
 }
 
+static void test_number(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t number; /* -1: an error */
+    } cases[] = {{"0", 0},
+                 {"9", 9},
+                 {"10", -1},
+                 {"-1", -1},
+                 {"", -1},
+                 {"7x", -1},
+                 {"99999999999999999999", -1}};
+    Fixture *f = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        RunRecord record = {0};
+        int64_t number = -1;
+        vec_push(f->arena, record.facts, ((RunFact){"n", cases[i].text}));
+        bool ok = run_record_number(&f->job, f->folder, &record, "n", 9, &number);
+        assert_int_equal(number, cases[i].number);
+        assert_int_equal(ok, number >= 0);
+    }
+    const RunRecord none = {0};
+    int64_t number = 5;
+    assert_true(run_record_number(&f->job, f->folder, &none, "n", 9, &number) && number == 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_older, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_number, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
