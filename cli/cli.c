@@ -106,9 +106,10 @@ static void print_usage_error(const char *format, va_list args)
     Text text = {0}, shown = {0};
     text_vadd(&text, format, args);
     text_visible(&shown, text.data, text.length);
-    fprintf(stderr, "tfc: %s%s%s\n", command_name ? command_name : "", command_name ? ": " : "",
-            shown.data);
+    fprintf(stderr, "%s%stfc: %s%s%s\n", speaker ? speaker : "", speaker ? ": " : "",
+            command_name ? command_name : "", command_name ? ": " : "", shown.data);
     usage_was_wrong = true;
+    errors_told++;
     text_free(&text);
     text_free(&shown);
 }

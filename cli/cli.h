@@ -17,7 +17,7 @@ enum {
 void cli_flush(Job *job);
 /* For one of several processes: from now on only errors are printed, each after this name. */
 void cli_speak_as(const char *name);
-int cli_errors_told(void); /* how many errors cli_flush has printed so far */
+int cli_errors_told(void); /* how many errors, of the usage too, were printed so far */
 /* Prints the diagnostics and returns EXIT_DONE; if ok is false, EXIT_USAGE after a usage error,
  * else EXIT_INPUT. */
 int cli_finish(Job *job, bool ok);
@@ -33,7 +33,7 @@ void cli_begin(const char *command);
  * "": nothing. `with` is what cli_note_files was given. */
 typedef const char *CliFileNote(const void *with, Arena *arena, const char *path);
 void cli_note_files(CliFileNote *note, const void *with);
-/* Prints "tfc: COMMAND: MESSAGE" on stderr; returns EXIT_USAGE. */
+/* Prints "tfc: COMMAND: MESSAGE" on stderr, after the name of cli_speak_as; returns EXIT_USAGE. */
 int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the diagnostics so far, then a usage error: options that do not fit the model. Returns
  * false. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/commands/commands.h"
 #include "cli/describe.h"
+#include "cli/ranks.h"
 #include "driver/session/about.h"
 
 #include <errno.h>
@@ -56,6 +57,7 @@ static int run_command(const Command *command, int argc, char **argv)
     if (ok)
         status = command->run(&job, record, &arguments);
     cli_flush(&job);
+    cli_ranks_leave(&job, command, status);
     arena_free(job.arena);
     return end_output(status);
 }

@@ -28,17 +28,67 @@ static void tell_alone(Job *job, const Arguments *arguments)
     }
 }
 
-int cli_ranks_open(Job *job, Common *common, const Arguments *arguments)
+/* The first facts, without which options do not compare. */
+enum { BASIS = 2 };
+static RankFacts basis_of(Arena *arena, const char *command)
 {
+    RankFacts facts = {0};
+    vec_push(arena, facts, ((RankFact){"the command", command}));
+    vec_push(arena, facts, ((RankFact){"the version of tfc", TFC_VERSION}));
+    return facts;
+}
+
+/* Whether the other ranks run the same command, with the same options. */
+static bool same_command(Job *job, const Ranks *ranks, const Command *command, const void *record)
+{
+    RankFacts facts = basis_of(job->arena, command->name);
+    for (int i = 0; i < command->n_options; i++) {
+        const Option *option = &command->options[i];
+        if (option_is_shared(option))
+            vec_push(job->arena, facts,
+                     ((RankFact){option_typed(job->arena, option),
+                                 option_value_text(job->arena, option, record)}));
+    }
+    return ranks_agree(ranks, &job->diags, &facts, BASIS);
+}
+
+static bool was_opened;
+
+int cli_ranks_open(Job *job, const Command *command, void *record, const Arguments *arguments)
+{
+    Common *common = (void *)((char *)record + command->common);
+    was_opened = true;
     if (!ranks_open(&job->diags, job->arena, (int)common->rank_timeout, &common->ranks))
         return EXIT_INPUT;
     if (!common->ranks)
         tell_alone(job, arguments);
     if (ranks_mine(common->ranks))
         cli_speak_as(ranks_name(common->ranks, job->arena));
+    if (!same_command(job, common->ranks, command, record)) {
+        cli_flush(job);
+        ranks_close(common->ranks);
+        common->ranks = NULL;
+        return EXIT_USAGE;
+    }
     if (!common->threads)
         divide_threads(common->ranks);
     return EXIT_DONE;
+}
+
+/* As in cli_ranks_open, with a command that no rank has whose options are right. */
+void cli_ranks_leave(Job *job, const Command *command, int status)
+{
+    enum { SILENCE = 60 }; /* as --rank-timeout, which may be what is wrong */
+    Diagnostics unseen;
+    Ranks *ranks;
+    if (!command->joins_ranks || was_opened || status == EXIT_DONE)
+        return;
+    diag_init(&unseen, job->arena);
+    const RankFacts facts =
+        basis_of(job->arena, arena_printf(job->arena, "%s, with an error", command->name));
+    if (ranks_open(&unseen, job->arena, SILENCE, &ranks) && ranks)
+        ranks_agree(ranks, &unseen, &facts, BASIS);
+    ranks_close(ranks);
 }
 
 int cli_ranks_close(Ranks *ranks, int status)

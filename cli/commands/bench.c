@@ -272,7 +272,7 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
         return cli_finish(job, false);
     if (o->shapes)
         o->steps = o->shapes;
-    if (o->ranks && (status = cli_ranks_open(job, &o->common, arguments)))
+    if (o->ranks && (status = cli_ranks_open(job, &command_bench, o, arguments)))
         return cli_ranks_close(o->common.ranks, cli_finish(job, false));
     if (o->ranks && !o->network && ranks_count(o->common.ranks) < 2)
         return cli_ranks_close(
@@ -317,7 +317,7 @@ static const Option options[] = {
     OPTION_PRODUCTS(Bench),
     OPTION_MEMORY(Bench),
     OPTION_THREADS(Bench),
-    {"workers", "N", FIELD(Bench, common.workers), 1, NULL,
+    {"workers", "N", MACHINE(Bench, common.workers), 1, NULL,
      "for --mode decode and prefill: batches decoded at the same time, which share --threads (1)"},
     OPTION_GEMM(Bench),
     OPTION_CPU(Bench),

@@ -182,11 +182,11 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
     int status = training_options(job, arguments, command);
     if (!status)
         status = check_usage(job, &command->o);
+    if (!status)
+        status = cli_ranks_open(job, &command_train, command, arguments);
     if (!status && !(command->o.prepared ? training_open_prepared(job, &command->o)
                                          : vocabulary_take_rules(job, &command->o.vocab)))
         status = EXIT_INPUT;
-    if (!status)
-        status = cli_ranks_open(job, &command->common, arguments);
     command->o.ranks = command->common.ranks;
     if (!status)
         status = run_training(job, &command->o, command->common.trace, command->common.ranks);
@@ -297,6 +297,7 @@ const Command command_train = {
     .arguments = "MODEL.tfg",
     .max_arguments = 1,
     .trains = true,
+    .joins_ranks = true,
     .text =
         "Trains a model on text. Options override the model's train { } block. SIGINT, SIGTERM\n"
         "and SIGHUP finish the step, save, and exit with 3. tfc train RUN --resume continues a\n"

@@ -273,7 +273,7 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
     const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
     if (mistake)
         return cli_usage_error("%s", mistake);
-    int status = cli_ranks_open(job, &o->common, arguments);
+    int status = cli_ranks_open(job, &command_translate, o, arguments);
     if (!status)
         status = common_run(job, &o->common, arguments->words[0], translate, o);
     cli_flush(job);
@@ -329,6 +329,7 @@ const Command command_translate = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
+    .joins_ranks = true,
     .text =
         "Translates text with a trained run: one line out for each line in, in order. Results do\n"
         "not depend on the size of batches. Lines are answered while text is read: a line written\n"

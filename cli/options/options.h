@@ -83,6 +83,7 @@ typedef struct Command {
     const char *arguments, *text; /* of --help: "MODEL.tfg", a paragraph */
     int min_arguments, max_arguments;
     bool trains; /* --gemm auto is measured for it where it is not yet (driver/session/tuning.h) */
+    bool joins_ranks; /* under mpirun it is always one of several ranks (cli/ranks.h) */
     const Option *options;
     int n_options;
     size_t record, common; /* bytes of the record; where it holds its Common (common.h) */

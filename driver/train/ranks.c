@@ -25,13 +25,6 @@ bool training_ranks_choose(Job *job, Ranks *ranks)
 
 /* ---- comparing ---- */
 
-/* A name and what it stands for, each with its NUL. */
-static void put_fact(Text *out, const char *name, const char *value)
-{
-    text_put(out, name, strlen(name) + 1);
-    text_put(out, value, strlen(value) + 1);
-}
-
 static uint64_t hash_params(Store *store)
 {
     uint64_t hash = HASH_SEED;
@@ -44,49 +37,31 @@ static uint64_t hash_params(Store *store)
     return hash;
 }
 
-/* All that decides the bits, and each text by its checksum. */
-static void put_facts(Training *t, const RunRecord *record, Text *out)
+static void add_fact(Training *t, RankFacts *facts, const char *name, const char *value)
 {
-    Arena *arena = t->job->arena;
-    for (size_t i = 0; i < record->facts.count; i++)
-        put_fact(out, record->facts.data[i].name, record->facts.data[i].value);
-    for (size_t i = 0; i < record->texts.count; i++)
-        put_fact(out, arena_printf(arena, "the text of --%s", record->texts.data[i].option),
-                 record->texts.data[i].sha256);
-    put_fact(out, "the step to go on from", arena_printf(arena, "%" PRId64, t->state.step));
-    put_fact(out, "what the params begin with, as a hash,",
-             arena_printf(arena, "%016" PRIx64, hash_params(t->store)));
+    vec_push(t->job->arena, *facts, ((RankFact){name, value}));
 }
 
-/* Tells each fact that is another; both texts end in NUL. */
-static bool compare(Training *t, const char *first, size_t n_first, const char *own, size_t n_own)
+/* All that decides the bits, and each text by its checksum. */
+static RankFacts list_facts(Training *t, const RunRecord *record)
 {
-    const char *end = first + n_first, *own_end = own + n_own;
-    bool same = true;
-    while (first < end && own < own_end) {
-        const char *value = first + strlen(first) + 1, *own_value = own + strlen(own) + 1;
-        if (strcmp(first, own) || strcmp(value, own_value))
-            same = job_error(t->job, "%s is '%s' here and '%s' on rank 0", own, own_value, value);
-        first = value + strlen(value) + 1;
-        own = own_value + strlen(own_value) + 1;
-    }
-    return same && (n_first == n_own || job_error(t->job, "rank 0 has other texts"));
+    Arena *arena = t->job->arena;
+    RankFacts facts = {0};
+    for (size_t i = 0; i < record->facts.count; i++)
+        add_fact(t, &facts, record->facts.data[i].name, record->facts.data[i].value);
+    for (size_t i = 0; i < record->texts.count; i++)
+        add_fact(t, &facts, arena_printf(arena, "the text of --%s", record->texts.data[i].option),
+                 record->texts.data[i].sha256);
+    add_fact(t, &facts, "the step to go on from", arena_printf(arena, "%" PRId64, t->state.step));
+    add_fact(t, &facts, "what the params begin with, as a hash,",
+             arena_printf(arena, "%016" PRIx64, hash_params(t->store)));
+    return facts;
 }
 
 static bool same_everywhere(Training *t, const RunRecord *record)
 {
-    const Ranks *ranks = t->options->ranks;
-    Text own = {0};
-    put_facts(t, record, &own);
-    int64_t n = (int64_t)own.length;
-    ranks_share(ranks, &n, sizeof n);
-    char *first = ARENA_ARRAY(t->job->arena, char, n + 1);
-    if (!ranks_mine(ranks))
-        memcpy(first, own.data, own.length);
-    ranks_share(ranks, first, n);
-    bool same = compare(t, first, (size_t)n, own.data, own.length);
-    text_free(&own);
-    return same;
+    const RankFacts facts = list_facts(t, record);
+    return ranks_agree(t->options->ranks, &t->job->diags, &facts, 0);
 }
 
 /* ---- what can be shared ---- */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RANK_TRANSPORT_VERSION = 3 };
+enum { RANK_TRANSPORT_VERSION = 4 };
 
 /* RankMessage: bytes that go to another rank, or come from it. */
 typedef struct RankMessage {
@@ -19,8 +19,9 @@ typedef struct RankMessage {
 
 typedef struct RankTransport {
     int64_t version;
-    /* `silence`: seconds without a sign of life of a rank after which all are ended; 0: never.
-     * False: only one thread may call, and silence is not watched. */
+    /* `silence`: seconds without a sign of life of a rank after which all are ended; 0: never. Rank
+     * 0's holds for all. False, on all ranks: only one thread may call, and silence is not watched.
+     */
     bool (*open)(int *rank, int *size, int silence);
     void (*close)(void);     /* waits for all ranks */
     void (*end)(int status); /* ends all ranks now */

@@ -45,6 +45,40 @@ for dtype in $dtypes; do
     done
 done
 
+refuses_by_ranks() { # refuses_by_ranks PATTERN COMMAND …
+    pattern=$1
+    shift
+    launch $mpi 2 "$@" 2>err.txt && fail "ran: $*"
+    grep -q "$pattern" err.txt || fail "expected '$pattern': $(cat err.txt)"
+}
+# unlike.sh COMMAND … -- OTHER …: rank 1 runs the other command
+cat >unlike.sh <<'END'
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}} part=0
+for word; do
+    shift
+    if [ "$word" = -- ]; then
+        part=1
+    elif [ "$rank" = $part ]; then
+        set -- "$@" "$word"
+    fi
+done
+exec "$@"
+END
+# What only the first message between ranks can tell ends all at once, by its name, with either MPI.
+train="$tfc train model.tfg $text --out no"
+for mpi in $found; do
+    began=$(date +%s)
+    refuses_by_ranks "rank 1 on .*: error: the command is 'translate' here and 'train' on rank 0: all ranks need the same" \
+        sh unlike.sh $train --steps 2 -- "$tfc" translate alone --input train.src --output no.txt
+    refuses_by_ranks "rank 1 on .*: error: --steps is '3' here and '2' on rank 0" \
+        sh unlike.sh $train --steps 2 -- $train --steps 3 --memory 1G
+    grep -q -e --memory err.txt && fail "memory may be another: $(cat err.txt)"
+    refuses_by_ranks "train: --steps is 'some'; expected a whole number" \
+        sh unlike.sh $train --steps 2 -- $train --steps some
+    [ $(($(date +%s) - began)) -le 20 ] || fail "$mpi: unlike ranks ended after $(($(date +%s) - began)) s"
+    [ ! -e no ] && [ ! -e no.txt ] || fail "$mpi: something was written"
+done
+
 if [ -n "$short" ]; then
     "$tfc" train model.tfg $text --shards 8 --out onward --steps 6 2>err.txt || fail "$(cat err.txt)"
     launch ${found##* } 2 "$tfc" train --resume --out onward --steps 12 2>err.txt || fail "resumed by two ranks: $(cat err.txt)"
@@ -171,24 +205,12 @@ start() {
     victim=$(cat pid.1)
 }
 
-# different.sh COMMAND …: with another seed on rank 1.
-cat >different.sh <<'END'
-rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
-last=
-for word; do
-    shift
-    [ "$rank $last" != "1 --seed" ] || word=4
-    set -- "$@" "$word"
-    last=$word
-done
-exec "$@"
-END
-refuses_by_ranks() { # refuses_by_ranks PATTERN COMMAND …
-    pattern=$1
-    shift
-    launch $mpi 2 "$@" 2>err.txt && fail "ran: $*"
-    grep -q "$pattern" err.txt || fail "expected '$pattern': $(cat err.txt)"
-}
+# Another version of tfc: the program with another number in it.
+version=$("$tfc" --version | sed -n '1s/^tfc //p')
+mkdir other
+for file in tfc $(basename -a "$(dirname "$tfc")"/tfc-*.so); do cp "$(dirname "$tfc")/$file" other; done
+LC_ALL=C sed "s/$(echo "$version" | sed 's/[.]/[.]/g')/$(echo "$version" | sed 's/^./9/')/g" "$tfc" >other/tfc
+sed 's/a/b/' train.src >other.src
 for mpi in $found; do
     # Accumulation, bf16, validation and an average.
     set -- $text --shards 5 --accumulate 3 --dtype bf16 --valid-source valid.src --valid-target valid.tgt \
@@ -211,8 +233,24 @@ for mpi in $found; do
     "$tfc" train --resume --out killed-$mpi --steps $((step + 6)) 2>err.txt || fail "one process goes on: $(cat err.txt)"
 
     # What is another on a rank is told before the first step, by its name.
-    refuses_by_ranks "rank 1 on .*: error: seed is '4' here and '3' on rank 0" \
-        sh different.sh "$tfc" train model.tfg $text --out no --steps 2
+    refuses_by_ranks "rank 1 on .*: error: the version of tfc is '9.* here and '$version' on rank 0" \
+        sh unlike.sh $train --steps 2 -- other/$(echo "$train" | sed 's|.*/||') --steps 2
+    refuses_by_ranks "rank 1 on .*: error: --valid-text is 'given 1 time' here and 'not given' on rank 0" \
+        sh unlike.sh $train --steps 2 -- $train --steps 2 --valid-text train.src
+    refuses_by_ranks "rank 1 on .*: error: the text of --source is '" \
+        sh unlike.sh $train --steps 2 -- $(echo "$train" | sed 's/train.src/other.src/') --steps 2
+    # A rank that runs something else, or nothing of tfc's, is waited for as long as --rank-timeout says.
+    for first in 0 1; do
+        set -- "$tfc" --version -- $train --steps 2 --rank-timeout 2
+        [ $first = 0 ] || set -- $train --steps 2 --rank-timeout 2 -- "$tfc" --version
+        began=$(date +%s)
+        launch $mpi 2 sh unlike.sh "$@" >out.txt 2>err.txt && fail "ran beside tfc --version"
+        [ $(($(date +%s) - began)) -le 20 ] || fail "it took $(($(date +%s) - began)) s to notice"
+    done
+    # How each computes, and what each writes, is its own.
+    launch $mpi 2 sh unlike.sh $train$mpi --steps 12 -- $(echo "$train$mpi" | sed 's/--threads 1//') --steps 12 --threads 2 \
+        --memory 1G --rank-timeout 0 --json-summary one.json 2>err.txt || fail "unlike machines: $(cat err.txt)"
+    cmp alone/last.safetensors no$mpi/last.safetensors || fail "$mpi: unlike machines learn otherwise"
     refuses_by_ranks "gradients between ranks: it was bf16 and is now f32" \
         "$tfc" train rounded --resume --steps 42 --gradients f32
     refuses_by_ranks "shards 1 leaves 2 ranks nothing to share" "$tfc" train model.tfg $text --shards 1 --out no --steps 2

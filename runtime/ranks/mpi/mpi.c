@@ -14,12 +14,18 @@ enum { TAG = 1 };        /* of messages; a lane's is TAG + lane */
 /* nanoseconds between two looks of a lane */
 enum { LEAST_PAUSE = 20 * 1000, MOST_PAUSE = 500 * 1000 };
 
+/* Whether several threads may call, and the seconds of silence, are the same on all ranks: they
+ * watch all or none. */
 static bool start(int *rank, int *size, int silence)
 {
     int provided;
+    watch_connecting(silence);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    watch_connected();
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, size);
+    MPI_Bcast(&silence, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &provided, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return provided == MPI_THREAD_MULTIPLE && (!silence || watch_start(silence));
 }
 

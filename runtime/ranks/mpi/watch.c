@@ -117,6 +117,64 @@ static void *run(void *unused)
     return NULL;
 }
 
+/* ---- before MPI is there ---- */
+
+static struct Connecting {
+    pthread_mutex_t lock;
+    pthread_cond_t ends;
+    pthread_t thread;
+    bool is_watched, is_done;
+    int seconds;
+} connecting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *end_unless_connected(void *unused)
+{
+    struct timespec until;
+    int error = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += connecting.seconds;
+    pthread_mutex_lock(&connecting.lock);
+    while (!connecting.is_done && !error)
+        error = pthread_cond_timedwait(&connecting.ends, &connecting.lock, &until);
+    if (!connecting.is_done) {
+        char host[256] = "";
+        gethostname(host, sizeof host - 1);
+        fprintf(stderr,
+                "error: a rank on %s: not all ranks have connected within %d s: one has ended, "
+                "runs another program, or hangs; all ranks end\n",
+                host, connecting.seconds);
+        note_silence();
+        _exit(1);
+    }
+    pthread_mutex_unlock(&connecting.lock);
+    return NULL;
+}
+
+void watch_connecting(int seconds)
+{
+    pthread_condattr_t monotonic;
+    connecting.seconds = seconds;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&connecting.ends, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    connecting.is_watched =
+        seconds > 0 && !pthread_create(&connecting.thread, NULL, end_unless_connected, NULL);
+}
+
+void watch_connected(void)
+{
+    pthread_mutex_lock(&connecting.lock);
+    connecting.is_done = true;
+    pthread_cond_signal(&connecting.ends);
+    pthread_mutex_unlock(&connecting.lock);
+    if (connecting.is_watched)
+        pthread_join(connecting.thread, NULL);
+    pthread_cond_destroy(&connecting.ends);
+}
+
+/* ---- while it is ---- */
+
 static bool list_peers(void)
 {
     int size;

@@ -5,6 +5,11 @@
 
 #include <stdbool.h>
 
+/* To be called before and after MPI_Init_thread, which waits for all ranks. If it takes longer than
+ * `seconds`, because a rank has ended without it, runs another program or hangs, an error says so
+ * and this process ends, as do all others that wait. 0: it may take any time. */
+void watch_connecting(int seconds);
+void watch_connected(void);
 /* Ends all ranks, this one too, after one second. In this second the launcher reads what ranks have
  * printed; it loses the output that it reads no sooner. */
 void end_all_ranks(int status);
