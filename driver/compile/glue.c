@@ -277,7 +277,7 @@ static void put_variants(const Artifact *a, Text *out)
     text_add(out, "};\n");
 }
 
-/* The ranges of ids that the header tells of; how many. */
+/* The ranges of ids that the header has in its comments; how many. */
 static int put_ids(const Artifact *a, Text *out)
 {
     const Module *module = a->session.model->module;
@@ -286,14 +286,16 @@ static int put_ids(const Artifact *a, Text *out)
     FOR_OPS (op, &module_function(module, "model")->body) {
         if (op->kind != OP_input || op_result(op)->type.dtype != DT_I32)
             continue;
-        IdRange range = ports_ids(module, op);
-        if (!range.below)
-            continue;
-        text_add(out, "    {%s, %" PRId64 ", %" PRId64 "},\n",
-                 c_string(a->job->arena, op_string(op, ATTR_name)), range.least, range.below);
-        n++;
+        const IdRanges ranges = ports_ids(module, op);
+        for (int64_t i = 0; i < ranges.n; i++, n++)
+            text_add(out,
+                     "    {%s, {%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                     ", %" PRId64 "}},\n",
+                     c_string(a->job->arena, op_string(op, ATTR_name)), ranges.at[i].least,
+                     ranges.at[i].below, ranges.at[i].period, ranges.at[i].from, ranges.at[i].to,
+                     ranges.at[i].labels);
     }
-    text_add(out, "    {0, 0, 0}\n};\n");
+    text_add(out, "    {0, {0, 0, 0, 0, 0, 0}}\n};\n");
     return n;
 }
 
@@ -303,16 +305,16 @@ static int put_lengths(const Artifact *a, Text *out)
 {
     const Module *module = a->session.model->module;
     int n = 0;
-    text_add(out, "static const TfcIds lengths[] = {\n");
+    text_add(out, "static const TfcLength lengths[] = {\n");
     for (size_t i = 0; i < module->symbols.count; i++) {
         const char *name = module->symbols.data[i].name;
         int64_t length = position_table(module, name).length;
         if (length) {
-            text_add(out, "    {%s, 0, %" PRId64 "},\n", c_string(a->job->arena, name), length + 1);
+            text_add(out, "    {%s, %" PRId64 "},\n", c_string(a->job->arena, name), length);
             n++;
         }
     }
-    text_add(out, "    {0, 0, 0}\n};\n");
+    text_add(out, "    {0, 0}\n};\n");
     return n;
 }
 
@@ -467,7 +469,10 @@ static const char runtime_types[] =
     "    long long n; const TfcWeight *weights; long long n_panels; const TfcPanels *panels;\n"
     "} TfcMember;\n"
     "typedef struct TfcVariant { long long level; const void *programs[%d]; } TfcVariant;\n"
-    "typedef struct TfcIds { const char *input; long long least, below; } TfcIds;\n"
+    "typedef struct TfcIds {\n"
+    "    const char *input; struct { long long least, below, period, from, to, labels; } range;\n"
+    "} TfcIds;\n"
+    "typedef struct TfcLength { const char *dim; long long most; } TfcLength;\n"
     "typedef struct TfcVocabulary {\n"
     "    void *(*open)(const void *, size_t, const char **); const void *bytes; long long size;\n"
     "} TfcVocabulary;\n"
@@ -503,7 +508,7 @@ static const char runtime_types[] =
     "    long long n_members; const TfcMember *members;\n"
     "    const char *source, *target, *next, *logits;\n"
     "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
-    "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcIds *lengths;\n"
+    "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcLength *lengths;\n"
     "    const TfcText *text; TextRule rule; const Shortlist *shortlist;\n"
     "    const TfcPredictions *predictions; long long n_columns; const TfcColumn *columns;\n"
     "} TfcModel;\n"

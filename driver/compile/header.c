@@ -179,10 +179,15 @@ static void put_ids(const Artifact *a, const TfcPort *port, Text *out)
         if (op->kind != OP_input || port->type != TFC_I32 ||
             strcmp(op_string(op, ATTR_name), port->name))
             continue;
-        IdRange range = ports_ids(module, op);
-        if (range.below)
-            text_add(out, "; %" PRId64 " to %" PRId64 "%s", range.least, range.below - 1,
-                     range.least < 0 ? ", -1: nothing to predict" : "");
+        const IdRanges ranges = ports_ids(module, op);
+        for (int64_t i = 0; i < ranges.n; i++) {
+            char text[ID_RANGE_TEXT];
+            const IdRange *range = &ranges.at[i];
+            text_add(out, "; %s", id_range_text(range, text));
+            if (!id_range_is_whole(range))
+                text_add(out, " in elements %" PRId64 " to %" PRId64 " of each %" PRId64,
+                         range->from, range->to - 1, range->period);
+        }
     }
 }
 

@@ -66,6 +66,13 @@ static CorpusOptions rows_of(const PrepareOptions *o)
 
 /* ---- a shard ---- */
 
+static uint64_t hash_id_range(uint64_t hash, const IdRange *range)
+{
+    hash = hash_u64(hash_u64(hash, (uint64_t)range->least), (uint64_t)range->below);
+    hash = hash_u64(hash_u64(hash, (uint64_t)range->period), (uint64_t)range->from);
+    return hash_u64(hash, (uint64_t)range->to);
+}
+
 static uint64_t hash_columns(uint64_t hash, const PrepareModel *model)
 {
     Arena *arena = arena_new();
@@ -75,6 +82,8 @@ static uint64_t hash_columns(uint64_t hash, const PrepareModel *model)
         const ColumnSpec *spec = &model->columns.specs[c];
         hash = hash_string(hash_string(hash, spec->input), column_holds(arena, spec));
         hash = hash_u64(hash_u64(hash, (uint64_t)spec->side), (uint64_t)spec->below);
+        for (int64_t i = 0; i < spec->ids.n; i++)
+            hash = hash_id_range(hash, &spec->ids.at[i]);
     }
     arena_free(arena);
     return hash;

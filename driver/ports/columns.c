@@ -238,6 +238,8 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
                                .random = op_float(input, ATTR_random),
                                .whole_words = op_attr(input, ATTR_whole_words) &&
                                               op_int(input, ATTR_whole_words)};
+    if (spec.kind == COLUMN_INTEGERS)
+        spec.ids = ports_ids(module, input);
     spec.is_ctc = token_is_ctc_label(model, input);
     spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
     spec.by_words = spec.kind == COLUMN_LABELS && spec.side >= 0 && !spec.is_ctc && !table &&

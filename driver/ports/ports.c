@@ -3,6 +3,7 @@
 
 #include "driver/ports/token_ids.h"
 #include "frontend/frontend.h"
+#include "ir/id_uses.h"
 
 #include <string.h>
 
@@ -48,13 +49,6 @@ static void find_next(const Function *model, ModelPorts *ports)
     }
 }
 
-/* Whether an input is made along with another one. */
-static bool is_made(const Op *input)
-{
-    const char *name = op_string(input, ATTR_name);
-    return text_ends(name, NEXT_SUFFIX) || text_ends(name, HIDDEN_SUFFIX);
-}
-
 static void find_sides(const Module *module, const Function *model, ModelPorts *ports)
 {
     const char *second = NULL;
@@ -63,7 +57,7 @@ static void find_sides(const Module *module, const Function *model, ModelPorts *
         if (op->kind != OP_input || !is_tokens(module, &op_result(op)->type))
             continue;
         const char *name = op_string(op, ATTR_name);
-        if (name == ports->target || is_made(op))
+        if (name == ports->target || token_is_made(op))
             continue;
         int dim = op_result(op)->type.dims[1].symbol;
         if (!ports->source) {
@@ -91,7 +85,7 @@ static const char *table_source(const Module *module, const Function *model,
 {
     const Op *target = find_input(model, ports->target, strlen(ports->target)), *first = NULL;
     FOR_OPS (op, &model->body)
-        if (op->kind == OP_input && op != target && !is_made(op) &&
+        if (op->kind == OP_input && op != target && !token_is_made(op) &&
             is_tokens(module, &op_result(op)->type) &&
             op_result(op)->type.dims[1].symbol != op_result((Op *)target)->type.dims[1].symbol &&
             (!first || (op_attr(first, ATTR_column) && !op_attr(op, ATTR_column))))
@@ -105,7 +99,7 @@ static void find_columns(const Module *module, const Function *model, ModelPorts
         ports->source = table_source(module, model, ports);
     FOR_OPS (op, &model->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
-        if (!name || name == ports->source || name == ports->target || is_made(op))
+        if (!name || name == ports->source || name == ports->target || token_is_made(op))
             continue;
         if (ports->n_columns < MOST_COLUMNS)
             ports->columns[ports->n_columns] = op;
@@ -187,13 +181,17 @@ int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const ch
     return labels < INT64_MAX && (!below || labels < below) ? labels : below;
 }
 
-IdRange ports_ids(const Module *module, const Op *input)
+IdRanges ports_ids(const Module *module, const Op *input)
 {
-    const Function *model = module_function(module, "model");
-    ModelPorts ports = ports_of(module);
-    if (text_ends(op_string(input, ATTR_name), NEXT_SUFFIX) && ports.vocab)
-        return (IdRange){-1, ports.vocab};
-    return (IdRange){0, token_table(model, input)};
+    const bool is_made = token_is_made(input);
+    IdRanges ranges = id_ranges(module_function(module, "model"), input, is_made);
+    const int64_t vocab = ports_of(module).vocab;
+    if (!ranges.n && vocab && text_ends(op_string(input, ATTR_name), NEXT_SUFFIX)) {
+        IdRange *of_logits = ARENA_NEW(module->arena, IdRange);
+        *of_logits = (IdRange){.least = INT32_MIN, .below = vocab, .period = 1, .to = 1};
+        ranges = (IdRanges){1, of_logits};
+    }
+    return ranges;
 }
 
 CorpusKind ports_kind(const ModelPorts *ports, bool lines)

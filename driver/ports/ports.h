@@ -3,6 +3,7 @@
 #define DRIVER_PORTS_PORTS_H
 
 #include "base/diag.h"
+#include "base/id_range.h"
 #include "ir/graph.h"
 #include "runtime/data/corpus.h"
 
@@ -48,13 +49,9 @@ bool ports_are_fed(const ModelPorts *ports, const Function *function);
  * names the first input that is not fed, and the inputs that are. */
 bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags);
 
-/* The ids that an input may hold: least ≤ id < below. */
-typedef struct IdRange {
-    int64_t least, below; /* below 0: any integer, since the input indexes no table */
-} IdRange;
-/* The range of an input's ids: the rows of the smallest table in which they are looked up; for next
- * tokens, if there are logits, the columns of the logits and -1, which losses skip. */
-IdRange ports_ids(const Module *module, const Op *input);
+/* The whole numbers that an input of them may hold, in the module's arena: id_ranges (ir/id_uses.h);
+ * for next tokens whose uses say nothing, tokens of the logits, and numbers below 0. */
+IdRanges ports_ids(const Module *module, const Op *input);
 /* The most tokens that the vocabulary of an input may have: the rows of its smallest table; for a
  * target without next tokens also the n of a `position(n)` with which it is compared. 0: any
  * number. `input` is ports->source or ports->target; NULL gives 0. */

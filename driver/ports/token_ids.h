@@ -1,20 +1,19 @@
-/* Which integers an input of a model may hold, from what the model does with them. */
+/* What an input's whole numbers are to a model: the words of a table or of a list of labels, from
+ * what the model does with them. Which of them the input may hold: ports_ids (ports.h). */
 #ifndef DRIVER_PORTS_TOKEN_IDS_H
 #define DRIVER_PORTS_TOKEN_IDS_H
 
 #include "ir/graph.h"
 
-typedef struct TokenRange {
-    int64_t size;      /* ids are below it; INT64_MAX: no limit is known */
-    bool has_negative; /* ids below 0 are allowed; of labels they mean that there is no label */
-} TokenRange;
-
 /* Below, an input is an op of the model. What is said of it also holds where casts and ops that
  * change only the shape stand between and, if it holds tokens, a select that puts others in the
  * place of some.
  *
- * The number of rows of the table in which an input is looked up, or of the classes of the CTC loss
- * that takes it as labels. Of several numbers the least; 0: none. */
+ * Whether the runtime makes the input along with another one: its next tokens, its hidden ones. */
+bool token_is_made(const Op *input);
+/* The number of rows of the table in which an input is looked up, of the matrices of which it names
+ * one, or of the classes of the CTC loss that takes it as labels. Of several numbers the least; 0:
+ * none. */
 int64_t token_table(const Function *model, const Op *input);
 /* Whether an input is looked up in a table; whether it is the labels of a CTC loss, which count
  * from 1. */
@@ -25,9 +24,5 @@ bool token_table_is_shared(const Function *model, const Op *a, const Op *b);
 /* The n of the positions `position(n)`, n a constant, with which an input is compared. Of several
  * the least; INT64_MAX: none. */
 int64_t token_labels(const Function *model, const Op *input);
-/* The range of an input's integers. An input that indexes a table, not by way of a select, has row
- * numbers; next tokens that are compared with the positions of a vocabulary are labels. Any other
- * input has values, without bounds. */
-TokenRange token_ids_of(const Module *module, const char *input);
 
 #endif

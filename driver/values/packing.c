@@ -1,7 +1,7 @@
 /* Padded logical arrays to packed storage (ir/layout.h), and back. */
 #include "driver/values/packing.h"
 
-#include "driver/ports/token_ids.h"
+#include "driver/ports/ports.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -164,17 +164,20 @@ typedef struct Packing {
     Binding *binding;
     const TfcPort *port;
     const StTensor *tensor;
-    TokenRange ids; /* of an input of whole numbers; of others anything */
+    IdRanges ids; /* of an input of whole numbers that the file gives; of others none */
     void *data;
 } Packing;
 
 static Packing start_packing(Binding *binding, const TfcPort *port, const StTensor *tensor,
                              int64_t count)
 {
-    Packing packing = {binding, port, tensor, {INT64_MAX, true}, NULL};
-    bool is_given = binding->file && st_find(binding->file, port->name);
-    if (binding->module && is_given && port->type == TFC_I32)
-        packing.ids = token_ids_of(binding->module, port->name);
+    Packing packing = {binding, port, tensor, {0}, NULL};
+    const bool is_given = binding->file && st_find(binding->file, port->name);
+    const Op *input = binding->module && is_given && port->type == TFC_I32
+                          ? ports_input(binding->module, port->name)
+                          : NULL;
+    if (input)
+        packing.ids = ports_ids(binding->module, input);
     packing.data =
         arena_alloc(binding->job->arena, (size_t)(count + 1) * element_info(port->type)->bytes);
     return packing;
@@ -189,11 +192,11 @@ static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t
     if (!put_value(p->port->type, p->data, to, value))
         return job_error(job, "%s: '%s' %s is %.17g, which is no whole number of 32 bits", path,
                          name, text_list(job->arena, index, rank), value);
-    if (p->port->type != TFC_I32 ||
-        (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative)))
-        return true;
-    return job_error(job, "%s: '%s' %s is %.0f; ids go from 0 to %" PRId64, path, name,
-                     text_list(job->arena, index, rank), value, p->ids.size - 1);
+    char text[ID_RANGE_TEXT];
+    const IdRange *broken = id_ranges_broken(&p->ids, to, value);
+    return !broken ||
+           job_error(job, "%s: '%s' %s is %.0f; %s", path, name, text_list(job->arena, index, rank),
+                     value, id_range_text(broken, text));
 }
 
 /* Where integers are expected, floats are a mistake, whole or not. */

@@ -2,6 +2,7 @@
 #include "driver/values/synthetic.h"
 
 #include "base/philox.h"
+#include "driver/ports/token_ids.h"
 #include "ir/work.h"
 #include "runtime/data/lines.h"
 
@@ -19,14 +20,33 @@ static double draw(uint64_t seed, uint64_t stream, int64_t i)
     return ((double)out[0] + 0.5) / 4294967296.0;
 }
 
-/* Of an input that no table bounds: the vocabulary, or a few. */
+/* The numbers that elements of an input without ranges get, from 0 on: those that tables or classes
+ * have, or the vocabulary, or a few. */
 static int64_t ids_below(const Module *module, const Op *input)
 {
     enum { A_FEW = 4 };
-    int64_t below = ports_ids(module, input).below;
-    if (!below)
-        below = ports_of(module).vocab;
-    return below ? below : A_FEW;
+    const Function *model = module_function(module, "model");
+    const int64_t table = token_table(model, input), classes = token_labels(model, input),
+                  vocab = ports_of(module).vocab;
+    if (table)
+        return table;
+    return classes < INT64_MAX ? classes : vocab ? vocab : A_FEW;
+}
+
+/* An id of the element's ranges, by u from 0 to below 1; negative ones are not drawn. */
+static int32_t draw_id(const IdRanges *ranges, int64_t below, int64_t element, double u)
+{
+    IdRange common = {0, INT64_MAX, .period = 1, .to = 1};
+    for (int64_t i = 0; i < ranges->n; i++) {
+        const IdRange *range = &ranges->at[i];
+        if (!id_range_concerns(range, element))
+            continue;
+        common.least = range->least > common.least ? range->least : common.least;
+        common.below = range->below < common.below ? range->below : common.below;
+    }
+    if (common.below == INT64_MAX)
+        common.below = below;
+    return (int32_t)(common.least + (int64_t)(u * (double)(common.below - common.least)));
 }
 
 static void add_tensor(Binding *binding, const char *name, StType type, int rank,
@@ -145,16 +165,15 @@ static void add_input(Binding *binding, const Module *module, const Op *input, u
         }
         count *= dims[i];
     }
-    bool whole = !dtype_is_float(type->dtype);
-    double bound = (double)(whole ? ids_below(module, input) : 0);
-    if (type->dtype == DT_BOOL)
-        bound = 2;
+    const bool whole = !dtype_is_float(type->dtype), are_ids = type->dtype == DT_I32;
+    const IdRanges ranges = are_ids ? ports_ids(module, input) : (IdRanges){0};
+    const int64_t below = are_ids ? ids_below(module, input) : 2;
     int32_t *ints = whole ? ARENA_ARRAY(arena, int32_t, count + 1) : NULL;
     double *floats = whole ? NULL : ARENA_ARRAY(arena, double, count + 1);
     for (int64_t i = 0; i < count; i++) {
         double u = draw(o->seed, stream, i);
         if (whole)
-            ints[i] = (int32_t)(u * bound);
+            ints[i] = draw_id(&ranges, below, i, u);
         else
             floats[i] = 2 * u - 1;
     }

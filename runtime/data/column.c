@@ -8,12 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether all values have one range, from 0 on. */
+static bool column_is_of_ids(const ColumnSpec *spec)
+{
+    return spec->kind == COLUMN_INTEGERS && spec->ids.n == 1 && !spec->ids.at->least &&
+           id_range_is_whole(spec->ids.at);
+}
+
 int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab)
 {
     switch (spec->kind) {
     case COLUMN_TEXT: return vocab_size(column_vocab(spec, vocab));
     case COLUMN_LABELS: return (int64_t)spec->labels->words.count + spec->first + column_none(spec);
-    default: return spec->kind == COLUMN_INTEGERS ? spec->below : 0;
+    default: return column_is_of_ids(spec) ? spec->ids.at->below : 0;
     }
 }
 
@@ -119,17 +126,28 @@ static bool read_float(const CellReader *r, size_t at, const char *text)
            cell_is_wrong(r, at, "'%s' is no finite number of f32", text);
 }
 
-static bool read_integer(const CellReader *r, size_t at, const char *text)
+/* Element `i` of the cell, which is byte `at`. */
+static bool check_integer(const CellReader *r, size_t at, size_t i, int64_t number)
+{
+    const IdRange *broken = id_ranges_broken(&r->spec->ids, (int64_t)i, (double)number);
+    return !broken ||
+           cell_is_wrong(r, at,
+                         "%" PRId64 " is not from %" PRId64 " to %" PRId64 ", as `%s` must "
+                         "be%s",
+                         number, broken->least < 0 ? 0 : broken->least, broken->below - 1,
+                         r->spec->input, broken->least < 0 ? "; below 0 there is no label" : "");
+}
+
+/* The cell's values begin at `first`. */
+static bool read_integer(const CellReader *r, size_t first, size_t at, const char *text)
 {
     char *end;
     errno = 0;
-    const int64_t number = strtoll(text, &end, 10), below = r->spec->below;
+    const int64_t number = strtoll(text, &end, 10);
     ids_push(r->values, (int32_t)number);
     if (*end || errno || number < INT32_MIN || number > INT32_MAX)
         return cell_is_wrong(r, at, "'%s' is no integer of 32 bits", text);
-    return !below || (number >= 0 && number < below) ||
-           cell_is_wrong(r, at, "%" PRId64 " is not from 0 to %" PRId64 ", as `%s` must be", number,
-                         below - 1, r->spec->input);
+    return check_integer(r, at, r->values->count - 1 - first, number);
 }
 
 /* What stands between numbers: blanks, commas and semicolons, brackets. */
@@ -138,7 +156,7 @@ static bool is_comma(char c) { return c == ',' || c == ';'; }
 static bool parts_numbers(char c) { return is_blank(c) || is_comma(c) || c == '[' || c == ']'; }
 
 /* The number that begins at `at` and ends before `end`. */
-static bool read_number(const CellReader *r, size_t at, size_t end)
+static bool read_number(const CellReader *r, size_t first, size_t at, size_t end)
 {
     char text[LONGEST_NUMBER + 1];
     if (end - at > LONGEST_NUMBER)
@@ -147,7 +165,8 @@ static bool read_number(const CellReader *r, size_t at, size_t end)
     text[end - at] = 0;
     if (strspn(text, "+-.0123456789eE") != end - at)
         return cell_is_wrong(r, at, "'%s' is no number", text);
-    return r->spec->kind == COLUMN_FLOATS ? read_float(r, at, text) : read_integer(r, at, text);
+    return r->spec->kind == COLUMN_FLOATS ? read_float(r, at, text)
+                                          : read_integer(r, first, at, text);
 }
 
 static bool has_width(const CellReader *r, int64_t n)
@@ -178,7 +197,7 @@ static bool read_numbers(const CellReader *r)
         while (end < cell->length && !parts_numbers(cell->text[end]))
             end++;
         if (end > at)
-            ok = read_number(r, at, end);
+            ok = read_number(r, before, at, end);
         else if (c == ']' && --depth < 0)
             ok = cell_is_wrong(r, at, "a bracket ends that did not begin");
         else if ((is_comma(c) && (wants || r->values->count == before)) || (c == ']' && wants))
@@ -210,16 +229,14 @@ static bool read_float_row(const CellReader *r, const Cell *cell, int64_t n)
 
 static bool read_integer_row(const CellReader *r, const Cell *cell, int64_t n)
 {
-    const int64_t below = r->spec->below;
     for (int64_t i = 0; i < n; i++) {
         const double number = st_value(cell->tensor, cell->row * n + i);
         const bool fits = number >= INT32_MIN && number <= INT32_MAX && number == rint(number);
         ids_push(r->values, fits ? (int32_t)number : 0);
         if (!fits)
             return cell_is_wrong(r, 0, "its element %" PRId64 " is no integer of 32 bits", i);
-        if (below && !(number >= 0 && number < (double)below))
-            return cell_is_wrong(r, 0, "%g is not from 0 to %" PRId64 ", as `%s` must be", number,
-                                 below - 1, r->spec->input);
+        if (!check_integer(r, 0, (size_t)i, (int64_t)number))
+            return false;
     }
     return true;
 }

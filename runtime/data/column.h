@@ -6,6 +6,7 @@
 #ifndef RUNTIME_DATA_COLUMN_H
 #define RUNTIME_DATA_COLUMN_H
 
+#include "base/id_range.h"
 #include "runtime/data/labels.h"
 #include "runtime/data/safetensors.h"
 #include "runtime/data/sides.h"
@@ -40,7 +41,9 @@ typedef struct HideRule {
  *   vocab          of a text: its own; NULL: that of the corpus
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
  *   is_ctc         labels of a CTC loss, whose blank is 0
- *   below          integers are at least 0 and below it; 0: any */
+ *   below          how many tokens, labels or integers the model tells apart; 0: any number
+ *   ids            of COLUMN_INTEGERS: which the model takes, the elements of a row counted, or
+ *                  those of a position; the caller's */
 typedef struct ColumnSpec {
     const char *input, *field;
     ColumnKind kind;
@@ -51,6 +54,7 @@ typedef struct ColumnSpec {
     Vocabulary *vocab;
     const Labels *labels;
     int32_t first;
+    IdRanges ids;
 } ColumnSpec;
 
 /* The vocabulary of a column of text in a corpus with the vocabulary `vocab`. */
@@ -59,7 +63,7 @@ static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocab
     return spec->vocab ? spec->vocab : spec->is_source ? vocab_source(vocab) : vocab;
 }
 /* How many different values there are, all from -column_none on: tokens of the vocabulary, labels,
- * integers below a number; 0: any value of 32 bits. */
+ * integers that are all ids of one range; 0: any value of 32 bits. */
 int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab);
 /* 1: a value may be -1, no label; else 0. */
 static inline int32_t column_none(const ColumnSpec *spec)

@@ -32,6 +32,24 @@ static bool refuse_row(Diagnostics *diags, const char *path, int64_t i, const ch
     return false;
 }
 
+/* What is wrong with a row's values, the last `length` of the column, in the arena; NULL: nothing.
+ * The data may be prepared for a model of other classes. */
+static const char *column_problem(Arena *arena, const ColumnSpec *spec, const Ids *ids,
+                                  int64_t length)
+{
+    const int32_t *values = ids->data + ids->count - (size_t)length;
+    if (spec->side < 0 ? length != spec->width : length % spec->width)
+        return "it has more or fewer values than the model takes";
+    for (int64_t k = 0; spec->ids.n && k < length; k++) {
+        char text[ID_RANGE_TEXT];
+        const IdRange *broken = id_ranges_broken(&spec->ids, k, values[k]);
+        if (broken)
+            return arena_printf(arena, "`%s` has %" PRId32 "; %s", spec->input, values[k],
+                                id_range_text(broken, text));
+    }
+    return NULL;
+}
+
 /* As prepared_load_shard; sides and sums of lengths were checked. False, with an error, at a row
  * that the model cannot be fed. */
 static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const TokenShard *shard,
@@ -55,13 +73,13 @@ static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const T
         read_side(&source, i, is_passed);
         read_side(&target, i, is_passed);
         for (int c = 0; c < shard->n_columns; c++) {
-            const ColumnSpec *spec = &rows->options.columns[c];
             const int64_t length = read_side(&columns[c], i, is_passed);
-            if (is_passed)
-                continue;
-            if (spec->side < 0 ? length != spec->width : length % spec->width)
-                return refuse_row(diags, path, i,
-                                  "it has more or fewer values than the model takes");
+            const char *problem = is_passed
+                                      ? NULL
+                                      : column_problem(diags->arena, &rows->options.columns[c],
+                                                       &rows->columns[c].ids, length);
+            if (problem)
+                return refuse_row(diags, path, i, problem);
         }
         if (is_passed)
             continue;

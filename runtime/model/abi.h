@@ -3,13 +3,14 @@
 #ifndef RUNTIME_MODEL_ABI_H
 #define RUNTIME_MODEL_ABI_H
 
+#include "base/id_range.h"
 #include "runtime/decode/shortlist.h"
 #include "runtime/exec/panels.h"
 #include "runtime/exec/program.h"
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 13 };
+enum { TFC_MODEL_ABI = 14 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -53,11 +54,17 @@ typedef struct TfcMember {
     const TfcPanels *panels;
 } TfcMember;
 
-/* The range of an input's ids, or of a dimension's length: least ≤ value < below. */
+/* A range of the ids or labels of an input. */
 typedef struct TfcIds {
     const char *input;
-    int64_t least, below;
+    IdRange range;
 } TfcIds;
+
+/* The most positions along a dimension. */
+typedef struct TfcLength {
+    const char *dim;
+    int64_t most;
+} TfcLength;
 
 /* The bytes of a tokenizer's file, and the function that opens them. */
 typedef struct TfcVocabulary {
@@ -154,11 +161,11 @@ typedef struct TfcModel {
     int64_t first;                               /* first id of every translation; -1: none */
     int64_t max_length;                          /* tokens of a sequence; 0: no limit known */
     int64_t n_ids;
-    const TfcIds *ids; /* of the inputs whose ids are looked up */
+    const TfcIds *ids; /* of the inputs that hold ids or labels; an input may have several */
     int64_t n_lengths;
-    const TfcIds *lengths; /* of the dimensions whose positions are looked up, by their names */
-    const TfcText *text;   /* NULL: ids alone */
-    TextRule rule;         /* of a language model's texts */
+    const TfcLength *lengths;          /* of the dimensions whose positions are looked up */
+    const TfcText *text;               /* NULL: ids alone */
+    TextRule rule;                     /* of a language model's texts */
     const Shortlist *shortlist;        /* decoding is over its candidates; NULL: over all tokens */
     const TfcPredictions *predictions; /* NULL: the function predict is not inside */
     int64_t n_columns;        /* 0: texts are generated from a source alone, or from nothing */

@@ -197,8 +197,8 @@ static int read_cell_labels(const TfcColumn *column, bool are_words, const char 
 static int64_t positions_of(const TfcModel *model, const char *dim)
 {
     for (int64_t i = 0; i < model->n_lengths; i++)
-        if (!strcmp(model->lengths[i].input, dim))
-            return model->lengths[i].below - 1;
+        if (!strcmp(model->lengths[i].dim, dim))
+            return model->lengths[i].most;
     return INT32_MAX;
 }
 

@@ -449,16 +449,41 @@ int tfc_model_set_threads(int n)
 
 /* ---- ids ---- */
 
+/* The first of n ids that breaks the range; n: none does. */
+static int64_t find_outside(const IdRange *range, const int32_t *ids, int64_t n)
+{
+    for (int64_t base = 0; base < n; base += range->period)
+        for (int64_t i = base + range->from; i < base + range->to && i < n; i++)
+            if (ids[i] < range->least || ids[i] >= range->below)
+                return i;
+    return n;
+}
+
+const IdRange *tfc_model_find_wrong_id(const TfcModel *model, const char *input, const int32_t *ids,
+                                       int64_t *n)
+{
+    const IdRange *broken = NULL;
+    for (int64_t i = 0; input && i < model->n_ids; i++) {
+        if (strcmp(model->ids[i].input, input) != 0)
+            continue;
+        const int64_t at = find_outside(&model->ids[i].range, ids, *n);
+        if (at < *n)
+            broken = &model->ids[i].range;
+        *n = at;
+    }
+    return broken;
+}
+
+int tfc_model_fail_id(const IdRange *broken, const char *input, int64_t at, int32_t id,
+                      const char *place)
+{
+    char text[ID_RANGE_TEXT];
+    return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s %lld of '%s' is %d: %s%s", id_range_noun(broken),
+                          (long long)at, input, id, id_range_text(broken, text), place);
+}
+
 int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t *ids, int64_t n)
 {
-    const TfcIds *range = NULL;
-    for (int64_t i = 0; input && i < model->n_ids && !range; i++)
-        if (!strcmp(model->ids[i].input, input))
-            range = &model->ids[i];
-    for (int64_t i = 0; range && i < n; i++)
-        if (ids[i] < range->least || ids[i] >= range->below)
-            return tfc_model_fail(
-                TFC_ERROR_ARGUMENT, "id %lld of '%s' is %d: ids go from %lld to %lld", (long long)i,
-                input, ids[i], (long long)range->least, (long long)range->below - 1);
-    return TFC_OK;
+    const IdRange *broken = tfc_model_find_wrong_id(model, input, ids, &n);
+    return broken ? tfc_model_fail_id(broken, input, n, ids[n], "") : TFC_OK;
 }

@@ -92,8 +92,14 @@ int tfc_model_fail(TfcStatus status, const char *format, ...) __attribute__((for
 int tfc_model_no_memory(void); /* the same for TFC_ERROR_MEMORY */
 /* TFC_ERROR_ARGUMENT if the argument is NULL, with its name in the details; else TFC_OK. */
 int tfc_model_need(const void *argument, const char *name);
-/* Checks the ids of an input in their order: TFC_ERROR_ARGUMENT if one is outside the input's range
- * in the model. An input without a range may have any ids. */
+/* The range that one of an input's *n ids breaks, and in *n the number of that id, the first such.
+ * NULL, with *n as it was: none does. */
+const IdRange *tfc_model_find_wrong_id(const TfcModel *model, const char *input, const int32_t *ids,
+                                       int64_t *n);
+/* TFC_ERROR_ARGUMENT with what was found, behind it `place`: " (row 2, position 1)", or "". */
+int tfc_model_fail_id(const IdRange *broken, const char *input, int64_t at, int32_t id,
+                      const char *place);
+/* Both together: checks an input's ids, or labels, against its ranges in the model. */
 int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t *ids, int64_t n);
 
 /* ---- shared by calls ---- */

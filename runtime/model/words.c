@@ -6,6 +6,7 @@
 #include "runtime/exec/size.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,13 +104,13 @@ static int check_positions(const TfcModel *model, const TfcProgram *program, con
 {
     for (int32_t d = 0; d < program->n_dims; d++)
         for (int64_t i = 0; i < model->n_lengths; i++)
-            if (!strcmp(model->lengths[i].input, program->dims[d].name) &&
-                dims[d].extent >= model->lengths[i].below)
+            if (!strcmp(model->lengths[i].dim, program->dims[d].name) &&
+                dims[d].extent > model->lengths[i].most)
                 return tfc_model_fail(
                     TFC_ERROR_ARGUMENT,
                     "the dimension %s is %lld long, but the model has %lld positions",
                     program->dims[d].name, (long long)dims[d].extent,
-                    (long long)model->lengths[i].below - 1);
+                    (long long)model->lengths[i].most);
     return TFC_OK;
 }
 
@@ -215,9 +216,42 @@ static int check_scalar(const TfcPort *port, double value)
                                expected);
 }
 
-/* n elements of the caller's: there, and with ids and truth values that mean something. */
-static int check_data(const TfcModel *model, const TfcPort *port, const void *data, int64_t n)
+/* InputWords: the words of a call, and their dimensions. */
+typedef struct InputWords {
+    const TfcModel *model;
+    const TfcProgram *program;
+    const TfcWord *words;
+    const TfcDim *dims;
+} InputWords;
+
+/* Where element `at` of n stands: its row and, along a ragged dimension, its position there; "" for
+ * an input of one number a row. */
+enum { PLACE_TEXT = 80 };
+static const char *place_of_element(const InputWords *in, const TfcPort *port, int64_t at,
+                                    int64_t n, char out[PLACE_TEXT])
 {
+    int32_t ragged = -1;
+    const int32_t batch = port->shape.dims[0].dim;
+    for (int i = 0; i < port->shape.rank && ragged < 0; i++)
+        if (port->shape.dims[i].dim >= 0 && is_ragged(in->program, port->shape.dims[i].dim))
+            ragged = port->shape.dims[i].dim;
+    out[0] = 0;
+    if (ragged >= 0) {
+        int64_t position = at / (n / in->dims[ragged].total), row = 0, length;
+        for (; position >= (length = length_in_row(in->program, in->words, ragged, row)); row++)
+            position -= length;
+        snprintf(out, PLACE_TEXT, " (row %lld, position %lld)", (long long)row,
+                 (long long)position);
+    } else if (port->shape.rank > 1 && batch >= 0) {
+        snprintf(out, PLACE_TEXT, " (row %lld)", (long long)(at / (n / in->dims[batch].extent)));
+    }
+    return out;
+}
+
+/* n elements of the caller's: there, and with ids and truth values that mean something. */
+static int check_data(const InputWords *in, const TfcPort *port, const void *data)
+{
+    const int64_t n = program_size(in->program, in->program->buffers[port->buffer].size, in->dims);
     if (!data && n)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is NULL", port->name);
     for (int64_t i = 0; port->type == TFC_BOOL && i < n; i++)
@@ -225,7 +259,14 @@ static int check_data(const TfcModel *model, const TfcPort *port, const void *da
             return tfc_model_fail(TFC_ERROR_ARGUMENT,
                                   "element %lld of '%s' is %d, which is not 0 or 1", (long long)i,
                                   port->name, ((const uint8_t *)data)[i]);
-    return port->type == TFC_I32 ? tfc_model_check_ids(model, port->name, data, n) : TFC_OK;
+    if (port->type != TFC_I32)
+        return TFC_OK;
+    char place[PLACE_TEXT];
+    int64_t at = n;
+    const IdRange *broken = tfc_model_find_wrong_id(in->model, port->name, data, &at);
+    return broken ? tfc_model_fail_id(broken, port->name, at, ((const int32_t *)data)[at],
+                                      place_of_element(in, port, at, n, place))
+                  : TFC_OK;
 }
 
 /* Input i from its word, for these dimensions; a scalar is put into *scalar, which outlives
@@ -244,10 +285,9 @@ static int set_input(TfcSession *session, const TfcProgram *program, Exec *exec,
             *scalar = scalar_of(port->type, inputs[i].value);
     } else {
         data = input_data(session, program, words, port, inputs, &inputs[i], &no_memory);
-        status = no_memory
-                     ? tfc_model_no_memory()
-                     : check_data(session->loaded->model, port, data,
-                                  program_size(program, program->buffers[port->buffer].size, dims));
+        status = no_memory ? tfc_model_no_memory()
+                           : check_data(&(InputWords){session->loaded->model, program, words, dims},
+                                        port, data);
     }
     exec_input(exec, port->name, data);
     return status;
@@ -273,11 +313,9 @@ int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord 
                      : read_dims(program, in, dims);
     if (!status)
         status = check_positions(model, program, dims);
-    for (int32_t i = 0; !status && i < program->n_inputs; i++) {
-        const TfcPort *port = &program->inputs[i];
-        status = check_data(model, port, in[program->n_given + i].data,
-                            program_size(program, program->buffers[port->buffer].size, dims));
-    }
+    const InputWords words = {model, program, in, dims};
+    for (int32_t i = 0; !status && i < program->n_inputs; i++)
+        status = check_data(&words, &program->inputs[i], in[program->n_given + i].data);
     return status;
 }
 

@@ -154,10 +154,16 @@ static void test_shard(void **state)
 }
 
 /* Records: a number that tells the record, floats and integers along a side of 1 to 8 positions. */
+static const IdRange tags = {0, 9, .period = 1, .to = 1};
 static const ColumnSpec specs[] = {
     {.input = "number", .field = "n", .kind = COLUMN_INTEGERS, .side = -1, .width = 1},
     {.input = "sound", .field = "s", .kind = COLUMN_FLOATS, .side = 1, .width = 2},
-    {.input = "tag", .field = "t", .kind = COLUMN_INTEGERS, .side = 1, .width = 1, .below = 9}};
+    {.input = "tag",
+     .field = "t",
+     .kind = COLUMN_INTEGERS,
+     .side = 1,
+     .width = 1,
+     .ids = {1, &tags}}};
 enum { SPECS = sizeof specs / sizeof *specs };
 static const CorpusOptions records = {.kind = CORPUS_RECORDS, .columns = specs, .n_columns = SPECS};
 
@@ -398,6 +404,17 @@ static void test_records(void **state)
         batch_free(&batch);
         corpus_free(whole);
     }
+    /* another model, which takes fewer labels */
+    const IdRange labels = {INT32_MIN, 7, .period = 1, .to = 1, .labels = 1};
+    ColumnSpec others[SPECS];
+    memcpy(others, specs, sizeof others);
+    others[2].ids = (IdRanges){1, &labels};
+    const CorpusOptions fewer = {.kind = CORPUS_RECORDS, .columns = others, .n_columns = SPECS};
+    Corpus *whole = corpus_new(f->words, &fewer);
+    whole->prepared = p;
+    assert_null(prepared_window(&f->diags, whole, 1, 0, 0));
+    assert_true(was_told(f, "`tag` has 7; labels go from 0 to 6"));
+    corpus_free(whole);
     const char *path = arena_printf(f->arena, "%s/prepared.json", f->folder);
     const Source *file = file_read(&f->diags, f->arena, path, 1 << 20);
     char *text = arena_strndup(f->arena, file->text, file->length), *at;
