@@ -1,10 +1,9 @@
 /* IdRange: which whole numbers an input may hold. Ids name rows of a table and begin at 0; labels
  * name classes, and those below 0, where they are allowed, say that there is no label.
  *
- *   IdRanges ranges = …;
- *   const IdRange *broken = id_ranges_broken(&ranges, element, value);   // NULL: the value is right
- *   if (broken)
- *       … id_range_noun(broken) …, id_range_text(broken, text) …         // "labels go from 0 to 3, …" */
+ *   const IdRange *broken = id_ranges_broken(&ranges, element, value);
+ *   if (broken)                                        // NULL: the value is right
+ *       … id_range_noun(broken) …, id_range_text(broken, text) … */
 #ifndef BASE_ID_RANGE_H
 #define BASE_ID_RANGE_H
 
@@ -15,8 +14,8 @@
 /* least ≤ value < below, for elements whose number modulo `period` is at least `from` and below
  * `to`. Elements are counted in the order in which an input is stored, or in a row of it: the
  * period divides how many values a row, or a position, has. A range of all elements has period 1,
- * from 0, to 1. least is INT32_MIN where anything below 0 is allowed. labels 1: the values are labels
- * alone, for messages; else 0. */
+ * from 0, to 1. least is INT32_MIN where anything below 0 is allowed. labels, for messages: 1 if
+ * the values are labels alone, else 0. */
 typedef struct IdRange {
     int64_t least, below;
     int64_t period, from, to, labels;
@@ -48,8 +47,8 @@ static inline const IdRange *id_ranges_broken(const IdRanges *ranges, int64_t el
 
 /* "id" or "label". */
 const char *id_range_noun(const IdRange *range);
-/* Writes "ids go from 0 to 39", or with `least` below 0 "labels go from 0 to 3, and below 0 there is
- * none". */
+/* Writes "ids go from 0 to 39" or, with `least` below 0, "labels go from 0 to 3, and below 0 there
+ * is none". */
 enum { ID_RANGE_TEXT = 120 };
 const char *id_range_text(const IdRange *range, char out[ID_RANGE_TEXT]);
 

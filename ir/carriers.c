@@ -117,8 +117,7 @@ static void pass_on(Carriers *carriers, const Op *op, const Value *operand, Carr
         break;
     case OP_select:
         carried.by_select = true;
-        carried.is_exact =
-            carried.is_exact && keeps_elements(from, to) && is_drawn(op->args[0]);
+        carried.is_exact = carried.is_exact && keeps_elements(from, to) && is_drawn(op->args[0]);
         carried.is_direct = carried.is_direct && type_same_shape(from, to);
         break;
     default: carried.is_direct = false;
@@ -157,7 +156,8 @@ static bool reads_behind(const Module *module, const Op *lookup, int joined, Len
         return false;
     bool ok = true;
     for (int i = 0; i < before->n; i++)
-        ok = ok && length_sum_add_term(&form.offset, before->terms[i].symbol, before->terms[i].times);
+        ok = ok &&
+             length_sum_add_term(&form.offset, before->terms[i].symbol, before->terms[i].times);
     form.offset.plus += before->plus;
     return ok && length_sum_is_zero(&form.offset) &&
            length_sum_add(module, before, lookup->args[0]->type.dims[axis], 1);
@@ -208,8 +208,7 @@ Carriers carriers_of(const Function *function, const Op *input)
             add_carried(&carriers, op,
                         (Carried){{NO_AXIS, 0, 0}, .is_exact = true, .is_direct = true});
         const Op *lookups[MOST_JOINED];
-        const int joined =
-            op->kind == OP_add ? joined_lookups(function->module, op, lookups) : 0;
+        const int joined = op->kind == OP_add ? joined_lookups(function->module, op, lookups) : 0;
         for (int i = 0; i < joined; i++)
             pass_all_on(&carriers, op, lookups[i]->args[0]);
         for (int i = 0; i < op->n_args; i++)

@@ -68,8 +68,7 @@ static bool op_reaches_mask(LabelWalk *walk, Op *op, const Value *value)
     case OP_cast:
     case OP_neg: return reaches_mask(walk, result);
     case OP_add:
-    case OP_sub:
-        return type_same_shape(&result->type, &value->type) && reaches_mask(walk, result);
+    case OP_sub: return type_same_shape(&result->type, &value->type) && reaches_mask(walk, result);
     case OP_mul: break;
     default: return false;
     }

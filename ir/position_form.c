@@ -97,10 +97,8 @@ static bool add_value(PositionForm *form, const Value *value, int64_t times)
     case OP_broadcast:
     case OP_transpose: return add_value(form, op->args[0], times);
     case OP_neg: return add_value(form, op->args[0], -times);
-    case OP_add:
-        return add_value(form, op->args[0], times) && add_value(form, op->args[1], times);
-    case OP_sub:
-        return add_value(form, op->args[0], times) && add_value(form, op->args[1], -times);
+    case OP_add: return add_value(form, op->args[0], times) && add_value(form, op->args[1], times);
+    case OP_sub: return add_value(form, op->args[0], times) && add_value(form, op->args[1], -times);
     case OP_mul:
         for (int i = 0; i < 2; i++)
             if (constant_of(op->args[i], &number))

@@ -12,15 +12,15 @@ typedef struct LengthSum {
     int64_t plus;
 } LengthSum;
 
-/* Each adds to a sum: times × the length of a dimension as it is; the same, where a dimension that is
- * a sum of others counts as that. False: the sum has no room, or its numbers grow too large. */
+/* Each adds to a sum: times × the length of a dimension as it is; the same, where a dimension that
+ * is a sum of others counts as that. False: the sum has no room, or its numbers grow too large. */
 bool length_sum_add_term(LengthSum *sum, int symbol, int64_t times);
 bool length_sum_add(const Module *module, LengthSum *sum, Dim dim, int64_t times);
 /* Whether the sum is 0, whatever the lengths are. */
 bool length_sum_is_zero(const LengthSum *sum);
 
-/* At position i of `along` the index is factor × i + offset. along NO_SYMBOL: it is the same at each
- * position. */
+/* At position i of `along` the index is factor × i + offset. along NO_SYMBOL: it is the same at
+ * each position. */
 typedef struct PositionForm {
     const Module *module;
     int along;

@@ -160,12 +160,11 @@ const Command command_run = {
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text =
-        "Runs a model on tensors and writes every output and, if the model has one, the loss.\n"
-        "Ragged inputs are padded arrays [B, Smax, …], with lengths in NAME.lengths if these\n"
-        "differ, or packed tokens with NAME.lengths; outputs are padded with zeros. If\n"
-        "TARGET.next is absent, it is TARGET shifted by one. Integers are I32 or I64; an index\n"
-        "into a table is below the table's size.",
+    .text = "Runs a model on tensors and writes every output and, if the model has one, the loss.\n"
+            "Ragged inputs are padded arrays [B, Smax, …], with lengths in NAME.lengths if these\n"
+            "differ, or packed tokens with NAME.lengths; outputs are padded with zeros. If\n"
+            "TARGET.next is absent, it is TARGET shifted by one. Integers are I32 or I64; ids\n"
+            "are below the size of their table, labels below the number of classes.",
     COMMAND_OPTIONS(Run, options),
     .run = run_run,
 };

@@ -49,8 +49,8 @@ bool ports_are_fed(const ModelPorts *ports, const Function *function);
  * names the first input that is not fed, and the inputs that are. */
 bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags);
 
-/* The whole numbers that an input of them may hold, in the module's arena: id_ranges (ir/id_uses.h);
- * for next tokens whose uses say nothing, tokens of the logits, and numbers below 0. */
+/* The whole numbers that an input of them may hold, in the module's arena: id_ranges of
+ * ir/id_uses.h; for next tokens whose uses say nothing, tokens of the logits and all below 0. */
 IdRanges ports_ids(const Module *module, const Op *input);
 /* The most tokens that the vocabulary of an input may have: the rows of its smallest table; for a
  * target without next tokens also the n of a `position(n)` with which it is compared. 0: any

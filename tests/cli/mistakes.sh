@@ -141,6 +141,17 @@ block attention(x, memory, allowed) {
   return linear as output(join_heads(softmax(scores as _(k, k)) @ k), d_model)
 }
 M
+# A label of 4 where there are four classes.
+cat >labels.tfg <<'M'
+model labels
+dim B
+input label : int[B] = column("label")
+param scores : [1, 4]
+logits = broadcast(scores, [B, 4])
+loss = cross_entropy(logits, label)
+M
+printf '\100\0\0\0\0\0\0\0{"label":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}}      \4\0\0\0' >label.safetensors
+printf 'label\n0\n4\n' >label.tsv
 printf 'gut\nschlecht \377 hier\n' >bad.txt
 printf 'a\nb\nc\n' >list.voc
 printf '<blank>\nx\ny\n' >blank.txt

@@ -53,6 +53,34 @@ assert.throws(() => model.translate(records[0], {what: 1}), /no setting 'what'/)
 assert.equal(model.translate(records[0]), wanted[0].text);
 END
 grep -q 'model.translate(record)' package/README.md || fail "the package's page"
+# Numbers that are looked up have the rows of their tables.
+cat >sizes.tfg <<'END'
+model sizes
+const vocab = 1000, d = 8
+dim B, T
+input size : int[B, 2] = column("size")
+input tgt : token[B, T~] = column("c")
+param large : [5, d] = normal(0, 0.3)
+param small : [2, d] = normal(0, 0.3)
+param words : [vocab, d] = normal(0, 0.3)
+a, b = split(size, 2)
+output logits = linear as head(words[tgt] + shift(words[tgt], T) + large[a] + small[b], vocab)
+loss = cross_entropy(logits, next(tgt))
+train { rate = constant(0.01); batch = tokens(256) }
+END
+awk '{ print "{\"size\": [" NR % 5 ", " NR % 2 "], \"c\": \"" (NR % 2 ? "odd" : "even") "\"}" }' train.jsonl >sizes.jsonl
+"$tfc" train sizes.tfg --data sizes.jsonl --vocab words:auto --out sizes --steps 3 2>err || fail "$(cat err)"
+"$tfc" compile sizes --emit js -o sizes-package 2>err || fail "$(cat err)"
+node --input-type=module - sizes-package <<'END' || fail "sizes in the package"
+import assert from "node:assert/strict";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+const model = await (await import(pathToFileURL(resolve(process.argv[2], "index.js")))).load();
+assert.equal(typeof model.translate({size: [4, 1]}), "string");
+assert.throws(() => model.translate({size: [5, 1]}), /id 0 of 'size' is 5: ids go from 0 to 4/);
+assert.throws(() => model.answers([{size: [4, 1]}, {size: [0, 2]}]), /id 3 of 'size' is 2: ids go from 0 to 1 \(row 1\)/);
+assert.throws(() => model.translate({size: [-1, 1]}), /id 0 of 'size' is -1/);
+END
 "$tfc" compile mixed -o page.html 2>err || fail "$(cat err)"
 in_browsers "$root/tests/cli/script_columns.mjs" page.html valid.jsonl wanted
 echo "all is well"

@@ -262,8 +262,8 @@ static int64_t count_row(RecordLook *look)
             const int32_t value = rows->ids.data[i];
             char text[16];
             const char *label = text;
-            if (field->kind == COLUMN_LABELS && value < 0)
-                continue; /* no word begins here */
+            if (field->has_labels && value < 0)
+                continue; /* no label; of words, none begins here */
             if (field->kind == COLUMN_LABELS)
                 label = field->spec->labels->words.data[value - field->spec->first];
             else
