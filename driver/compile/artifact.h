@@ -111,17 +111,18 @@ bool artifact_encodes(const Artifact *artifact);
 /* Whether records are taken: texts are generated from columns, and a vocabulary is inside. */
 bool artifact_takes_records(const Artifact *artifact);
 
-/* ---- names, and the header (header.c) ---- */
+/* ---- names (names.c), and the header (header.c) ---- */
 
 /* The text with the model's name for each '@'. */
 const char *artifact_text(const Artifact *artifact, const char *text);
-/* A name in the model as an identifier of C, C++ and Python. */
+/* A name in the model as an identifier of C, C++ and Python, which none of the headers that the
+ * generated header includes takes (reserved_names.def). */
 const char *artifact_c_name(Arena *arena, const char *name);
 /* Whether dimensions and inputs, and outputs, of each function that is compiled have names of their
- * own in C. False after an error. (header.c) */
+ * own in C. False after an error. */
 bool compile_check_names(const Artifact *artifact);
-/* artifact_c_name for the model's own name, which names a type and begins the names of functions,
- * so it must not be a name of the C library, the runtime or a module that NAME.py imports. */
+/* artifact_c_name for the model's own name, which names a type, begins the names of functions and
+ * is a module of Python: nor is it taken by the C library, the runtime or Python. */
 const char *artifact_model_name(Arena *arena, const char *name);
 
 /* The fields of TfcGeneration in their order. */

@@ -7,7 +7,6 @@
 #include "driver/values/packing.h"
 #include "runtime/exec/size.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,126 +28,7 @@ static void put_named(const Artifact *a, Text *out, const char *text)
     text_string(out, artifact_text(a, text));
 }
 
-static bool is_among(const char *name, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(name, words[i]))
-            return true;
-    return false;
-}
-
-const char *artifact_model_name(Arena *arena, const char *name)
-{
-    static const char *const taken[] = {
-        /* a program's own, and what the headers declare that most programs include: NAME is a
-         * type */
-        "main", "abort", "abs", "acos", "asin", "atan", "atexit", "atof", "atoi", "atol", "bsearch",
-        "calloc", "ceil", "clock", "cos", "cosh", "ctime", "difftime", "div", "environ", "errno",
-        "exit", "exp", "fabs", "fclose", "feof", "fflush", "fgets", "floor", "fmod", "fopen",
-        "fputs", "fread", "free", "fseek", "ftell", "fwrite", "getc", "getenv", "index", "labs",
-        "ldiv", "log", "malloc", "memchr", "memcmp", "memcpy", "memmove", "memset", "mktime",
-        "modf", "offsetof", "perror", "pow", "printf", "putc", "puts", "qsort", "raise", "rand",
-        "read", "realloc", "remove", "rename", "rewind", "rindex", "round", "scanf", "signal",
-        "sin", "sinh", "sqrt", "srand", "sscanf", "stderr", "stdin", "stdout", "strcat", "strchr",
-        "strcmp", "strcpy", "strdup", "strlen", "strstr", "strtod", "strtok", "strtol", "system",
-        "tan", "tanh", "time", "tmpfile", "truncate", "ungetc", "write",
-        /* functions of the runtime are called as NAME_encode and the like would be */
-        "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team",
-        "texts", "tokenizer", "walk", "words",
-        /* a module that model.py imports, besides Python's own */
-        "numpy"};
-    static const char *const modules[] = {
-#define M(name) #name,
-#include "driver/compile/python_modules.def"
-    };
-    const char *plain = artifact_c_name(arena, name);
-    bool is_taken = is_among(plain, taken, sizeof taken / sizeof *taken) ||
-                    is_among(plain, modules, sizeof modules / sizeof *modules);
-    return is_taken ? arena_printf(arena, "%s_", plain) : plain;
-}
-
-const char *artifact_c_name(Arena *arena, const char *name)
-{
-    static const char *const words[] = {
-        /* C */
-        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-        "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
-        "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-        "union", "unsigned", "void", "volatile", "while", "_Alignas", "_Alignof", "_Atomic",
-        "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert",
-        "_Thread_local",
-        /* C23 and stdbool.h */
-        "alignas", "alignof", "asm", "bool", "constexpr", "false", "nullptr", "static_assert",
-        "thread_local", "true", "typeof", "typeof_unqual",
-        /* C++ */
-        "and", "and_eq", "bitand", "bitor", "catch", "char8_t", "char16_t", "char32_t", "class",
-        "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval",
-        "constinit", "decltype", "delete", "dynamic_cast", "explicit", "export", "friend",
-        "mutable", "namespace", "new", "noexcept", "not", "not_eq", "operator", "or", "or_eq",
-        "private", "protected", "public", "reinterpret_cast", "requires", "static_cast", "template",
-        "this", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor",
-        "xor_eq",
-        /* Python */
-        "False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except",
-        "finally", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise",
-        "with", "yield",
-        /* macros of GNU C, and what functions of model.py take besides inputs */
-        "linux", "unix", "self", "seed"};
-    char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
-    for (char *p = copy; *p; p++)
-        if (!isalnum((unsigned char)*p))
-            *p = '_';
-    return is_among(copy, words, sizeof words / sizeof *words) ? arena_printf(arena, "%s_", copy)
-                                                               : copy;
-}
-
 /* ---- what functions take and give ---- */
-
-/* CField: a field of a struct, and what it stands for, for messages. */
-typedef struct CField {
-    const char *c, *name;
-} CField;
-
-/* Whether no two fields have one name. */
-static bool check_fields(const Artifact *a, const CField *fields, int n)
-{
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < i; k++)
-            if (!strcmp(fields[i].c, fields[k].c))
-                return job_error(a->job,
-                                 "`%s` and `%s` are both called %s in C and Python: give one of "
-                                 "them another name in the model",
-                                 fields[k].name, fields[i].name, fields[i].c);
-    return true;
-}
-
-bool compile_check_names(const Artifact *a)
-{
-    Arena *arena = a->job->arena;
-    for (int f = 0; f < TFC_N_FUNCTIONS; f++) {
-        const TfcProgram *p = a->names[f] ? a->programs[f] : NULL;
-        if (!p)
-            continue;
-        CField *fields = ARENA_ARRAY(arena, CField, p->n_dims + p->n_inputs + p->n_outputs + 1);
-        int n = 0;
-        for (int32_t d = 0; d < p->n_given; d++) {
-            const char *dim = artifact_c_name(arena, p->dims[d].name);
-            fields[n++] =
-                (CField){p->dims[d].batch < 0 ? dim : arena_printf(arena, "%s_lengths", dim),
-                         p->dims[d].name};
-        }
-        for (int32_t i = 0; i < p->n_inputs; i++)
-            fields[n++] = (CField){artifact_c_name(arena, p->inputs[i].name), p->inputs[i].name};
-        if (!check_fields(a, fields, n))
-            return false;
-        n = 0;
-        for (int32_t i = 0; i < p->n_outputs; i++)
-            fields[n++] = (CField){artifact_c_name(arena, p->outputs[i].name), p->outputs[i].name};
-        if (!check_fields(a, fields, n))
-            return false;
-    }
-    return true;
-}
 
 /* The runtime reads these structs as fields of eight bytes (TfcWord). */
 static const char *pointer_alignment(const Artifact *a)

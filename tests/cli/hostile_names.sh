@@ -18,27 +18,84 @@ for name in "$long" main words time; do
     "${CC%% *}" -I. user.c ./a,b.so -o user 2>err.txt || fail "$name: $(cat err.txt)"
     LD_LIBRARY_PATH=. ./user || fail "$name: the library does not answer"
 done
+# Macros and types of the headers that the generated header, or its user's program, includes: as a library and as C.
+for name in NULL uint8_t INT8_MAX EOF FILE; do
+    model "$name" >model.tfg
+    for kind in so c; do
+        "$tfc" compile model.tfg -o "a,b.$kind" 2>err.txt || fail "$name: $(cat err.txt)"
+    done
+    [ -s "${name}_.py" ] || fail "$name: no ${name}_.py: $(ls)"
+    printf '#include <errno.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "%s_.h"\n' "$name" >user.c
+    printf 'int main(void) { %s_ *m = NULL; return %s__parameter_count(m) != -1; }\n' "$name" "$name" >>user.c
+    "${CC%% *}" -I. user.c ./a,b.so -o user 2>err.txt || fail "$name: $(cat err.txt)"
+    LD_LIBRARY_PATH=. ./user || fail "$name: the library does not answer"
+    "${CC%% *}" -w -I. -fsyntax-only a,b.c 2>err.txt || fail "$name as C: $(cat err.txt)"
+done
 model words >model.tfg
 "$tfc" compile model.tfg -o words.c 2>err.txt || fail "$(cat err.txt)"
-# Functions of the runtime that a model's could be called as are among those names that get a _ (driver/compile/header.c).
+# taken SCOPE: the names of standard input that are not among those that get a _ (driver/compile/reserved_names.def).
+cat >taken.c <<'END'
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+enum { ANY, MODEL };
+static const struct { int scope; const char *names; } rows[] = {
+#define RESERVED(scope, where, names) {scope, names},
+#include "driver/compile/reserved_names.def"
+};
+int main(int argc, char **argv)
+{
+    static char name[256], names[1 << 16];
+    while (scanf("%255s", name) == 1) {
+        int found = 0;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (rows[i].scope > (argc > 1 && !strcmp(argv[1], "MODEL") ? MODEL : ANY))
+                continue;
+            strcpy(names, rows[i].names);
+            for (char *word = strtok(names, " "); word; word = strtok(NULL, " "))
+                found |= !fnmatch(word, name, 0);
+        }
+        if (!found)
+            puts(name);
+    }
+}
+END
+"${CC%% *}" -I"$root" taken.c -o taken 2>err.txt || fail "$(cat err.txt)"
+for header in assert ctype errno float inttypes limits math stdarg stdbool stddef stdint stdio stdlib string time; do
+    echo "#include <$header.h>"
+done >headers.h
+grep -E 'std(bool|def|int)' headers.h >own.h
+macros() { "${CC%% *}" -std=c17 -dM -E -x c "$1" | sed -n 's/^#define \([A-Za-z][A-Za-z0-9_]*\) .*/\1/p'; }
+functions() { "${CC%% *}" -std=c17 -dM -E -x c "$1" | sed -n 's/^#define \([A-Za-z][A-Za-z0-9_]*\)(.*/\1/p'; } # as macros
+declared() { # declared HEADERS WORD: typedef or extern
+    "${CC%% *}" -std=c17 -E -P -x c "$1" | tr '\n' ' ' | sed 's/__attribute__ *(([^;]*))//g' | tr ';' '\n' | grep "^ *$2 " | grep -v '{' |
+        sed 's/ *([^*].*//; s/\[.*//; s/.*[ *}]\([A-Za-z0-9_]*\) *$/\1/' | grep '^[a-zA-Z][a-zA-Z0-9_]*$' | sort -u
+}
+[ "$(macros own.h | wc -l)" -gt 40 ] && [ "$(declared own.h typedef | wc -l)" -gt 25 ] && [ "$(declared headers.h extern | wc -l)" -gt 250 ] ||
+    fail "the names of headers are not found"
+{ macros headers.h; functions own.h; declared own.h typedef; } | ./taken ANY >missing.txt
+{ functions headers.h; declared headers.h typedef; declared headers.h extern; } | ./taken MODEL >>missing.txt
+[ ! -s missing.txt ] || fail "a model of these names would clash with C's headers: $(tr '\n' ' ' <missing.txt)"
+python3 -c 'import builtins, keyword; print(*(n for n in dir(builtins) + keyword.kwlist if n[0] != "_"))' | ./taken MODEL >missing.txt
+[ ! -s missing.txt ] || fail "names of Python: $(tr '\n' ' ' <missing.txt)"
+# Functions of the runtime that a model's could be called as.
 grep -o '^    {"[a-z_]*", "' "$root/driver/compile/exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/; s/_version$//' | sort -u >exports.txt
 [ "$(wc -l <exports.txt)" -gt 15 ] || fail "the exports are not found"
 sed -n '/======== kernels and tables/q; s/^\(static \|\)\([A-Za-z][A-Za-z0-9_ ]* \**\)\([a-z0-9_]*\)(.*/\3/p' words.c | sort -u >functions.txt
 [ "$(wc -l <functions.txt)" -gt 100 ] || fail "the functions are not found"
 while read -r e; do
     sed -n "s/^\\([a-z0-9]*\\)_$e\$/\\1/p" functions.txt
-done <exports.txt | sort -u | while read -r prefix; do
-    grep -q "\"$prefix\"" "$root/driver/compile/header.c" || echo "$prefix"
-done >missing.txt
+done <exports.txt | sort -u | ./taken MODEL >missing.txt
 [ ! -s missing.txt ] || fail "a model of these names would clash with the runtime: $(tr '\n' ' ' <missing.txt)"
 # Words of C, C++ and Python as names of inputs and of the model, and the modules that NAME.py imports.
 python3 -c 'import keyword; print(*keyword.kwlist, "auto char double int register struct typeof constexpr bool _Bool _Generic",
-    "linux namespace nullptr template typename xor co_await this self seed")' | tr ' ' '\n' |
+    "linux namespace nullptr template typename xor co_await this self seed NULL size_t uint8_t INT8_MAX EOF errno NAN")' | tr ' ' '\n' |
     grep -vxE "and|as|else|if|not|or|return" >words.txt # the language's own
 model import >model.tfg
 sed 's/.*/input & : f32[B, 3]\noutput of_& = y + &/' words.txt >>model.tfg
 "$tfc" compile model.tfg -o libimport.so 2>err.txt || fail "$(cat err.txt)"
-printf '#include "import_.h"\nint main(void) { import__forward_in in = {0}; return in.x != 0; }\n' >user.c
+printf '#include <errno.h>\n#include <math.h>\n#include <stdio.h>\n#include "import_.h"\n' >user.c
+printf 'int main(void) { import__forward_in in = {0}; return in.x != 0 || in.NULL_ != 0; }\n' >>user.c
 for language in c c++; do
     "${CC%% *}" -x $language -I. -fsyntax-only user.c 2>err.txt || fail "import_.h as $language: $(cat err.txt)"
 done
