@@ -2,7 +2,6 @@
 #include "cli/predicted.h"
 
 #include "runtime/model/predicted_search.h"
-#include "runtime/model/predicted_text.h"
 
 static TfcPrediction described(const Prediction *p)
 {
@@ -15,8 +14,8 @@ static TfcPrediction described(const Prediction *p)
 }
 
 /* CTC's results, as many as are wanted. */
-static bool search(Job *job, const PredictedForm *form, const TfcPrediction *p, Arena *arena,
-                   TfcPredicted *out)
+static bool search_labels(Job *job, const PredictedForm *form, const TfcPrediction *p, Arena *arena,
+                          TfcPredicted *out)
 {
     const int32_t top = (int32_t)form->top;
     CtcBeam beam = form->beam;
@@ -29,13 +28,14 @@ static bool search(Job *job, const PredictedForm *form, const TfcPrediction *p, 
 }
 
 /* `out` or `json` gets the row. */
-static bool put(Job *job, const PredictedForm *form, const Prediction *p, const float *values,
-                int64_t n, Text *out, JsonWriter *json)
+static bool put_prediction(Job *job, PredictedForm *form, const Prediction *p, const float *values,
+                           int64_t n, Text *out, JsonWriter *json)
 {
     Arena *arena = p->is_ctc ? arena_new() : NULL;
     const TfcPrediction prediction = described(p);
     TfcPredicted found = {.values = values, .positions = n / p->width};
-    const bool ok = !p->is_ctc || search(job, form, &prediction, arena, &found);
+    const bool ok = !p->is_ctc || search_labels(job, form, &prediction, arena, &found);
+    predicted_count_notes(&form->notes, &found, 1, form->line);
     if (ok && json)
         predicted_put_json(&prediction, &found, form->top, json);
     else if (ok)
@@ -44,16 +44,25 @@ static bool put(Job *job, const PredictedForm *form, const Prediction *p, const 
     return ok;
 }
 
-bool predicted_put_row(Job *job, const PredictedForm *form, const Prediction *p,
-                       const float *values, int64_t n, Text *out)
+bool predicted_put_row(Job *job, PredictedForm *form, const Prediction *p, const float *values,
+                       int64_t n, Text *out)
 {
-    const bool ok = put(job, form, p, values, n, out, NULL);
+    const bool ok = put_prediction(job, form, p, values, n, out, NULL);
     text_string(out, "\n");
     return ok;
 }
 
-bool predicted_put_member(Job *job, const PredictedForm *form, const Prediction *p,
-                          const float *values, int64_t n, JsonWriter *json)
+bool predicted_put_member(Job *job, PredictedForm *form, const Prediction *p, const float *values,
+                          int64_t n, JsonWriter *json)
 {
-    return put(job, form, p, values, n, NULL, json);
+    return put_prediction(job, form, p, values, n, NULL, json);
+}
+
+void predicted_tell_notes(Job *job, const PredictedForm *form)
+{
+    Text note = {0};
+    predicted_put_notes(&form->notes, &note);
+    if (note.length)
+        diag_note(&job->diags, (Loc){0}, "%s", note.data);
+    text_free(&note);
 }

@@ -66,6 +66,7 @@ static bool put_row(Job *job, Answers *a, int64_t line, const Predicted *results
 {
     JsonWriter json = {.out = out};
     bool ok = true;
+    a->form.line = line;
     if (a->o->json) {
         json_open(&json, NULL, '{');
         json_put_integer(&json, "line", line);
@@ -233,6 +234,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
                             n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
     if (ok)
         predictor_tell(&predictor, job, &text, &answers.told);
+    predicted_tell_notes(job, &answers.form);
     if (answers.n_odd)
         diag_warning(
             &job->diags, (Loc){0},
@@ -299,7 +301,8 @@ const Command command_predict = {
     .text =
         "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
         "given as the most probable one, a tab and its probability; tags of positions with\n"
-        "blanks between them; numbers with blanks between them.",
+        "blanks between them; numbers with blanks between them; labels of CTC with blanks\n"
+        "between them, with --top K above 1 each result, a tab and its log-probability.",
     COMMAND_OPTIONS(Predict, options),
     .run = run_predict,
 };

@@ -252,6 +252,7 @@ static void put_predictions(const Artifact *a, Text *out)
         "    const int32_t *ids;  /* the token of each position; NULL if the values are the text's */\n"
         "    const @_labels *results; /* of CTC, n_results of them, the most probable first; else NULL */\n"
         "    int64_t n_results;\n"
+        "    const char *note; /* why the results are no words of the lexicon; NULL: they are, or there is none */\n"
         "} @_predicted;\n");
     put_named(
         a, out,

@@ -91,7 +91,7 @@ class _Labels(ctypes.Structure):
 class _Predicted(ctypes.Structure):
     _fields_ = [("values", ctypes.POINTER(ctypes.c_float)), ("positions", ctypes.c_int64),
                 ("ids", ctypes.POINTER(ctypes.c_int32)), ("results", ctypes.POINTER(_Labels)),
-                ("n_results", ctypes.c_int64)]
+                ("n_results", ctypes.c_int64), ("note", ctypes.c_char_p)]
 
     def give(self, prediction, top):
         if prediction.ctc:
@@ -446,6 +446,8 @@ class Model:
                         for k, info in enumerate(predictions) if found[i * n.value + k].positions}
                        for i in range(len(data))]
             self._warn_unknown(4)
+            for note in filter(None, (one.note for one in found[:len(data) * n.value])):
+                warnings.warn(note.decode(), stacklevel=3)
             for left in filter(None, cut):
                 warnings.warn("the model takes no more: the last %d tokens of the text are left out"
                               % left, stacklevel=3)
@@ -470,7 +472,8 @@ class Model:
             each token has its own; where CTC makes them, labels of the most probable result (None:
             there is none), or with `top` (labels, log-probability) of so many. Of a list of texts,
             a list. beam, lexicon (a list of words, their labels with blanks between) and separator
-            are those of tfc predict."""
+            are those of tfc predict; where no words of the lexicon fit, labels are those of the best
+            path, with a warning."""
             predictions = self._predictions()
             self._search_labels(top, beam, lexicon, separator)
             if isinstance(text, str):

@@ -10,7 +10,14 @@
  *                                 them, both are one
  *
  * The first two are the candidate of a prefix that stays. An extension is a candidate of its own
- * unless the longer prefix is in the beam already. The best candidates are the next beam. */
+ * unless the longer prefix is in the beam already. The best candidates are the next beam.
+ *
+ * A separator changes nothing before the first word or behind another separator, with or without a
+ * blank between them, so that a prefix which is empty or ends with one has
+ *
+ *   p_l'                          q(separator) p, and what extending its parent gives
+ *
+ * In the end "words" and "words separator" are one result: the sum of both. */
 #include "runtime/decode/ctc.h"
 
 #include "runtime/decode/pick.h"
@@ -71,7 +78,7 @@ CtcStatus ctc_best_path(const CtcFrames *frames, int32_t *labels, int32_t *n,
 /* CtcPrefix: a prefix of the beam, or a candidate for the next one.
  *   sequence   of a candidate that extends a prefix: the prefix's node and the label; else the
  *              node alone
- *   word       node of the lexicon's tree
+ *   word       node of the lexicon's tree: the root before and behind words with separators
  *   blank, label, total   logarithms of p_b, p_l and p */
 typedef struct CtcPrefix {
     LabelSequence sequence;
@@ -89,6 +96,7 @@ typedef struct CtcSearch {
     CtcPrefix *live, *next;
     int32_t n_live, n_next;
     const float *row; /* of the current frame */
+    int32_t left;     /* frames that follow it */
 } CtcSearch;
 
 /* log (e^a + e^b) */
@@ -131,10 +139,11 @@ static void raise_candidate(CtcSearch *s, int32_t i)
         swap_candidates(&s->next[i], &s->next[(i - 1) / 2]);
 }
 
-/* Whether the candidate has a probability and is among the best so far. */
+/* Whether the candidate has a probability, can become a result, and is among the best so far. */
 static bool is_wanted(const CtcSearch *s, const CtcPrefix *candidate)
 {
     return candidate->total > -INFINITY &&
+           (!s->lexicon || ctc_lexicon_can_end(s->lexicon, candidate->word, s->left)) &&
            (s->n_next < s->beam->width || is_better(s, candidate, &s->next[0]));
 }
 
@@ -161,17 +170,25 @@ static double extended(const CtcSearch *s, const CtcPrefix *prefix, int32_t labe
     return s->row[label] + (repeats ? prefix->blank : prefix->total);
 }
 
+/* Whether a separator changes nothing: the prefix is empty, or ends with one. */
+static bool takes_separators(const CtcSearch *s, const CtcPrefix *prefix)
+{
+    return s->lexicon && s->lexicon->separator != LEXICON_WHOLE && prefix->word == LABEL_TREE_ROOT;
+}
+
 static void try_staying(CtcSearch *s, const CtcPrefix *prefix)
 {
     const LabelNode *node = node_of(s, prefix);
     CtcPrefix stays = *prefix;
     stays.blank = prefix->total + s->row[s->frames->blank];
-    if (node->parent != LABEL_TREE_NONE) {
-        const int32_t parent = s->tree.nodes.data[node->parent].mark;
+    if (takes_separators(s, prefix))
+        stays.label = prefix->total + s->row[s->lexicon->separator];
+    else if (node->parent != LABEL_TREE_NONE)
         stays.label = prefix->label + s->row[node->label];
-        if (parent >= 0)
-            stays.label = add_logs(stays.label, extended(s, &s->live[parent], node->label));
-    }
+    const int32_t parent =
+        node->parent != LABEL_TREE_NONE ? s->tree.nodes.data[node->parent].mark : -1;
+    if (parent >= 0)
+        stays.label = add_logs(stays.label, extended(s, &s->live[parent], node->label));
     stays.total = add_logs(stays.blank, stays.label);
     if (is_wanted(s, &stays))
         put_candidate(s, &stays);
@@ -234,6 +251,7 @@ static bool take_candidates(CtcSearch *s)
 static bool read_frame(CtcSearch *s, int32_t frame)
 {
     s->row = frame_row(s->frames, frame);
+    s->left = s->frames->frames - 1 - frame;
     s->n_next = 0;
     for (int32_t i = 0; i < s->n_live; i++)
         try_staying(s, &s->live[i]);
@@ -244,21 +262,40 @@ static bool read_frame(CtcSearch *s, int32_t frame)
 
 /* ---- results ---- */
 
-/* Whether the prefix consists of whole words. */
-static bool has_whole_words(const CtcSearch *s, const CtcPrefix *prefix)
+/* The live prefix of a node's sequence; NULL: it is not in the beam. */
+static const CtcPrefix *live_at(const CtcSearch *s, int32_t node)
 {
-    const bool is_empty = prefix->sequence.node == LABEL_TREE_ROOT;
-    return !s->lexicon || ctc_lexicon_ends(s->lexicon, prefix->word) ||
-           (is_empty && s->lexicon->separator != LEXICON_WHOLE);
+    const int32_t at = node == LABEL_TREE_NONE ? -1 : s->tree.nodes.data[node].mark;
+    return at >= 0 ? &s->live[at] : NULL;
 }
 
-/* Sorts the whole prefixes, best first, into `next`. */
-static void sort_whole(CtcSearch *s)
+/* Makes a prefix's result: without a separator at its end, of both ways to end. False: the prefix
+ * has no whole words, or the other way gives the result. */
+static bool make_result(const CtcSearch *s, const CtcPrefix *prefix, CtcPrefix *result)
 {
+    const CtcLexicon *lexicon = s->lexicon;
+    const int32_t node = prefix->sequence.node;
+    *result = *prefix;
+    if (!lexicon || lexicon->separator == LEXICON_WHOLE || node == LABEL_TREE_ROOT)
+        return !lexicon || ctc_lexicon_can_end(lexicon, prefix->word, 0);
+    if (prefix->word == LABEL_TREE_ROOT) {
+        result->sequence.node = s->tree.nodes.data[node].parent;
+        return !live_at(s, result->sequence.node);
+    }
+    const CtcPrefix *separated = live_at(s, label_tree_find(&s->tree, node, lexicon->separator));
+    if (separated)
+        result->total = add_logs(prefix->total, separated->total);
+    return ctc_lexicon_ends(lexicon, prefix->word);
+}
+
+/* The results, the most probable first, into `next`. */
+static void sort_results(CtcSearch *s)
+{
+    CtcPrefix result;
     s->n_next = 0;
     for (int32_t i = 0; i < s->n_live; i++)
-        if (has_whole_words(s, &s->live[i]))
-            put_candidate(s, &s->live[i]);
+        if (make_result(s, &s->live[i], &result))
+            put_candidate(s, &result);
     for (int32_t n = s->n_next; n-- > 1;) {
         swap_candidates(&s->next[0], &s->next[n]);
         sink_candidate(s, n);
@@ -276,7 +313,7 @@ static const int32_t *labels_of(const CtcSearch *s, int32_t node, Arena *arena)
 
 static CtcStatus give_results(CtcSearch *s, Arena *arena, CtcResults *results)
 {
-    sort_whole(s);
+    sort_results(s);
     const int32_t n = s->n_next < s->beam->n_best ? s->n_next : s->beam->n_best;
     CtcResult *best = ARENA_ARRAY(arena, CtcResult, n);
     for (int32_t i = 0; best && i < n; i++) {
@@ -286,7 +323,7 @@ static CtcStatus give_results(CtcSearch *s, Arena *arena, CtcResults *results)
     }
     if (arena_failed(arena))
         return CTC_NO_MEMORY;
-    *results = (CtcResults){best, n};
+    *results = (CtcResults){.best = best, .n = n};
     return CTC_OK;
 }
 
@@ -339,7 +376,31 @@ static CtcStatus best_path(const CtcFrames *frames, Arena *arena, CtcResults *re
     const CtcStatus status = ctc_best_path(frames, labels, &best->n, &best->log_probability);
     best->labels = labels;
     if (status == CTC_OK)
-        *results = (CtcResults){best, 1};
+        *results = (CtcResults){.best = best, .n = 1};
+    return status;
+}
+
+/* Whether no words of the lexicon fit, as ctc_search has it. */
+static bool fits_no_words(const CtcLexicon *lexicon, const CtcResults *found, const CtcResult *path)
+{
+    bool has_label = false;
+    for (int32_t i = 0; i < path->n; i++)
+        has_label |= path->labels[i] != lexicon->separator;
+    return !found->n || (!found->best->n && has_label);
+}
+
+static CtcStatus search_words(const CtcFrames *frames, const CtcBeam *beam, Arena *arena,
+                              CtcResults *results)
+{
+    CtcResults path;
+    CtcStatus status = ctc_beam(frames, beam, arena, results);
+    if (status == CTC_OK && (!results->n || !results->best->n)) {
+        status = best_path(frames, arena, &path);
+        if (status == CTC_OK && fits_no_words(beam->lexicon, results, path.best))
+            *results = (CtcResults){.best = path.best, .n = 1, .outside = true};
+    }
+    if (status != CTC_OK)
+        *results = (CtcResults){0};
     return status;
 }
 
@@ -353,6 +414,7 @@ CtcStatus ctc_search(const float *probabilities, int64_t n, int64_t symbols, con
     for (int64_t i = 0; i < n; i++)
         logs[i] = logf(probabilities[i]);
     const CtcFrames frames = {logs, (int32_t)(n / symbols), (int32_t)symbols, CTC_LOSS_BLANK};
-    return beam->width > 1 || beam->lexicon ? ctc_beam(&frames, beam, arena, results)
-                                            : best_path(&frames, arena, results);
+    return beam->lexicon     ? search_words(&frames, beam, arena, results)
+           : beam->width > 1 ? ctc_beam(&frames, beam, arena, results)
+                             : best_path(&frames, arena, results);
 }

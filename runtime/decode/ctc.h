@@ -70,29 +70,40 @@ typedef struct CtcBeam {
 
 /* CtcResult: a label sequence, and the logarithm of its probability summed over the alignments
  * whose prefixes were all kept: of all its alignments if no prefix of it was ever dropped, else
- * less. */
+ * less. Of words with separators these are the alignments of the words with any separators around
+ * them. */
 typedef struct CtcResult {
     const int32_t *labels;
     int32_t n;
     double log_probability;
 } CtcResult;
 
+/* What `outside` means to whoever reads the results, as a sentence without a final stop. */
+#define CTC_OUTSIDE_NOTE                                                                           \
+    "no words of the lexicon fit, so the labels are those of the best path; try a wider beam, or " \
+    "add the missing words to the lexicon"
+
+/* CtcResults: n of them; `outside`: they are no words of the lexicon (ctc_search). */
 typedef struct CtcResults {
     CtcResult *best;
     int32_t n;
+    bool outside;
 } CtcResults;
 
 /* Searches for the most probable label sequences. The results are in the arena, the most probable
  * first; equally probable ones in the order of their labels, and a beginning before what it begins.
- * There are fewer than n_best if fewer have a probability above 0, and none if no kept prefix
- * consists of whole words. Without frames the only result is the empty sequence, unless the lexicon
- * takes a result as one word. Takes frames × width × symbols additions (with a lexicon only symbols
- * that continue a word) and memory for frames × width prefixes at most.
+ * There are fewer than n_best if fewer have a probability above 0 or, with a lexicon, consist of
+ * whole words. Without frames the only result is the empty sequence, unless the lexicon takes a
+ * result as one word. A prefix that cannot become whole words in the frames that are left is not
+ * kept. Takes frames × width × symbols additions (with a lexicon only symbols that continue a word)
+ * and memory for frames × width prefixes at most.
  *
  * The arena may be one that fails. After an error there are no results. */
 CtcStatus ctc_beam(const CtcFrames *frames, const CtcBeam *beam, Arena *arena, CtcResults *results);
 /* The same of a model's n probabilities, `symbols` a frame, with the blank CTC_LOSS_BLANK; a beam
- * of one prefix, without a lexicon, is the best path. */
+ * of one prefix, without a lexicon, is the best path. If no words of the lexicon fit, the result is
+ * that of the best path, and `outside` is set: there is no result, or the best is empty although
+ * the best path has labels other than the separator. */
 CtcStatus ctc_search(const float *probabilities, int64_t n, int64_t symbols, const CtcBeam *beam,
                      Arena *arena, CtcResults *results);
 

@@ -30,6 +30,17 @@ static int32_t add_word(LabelTree *words, const Tokens *word)
     return node;
 }
 
+/* The marks of all nodes, of the leaves first: a child's number is above its parent's. */
+static void mark_distances(LabelTree *words)
+{
+    for (size_t i = words->nodes.count; i-- > 1;) {
+        const LabelNode *node = &words->nodes.data[i];
+        int32_t *mark = &words->nodes.data[node->parent].mark;
+        if (*mark < 0 || *mark > node->mark + 1)
+            *mark = node->mark + 1;
+    }
+}
+
 bool ctc_lexicon_build(CtcLexicon *lexicon, Arena *arena, const Tokens *words, int64_t n,
                        int64_t *bad)
 {
@@ -47,14 +58,22 @@ bool ctc_lexicon_build(CtcLexicon *lexicon, Arena *arena, const Tokens *words, i
         const int32_t node = add_word(&lexicon->words, &words[i]);
         if (node == LABEL_TREE_NONE)
             return false;
-        lexicon->words.nodes.data[node].mark = LEXICON_WORD;
+        lexicon->words.nodes.data[node].mark = 0;
     }
+    mark_distances(&lexicon->words);
     return true;
 }
 
 bool ctc_lexicon_ends(const CtcLexicon *lexicon, int32_t node)
 {
-    return lexicon->words.nodes.data[node].mark == LEXICON_WORD;
+    return lexicon->words.nodes.data[node].mark == 0;
+}
+
+bool ctc_lexicon_can_end(const CtcLexicon *lexicon, int32_t node, int32_t labels)
+{
+    const int32_t mark = lexicon->words.nodes.data[node].mark;
+    return (node == LABEL_TREE_ROOT && lexicon->separator != LEXICON_WHOLE) ||
+           (mark >= 0 && mark <= labels);
 }
 
 /* ---- lines of labels ---- */

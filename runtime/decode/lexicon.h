@@ -8,16 +8,17 @@
 /* CtcLexicon, in the arena that it was built in.
  *   symbols, blank   those of the log-probabilities (ctc.h)
  *   separator        the symbol between words, or LEXICON_WHOLE: a result is one word
- *   words            nodes where a word ends have the mark LEXICON_WORD
+ *   words            a node's mark: the fewest labels that follow it up to the end of a word, 0
+ *                    where a word ends; the root of no words has the mark -1
  *
  * With a separator, results are words with one separator between neighbours, or no words at all.
- * There is none before the first word, and none after the last. */
+ * Frames may have more of them: before the first word, behind the last, and several between two. */
 typedef struct CtcLexicon {
     int32_t symbols, blank, separator;
     LabelTree words;
 } CtcLexicon;
 
-enum { LEXICON_WHOLE = -1, LEXICON_WORD = 1 };
+enum { LEXICON_WHOLE = -1 };
 
 /* Builds the lexicon of n words; `symbols`, `blank` and `separator` are set before. A word that is
  * there twice counts once. False after an error, which *bad names: the place of the first word that
@@ -35,5 +36,8 @@ bool lexicon_word(const char *const *names, int64_t n, const char *line, size_t 
 
 /* Whether a word ends at this node of `words`. */
 bool ctc_lexicon_ends(const CtcLexicon *lexicon, int32_t node);
+/* Whether a prefix at this node can still become whole words with `labels` labels more. The root
+ * stands for no words, and for a separator behind words. */
+bool ctc_lexicon_can_end(const CtcLexicon *lexicon, int32_t node, int32_t labels);
 
 #endif

@@ -138,6 +138,7 @@ typedef struct Predicting {
     const char *fault;
     Text out;             /* of lines that are not written yet */
     UnknownCount unknown; /* tokens of all lines */
+    PredictedNotes notes;
 } Predicting;
 
 static int predict_fails(const Predicting *p, const char *what)
@@ -194,6 +195,7 @@ static bool predict_some(Predicting *p, int64_t first, int64_t n)
     program_count_unknown(p->session, &p->unknown);
     for (int64_t i = 0; i < n; i++) {
         tell_cut(p, p->number + first + i, cut[i]);
+        predicted_count_notes(&p->notes, &list[i * each], each, p->number + first + i);
         put_line(p, p->number + first + i, list[i * each].positions ? &list[i * each] : NULL);
     }
     fwrite(p->out.data, 1, p->out.length, stdout);
@@ -312,6 +314,15 @@ static int begin_predicting(Predicting *p, TfcModelHandle *loaded)
     return line_buffer_open(&p->input, NULL, LINE_LIMIT) ? 0 : predict_fails(p, strerror(errno));
 }
 
+static void tell_notes(const Predicting *p)
+{
+    Text note = {0};
+    predicted_put_notes(&p->notes, &note);
+    if (note.length)
+        fprintf(stderr, "%s: note: %s\n", p->program, note.data);
+    text_free(&note);
+}
+
 int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
 {
     PredictOptions o;
@@ -332,6 +343,7 @@ int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
     if (!status)
         status = predict_lines(&p);
     program_tell_unknown(p.program, &p.unknown);
+    tell_notes(&p);
     line_buffer_close(&p.input);
     text_free(&p.lines);
     text_free(&p.out);

@@ -51,13 +51,15 @@ typedef struct TfcLabels {
     double log_probability;
 } TfcLabels;
 
-/* What one prediction gives of a text; values, ids and results are the session's. */
+/* What one prediction gives of a text; values, ids and results are the session's. note: a sentence
+ * if the results are no words of the lexicon; else NULL. */
 typedef struct TfcPredicted {
     const float *values;
     int64_t positions;
     const int32_t *ids;
     const TfcLabels *results; /* of CTC, the most probable first; else NULL */
     int64_t n_results;
+    const char *note;
 } TfcPredicted;
 
 /* How labels of CTC are searched: as tfc predict does with --beam, --top, --lexicon and

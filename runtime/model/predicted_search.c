@@ -15,5 +15,6 @@ CtcStatus predicted_search(const TfcPrediction *prediction, const CtcBeam *beam,
             (TfcLabels){results.best[i].labels, results.best[i].n, results.best[i].log_probability};
     found->results = labels;
     found->n_results = results.n;
+    found->note = results.outside ? CTC_OUTSIDE_NOTE : NULL;
     return CTC_OK;
 }

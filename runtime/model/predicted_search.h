@@ -5,7 +5,7 @@
 #include "runtime/decode/ctc.h"
 #include "runtime/model/model.h"
 
-/* Sets the results of a prediction of CTC from its values, in the arena, which may fail. */
+/* Sets results and note of a prediction of CTC from its values, in the arena, which may fail. */
 CtcStatus predicted_search(const TfcPrediction *prediction, const CtcBeam *beam, Arena *arena,
                            TfcPredicted *found);
 

@@ -165,13 +165,14 @@ static void put_tags(const TfcPrediction *p, const TfcPredicted *found, Text *ou
     }
 }
 
-/* With several wanted each after its log-probability. */
+/* With several wanted each with its log-probability. */
 static void put_results(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
 {
     for (int64_t i = 0; i < found->n_results; i++) {
-        if (top > 1)
-            text_add(out, "%s%.6f\t", i ? "\t" : "", found->results[i].log_probability);
+        text_string(out, i ? "\t" : "");
         put_labels(p, &found->results[i], out);
+        if (top > 1)
+            text_add(out, "\t%.6f", found->results[i].log_probability);
     }
 }
 
@@ -191,4 +192,29 @@ void predicted_put_line(const TfcPrediction *p, const TfcPredicted *found, int64
         put_ranked(p, found->values, top, out);
     else
         put_numbers(found->values, found->positions * p->width, out);
+}
+
+/* ---- notes ---- */
+
+void predicted_count_notes(PredictedNotes *notes, const TfcPredicted *list, int64_t n, int64_t line)
+{
+    const char *note = NULL;
+    for (int64_t i = 0; i < n && !note; i++)
+        note = list[i].note;
+    if (!note)
+        return;
+    notes->note = note;
+    if (!notes->lines++)
+        notes->first = line;
+}
+
+void predicted_put_notes(const PredictedNotes *notes, Text *out)
+{
+    if (!notes->lines)
+        return;
+    text_add(out, "line %lld of the answers", (long long)notes->first + 1);
+    if (notes->lines > 1)
+        text_add(out, " and %lld other%s", (long long)notes->lines - 1,
+                 text_plural(notes->lines - 1, "", "s"));
+    text_add(out, ": %s", notes->note);
 }

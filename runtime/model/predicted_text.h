@@ -15,8 +15,21 @@ void predicted_put_json(const TfcPrediction *prediction, const TfcPredicted *fou
 bool predicted_has_line(const TfcPrediction *prediction);
 /* Appends a line without its end: the `top` most probable classes and their probabilities with tabs
  * between; or, with blanks between, a class for each position, labels of CTC, or numbers. With
- * `top` above 1 each result of CTC follows its log-probability and a tab. */
+ * `top` above 1 a tab and its log-probability follow each result of CTC. */
 void predicted_put_line(const TfcPrediction *prediction, const TfcPredicted *found, int64_t top,
                         Text *out);
+
+/* PredictedNotes: how many lines of answers have a note, the first of them, from 0, and the last
+ * note. */
+typedef struct PredictedNotes {
+    const char *note;
+    int64_t lines, first;
+} PredictedNotes;
+
+/* Counts an answer of `n` predictions in line `line`. */
+void predicted_count_notes(PredictedNotes *notes, const TfcPredicted *list, int64_t n,
+                           int64_t line);
+/* Appends "line 4 of the answers and 2 others: NOTE"; only if there is a note. */
+void predicted_put_notes(const PredictedNotes *notes, Text *out);
 
 #endif

@@ -6,7 +6,7 @@
  *
  * predictions: as tfc predict --json has them. tokens: those that predictions of positions are of;
  * without such predictions there are none. cut: how many tokens at the end of the text were left
- * out. */
+ * out. note: why labels of CTC are no words of the lexicon; there only if they are none. */
 #include "runtime/model/predicted_text.h"
 #include "runtime/model/script.h"
 #include "runtime/model/state.h"
@@ -41,6 +41,15 @@ static const TfcPredicted *with_positions(const TfcPredicted *list, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (list[i].ids)
+            return &list[i];
+    return NULL;
+}
+
+/* The first prediction with a note; NULL: there is none. */
+static const TfcPredicted *with_note(const TfcPredicted *list, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (list[i].note)
             return &list[i];
     return NULL;
 }
@@ -94,7 +103,7 @@ int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, con
         status = tfc_model_predict_text(session, text, (int64_t)strlen(text), &list, &n, &cut);
     if (status)
         return status;
-    const TfcPredicted *tokens = with_positions(list, n);
+    const TfcPredicted *tokens = with_positions(list, n), *noted = with_note(list, n);
     json_open(json, NULL, '{');
     json_open(json, "predictions", '{');
     for (int64_t i = 0; i < n; i++)
@@ -103,6 +112,8 @@ int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, con
     if (tokens)
         status = put_tokens_of(session, tokens, json);
     json_put_integer(json, "cut", cut);
+    if (noted)
+        json_put_text(json, "note", noted->note);
     json_close(json, '}');
     return status;
 }

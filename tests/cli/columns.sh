@@ -100,10 +100,37 @@ awk 'NF != n[FNR] && FNR == NR { n[FNR] = NF; next } NF != n[FNR] { exit 1 }' li
 [ "$(head -n 1 a.tsv | cut -f 1,2,32)" = "$(printf 'a\ta.1\ta.31')" ] || fail "no header of numbers: $(head -n 1 a.tsv)"
 "$tfc" predict run-two_towers --only a <lines | tr ' ' '\t' >said && tail -n 3 a.tsv | cmp - said || fail "other vectors"
 "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --top 2 >said || fail "no beam"
-awk -F '\t' 'NF != 4 { exit 1 }' said || fail "not two results of a beam: $(head -n 2 said)"
+awk -F '\t' 'NF != 4 || $2 !~ /^-[0-9.]+$/ || $4 !~ /^-[0-9.]+$/ || $2 < $4 { exit 1 }' said || fail "not two results of a beam: $(head -n 2 said)"
 echo ein >lexicon
 "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --lexicon lexicon | sort -u >said
 [ "$(cat said)" = ein ] || fail "a lexicon of one word gives others: $(cat said)"
+# Frames that end with the separator (of clear letters, one unclear: the model is its input).
+cat >frames.tfg <<'END'
+model frames
+const n = 5
+dim B, S, T
+input x : float[B, S~, n] = column("x")
+input y : token[B, T~] = column("y")
+vocab y = words("letters.txt")
+param scale : [1] = ones
+each = ctc(log_softmax(x * scale), y)
+fits = each < inf
+loss = sum(select(fits, each, 0)) / maximum(sum(float(fits)), 1)
+predict said = softmax(x * scale)
+train { optimizer = sgd(); rate = constant(0.0000000001); batch = sentences(8) }
+END
+printf '%s\n' a b c '|' >letters.txt
+awk 'BEGIN { unclear = "[0, 2, 1.9, 1.8, -2], "; blank = "[6, -6, -6, -6, -6]"; bar = "[-6, -6, -6, -6, 6], "
+     print "{\"x\": [" unclear blank ", " unclear blank ", " bar bar blank ", " blank "], \"y\": \"a\"}" }' >frames.jsonl
+printf '%s\n' 'a b' 'b a' a b c 'a a' 'b b' 'a c' 'b c' 'c a' 'c b' 'c c' >lexicon
+"$tfc" train frames.tfg --data frames.jsonl --steps 1 --out run-frames 2>err || fail "$(cat err)"
+for beam in 1 4 8 64; do
+    "$tfc" predict run-frames --input frames.jsonl --beam $beam --lexicon lexicon --separator '|' >said 2>err || fail "$(cat err)"
+    [ "$(cat said)" = 'a a' ] && [ ! -s err ] || fail "a separator at the end, beam $beam: $(cat said err)"
+done
+echo 'c c c' >lexicon
+"$tfc" predict run-frames --input frames.jsonl --beam 8 --lexicon lexicon --separator '|' >said 2>err || fail "$(cat err)"
+[ "$(cat said)" = 'a a |' ] && grep -q 'note: line 1 of the answers: no words of the lexicon fit' err || fail "no word fits: $(cat said err)"
 : >lexicon
 refuses 1 'error: --lexicon lexicon: the file has no words' "$tfc" predict run-speech_ctc --input text.jsonl --beam 4 --lexicon lexicon
 "$tfc" predict run-classifier --input text.jsonl --tsv said || fail "no table of classes"

@@ -237,6 +237,19 @@ for line, answer in zip(open("expected"), found):
         assert labels == " ".join(spelt) and abs(probability - logarithm) < 1e-7, (want, answer)
     assert len(want or []) == len(answer.get("tag", []))' || fail "Python $options"
 done
+# No word fits: the labels of the best path, and a note.
+awk 'BEGIN { for (i = 0; i < 40; i++) printf "LOW "; print "" }' >words
+speller.lib/spells <lines >path 2>told
+"$tfc" predict speller --input lines --lexicon words $cpu >expected 2>err || fail "$(cat err)"
+cmp expected path && grep -q '^note: line 1 of the answers and [0-9]* others: no words of the lexicon fit' err || fail "no word fits: $(cat err)"
+speller.lib/spells --lexicon words <lines 2>err | cmp - expected || fail "the program without words that fit"
+grep -q 'spells: note: line 1 of the answers' err || fail "the program has no note: $(cat err)"
+[ -z "$python" ] || PYTHONPATH=speller.lib "$python" -c 'import speller, warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    found = speller.Model().predict(open("lines").readline().strip(), lexicon=open("words").read().split("\n")[:1])
+assert any("no words of the lexicon fit" in str(one.message) for one in told), told
+assert " ".join(found["tag"]) == open("expected").readline().strip(), found' || fail "Python without words that fit"
 refuses 1 "lexicon has no words" sh -c ': >none; echo a | speller.lib/spells --lexicon none'
 refuses 1 "line 1 of lexicon: 'what' is no label of tag" sh -c 'echo what >odd; echo a | speller.lib/spells --lexicon odd'
 refuses 1 "\-\-separator is between the words of --lexicon" sh -c 'echo a | speller.lib/spells --separator LOW'

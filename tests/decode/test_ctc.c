@@ -106,6 +106,19 @@ static bool is_words(const Case *c, const char *text)
     return false;
 }
 
+/* The text of labels as results have it: with a lexicon, one separator between two words. */
+static void drop_separators(const Case *c, char *text)
+{
+    if (!c->has_lexicon || c->lexicon.separator < 0)
+        return;
+    const char separator = letter(c->lexicon.separator);
+    size_t n = 0;
+    for (const char *from = text; *from; from++)
+        if (*from != separator || (n && text[n - 1] != separator))
+            text[n++] = *from;
+    text[n - (n && text[n - 1] == separator)] = 0;
+}
+
 static bool is_allowed(const Case *c, const char *text)
 {
     return !c->has_lexicon || is_words(c, text) || (!*text && c->lexicon.separator >= 0);
@@ -129,8 +142,11 @@ static void add_alignments(const Case *c, Sums *sums, int frame, int before, con
                            double p)
 {
     if (frame == c->frames.frames) {
-        if (p > 0 && is_allowed(c, labels))
-            sum_of(sums, labels)->label += p;
+        char text[FRAMES + 1];
+        memcpy(text, labels, strlen(labels) + 1);
+        drop_separators(c, text);
+        if (p > 0 && is_allowed(c, text))
+            sum_of(sums, text)->label += p;
         return;
     }
     for (int symbol = 0; symbol < c->frames.symbols; symbol++) {
@@ -248,6 +264,77 @@ static void test_lexicon(void **state)
 {
     random_state = 2;
     check_random(true);
+}
+
+/* ---- words of a lexicon ---- */
+
+enum { BLANK, A, B, C, BAR, LABELS };
+
+/* A lexicon of a, b, ab and aa; `separator`: BAR or LEXICON_WHOLE. */
+static const CtcLexicon *few_words(int32_t separator, Arena *arena)
+{
+    static const int32_t ids[] = {A, B, A, A};
+    static const Tokens words[] = {{&ids[0], 1}, {&ids[1], 1}, {&ids[0], 2}, {&ids[2], 2}};
+    CtcLexicon *lexicon = ARENA_ARRAY(arena, CtcLexicon, 1);
+    int64_t bad;
+    *lexicon = (CtcLexicon){.symbols = LABELS, .blank = BLANK, .separator = separator};
+    assert_true(ctc_lexicon_build(lexicon, arena, words, 4, &bad));
+    return lexicon;
+}
+
+/* The search's text of frames that say `said` with a probability of 0.9 (of ?: that a and b are
+ * equal), as letters of the symbols; '!' before a text outside of the lexicon. */
+static const char *found_text(const char *said, int32_t separator, int width, Arena *arena)
+{
+    static char text[1 + FRAMES * 2];
+    float rows[FRAMES * 2 * LABELS];
+    const int n = (int)strlen(said);
+    for (int t = 0; t < n; t++)
+        for (int i = 0; i < LABELS; i++)
+            rows[t * LABELS + i] = said[t] == '?'          ? (i == A || i == B ? 0.48F : 0.01F)
+                                   : said[t] == "-abc|"[i] ? 0.9F
+                                                           : 0.025F;
+    const CtcBeam beam = {width, 1, few_words(separator, arena)};
+    CtcResults results;
+    assert_int_equal(ctc_search(rows, (int64_t)n * LABELS, LABELS, &beam, arena, &results), CTC_OK);
+    assert_int_equal(results.n, 1);
+    int at = 0;
+    if (results.outside)
+        text[at++] = '!';
+    for (int i = 0; i < results.best->n; i++)
+        text[at++] = "-abc|"[results.best->labels[i]];
+    text[at] = 0;
+    return text;
+}
+
+/* Separators around words are optional, for every beam; without words that fit, the best path. */
+static void test_separators(void **state)
+{
+    static const struct {
+        const char *said, *text;
+        int32_t separator;
+    } rows[] = {
+        {"a|b|", "a|b", BAR},
+        {"|a|b", "a|b", BAR},
+        {"a||-|b", "a|b", BAR},
+        {"?|?|", "a|a", BAR},
+        {"a-a|a-b|", "aa|ab", BAR},
+        {"||-|", "", BAR},
+        {"----", "", BAR},
+        {"a|", "a", BAR},
+        {"|ab|", "ab", BAR},
+        {"c-", "!c", BAR},
+        {"|c|", "!|c|", BAR},
+        {"aab", "ab", LEXICON_WHOLE},
+        {"a-a", "aa", LEXICON_WHOLE},
+    };
+    Arena *arena = arena_try_new();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int width = 1; width <= 64; width *= 2)
+            if (strcmp(found_text(rows[i].said, rows[i].separator, width, arena), rows[i].text))
+                fail_msg("row %d, width %d: %s", (int)i, width,
+                         found_text(rows[i].said, rows[i].separator, width, arena));
+    arena_free(arena);
 }
 
 /* ---- narrow beams ---- */
@@ -400,9 +487,10 @@ static void test_equal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_labels),   cmocka_unit_test(test_lexicon),
-        cmocka_unit_test(test_plain_search), cmocka_unit_test(test_best_path),
-        cmocka_unit_test(test_example),      cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_all_labels), cmocka_unit_test(test_lexicon),
+        cmocka_unit_test(test_separators), cmocka_unit_test(test_plain_search),
+        cmocka_unit_test(test_best_path),  cmocka_unit_test(test_example),
+        cmocka_unit_test(test_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,2 +1,7 @@
-    predict: (text, settings = {}) => ask({...settings, text: String(text)})[0].predictions,
+    predict(text, settings = {}) {
+      const {predictions, note} = ask({...settings, text: String(text)})[0];
+      if (note)
+        console.warn(note);
+      return predictions;
+    },
     tokens: text => ask({top: 1, text: String(text)})[0].tokens ?? [],
