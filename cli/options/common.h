@@ -118,7 +118,7 @@ typedef struct Common {
 #define OPTION_SHORTLIST(record)                                                                   \
     {"shortlist", "FILE", FIELD(record, common.shortlist.path), 0, NULL,                           \
      "choose only among tokens that this lexical table (tfc align --shortlist) has for those of\n" \
-     "the source, and the vocabulary's first tokens"},                                             \
+     "the source, those of the source if both sides have one vocabulary, and the first tokens"},   \
     {"shortlist-size", "N", FIELD(record, common.shortlist.size), 1, "100",                        \
      "with --shortlist: how many tokens for each token of the source, and how many first tokens"}
 

@@ -1,4 +1,5 @@
-/* A table of TARGET SOURCE PROBABILITY: the most probable targets of each source token. */
+/* A table of TARGET SOURCE PROBABILITY: the most probable targets of each source token, and, in a
+ * vocabulary of both sides, the token itself. */
 #include "driver/run/shortlist_file.h"
 
 #include "passes/pass.h"
@@ -80,6 +81,23 @@ static int by_source(const void *a, const void *b)
     return (x->target > y->target) - (x->target < y->target);
 }
 
+/* Fills the places of each source's candidates in `ids`: itself if `copies`, then its targets. */
+static void place_candidates(const TranslatedList *pairs, int32_t n_sources, int64_t size,
+                             bool copies, int32_t *start, int32_t *ids)
+{
+    int32_t n = 0;
+    for (int32_t source = 0, i = 0; source < n_sources; source++) {
+        start[source] = n;
+        if (copies)
+            ids[n++] = source;
+        const int32_t first = n;
+        for (; i < (int32_t)pairs->count && pairs->data[i].source == source; i++)
+            if (n - first < size)
+                ids[n++] = pairs->data[i].target;
+    }
+    start[n_sources] = n;
+}
+
 const Shortlist *shortlist_read(Job *job, const ShortlistChoice *choice, const Vocabulary *vocab)
 {
     TranslatedList pairs = {0};
@@ -87,16 +105,9 @@ const Shortlist *shortlist_read(Job *job, const ShortlistChoice *choice, const V
         return NULL;
     const int32_t n_sources = vocab_size(vocab_source(vocab));
     int32_t *start = ARENA_ARRAY(job->arena, int32_t, n_sources + 1);
-    int32_t *ids = ARENA_ARRAY(job->arena, int32_t, pairs.count);
-    int32_t n = 0;
+    int32_t *ids = ARENA_ARRAY(job->arena, int32_t, (int64_t)pairs.count + n_sources);
     qsort(pairs.data, pairs.count, sizeof *pairs.data, by_source);
-    for (int32_t source = 0, i = 0; source < n_sources; source++) {
-        start[source] = n;
-        for (; i < (int32_t)pairs.count && pairs.data[i].source == source; i++)
-            if (n - start[source] < choice->size)
-                ids[n++] = pairs.data[i].target;
-    }
-    start[n_sources] = n;
+    place_candidates(&pairs, n_sources, choice->size, vocab_sides_agree(vocab), start, ids);
     Shortlist *shortlist = ARENA_NEW(job->arena, Shortlist);
     *shortlist = (Shortlist){.n_sources = n_sources,
                              .n_targets = vocab_size(vocab),

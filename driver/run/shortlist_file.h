@@ -19,7 +19,11 @@ typedef struct ShortlistChoice {
 /* The error of a model that does not translate; %s: its path. */
 #define SHORTLIST_OF_LINES "--shortlist: %s translates nothing, so a shortlist has no effect"
 
-/* Reads the table. Lines with a token that the vocabulary does not have, or with NULL, are left
+/* Reads the table. If source and target have one vocabulary, a source token is a candidate of its
+ * own: names and numbers are copied, whether the table knows them or not. That is the rule of
+ * Marian's LexicalShortlistGenerator::generate (marian-dev, src/data/shortlist.cpp, `shared_`),
+ * whose candidates also are the first tokens and the most probable targets of each source token.
+ * Lines with a token that the vocabulary does not have, or with NULL, are left
  * out, with a warning if that is more than half of the lines. The shortlist lives in the job's
  * arena. NULL after an error. */
 const Shortlist *shortlist_read(Job *job, const ShortlistChoice *choice, const Vocabulary *vocab);

@@ -208,6 +208,16 @@ const Vocabulary *vocab_source(const Vocabulary *vocab)
     return vocab->source ? vocab->source : vocab;
 }
 
+bool vocab_sides_agree(const Vocabulary *vocab)
+{
+    const Vocabulary *source = vocab_source(vocab);
+    const int32_t n = tokenizer_size(vocab->pieces);
+    bool agree = tokenizer_size(source->pieces) == n;
+    for (int32_t id = 0; id < n && agree && source != vocab; id++)
+        agree = !strcmp(source->tokens[id], vocab->tokens[id]);
+    return agree;
+}
+
 void vocab_join(Vocabulary *vocab, Vocabulary *source)
 {
     vocab->source = source;

@@ -69,6 +69,8 @@ bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 /* Sides: a Vocabulary serves the targets; the sources share it, or have one of their own. The
  * functions below are about one side, except vocab_read_special and vocab_hash. */
 const Vocabulary *vocab_source(const Vocabulary *vocab); /* itself where both share it */
+/* Whether both sides have the same tokens by the same ids: one file, or Marian's list of both. */
+bool vocab_sides_agree(const Vocabulary *vocab);
 /* Gives `vocab` a source side, and its rules the source_end of that side; both are of one arena, or
  * `source` is of one that lives longer. */
 void vocab_join(Vocabulary *vocab, Vocabulary *source);

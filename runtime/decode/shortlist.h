@@ -1,4 +1,4 @@
-/* Shortlists: of each source token the target tokens that may translate it. A batch of sentences
+/* Shortlists: of each source token the target tokens that may stand for it. A batch of sentences
  * decodes over the union of these, in place of the whole vocabulary. */
 #ifndef RUNTIME_DECODE_SHORTLIST_H
 #define RUNTIME_DECODE_SHORTLIST_H

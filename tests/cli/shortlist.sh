@@ -16,18 +16,24 @@ for way in "" "--beam 1 --dtype bf16" "--nbest 3 --no-repeat-ngram 2" "--with $r
     cmp whole.txt all.txt || fail "a table with every token: $way"
 done
 
-# One candidate a token, and one for all: </s> is always there, other tokens by the table.
+# One candidate a token beside itself, and one for all: </s> is always there.
 short="--shortlist lex.txt --shortlist-size 1 --threads 2"
 "$tfc" translate "$runs/translator" $short --input valid.src >few.txt
 ! cmp -s whole.txt few.txt || fail "the shortlist had no effect"
 awk 'FILENAME == "lex.txt" { if (!($2 in best)) best[$2] = $1; next }
-     FILENAME == "valid.src" { for (i = 1; i <= NF; i++) may[FNR, best[$i]] = 1; next }
+     FILENAME == "valid.src" { for (i = 1; i <= NF; i++) may[FNR, best[$i]] = may[FNR, $i] = 1; next }
      { for (i = 1; i <= NF; i++) if (!((FNR, $i) in may)) { print FNR ": " $i; exit 1 } }' lex.txt valid.src few.txt ||
     fail "a token that the shortlist does not have"
 for way in "--batch-tokens 7" "--batch-tokens 40 --workers 2" "--json"; do
     "$tfc" translate "$runs/translator" $short $way --input valid.src | sed 's/.*"text": "\([^"]*\)".*/\1/' | cmp - few.txt ||
         fail "another result: $way"
 done
+
+# A token that the table lacks can be copied: both sides have one vocabulary.
+awk '$1 != "a" && $2 != "a"' lex.txt >lacks.txt
+"$tfc" translate "$runs/translator" --shortlist lacks.txt --shortlist-size 1 --input valid.src >copied.txt
+paste -d '|' valid.src copied.txt | awk -F '|' '$2 ~ /a/ { n++; if ($1 !~ /a/) exit 1 } END { exit !n }' ||
+    fail "a token of the source that the table lacks"
 
 # A prefix is its own sentence's.
 cut -d ' ' -f 1 valid.tgt >words.txt

@@ -152,6 +152,7 @@ static void expect_vocabulary(Fixture *f, const Vocabulary *vocab)
 {
     const Vocabulary *source = vocab_source(vocab);
     assert_ptr_not_equal(source, vocab);
+    assert_true(vocab_sides_agree(vocab));
     assert_int_equal(vocab_size(vocab), f->n);
     assert_int_equal(vocab_size(source), f->n);
     for (int id = 0; id < f->n; id++) {

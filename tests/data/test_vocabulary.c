@@ -315,6 +315,30 @@ static void test_tokenizer_json(void **state)
     assert_int_equal(vocab_rules(vocab)->text.n_stops, 0);
 }
 
+/* Sides agree if their tokens do, whatever files they are of. */
+static void test_sides(void **state)
+{
+    Fixture *f = *state;
+    const struct {
+        const char *source, *target;
+        bool agree;
+    } rows[] = {
+        {"a b b", "a b b", true},
+        {"a b b", "a a b", false},
+        {"a b b", "a c b b", false},
+        {"a b c c", "a b b", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Lines *texts[] = {lines_of(f, rows[i].source), lines_of(f, rows[i].target)};
+        Vocabulary *sides[2];
+        for (int k = 0; k < 2; k++)
+            sides[k] = vocab_make(&f->diags, f->arena, "words:auto", &texts[k], 1, 0);
+        assert_true(vocab_sides_agree(sides[1]));
+        vocab_join(sides[1], sides[0]);
+        assert_int_equal(vocab_sides_agree(sides[1]), rows[i].agree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +351,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_of_rules, setup, teardown),
         cmocka_unit_test_setup_teardown(test_foreign_model, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tokenizer_json, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sides, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
