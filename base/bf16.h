@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The least magnitude that rounds to infinity. */
+#define BF16_LIMIT 0x1.FFp127f
+
 static inline float bf16_to_float(uint16_t bits)
 {
     uint32_t wide = (uint32_t)bits << 16;

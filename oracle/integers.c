@@ -73,6 +73,7 @@ static void round_by(const Dense *x, int64_t first, int64_t step, int64_t n, flo
 }
 
 static float as_half(float x) { return half_to_float(half_from_float(x)); }
+static float as_scale(float x) { return half_to_float(half_at_least(x)); }
 
 /* A group of f16: of 4 bits the first term of the greatest magnitude is -8 but for the rounding of
  * the scale; with a minimum the least term is 0, and the greatest 15; of 8 bits the greatest
@@ -101,12 +102,12 @@ static void round_group(const Dense *x, int64_t first, int64_t step, int64_t n, 
     } else if (!is_exact)
         round_inexact(x, first, step, n, range / steps, out);
     else if (q->has_minimum)
-        round_by(x, first, step, n, as_half(((float)greatest - (float)least) / MOST_OF_MINIMUM),
+        round_by(x, first, step, n, as_scale(((float)greatest - (float)least) / MOST_OF_MINIMUM),
                  as_half((float)least), 0, MOST_OF_MINIMUM, out);
     else if (q->bits == 8)
-        round_by(x, first, step, n, as_half((float)fabs(extreme) / MOST), 0, -MOST, MOST, out);
+        round_by(x, first, step, n, as_scale((float)fabs(extreme) / MOST), 0, -MOST, MOST, out);
     else
-        round_by(x, first, step, n, as_half((float)extreme / -MOST_OF_4), 0, -MOST_OF_4,
+        round_by(x, first, step, n, as_scale((float)extreme / -MOST_OF_4), 0, -MOST_OF_4,
                  MOST_OF_4 - 1, out);
 }
 

@@ -28,6 +28,15 @@ static int by_error(const void *a, const void *b)
                                 : (x->name > y->name) - (x->name < y->name);
 }
 
+static int by_small_error(const void *a, const void *b)
+{
+    const QuantisedParam *x = a, *y = b;
+    if (!x->small != !y->small)
+        return x->small ? -1 : 1;
+    return x->small_error != y->small_error ? (x->small_error > y->small_error ? -1 : 1)
+                                            : strcmp(x->name, y->name);
+}
+
 /* ---- the results ---- */
 
 static void put_sides(JsonWriter *json, const char *name, double before, double after)
@@ -69,6 +78,11 @@ static void print_json(const QuantisedParams *params, const Evaluation *e)
             json_put_text(&json, "stays", p->stays);
         else
             json_put_number(&json, "error", p->error, 4);
+        if (p->small) {
+            json_put_integer(&json, "groups", p->groups);
+            json_put_integer(&json, "small_groups", p->small);
+            json_put_number(&json, "small_groups_error", p->small_error, 4);
+        }
         json_close(&json, '}');
     }
     json_close(&json, ']');
@@ -78,6 +92,24 @@ static void print_json(const QuantisedParams *params, const Evaluation *e)
 }
 
 enum { SHOWN = 5 };
+
+/* Params with scales below f16's normal numbers, those that lose most of such groups first. */
+static void print_small(Job *job, QuantisedParams *params)
+{
+    int64_t found = 0;
+    qsort(params->data, params->count, sizeof *params->data, by_small_error);
+    for (size_t i = 0; i < params->count && params->data[i].small; i++, found++) {
+        const QuantisedParam *p = &params->data[i];
+        if (!found)
+            printf("%-48s groups, and their error\n", "scales too small for all bits of f16");
+        if (found < SHOWN)
+            printf("  %-46s %" PRId64 " of %" PRId64 ", %.2f %%\n",
+                   text_visible_name(job->arena, p->name), p->small, p->groups,
+                   100 * p->small_error);
+    }
+    if (found > SHOWN)
+        printf("  and %" PRId64 " more (--json lists all)\n", found - SHOWN);
+}
 
 /* Params other than vectors that are left as they are. */
 static void print_left(Job *job, const QuantisedParams *params)
@@ -108,6 +140,7 @@ static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
     for (size_t i = 0; i < params->count && i < SHOWN && !params->data[i].stays; i++)
         printf("  %-46s %.2f %%\n", text_visible_name(job->arena, params->data[i].name),
                100 * params->data[i].error);
+    print_small(job, params);
     print_left(job, params);
     printf("%" PRId64 " of %zu params in %s: ", quantised, params->count, o->dtype);
     printf("%s in place of ", bytes_text(bytes));

@@ -13,6 +13,7 @@
 #include "driver/run/weights.h"
 #include "runtime/text/hf/tokenizer_json.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- functions ---- */
@@ -277,24 +278,32 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
 }
 
 /* Params rounded to bf16. They stay f32 for the kernels; half of their bytes are zeros, which
- * compression takes away. */
-static void round_params(Store *store)
+ * compression takes away. False after an error: one is beyond bf16. */
+static bool round_params(Job *job, Store *store)
 {
     for (int64_t i = 0; i < store_count(store); i++) {
         const StoreTensor *tensor = store_at(store, i);
         float *values = tensor->data;
-        for (int64_t k = 0; tensor->type == TFC_F32 && values && k < tensor->count; k++)
+        for (int64_t k = 0; tensor->type == TFC_F32 && values && k < tensor->count; k++) {
+            if (fabsf(values[k]) >= BF16_LIMIT)
+                return job_error(job,
+                                 "the param '%s' has the element %g, which bf16 cannot hold: leave "
+                                 "--store bf16 out",
+                                 tensor->name, (double)values[k]);
             values[k] = bf16_to_float(bf16_from_float(values[k]));
+        }
     }
+    return true;
 }
 
 static bool is_rounded(const CompileOptions *o) { return o->store && !strcmp(o->store, "bf16"); }
 
-static void round_all(Artifact *a)
+static bool round_all(Artifact *a)
 {
-    round_params(a->weights);
-    for (int i = 0; i < a->n_members; i++)
-        round_params(a->members[i].store);
+    bool ok = round_params(a->job, a->weights);
+    for (int i = 0; ok && i < a->n_members; i++)
+        ok = round_params(a->job, a->members[i].store);
+    return ok;
 }
 
 /* NULL: there is none, or after an error. */
@@ -472,8 +481,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
     if (!compile_objects(a) || !find_what_is_read(a) || !compile_check_names(a) ||
         !load_weights(a, o) || !compile_load_members(a) || !compile_choose_panels(a))
         return false;
-    if (is_rounded(o) && a->weights)
-        round_all(a);
+    if (is_rounded(o) && a->weights && !round_all(a))
+        return false;
     Text header = {0};
     compile_header(a, &header);
     const char *replaced = compile_other_library(a, header.data);

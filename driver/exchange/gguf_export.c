@@ -313,9 +313,12 @@ static bool lay_out(GgufExport *x, const GgufName *row, StTensor *tensor)
     }
 }
 
-static bool name_tensor(GgufExport *x, const StTensor *from, StTensor *tensor,
-                        const GgufType **type)
+/* Tensor i under its name, and its type. */
+static bool name_tensor(GgufExport *x, int64_t i)
 {
+    const StTensor *from = &x->weights.tensors[i];
+    StTensor *tensor = &x->tensors[i];
+    const GgufType **type = &x->types[i];
     int64_t block;
     const GgufName *row = gguf_name(x->architecture, from->name, true, &block);
     *tensor = *from;
@@ -333,7 +336,7 @@ static bool name_tensor(GgufExport *x, const StTensor *from, StTensor *tensor,
                     tensor->name, (long long)beside, (*type)->name);
         *type = gguf_type_named("f16");
     }
-    return true;
+    return weights_check_range(x->job, &x->weights, i, gguf_limit(*type), (*type)->name);
 }
 
 static bool name_tensors(GgufExport *x)
@@ -346,7 +349,7 @@ static bool name_tensors(GgufExport *x)
     x->n = n + (x->factors.name != NULL);
     bool ok = true;
     for (int64_t i = 0; ok && i < n; i++)
-        ok = name_tensor(x, &x->weights.tensors[i], &x->tensors[i], &x->types[i]);
+        ok = name_tensor(x, i);
     return ok;
 }
 

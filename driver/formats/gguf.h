@@ -80,9 +80,11 @@ const GgufType *gguf_type(uint32_t number); /* NULL: it is not known */
 const GgufType *gguf_type_named(const char *name);
 /* Whether tensors of the type are read. */
 bool gguf_type_is_read(const GgufType *type);
-/* Writes n elements, a multiple of a block's, in the type: f32, f16, bf16, q8_0 or q4_0. False:
- * another type. */
+/* Writes n elements, a multiple of a block's, in the type: f32, f16, bf16, q8_0, q4_0 or q4_1.
+ * False: another type. */
 bool gguf_encode(const GgufType *type, const float *values, int64_t n, void *out);
+/* The least magnitude that the type has no finite number for; infinity: f32 has none. */
+float gguf_limit(const GgufType *type);
 uint64_t gguf_bytes(const GgufType *type, int64_t n); /* of n elements */
 
 /* ---- names (gguf_names.c) ---- */

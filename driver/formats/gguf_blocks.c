@@ -4,6 +4,7 @@
 
 #include "base/bf16.h"
 #include "base/half.h"
+#include "runtime/product/groups.h"
 
 #include <math.h>
 #include <string.h>
@@ -183,55 +184,44 @@ uint64_t gguf_bytes(const GgufType *type, int64_t n)
 
 /* ---- writing ---- */
 
-static void put_half(uint8_t *to, float value)
+static uint8_t *put_half(uint8_t *to, uint16_t half)
 {
-    const uint16_t half = half_from_float(value);
     to[0] = (uint8_t)(half & 255);
     to[1] = (uint8_t)(half >> 8);
+    return to + 2;
 }
 
-/* The element of the greatest magnitude. */
-static float greatest(const float *values)
+/* A block of 4 or 8 bits, rounded as a group of products is (runtime/product/groups.h). */
+static void encode_block(Quant quant, const float *values, uint8_t *to)
 {
-    float most = 0;
-    for (int i = 0; i < SMALL; i++)
-        most = fabsf(values[i]) > fabsf(most) ? values[i] : most;
-    return most;
+    int8_t integers[SMALL];
+    const QuantInfo *q = quant_info(quant);
+    const GroupScale of = groups_round(quant, SMALL, values, 1, integers);
+    const int added = q->has_minimum ? 0 : 8;
+    to = put_half(to, of.scale);
+    if (q->has_minimum)
+        to = put_half(to, of.minimum);
+    if (q->bits == 8)
+        memcpy(to, integers, sizeof integers);
+    else
+        for (int i = 0; i < SMALL / 2; i++)
+            to[i] = (uint8_t)((integers[i] + added) | (integers[i + SMALL / 2] + added) << 4);
 }
 
-static void encode_q8_0(const float *values, uint8_t *to)
+/* Those whose blocks are groups of base/quants.def. */
+static bool is_encoded(const GgufType *type)
 {
-    const float d = fabsf(greatest(values)) / 127, inverse = d != 0 ? 1 / d : 0;
-    put_half(to, d);
-    for (int i = 0; i < SMALL; i++)
-        to[2 + i] = (uint8_t)(int8_t)roundf(values[i] * inverse);
-}
-
-static uint8_t nibble_of(float value, float inverse)
-{
-    const int q = (int)(value * inverse + 8.5f);
-    return (uint8_t)(q > 15 ? 15 : q);
-}
-
-static void encode_q4_0(const float *values, uint8_t *to)
-{
-    const float d = greatest(values) / -8, inverse = d != 0 ? 1 / d : 0;
-    put_half(to, d);
-    for (int i = 0; i < SMALL / 2; i++)
-        to[2 + i] = (uint8_t)(nibble_of(values[i], inverse) |
-                              nibble_of(values[i + SMALL / 2], inverse) << 4);
+    return type->blocks == &q8_0 || type->blocks == &q4_0 || type->blocks == &q4_1;
 }
 
 bool gguf_encode(const GgufType *type, const float *values, int64_t n, void *out)
 {
     uint8_t *to = out;
     if (type->blocks) {
-        if (type->blocks != &q8_0 && type->blocks != &q4_0)
-            return false;
-        for (int64_t i = 0; i < n / SMALL; i++)
-            (type->blocks == &q8_0 ? encode_q8_0 : encode_q4_0)(values + i * SMALL,
-                                                                to + i * type->blocks->bytes);
-        return true;
+        for (int64_t i = 0; is_encoded(type) && i < n / SMALL; i++)
+            encode_block(quant_of_word(type->quant), values + i * SMALL,
+                         to + i * type->blocks->bytes);
+        return is_encoded(type);
     }
     for (int64_t i = 0; i < n; i++) {
         const uint16_t two =
@@ -242,4 +232,12 @@ bool gguf_encode(const GgufType *type, const float *values, int64_t n, void *out
             memcpy(to + i * 2, &two, sizeof two);
     }
     return type->type == ST_F32 || type->type == ST_F16 || type->type == ST_BF16;
+}
+
+float gguf_limit(const GgufType *type)
+{
+    return is_encoded(type)        ? groups_limit(quant_of_word(type->quant))
+           : type->type == ST_F16  ? HALF_LIMIT
+           : type->type == ST_BF16 ? BF16_LIMIT
+                                   : INFINITY;
 }

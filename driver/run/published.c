@@ -149,9 +149,9 @@ const char *published_folder(Job *job, const char *run)
 static bool write_published(Job *job, const char *run, const Model *model, Store *store,
                             const WeightsExport *what, const char *folder)
 {
-    return copy_files(job, kept(job, run), folder) &&
-           weights_export(job, model, store, what,
-                          file_in(job->arena, folder, "model.safetensors"));
+    return weights_export(job, model, store, what,
+                          file_in(job->arena, folder, "model.safetensors")) &&
+           copy_files(job, kept(job, run), folder);
 }
 
 bool published_refuse(Job *job, const char *run, const char *format)
@@ -177,8 +177,7 @@ bool published_write(Job *job, const char *run, const Model *model, Store *store
     WeightsExport typed = *what;
     if (!type && !find_types(job, run, &types))
         return false;
-    const HalfType *half = type ? half_type(type) : NULL;
-    typed.floats = half ? half->type : ST_F32;
+    typed.half = type ? half_type(type) : NULL;
     typed.types = type ? NULL : &types;
     NewFolder new;
     if (!new_folder_is_free(folder)) /* of an export, whose files are replaced one by one */

@@ -138,20 +138,36 @@ static void add_tensor(Tensors *t, const char *name, StType type, int rank, cons
 
 static const QuantInfo *info_of(const Tensors *t) { return quant_info(t->quant); }
 
+/* Squares of what is lost of elements, and of all of them. */
+typedef struct Loss {
+    double lost, all;
+} Loss;
+
+static void loss_add(Loss *to, Loss more)
+{
+    to->lost += more.lost;
+    to->all += more.all;
+}
+
+/* NaN: an element is not finite. */
+static double loss_error(Loss loss) { return loss.all == 0 ? 0 : sqrt(loss.lost / loss.all); }
+
 /* A matrix as integers: runs of elements along the summed axis, which are `step` apart in both,
- * with a scale each; squares of what is lost and of all. */
+ * with a scale each; what is lost of it, and of its runs of small scales. */
 typedef struct Rounded {
     Quant quant;
     int64_t step;
     int8_t *integers;
     void *scales, *minima; /* f32, in groups f16; as many along the axis as it has runs */
-    double lost, all;
+    Loss loss, of_small;
+    int64_t small;
 } Rounded;
 
 static void round_run(Rounded *r, const float *x, int64_t n, int64_t first, int64_t at)
 {
     int8_t *out = r->integers + first;
     float scale, minimum = 0;
+    Loss loss = {0, 0};
     if (quant_info(r->quant)->group) {
         const GroupScale of = groups_round(r->quant, n, x + first, r->step, out);
         scale = half_to_float(of.scale);
@@ -167,9 +183,13 @@ static void round_run(Rounded *r, const float *x, int64_t n, int64_t first, int6
         const double value = (double)x[first + i];
         const float scaled = scale * (float)out[i];
         const double lost = value - (double)(scaled + minimum);
-        r->lost += lost * lost;
-        r->all += value * value;
+        loss_add(&loss, (Loss){lost * lost, value * value});
     }
+    loss_add(&r->loss, loss);
+    if (!quant_info(r->quant)->group || loss.all == 0 || !(fabsf(scale) < HALF_NORMAL))
+        return;
+    loss_add(&r->of_small, loss);
+    r->small++;
 }
 
 /* Pairs of integers that are `step` apart as bytes, the first in the lower half; in place. */
@@ -245,7 +265,10 @@ static void add_quantised(Tensors *t, const StoreTensor *param, int axis, int8_t
     if (r.minima)
         add_part(t, param, "minimum", ST_F16, dims, r.minima);
     about->bytes = (int64_t)(bytes + of_scales + of_minima);
-    about->error = r.all == 0 ? 0 : sqrt(r.lost / r.all); /* NaN: one is not finite */
+    about->error = loss_error(r.loss);
+    about->groups = channels * runs;
+    about->small = r.small;
+    about->small_error = loss_error(r.of_small);
 }
 
 /* Why a matrix is not stored by pairs of terms; NULL: it is. With a single pair a reader could not

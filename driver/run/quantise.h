@@ -12,12 +12,17 @@
  *   stays   why it stays f32; NULL: it is quantised
  *   is_vector   it has no two dimensions, and so stays f32
  *   error   the root of the mean square of what rounding changed, as a share of that of the
- *           param's elements */
+ *           param's elements
+ *   groups  how many share a scale
+ *   small   how many of these have a scale below f16's normal numbers, which are coarse there, and
+ *           small_error is the error of their elements */
 typedef struct QuantisedParam {
     const char *name, *stays;
     bool is_vector;
     int64_t before, bytes;
     double error;
+    int64_t groups, small;
+    double small_error;
 } QuantisedParam;
 typedef VEC(QuantisedParam) QuantisedParams;
 

@@ -46,34 +46,42 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
 /* WeightsExport: which params are written.
  *   only     patterns (patterns.h) of the params that are written; NULL or empty: all
  *   without  names of params that are left out; NULL: none
- *   floats   of weights_export: the type of floats: f32, f16 or bf16
+ *   half     of weights_export: the type of floats; NULL: f32
  *   types    of weights_export: tensors of another type (HalfType by name); NULL: none */
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
-    StType floats;
+    const struct HalfType *half;
     const Map *types;
 } WeightsExport;
-/* HalfType: a type of two bytes: f16 or bf16. */
+/* HalfType: a type of two bytes: f16 or bf16.
+ *   limit   the least magnitude that it has no finite number for */
 typedef struct HalfType {
     const char *name;
     StType type;
+    float limit;
 } HalfType;
 const HalfType *half_type(const char *name); /* NULL: another one */
 /* WeightTensors: params as the tensors of a checkpoint, with the names and layout of the model's
  * weights block, or their own names without a map. Names live in the job's arena, data until
- * weights_collected_free. */
+ * weights_collected_free.
+ *   params   of each tensor the param that it is, or the first of those that it is made of */
 typedef struct WeightTensors {
     StTensor *tensors;
+    const char **params;
     int64_t n;
 } WeightTensors;
 /* False after errors, as of weights_export; *collected is then to be freed, too. */
 bool weights_collect(Job *job, const Model *model, Store *store, const WeightsExport *what,
                      WeightTensors *collected);
 void weights_collected_free(WeightTensors *collected);
+/* False, with an error that names the param: an element of tensor i, which is of f32, has a
+ * magnitude of `limit` or more, for which the type `narrow` has no finite number. */
+bool weights_check_range(Job *job, const WeightTensors *collected, int64_t i, float limit,
+                         const char *narrow);
 /* Writes params as a safetensors file, with the names and layout of the model's weights block, or
  * their own names without a map. False after errors, such as params that give one tensor different
- * values, or do not fill it. */
+ * values, do not fill it, or have an element that the type does not hold. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
 /* Gives every param that the model merges (`merge NAME = …`) its merged value, and adds to

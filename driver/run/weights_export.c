@@ -10,6 +10,7 @@
 #include "driver/run/weight_parts.h"
 #include "driver/run/weights.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,10 +161,13 @@ bool weights_collect(Job *job, const Model *model, Store *store, const WeightsEx
     for (int64_t i = 0; ok && i < store_count(store); i++)
         if (is_wanted(what, store_at(store, i)))
             ok = add_param(&x, model, store_at(store, i));
-    *collected = (WeightTensors){ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1), 0};
+    *collected =
+        (WeightTensors){.tensors = ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1),
+                        .params = ARENA_ARRAY(job->arena, const char *, x.targets.count + 1)};
     while (ok && collected->n < (int64_t)x.targets.count) {
-        ok = make_tensor(&x, x.targets.data[collected->n], &collected->tensors[collected->n]);
-        collected->n++;
+        Target *target = x.targets.data[collected->n];
+        collected->params[collected->n] = target->pieces.data[0].param->name;
+        ok = make_tensor(&x, target, &collected->tensors[collected->n++]);
     }
     return ok;
 }
@@ -175,9 +179,36 @@ void weights_collected_free(WeightTensors *collected)
     *collected = (WeightTensors){0};
 }
 
+static int64_t elements_of(const StTensor *tensor)
+{
+    int64_t n = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        n *= tensor->dims[i];
+    return n;
+}
+
+bool weights_check_range(Job *job, const WeightTensors *collected, int64_t i, float limit,
+                         const char *narrow)
+{
+    const StTensor *tensor = &collected->tensors[i];
+    const char *param = collected->params[i];
+    const float *values = tensor->data;
+    for (int64_t k = 0, n = elements_of(tensor); k < n; k++)
+        if (!(fabsf(values[k]) < limit))
+            return job_error(
+                job,
+                "the param '%s'%s has the element %g, which %s cannot hold: --type f32 writes it",
+                param,
+                strcmp(param, tensor->name)
+                    ? arena_printf(job->arena, " ('%s' there)", tensor->name)
+                    : "",
+                (double)values[k], narrow);
+    return true;
+}
+
 const HalfType *half_type(const char *name)
 {
-    static const HalfType types[] = {{"f16", ST_F16}, {"bf16", ST_BF16}};
+    static const HalfType types[] = {{"f16", ST_F16, HALF_LIMIT}, {"bf16", ST_BF16, BF16_LIMIT}};
     for (int i = 0; i < 2; i++)
         if (!strcmp(types[i].name, name))
             return &types[i];
@@ -189,9 +220,7 @@ static void halve(StTensor *tensor, StType type)
 {
     uint16_t *halves = (void *)tensor->data;
     const char *floats = tensor->data;
-    int64_t n = 1;
-    for (int i = 0; i < tensor->rank; i++)
-        n *= tensor->dims[i];
+    const int64_t n = elements_of(tensor);
     for (int64_t i = 0; i < n; i++) {
         float value;
         memcpy(&value, floats + (size_t)i * sizeof value, sizeof value);
@@ -201,15 +230,21 @@ static void halve(StTensor *tensor, StType type)
     tensor->type = type;
 }
 
-static void halve_all(const WeightsExport *what, WeightTensors *all)
+/* False after an error: an element is beyond its type. */
+static bool halve_all(Job *job, const WeightsExport *what, WeightTensors *all)
 {
-    for (int64_t i = 0; i < all->n; i++) {
+    bool ok = true;
+    for (int64_t i = 0; ok && i < all->n; i++) {
         StTensor *tensor = &all->tensors[i];
         const HalfType *own = what->types ? map_get(what->types, tensor->name) : NULL;
-        const StType type = own ? own->type : what->floats;
-        if (tensor->type == ST_F32 && tensor->data && type != ST_F32)
-            halve(tensor, type);
+        const HalfType *half = own ? own : what->half;
+        if (tensor->type != ST_F32 || !tensor->data || !half)
+            continue;
+        ok = weights_check_range(job, all, i, half->limit, half->name);
+        if (ok)
+            halve(tensor, half->type);
     }
+    return ok;
 }
 
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
@@ -218,9 +253,7 @@ bool weights_export(Job *job, const Model *model, Store *store, const WeightsExp
     /* Who reads it with PyTorch asks for the format; driver/run/ownership.c for the writer. */
     const StMeta metadata[] = {{"format", "pt"}, {"writer", "tfc"}};
     WeightTensors all;
-    bool ok = weights_collect(job, model, store, what, &all);
-    if (ok)
-        halve_all(what, &all);
+    bool ok = weights_collect(job, model, store, what, &all) && halve_all(job, what, &all);
     ok = ok && st_write(&job->diags, path, all.tensors, all.n, metadata, 2);
     weights_collected_free(&all);
     return ok;

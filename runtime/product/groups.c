@@ -50,10 +50,16 @@ static GroupRule group_rule(Quant quant, GroupRange range)
         rule.minimum = half_to_float(rule.of.minimum);
         scale = is_empty ? 0 : (range.greatest - range.least) / MOST_OF_4;
     }
-    rule.of.scale = half_from_float(scale);
+    rule.of.scale = half_at_least(scale);
     scale = half_to_float(rule.of.scale);
     rule.inverse = scale == 0 ? 0 : 1 / scale;
     return rule;
+}
+
+float groups_limit(Quant quant)
+{
+    const QuantInfo *q = quant_info(quant);
+    return q->has_minimum ? HALF_LIMIT : HALF_LIMIT * (q->bits == 8 ? INTEGERS_MOST : 8);
 }
 
 /* What an integer may be, with what is added to it (form_offset). */

@@ -27,12 +27,15 @@
 
 #include "runtime/product/form.h"
 
-/* Of a group, as f16; not finite if a term is not, or if they are too large. */
+/* Of a group, as f16 (the scale by half_at_least); not finite if a term is not, or if they are too
+ * large. */
 typedef struct GroupScale {
     uint16_t scale, minimum;
 } GroupScale;
 /* Rounds a group of n terms of x, `step` apart, to integers in the same places of out. */
 GroupScale groups_round(Quant quant, int64_t n, const float *x, int64_t step, int8_t *out);
+/* A group of magnitudes below this has a finite scale, and a finite minimum. */
+float groups_limit(Quant quant);
 /* As integers_pack_columns and integers_unpack_columns (integers.h). */
 void groups_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
                          int64_t x_column, int64_t columns, void *panels, int64_t pitch);

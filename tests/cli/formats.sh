@@ -50,6 +50,41 @@ END
 done
 refuses 2 "type is for --format gguf and hf" "$tfc" export gguf -o x.safetensors --type f16
 
+# Elements beyond a type of two bytes: an error names the param, and nothing is written.
+cat >enlarge.py <<'END'
+import json, struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+size = struct.unpack("<Q", data[:8])[0]
+place = json.loads(data[8:8 + size])["model.layers.0.mlp.gate_proj.weight"]
+assert place["dtype"] == "F32"
+at = 8 + size + place["data_offsets"][0] + 8
+data[at:at + 4] = struct.pack("<f", float(sys.argv[2]))
+sys.stdout.buffer.write(data)
+END
+for element in 65519 65520 -70000 3.4e38; do
+    python3 enlarge.py "$formats/llama.safetensors" $element >large.safetensors
+    for out in in_f16/f16 in_f16.gguf/f16 in_q8_0.gguf/q8_0 in_bf16/bf16 in_bf16.gguf/bf16 in_f32.gguf/f32; do
+        type=${out#*/} out=${out%/*}
+        format=gguf
+        [ "$out" != "${out%.gguf}" ] || format=hf
+        status=0
+        rm -rf "$out"
+        "$tfc" export hf --weights large.safetensors --format $format --type $type -o "$out" >out.txt 2>err.txt || status=$?
+        case $element-$type in
+        65520-f16 | 65520-q8_0 | -70000-f16 | -70000-q8_0 | 3.4e38-f16 | 3.4e38-q8_0 | 3.4e38-bf16)
+            [ $status = 1 ] && [ ! -e "$out" ] &&
+                grep -q "the param 'layer.0.feed_forward.gate.weight' ('model.layers.0.mlp.gate_proj.weight' there) has the element .*, which B*b*[Ff]16 cannot hold: --type f32 writes it" err.txt ||
+                fail "$element in $type: status $status: $(cat err.txt)"
+            ;;
+        *) [ $status = 0 ] || fail "$element in $type: $(cat err.txt)" ;;
+        esac
+    done
+done
+"$tfc" export hf --format hf -o kept.folder
+cp kept.folder/model.safetensors kept.safetensors
+refuses 1 "which f16 cannot hold" "$tfc" export hf --weights large.safetensors --format hf --type f16 -o kept.folder
+cmp kept.folder/model.safetensors kept.safetensors || fail "an export that was refused has changed the folder"
+
 # Each architecture: the same file again from a run of it, and the same tensors in it. (tests/cli/llama_cpp.sh compares what
 # llama.cpp computes from it.)
 kinds="llama31 gemma3_text bert phi3"

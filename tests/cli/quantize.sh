@@ -141,6 +141,44 @@ END
     done
 done
 
+# Scales below f16's normal numbers: the least that clips nothing, never 0 but of zeros; which params have them.
+python3 - <<'EOF2'
+import json, struct
+raw = open("plain.safetensors", "rb").read()
+n = struct.unpack("<Q", raw[:8])[0]
+head, data = json.loads(raw[8:8 + n]), bytearray(raw[8 + n:])
+head.pop("__metadata__", None)
+at = head["encoder.layer.0.feed_forward.inner.weight"]
+assert at["shape"][0] % 32 == 0 and at["dtype"] == "F32", at
+rows, columns = at["shape"]
+for i in range(32):                 # the first group of each output channel: units of 2^-24 that integers hold, and one of 1.5 units
+    for j in range(columns):
+        value = (7 - i % 8) * 2.0 ** -24 if j else 1.5 * (7 - i % 8) * 2.0 ** -24
+        struct.pack_into("<f", data, at["data_offsets"][0] + 4 * (i * columns + j), value)
+text = json.dumps(head).encode()
+open("tiny.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data)
+EOF2
+for dtype in int4 q8_0; do
+    "$tfc" quantize "$run" -o tiny$dtype --dtype $dtype --checkpoint tiny.safetensors >told
+    grep -A 1 "^scales too small for all bits of f16 *groups, and their error$" told |
+        grep -q "^  encoder.layer.0.feed_forward.inner.weight  *[0-9]* of [0-9]*, [0-9.]* %$" || fail "$dtype: which params have small scales: $(cat told)"
+    "$tfc" export tiny$dtype -o tiny$dtype.safetensors
+    python3 - tiny$dtype.safetensors <<'EOF2' || fail "$dtype: small groups"
+import json, struct, sys
+def param(path):
+    raw = open(path, "rb").read()
+    n = struct.unpack("<Q", raw[:8])[0]
+    at = json.loads(raw[8:8 + n])["encoder.layer.0.feed_forward.inner.weight"]
+    return at["shape"][1], struct.unpack("<%df" % (at["shape"][0] * at["shape"][1]), raw[8 + n + at["data_offsets"][0]:][:4 * at["shape"][0] * at["shape"][1]])
+columns, before = param("tiny.safetensors")
+_, after = param(sys.argv[1])
+for j in range(columns):
+    for i in range(32):
+        x, y = before[i * columns + j], after[i * columns + j]
+        assert abs(x - y) <= (2.0 ** -24 if not j else 2.0 ** -25), (j, i, x, y)
+EOF2
+done
+
 # What is compiled has one type: that of members that differ is asked for, and params are rounded once.
 refuses 1 'small computes in int8 and .* in f32: an ensemble that is compiled has one type, which --dtype names' \
     "$tfc" compile small --with "$run" -o mixed

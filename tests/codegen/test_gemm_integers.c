@@ -64,6 +64,12 @@ static float as_half(float x)
     return isinf(half) ? NAN : half;
 }
 
+/* Below f16's normal numbers the multiple of its unit that is next away from zero. */
+static float as_scale(float x)
+{
+    return fabsf(x) < 0x1p-14f ? copysignf(ceilf(fabsf(x) * 0x1p24f) * 0x1p-24f, x) : as_half(x);
+}
+
 /* A group of at most 32 terms as integers, by which scale, an f16, and to which minimum. */
 typedef struct Group {
     float scale, minimum;
@@ -80,13 +86,13 @@ static Group round_group(Quant quant, const float *x, int64_t k, int64_t step)
         least = fminf(least, x[l * step]);
         greatest = fmaxf(greatest, x[l * step]);
     }
-    g.scale = as_half(fabsf(m) / 127);
+    g.scale = as_scale(fabsf(m) / 127);
     if (quant == QUANT_INT4) {
-        g.scale = as_half(m / -8);
+        g.scale = as_scale(m / -8);
         lowest = -8;
         highest = 7;
     } else if (quant == QUANT_Q4_1) {
-        g.scale = as_half((greatest - least) / 15);
+        g.scale = as_scale((greatest - least) / 15);
         g.minimum = as_half(least);
         lowest = 0;
         highest = 15;
