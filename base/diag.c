@@ -153,8 +153,12 @@ static void render_line(Loc loc, Text *out)
     if (stop - text > 400) /* a line nobody wrote by hand */
         return;
     text_add(out, "%5d | ", loc.line);
-    for (const char *c = text; c < stop; c++)
-        text_put(out, *c == '\t' || (unsigned char)*c >= 32 ? c : "?", 1);
+    for (const char *c = text; c < stop;) {
+        const size_t visible = text_visible_length(c, (size_t)(stop - c));
+        const size_t size = visible ? visible : utf8_length(c, (size_t)(stop - c));
+        text_put(out, visible ? c : "?", visible ? visible : 1);
+        c += size ? size : 1;
+    }
     text_add(out, "\n      | ");
     for (int i = 1; i < loc.column && text + i - 1 < stop; i++)
         if (((unsigned char)text[i - 1] & 0xC0) != 0x80)
@@ -165,28 +169,11 @@ static void render_line(Loc loc, Text *out)
     text_add(out, "\n");
 }
 
-/* Bytes of a line of a message that are shown: of a longer one its beginning and its end, which
- * tells what is wrong. */
-enum { LINE_BEGINS = 400, LINE_ENDS = 300 };
-
-static size_t character_start(const char *text, size_t at)
-{
-    while (at && ((unsigned char)text[at] & 0xC0) == 0x80)
-        at--;
-    return at;
-}
-
 static void render_message(const char *message, Text *out)
 {
     for (size_t n; *message; message += n) {
         n = strcspn(message + 1, "\n") + 1; /* with the line break before it */
-        size_t begins = character_start(message, LINE_BEGINS < n ? LINE_BEGINS : n - 1);
-        size_t ends = n > LINE_BEGINS + LINE_ENDS ? character_start(message, n - LINE_ENDS) : 0;
-        text_visible(out, message, ends ? begins : n);
-        if (ends) {
-            text_string(out, " … ");
-            text_visible(out, message + ends, n - ends);
-        }
+        text_visible_cut(out, message, n);
     }
 }
 

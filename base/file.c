@@ -226,6 +226,8 @@ struct FileWriter {
     int fd, error;                   /* error: the first errno seen, 0 while all is well */
     bool is_open_elsewhere;          /* fd was open before and stays so */
     bool is_joined;                  /* the temporary file is another process's */
+    bool is_terminal;
+    TerminalText shown; /* of a terminal */
     size_t used;
     char buffer[BUFFER_BYTES];
 };
@@ -247,11 +249,13 @@ static bool open_place(FileWriter *file, const WritePlace *place)
     if (place->number >= 0) {
         file->fd = place->number;
         file->is_open_elsewhere = true;
+        file->is_terminal = isatty(file->fd);
         return fcntl(file->fd, F_GETFD) >= 0;
     }
     file->fd = place->is_through
                    ? open(place->target, O_WRONLY | O_CLOEXEC)
                    : temporary_file(AT_FDCWD, place->target, place->mode, &file->temporary);
+    file->is_terminal = place->is_through && file->fd >= 0 && isatty(file->fd);
     return file->fd >= 0;
 }
 
@@ -351,17 +355,37 @@ bool file_can_write(Diagnostics *diags, const char *path)
     return file != NULL;
 }
 
+bool file_put(int fd, const void *data, size_t size)
+{
+    for (const char *at = data; size;) {
+        const ssize_t n = write(fd, at, size);
+        if (n < 0 && errno != EINTR)
+            return false;
+        at += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool file_show(int fd, TerminalText *shown, const char *data, size_t size)
+{
+    enum { PIECE = 1024 };
+    char out[TERMINAL_ROOM(PIECE)];
+    bool ok = true;
+    for (size_t n; ok && size; data += n, size -= n) {
+        n = size < PIECE ? size : PIECE;
+        ok = file_put(fd, out, terminal_show(shown, data, n, out));
+    }
+    return ok;
+}
+
 static void write_out(FileWriter *file, const char *data, size_t size)
 {
-    while (size && !file->error) {
-        ssize_t n = write(file->fd, data, size);
-        if (n < 0 && errno != EINTR)
-            file->error = errno;
-        else if (n > 0) {
-            data += n;
-            size -= (size_t)n;
-        }
-    }
+    const bool ok =
+        file->error || (file->is_terminal ? file_show(file->fd, &file->shown, data, size)
+                                          : file_put(file->fd, data, size));
+    if (!ok)
+        file->error = errno;
 }
 
 void file_write(FileWriter *file, const void *data, size_t size)
@@ -410,6 +434,9 @@ static void flush_folder(const char *folder)
 
 static void close_file(FileWriter *file)
 {
+    char rest[TERMINAL_ROOM(0)];
+    if (!file->error && !file_put(file->fd, rest, terminal_rest(&file->shown, rest)))
+        file->error = errno;
     if (!file->is_open_elsewhere && close(file->fd) && !file->error)
         file->error = errno;
 }

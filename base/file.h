@@ -6,6 +6,7 @@
 #define BASE_FILE_H
 
 #include "base/diag.h"
+#include "base/terminal.h"
 
 #include <stdint.h>
 
@@ -27,10 +28,15 @@ const char *file_own_error(int error);
  * the arena, which is of arena_new. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
+/* Writes all bytes to an open file. False: errno says why. */
+bool file_put(int fd, const void *data, size_t size);
+/* file_put of a piece of text as a terminal is shown it. */
+bool file_show(int fd, TerminalText *shown, const char *data, size_t size);
+
 /* A file being written beside TARGET (base/temporary.h), TARGET being PATH or what its links lead
  * to; or PATH itself where that is a device, a pipe or an open file (/dev/stdout, /dev/fd/3).
  * Writes are buffered; file_commit reports the first failure. Opening a named
- * pipe waits for its reader. */
+ * pipe waits for its reader. A terminal gets text as TerminalText shows it (base/terminal.h). */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
 /* file_create for a file in a folder of tfc's own. TARGET is PATH: a link, a device or a pipe of

@@ -71,121 +71,6 @@ void text_add(Text *text, const char *format, ...)
     va_end(args);
 }
 
-static size_t escape_hex(unsigned char byte, char out[TEXT_ESCAPE])
-{
-    static const char digits[] = "0123456789abcdef";
-    out[0] = '\\';
-    out[1] = 'x';
-    out[2] = digits[byte >> 4];
-    out[3] = digits[byte & 15];
-    return 4;
-}
-
-size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE])
-{
-    static const char special[] = "\n\t\"\\", letters[] = "nt\"\\";
-    const char *found = byte ? strchr(special, byte) : NULL;
-    if (!found && byte >= 32 && byte != 127) {
-        out[0] = (char)byte;
-        return 1;
-    }
-    if (!found)
-        return escape_hex(byte, out);
-    out[0] = '\\';
-    out[1] = letters[found - special];
-    return 2;
-}
-
-void text_quote(Text *text, const char *bytes)
-{
-    text_put(text, "\"", 1);
-    for (; *bytes; bytes++) {
-        size_t plain = 0;
-        while ((unsigned char)bytes[plain] >= 32 && bytes[plain] != '"' && bytes[plain] != '\\' &&
-               bytes[plain] != 127)
-            plain++;
-        text_put(text, bytes, plain);
-        bytes += plain;
-        char escape[TEXT_ESCAPE];
-        if (!*bytes)
-            break;
-        text_put(text, escape, text_escape((unsigned char)*bytes, escape));
-    }
-    text_put(text, "\"", 1);
-}
-
-/* How many bytes at the beginning of the text a terminal may be given as they are; 0: the first one
- * may not. */
-static size_t visible_length(const char *text, size_t available)
-{
-    size_t size = utf8_length(text, available);
-    unsigned char first = (unsigned char)*text;
-    bool is_control = size == 1 ? first < 32 || first == 127
-                                : size == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
-    return is_control && first != '\t' ? 0 : size;
-}
-
-/* A byte that is no visible character, or does not begin one. */
-static size_t escape_invisible(char byte, char out[TEXT_ESCAPE])
-{
-    const unsigned char value = (unsigned char)byte;
-    return value < 0x80 ? text_escape(value, out) : escape_hex(value, out);
-}
-
-void text_visible(Text *text, const char *bytes, size_t length)
-{
-    for (size_t i = 0, size; i < length; i += size) {
-        char escape[TEXT_ESCAPE];
-        size = visible_length(bytes + i, length - i);
-        if (size) {
-            text_put(text, bytes + i, size);
-            continue;
-        }
-        size = 1;
-        if (bytes[i] == '\n')
-            text_string(text, i + 1 < length && bytes[i + 1] == ' ' ? "\n" : "\n  ");
-        else
-            text_put(text, escape, escape_invisible(bytes[i], escape));
-    }
-}
-
-const char *text_visible_name(Arena *arena, const char *name)
-{
-    size_t length = strlen(name), at = 0;
-    for (size_t size; at < length && (size = visible_length(name + at, length - at)); at += size)
-        ;
-    if (at == length)
-        return name;
-    char *shown = ARENA_ARRAY(arena, char, TEXT_ESCAPE *length + 1), *end = shown;
-    for (size_t i = 0, size; shown && i < length; i += size ? size : 1) {
-        size = visible_length(name + i, length - i);
-        if (size)
-            memcpy(end, name + i, size);
-        end += size ? size : escape_invisible(name[i], end);
-    }
-    return shown ? shown : name;
-}
-
-const char *text_shell_word(Arena *arena, const char *word)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-    if (*word && !word[strspn(word, plain)])
-        return word;
-    char *quoted = ARENA_ARRAY(arena, char, 4 * strlen(word) + 3), *end = quoted;
-    if (!quoted)
-        return word;
-    *end++ = '\'';
-    for (; *word; word++) {
-        const char *as = *word == '\'' ? "'\\''" : word;
-        const size_t n = *word == '\'' ? strlen(as) : 1;
-        memcpy(end, as, n);
-        end += n;
-    }
-    memcpy(end, "'", 2);
-    return quoted;
-}
-
 void text_number(Text *text, double value)
 {
     char digits[40];
@@ -246,6 +131,22 @@ size_t utf8_length(const char *text, size_t available)
     bool overlong = (t[0] == 0xE0 && t[1] < 0xA0) || (t[0] == 0xF0 && t[1] < 0x90);
     bool beyond = (t[0] == 0xED && t[1] > 0x9F) || (t[0] == 0xF4 && t[1] > 0x8F);
     return overlong || beyond ? 0 : n;
+}
+
+size_t utf8_start(const char *text, size_t at)
+{
+    while (at && ((unsigned char)text[at] & 0xC0) == 0x80)
+        at--;
+    return at;
+}
+
+bool utf8_is_begun(const char *text, size_t n)
+{
+    const unsigned char *t = (const unsigned char *)text;
+    bool is_begun = n && n < utf8_size(t[0]);
+    for (size_t i = 1; i < n; i++)
+        is_begun = is_begun && (t[i] & 0xC0) == 0x80;
+    return is_begun;
 }
 
 const char *text_plural(int64_t n, const char *one, const char *many)

@@ -26,10 +26,21 @@ enum { TEXT_ESCAPE = 4 };
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
 /* Appends the text in double quotes, with each byte as text_escape writes it. */
 void text_quote(Text *text, const char *bytes);
-/* Appends a text so that a terminal can show it: bytes that are not valid UTF-8, and control
- * characters other than tabs and line breaks, as \xNN. Lines after the first begin with a blank
- * (two are added if there is none), so that no line looks like a message of its own. */
+/* How many bytes at the beginning of a text are a character that a terminal shows, or a tab. 0: the
+ * first byte is to be escaped (text_escape_invisible): it is not UTF-8, or begins a control
+ * character (C0, a line break too; DEL; C1) or one that changes the order of the text (U+061C,
+ * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). */
+size_t text_visible_length(const char *bytes, size_t available);
+/* Writes such a byte as \n, or \xNN, without a NUL; returns how many bytes. */
+size_t text_escape_invisible(char byte, char out[TEXT_ESCAPE]);
+/* Appends a text so that a terminal can show it: what text_visible_length counts as it is, line
+ * breaks, and all other bytes as \xNN. Lines after the first begin with a blank (two are added if
+ * there is none), so that no line looks like a message of its own. */
 void text_visible(Text *text, const char *bytes, size_t length);
+/* text_visible; of more than TEXT_WHOLE bytes only the first 400 and the last 300, with " … "
+ * between. */
+enum { TEXT_WHOLE = 700 };
+void text_visible_cut(Text *text, const char *bytes, size_t length);
 /* A name escaped as by text_visible, but with line breaks as \n, for use within a line. In the
  * arena, or `name` itself if there is nothing to escape or, in an arena that tells so, memory ran
  * out. */
@@ -50,6 +61,10 @@ void text_free(Text *text);
 /* Bytes of the UTF-8 character that a text of `available` bytes begins with (1–4); 0 where it
  * begins with none. Overlong forms, surrogates and values past U+10FFFF are none (RFC 3629). */
 size_t utf8_length(const char *text, size_t available);
+/* Where the character begins that has the byte `at`. */
+size_t utf8_start(const char *text, size_t at);
+/* Whether n bytes are the beginning of a longer UTF-8 character, as far as they can tell. */
+bool utf8_is_begun(const char *text, size_t n);
 
 /* How many characters (code points) a UTF-8 text has. */
 size_t text_letters(const char *text);

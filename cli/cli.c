@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* errors begin with this name, and nothing else is printed; NULL: all is printed, without a name */
 static const char *speaker;
@@ -99,6 +100,19 @@ bool cli_write(Job *job, const char *path, const Text *text)
     /* whether it could be written is asked at the end (main.c) */
     fwrite(data, 1, text->length, stdout);
     return true;
+}
+
+const char *cli_name(Arena *arena, const char *name)
+{
+    Text cut = {0};
+    const char *shown = text_visible_name(arena, name);
+    const size_t length = strlen(shown);
+    if (length <= TEXT_WHOLE || !isatty(STDOUT_FILENO))
+        return shown;
+    text_visible_cut(&cut, shown, length);
+    shown = arena_strdup(arena, cut.data);
+    text_free(&cut);
+    return shown;
 }
 
 static void print_usage_error(const char *format, va_list args)

@@ -24,6 +24,9 @@ int cli_finish(Job *job, bool ok);
 /* Writes the text to a file, or prints it (path NULL or "-"); false after an error of a file. A
  * failure to print is reported at the end of the program (main.c). */
 bool cli_write(Job *job, const char *path, const Text *text);
+/* A stranger's name for a line that is printed: text_visible_name, and where standard output is a
+ * terminal no more of it than text_visible_cut leaves. In the arena. */
+const char *cli_name(Arena *arena, const char *name);
 /* From now on memory_end (base/arena.h) removes the newest temporaries and exits with
  * EXIT_INPUT. */
 void cli_end_without_memory(void);

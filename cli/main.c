@@ -1,5 +1,6 @@
 /* The program tfc: finds the subcommand and runs it. */
 #define _GNU_SOURCE
+#include "base/printing.h"
 #include "cli/commands/commands.h"
 #include "cli/describe.h"
 #include "cli/ranks.h"
@@ -98,6 +99,7 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
     cli_end_without_memory();
+    memory_need(printing_guard());
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a failed write like any other */
     if (argc < 2) {
         print_help(stderr);

@@ -1,7 +1,10 @@
 /* Writing predicted rows, by the writer of compiled models. */
 #include "cli/predicted.h"
 
+#include "cli/cli.h"
 #include "runtime/model/predicted_search.h"
+
+#include <unistd.h>
 
 static TfcPrediction described(const Prediction *p)
 {
@@ -42,6 +45,18 @@ static bool put_prediction(Job *job, PredictedForm *form, const Prediction *p, c
         predicted_put_line(&prediction, &found, form->top, out);
     arena_free(arena);
     return ok;
+}
+
+void predicted_cut_names(Arena *arena, Predictor *predictor)
+{
+    for (int p = 0; isatty(STDOUT_FILENO) && p < predictor->n; p++) {
+        Prediction *prediction = &predictor->all[p];
+        const int64_t n = prediction->names ? prediction->n_classes : 0;
+        const char **names = ARENA_ARRAY(arena, const char *, n + 1);
+        for (int64_t i = 0; i < n; i++)
+            names[i] = cli_name(arena, prediction->names[i]);
+        prediction->names = n ? names : NULL;
+    }
 }
 
 bool predicted_put_row(Job *job, PredictedForm *form, const Prediction *p, const float *values,

@@ -19,6 +19,9 @@ typedef struct PredictedForm {
     PredictedNotes notes;
 } PredictedForm;
 
+/* Before rows are printed: where standard output is a terminal, long names of classes are cut as
+ * those of tables are (cli_name). */
+void predicted_cut_names(Arena *arena, Predictor *predictor);
 /* Appends n values of a row: as a line, or as a member of the open object. False after an error of
  * CTC's search. */
 bool predicted_put_row(Job *job, PredictedForm *form, const Prediction *prediction,

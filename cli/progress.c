@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "base/machine.h"
+#include "base/printing.h"
 #include "cli/progress.h"
 #include "runtime/decode/score.h"
 
@@ -58,7 +59,7 @@ void progress_init(Progress *progress, int64_t steps, bool words, const TrainMea
 void progress_clear(Progress *progress)
 {
     if (progress->drawn)
-        fputs("\r\033[K", stderr);
+        printing_status("");
     progress->drawn = false;
 }
 
@@ -144,11 +145,15 @@ void progress_report(Progress *progress, const TrainReport *report, bool due)
     bool is_line = due || !progress->terminal;
     Text line = {0};
     format_report(progress, report, &line);
-    progress_clear(progress);
-    if (is_line)
+    if (is_line) {
+        progress_clear(progress);
         fprintf(stderr, "%s\n", line.data);
-    else
-        fprintf(stderr, "%.*s", (int)terminal_width(), line.data);
+    } else {
+        const size_t width = terminal_width();
+        if (line.length > width)
+            line.data[utf8_start(line.data, width)] = '\0';
+        printing_status(line.data);
+    }
     text_free(&line);
     progress->drawn = !is_line;
     progress->next = time + (progress->terminal ? REDRAW_SECONDS : LINE_SECONDS);

@@ -315,27 +315,12 @@ void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes)
 
 /* ---- writing ---- */
 
-static bool write_exactly(int file, const void *from, size_t size)
-{
-    for (const char *at = from; size;) {
-        ssize_t n = write(file, at, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
                  const void *data, size_t bytes)
 {
     char *temporary;
     int file = temporary_file(cache->folder, name, 0600, &temporary);
-    bool ok =
-        file >= 0 && write_exactly(file, head, head_bytes) && write_exactly(file, data, bytes);
+    bool ok = file >= 0 && file_put(file, head, head_bytes) && file_put(file, data, bytes);
     int error = errno;
     if (file >= 0 && close(file) && ok) {
         ok = false;

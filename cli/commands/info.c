@@ -33,12 +33,12 @@ static void print_port(Job *job, const Module *module, const char *word, const O
                        const Type *type)
 {
     static const AttrName said[] = {ATTR_column, ATTR_vocab, ATTR_predict};
-    printf("  %-7s %-40s %s", word, op_string(op, ATTR_name),
+    printf("  %-7s %-40s %s", word, cli_name(job->arena, op_string(op, ATTR_name)),
            ir_type_text(module, type, job->arena));
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (op_attr(op, said[i]))
             printf("  %s %s", attr_info[said[i]].name,
-                   text_visible_name(job->arena, op_string(op, said[i])));
+                   cli_name(job->arena, op_string(op, said[i])));
     if (op_attr(op, ATTR_hide))
         printf("  hides %g", op_float(op, ATTR_hide));
     printf("\n");
@@ -59,7 +59,7 @@ static void print_model(Job *job, const Model *model, const StFile *weights)
     static const char *const roles[] = {"", "  frozen", "  state", "  slot", "  gradient"};
     const Module *module = model->module;
     int64_t total = 0;
-    printf("model %s\n", module->name);
+    printf("model %s\n", cli_name(job->arena, module->name));
     FOR_OPS (op, &module_function(module, "model")->body) {
         if (op->kind == OP_input)
             print_port(job, module, "input", op, &op_result(op)->type);
@@ -68,7 +68,7 @@ static void print_model(Job *job, const Model *model, const StFile *weights)
     }
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
-        printf("  param   %-40s %s%s%s\n", info->name,
+        printf("  param   %-40s %s%s%s\n", cli_name(job->arena, info->name),
                ir_type_text(module, &info->type, job->arena), roles[info->role],
                quantised_as(job, weights, info->name));
         total += type_elements(&info->type);
@@ -186,7 +186,7 @@ static bool print_checkpoint(Job *job, const char *folder, const char *name, con
     const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
     const char *step = file_exists(file) ? step_of(job, file, seen) : "";
     if (step && *step)
-        printf("  %-8sstep %s%s\n", name, text_visible_name(job->arena, step), more);
+        printf("  %-8sstep %s%s\n", name, cli_name(job->arena, step), more);
     return step != NULL;
 }
 
@@ -235,7 +235,7 @@ static void print_quantised(Job *job, const Session *session, const StFile *weig
     printf("quantised: %zu of %zu params are %s, in " RUN_WEIGHTS "/model.safetensors\n", n,
            module->params.count, session_dtype(&session->options));
     for (size_t i = 0; i < keep->count; i++)
-        printf("  keep    %s\n", text_visible_name(job->arena, keep->data[i]));
+        printf("  keep    %s\n", cli_name(job->arena, keep->data[i]));
 }
 
 static bool info_run(Job *job, const char *path)
@@ -253,8 +253,7 @@ static bool info_run(Job *job, const char *path)
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
-            printf("  set     %s\n",
-                   text_visible_name(job->arena, run.session.options.settings.data[i]));
+            printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
         if (weights)
             print_quantised(job, &run.session, weights);
         else if (is_quantised)
@@ -292,15 +291,14 @@ static bool info_prepared(Job *job, const char *path)
     for (size_t c = 0; c < p->columns.count; c++) {
         const PreparedSide *column = &p->columns.data[c];
         printf("  column      %s of %s: %s; %" PRId64 " values, at most %" PRId64 " a row\n",
-               text_visible_name(job->arena, column->input),
-               text_visible_name(job->arena, column->field),
-               text_visible_name(job->arena, column->holds), column->tokens, column->longest);
+               cli_name(job->arena, column->input), cli_name(job->arena, column->field),
+               cli_name(job->arena, column->holds), column->tokens, column->longest);
     }
-    printf("  vocabulary  %s\n", text_visible_name(job->arena, p->vocabulary));
+    printf("  vocabulary  %s\n", cli_name(job->arena, p->vocabulary));
     printf("  shards      %zu, windows of %" PRId64 " rows\n", p->shards.count, p->window_rows);
     for (size_t i = 0; i < p->texts.count; i++)
         printf("  %-11s %s\n", p->texts.data[i].option,
-               text_visible_name(job->arena, p->texts.data[i].file));
+               cli_name(job->arena, p->texts.data[i].file));
     return true;
 }
 
@@ -333,12 +331,11 @@ static bool info_tensors(Job *job, const char *path)
     const char *sums = st_checksums(file);
     for (int64_t i = 0; i < file->n_meta; i++)
         if (file->meta_values[i] != sums)
-            printf("  %-16s %s\n", text_visible_name(job->arena, file->meta_keys[i]),
-                   text_visible_name(job->arena, file->meta_values[i]));
+            printf("  %-16s %s\n", cli_name(job->arena, file->meta_keys[i]),
+                   cli_name(job->arena, file->meta_values[i]));
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
-        printf("  %-48s %s[", text_visible_name(job->arena, tensor->stored),
-               st_stored_type(tensor));
+        printf("  %-48s %s[", cli_name(job->arena, tensor->stored), st_stored_type(tensor));
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%" PRId64, d ? ", " : "", st_stored_dim(tensor, d));
         printf("]\n");

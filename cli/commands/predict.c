@@ -229,6 +229,8 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     ok = ok && records_read(job, run, &predictor, &o->given, &text);
     const int64_t n = ok ? corpus_lines(&text)->n : 0;
     ok = ok && begin_form(job, &answers) && open_values(job, &answers, n);
+    if (!o->json && !answers.values)
+        predicted_cut_names(job->arena, &predictor);
     for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
         ok = predict_window(job, &answers, &text, first,
                             n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);

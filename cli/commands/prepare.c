@@ -1,5 +1,6 @@
 /* tfc prepare: texts as shards of ids, for tfc train --prepared. */
 #define _GNU_SOURCE
+#include "base/printing.h"
 #include "base/team.h"
 #include "cli/commands/commands.h"
 #include "driver/corpus/prepare.h"
@@ -97,8 +98,9 @@ static void tell(Job *job, const PrepareResult *result)
 
 static void show_progress(int64_t done, int64_t shards)
 {
-    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " shards%s", done, shards,
-            done < shards ? "" : "\r\033[K");
+    char line[64];
+    snprintf(line, sizeof line, "%" PRId64 " of %" PRId64 " shards", done, shards);
+    printing_status(done < shards ? line : "");
 }
 
 static int run_prepare(Job *job, void *record, const Arguments *arguments)

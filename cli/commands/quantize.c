@@ -121,7 +121,7 @@ static void print_left(Job *job, const QuantisedParams *params)
             continue;
         if (left == 1)
             printf("%-48s %s\n", "stay f32", "why");
-        printf("  %-46s %s\n", text_visible_name(job->arena, p->name), p->stays);
+        printf("  %-46s %s\n", cli_name(job->arena, p->name), p->stays);
     }
     if (left > SHOWN)
         printf("  and %" PRId64 " more (--json lists all)\n", left - SHOWN);
@@ -138,7 +138,7 @@ static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
     }
     printf("%-48s %s\n", "loses most", "error");
     for (size_t i = 0; i < params->count && i < SHOWN && !params->data[i].stays; i++)
-        printf("  %-46s %.2f %%\n", text_visible_name(job->arena, params->data[i].name),
+        printf("  %-46s %.2f %%\n", cli_name(job->arena, params->data[i].name),
                100 * params->data[i].error);
     print_small(job, params);
     print_left(job, params);

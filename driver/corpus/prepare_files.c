@@ -74,18 +74,6 @@ int prepare_file_open(const char *path, int *error)
     return -1;
 }
 
-static bool write_all(int fd, const char *bytes, ssize_t n)
-{
-    while (n > 0) {
-        const ssize_t written = write(fd, bytes, (size_t)n);
-        if (written < 0 && errno != EINTR)
-            return false;
-        bytes += written > 0 ? written : 0;
-        n -= written > 0 ? written : 0;
-    }
-    return true;
-}
-
 /* Writes what a compressed file holds; false after an error. */
 static bool unpack(Job *job, const PrepareOptions *o, const char *name, PackedText *packed, int to)
 {
@@ -95,7 +83,7 @@ static bool unpack(Job *job, const PrepareOptions *o, const char *name, PackedTe
     int error;
     bool ok = true;
     while ((n = packed_text_read(packed, buffer, CHUNK)) > 0 && ok) {
-        ok = write_all(to, buffer, n);
+        ok = file_put(to, buffer, (size_t)n);
         bytes += n;
     }
     if (!ok)

@@ -5,6 +5,7 @@
 #include "runtime/model/program_unknown.h"
 #include "runtime/model/records_json.h"
 
+#include "base/printing.h"
 #include "runtime/data/line_buffer.h"
 
 #include <errno.h>
@@ -438,6 +439,8 @@ static int answer_with(const TfcModel *model, const char *program, TfcModelHandl
 int tfc_model_main(const TfcModel *model, int argc, char **argv)
 {
     ProgramOptions o;
+    if (!printing_guard())
+        return complain(argv[0], "cannot begin", strerror(ENOMEM));
     int status = program_options_read(model, argc, argv, &o);
     if (status || o.help)
         return status;

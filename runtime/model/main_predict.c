@@ -5,6 +5,7 @@
 #include "runtime/model/program_unknown.h"
 
 #include "base/limits.h"
+#include "base/printing.h"
 #include "runtime/data/line_buffer.h"
 
 #include <errno.h>
@@ -328,6 +329,8 @@ int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
     PredictOptions o;
     TfcModelHandle *loaded;
     Predicting p = {.model = model, .program = argv[0], .options = &o};
+    if (!printing_guard())
+        return predict_fails(&p, strerror(ENOMEM));
     int status = read_options(argc, argv, has_labels(model), &o);
     if (status >= 0)
         return status;
