@@ -131,6 +131,8 @@ typedef struct GenerationField {
     int n; /* length of an array; 0: the field is no array */
     const char *help;
     double least, most;
+    const char *
+        takes; /* the row's word in settings.def: FLAG, WHOLE, COUNT, NUMBER, TOKEN, TOKENS, INPUT */
 } GenerationField;
 extern const GenerationField generation_fields[];
 extern const int generation_field_count;

@@ -182,10 +182,10 @@ static void put_records(const Artifact *a, Text *out)
 
 const GenerationField generation_fields[] = {
 #define SETTING(kind, name, initial, least, most, option, value, help) \
-    {C_NAME(SETTING_TYPE_##kind), #name, 0, help, least, most},
-#define TOKEN(name, help) {"int32_t", #name, 0, help, 0, 0},
-#define TOKENS(name, n, help) {"int32_t", #name, n, help, 0, 0},
-#define INPUT(type, name, help) {#type, #name, 0, help, 0, 0},
+    {C_NAME(SETTING_TYPE_##kind), #name, 0, help, least, most, #kind},
+#define TOKEN(name, help) {"int32_t", #name, 0, help, 0, 0, "TOKEN"},
+#define TOKENS(name, n, help) {"int32_t", #name, n, help, 0, 0, "TOKENS"},
+#define INPUT(type, name, help) {#type, #name, 0, help, 0, 0, "INPUT"},
 #include "runtime/decode/settings.def"
 };
 const int generation_field_count = sizeof generation_fields / sizeof generation_fields[0];

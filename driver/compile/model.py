@@ -1,21 +1,3 @@
-
-import ctypes
-import os
-import warnings
-
-try:
-    import numpy
-except ImportError:
-    class _NoNumpy:
-        """In the place of numpy where that is not installed: text needs none."""
-
-        def __getattr__(self, name):
-            raise ImportError("arrays need numpy, which is not installed (python3 -m pip install numpy); "
-                              "text and ids need none")
-
-    numpy = _NoNumpy()
-
-
 class Error(Exception):
     """What the library refuses: args are its status and what is wrong."""
 
@@ -24,7 +6,7 @@ class Generation(ctypes.Structure):
     """How text or ids are generated; the header says what is allowed."""
 
     _fields_ = [(name, getattr(ctypes, kind) * n if n else getattr(ctypes, kind))
-                for name, kind, n in _GENERATION]
+                for name, kind, n, _ in _GENERATION]
 
 
 class _Result(ctypes.Structure):
@@ -138,83 +120,10 @@ def _array(address, dtype, shape):
     return numpy.frombuffer(ctypes.string_at(address, size) if size else b"", dtype).reshape(shape)
 
 
-def _whole(name, value, kind):
-    """The whole number of an argument, which C takes as `kind` ("c_int32")."""
-    try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError):  # text, NaN, an infinity
-        number = None
-    if number is None or number != value:
-        raise ValueError("%s: %r is no whole number" % (name, value))
-    bits, signed = 8 * ctypes.sizeof(getattr(ctypes, kind)), not kind.startswith("c_u")
-    least, most = -(1 << bits - 1) if signed else 0, (1 << bits - signed) - 1
-    if not least <= number <= most:
-        raise OverflowError("%s: %d is not from %d to %d" % (name, number, least, most))
-    return number
-
-
-def _exactly(name, value, dtype):
-    """The array of that type which the value is, floats rounded."""
-    try:
-        array, dtype = numpy.asarray(value), numpy.dtype(dtype)
-    except ValueError as error:  # rows that differ in length
-        raise ValueError("%s: %s" % (name, error)) from None
-    if array.dtype == dtype:
-        return array
-    if array.dtype.kind not in "biufO":
-        raise ValueError("%s: an array of %s holds no numbers" % (name, array.dtype))
-    try:
-        with numpy.errstate(all="ignore"):
-            taken = array.astype(dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError("%s: %s" % (name, error)) from None
-    wrong = array != taken if dtype.kind != "f" else numpy.isinf(taken) & (array != taken)
-    if numpy.any(wrong):
-        raise OverflowError("%s: %r is no value of an array of %s"
-                            % (name, array[wrong].flat[0], dtype.name))
-    return taken
-
-
-def _ids(name, ids):
-    return (_I * len(ids))(*[_whole(name, i, "c_int32") for i in ids])
-
-
-def _flat(name, lists):
-    """Lengths and ids of lists of ids."""
-    try:
-        lengths = [len(ids) for ids in lists]
-    except TypeError:
-        raise TypeError("%s: a list of lists of ids, not %r" % (name, lists)) from None
-    return (_I * len(lengths))(*lengths), _ids(name, [i for ids in lists for i in ids])
-
-
-def _string(name, text):
-    if not isinstance(text, str):
-        raise TypeError("%s: a str, not %s" % (name, type(text).__name__))
-    return text
-
-
-def _lines(name, lines, expected="a list of str"):
-    """The list of lines that an argument is."""
-    is_one = isinstance(lines, (str, bytes)) or not hasattr(lines, "__iter__")
-    found = [lines] if is_one else list(lines)
-    for line in found:
-        if is_one or not isinstance(line, str):
-            raise TypeError("%s: %s, not %s%s" % (name, expected, "" if is_one else "of ", type(line).__name__))
-    return found
-
-
-def _join(name, lines):
-    lines = _lines(name, lines)
-    if any("\n" in line for line in lines):
-        raise ValueError("a line has a newline in it")
-    return "".join(line + "\n" for line in lines)
-
-
 def _begin_with(settings, prefix):
+    """`prefix`: the bytes of a text, or None."""
     if prefix is not None:
-        data = _string("prefix", prefix).encode()
-        settings.prefix_text, settings.prefix_length = data, len(data)
+        settings.prefix_text, settings.prefix_length = prefix, len(prefix)
 
 
 def _check_version(status):
@@ -226,17 +135,19 @@ def _check_version(status):
 
 def set_threads(n):
     """Threads of every call from now on."""
-    _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(_whole("n", n, "c_int")))
+    _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(_whole("n", n, "c_int", 1)))
 
 
 class Model:
     """A model and a session of it, for one thread at a time. `weights`: a safetensors file;
-    None: those inside the library. With a `seed` it begins with initial values instead."""
+    None: those inside the library. In place of them it begins with initial values if it has a `seed`."""
 
     def __init__(self, weights=None, seed=None):
         self._model, self._session = _P(), _P()
+        if weights is not None and seed is not None:
+            raise TypeError("seed: initial values stand in place of weights, and both are given")
         if seed is None:
-            path = None if weights is None else os.fsencode(weights)
+            path = None if weights is None else _path("weights", weights)
             _check_version(_function("open_version", ctypes.c_int, _L, ctypes.c_char_p, _P)(
                 _HEADER, path, ctypes.byref(self._model)))
         else:
@@ -262,7 +173,8 @@ class Model:
 
     def save(self, path):
         """Writes parameters and the optimizer's state to a safetensors file."""
-        _check(_function("save", ctypes.c_int, _P, ctypes.c_char_p)(self._model, os.fsencode(path)))
+        _check(_function("save", ctypes.c_int, _P, ctypes.c_char_p)(
+            self._model, _path("path", path)))
 
     def parameters(self):
         """Copies of the parameters, as numpy arrays, by name."""
@@ -282,19 +194,20 @@ class Model:
             settings = Generation()
             _check(_function("generation_defaults", ctypes.c_int, _P, _P)(
                 self._model, ctypes.byref(settings)))
-            fields = {name: (kind, n) for name, kind, n in _GENERATION}
+            fields = {name: (kind, n, takes) for name, kind, n, takes in _GENERATION if takes != "INPUT"}
             for name, value in changes.items():
                 if name not in fields:
                     raise TypeError("there is no setting " + name)
-                kind, n = fields[name]
-                if n:
-                    value = list(value)
-                    value += [-1] * (n - len(value))
+                kind, n, takes = fields[name]
+                if takes == "TOKENS":
+                    value = _list(name, value, "a list of ids")
                     if len(value) > n:
                         raise ValueError("%s: %d ids, %d at most" % (name, len(value), n))
-                    value = _ids(name, value)
-                elif "int" in kind:
-                    value = _whole(name, value, kind)
+                    value = _ids(name, value + [-1] * (n - len(value)))
+                elif takes == "FLAG":
+                    value = _flag(name, value, kind)
+                else:
+                    value = _number(name, value) if takes == "NUMBER" else _whole(name, value, kind)
                 setattr(settings, name, value)
             return settings
 
@@ -305,14 +218,14 @@ class Model:
             `prefixes`: of each the ids that its results begin with."""
             settings, forced = self.settings(**changes), _flat("prefixes", [] if prefixes is None else prefixes)
             if "encode" in _FUNCTIONS:
-                packed, call = _pack("encode", sentences)
+                packed, call = _pack("encode", _inputs("sentences", sentences))
                 n, kinds, given = call.rows(), (_P,), (packed.ctypes.data,)
             else:
                 lengths, ids = _flat("sentences", sentences)
                 n, kinds, given = len(lengths), (_I, _P, _P), (len(lengths), lengths, ids)
             if prefixes is not None:
-                if len(prefixes) != n:
-                    raise ValueError("there are %d prefixes, not %d" % (len(prefixes), n))
+                if len(forced[0]) != n:
+                    raise ValueError("prefixes: there are %d, not %d" % (len(forced[0]), n))
                 settings.prefix_lengths, settings.prefixes = map(ctypes.addressof, forced)
             each = settings.alternatives or settings.nbest
             results = (_Result * (n * max(each, 1)))()
@@ -326,14 +239,14 @@ class Model:
             """What each id of a target was made from, [len(target), len(source)]: the last attention
             over the source, in the mean of its heads. `target`: BOS and the ids behind it; row t is
             what predicted the id behind target[t]."""
-            sides, weights = [_ids("source", source), _ids("target", target)], _P()
+            source, target, weights = _ids("source", source), _ids("target", target), _P()
             _check(_function("alignment", ctypes.c_int, _P, _I, _P, _I, _P, _P)(
-                self._session, len(source), sides[0], len(target), sides[1], ctypes.byref(weights)))
+                self._session, len(source), source, len(target), target, ctypes.byref(weights)))
             return _array(weights.value, "f4", (len(target), len(source)))
 
     def _text(self, function, text, changes, prefix=None):
-        settings, data = self.settings(**changes), _string("text", text).encode()
-        _begin_with(settings, prefix)
+        settings, data = self.settings(**changes), _string("text", text)
+        _begin_with(settings, None if prefix is None else _string("prefix", prefix))
         answer, length = _P(), _L()
         _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
             self._session, ctypes.byref(settings), data, len(data), ctypes.byref(answer),
@@ -362,14 +275,17 @@ class Model:
             begins."""
             if isinstance(text, str):
                 return self._text("translate_text", text, changes, prefix)
-            lines = _lines("text", text, "a str or a list of str")
-            return [results[0].text for results in self.translations(lines, prefix, **changes)]
+            found = self._translations("text", text, "a str or a list of str", prefix, changes)
+            return [results[0].text for results in found]
 
         def translations(self, lines, prefix=None, **changes):
             """Of each line of a list the Results, with `text`: nbest of them, the best first, or
             its alternatives."""
-            lines = _lines("lines", lines)
-            data = _join("lines", lines).encode()
+            return self._translations("lines", lines, "a list of str", prefix, changes)
+
+        def _translations(self, name, lines, expected, prefix, changes):
+            lines = _list(name, lines, expected)
+            data = _join(name, lines, expected)
             return self._list_translations(len(lines), (ctypes.c_char_p, _L), (data, len(data)), prefix, changes)
 
     def _list_translations(self, rows, kinds, given, prefix, changes):
@@ -391,6 +307,7 @@ class Model:
             """Of each record the Results, with `text`: nbest of them, the best first, or its
             alternatives. `records`: a dict of the header's records: lists of str for texts and
             labels, other inputs as forward takes them. `prefix`: a list of how each text begins."""
+            records = _inputs("records", records)
             packed, call = _pack("encode", records, texts=_RECORD_TEXTS, said=_RECORD_DIMS)
             return self._list_translations(call.rows(), (_P,), (packed.ctypes.data,), prefix, changes)
 
@@ -403,7 +320,9 @@ class Model:
             """The text and how it goes on; of a list of texts, a list."""
             if isinstance(text, str):
                 return self._text("generate_text", text, changes)
-            return [self._text("generate_text", one, changes) for one in text]
+            texts = _list("text", text, "a str or a list of str")
+            _lines("text", texts, "a str or a list of str")
+            return [self._text("generate_text", one, changes) for one in texts]
 
     def _run(self, name, seed, given):
         outputs = _FUNCTIONS[name][2]
@@ -436,8 +355,7 @@ class Model:
                 _check(describe(self._model, i, ctypes.byref(info)))
             return found
 
-        def _predict_all(self, texts, predictions, top):
-            data = [_string("text", text).encode() for text in texts]
+        def _predict_all(self, data, predictions, top):
             found, n, cut = ctypes.POINTER(_Predicted)(), _L(), (_L * len(data))()
             _check(_function("predict_texts", ctypes.c_int, _P, _L, _P, _P, _P, _P, _P)(
                 self._session, len(data), (ctypes.c_char_p * len(data))(*data),
@@ -460,10 +378,10 @@ class Model:
                 if given:
                     raise TypeError("%s: the model predicts no labels of CTC" % given[0])
                 return
-            words = None if lexicon is None else "".join(
-                word + "\n" for word in _lines("lexicon", lexicon, "a list of str")).encode()
-            search = _LabelSearch(1 if beam is None else beam, 1 if top is None else top, words,
-                                  len(words or b""), separator if separator is None else separator.encode())
+            words = None if lexicon is None else _join("lexicon", lexicon)
+            search = _LabelSearch(1 if beam is None else _whole("beam", beam, least=1), 1 if top is None else top, words,
+                                  len(words or b""),
+                                  None if separator is None else _c_string("separator", _string("separator", separator)))
             _check(_function("set_label_search", ctypes.c_int, _P, _P)(self._session, ctypes.byref(search)))
 
         def predict(self, text, top=None, beam=None, lexicon=None, separator=None):
@@ -474,11 +392,11 @@ class Model:
             a list. beam, lexicon (a list of words, their labels with blanks between) and separator
             are those of tfc predict; where no words of the lexicon fit, labels are those of the best
             path, with a warning."""
-            predictions = self._predictions()
+            data = [_string("text", text)] if isinstance(text, str) else _lines("text", text, "a str or a list of str")
+            predictions, top = self._predictions(), None if top is None else _whole("top", top, least=1)
             self._search_labels(top, beam, lexicon, separator)
-            if isinstance(text, str):
-                return self._predict_all([text], predictions, top)[0]
-            return self._predict_all(_lines("text", text, "a str or a list of str"), predictions, top)
+            answers = self._predict_all(data, predictions, top)
+            return answers[0] if isinstance(text, str) else answers
 
     if "loss" in _FUNCTIONS:
         def loss(self, **inputs):
@@ -495,8 +413,6 @@ class Model:
 def _pack(name, inputs, first=(), texts=(), said=None):
     """The words of a function's arguments, and the call that has what they point to. Of records the
     inputs that are `texts` and the dimensions that are `said`."""
-    if not hasattr(inputs, "items"):
-        raise TypeError("%s: a dict of inputs by name, not %s" % (name, type(inputs).__name__))
     dims, ports, _ = _FUNCTIONS[name]
     call, given = _Call(dims), dict(inputs)
     values = [(call.texts if port in texts else call.take)(port, dtype, shape, given.pop(port, None))
@@ -528,9 +444,7 @@ class _Call:
         """The word of a list of texts in place of an input."""
         if value is None:
             raise TypeError("the input %s is missing" % port)
-        cells = [cell.encode() for cell in _lines(port, value)]
-        if any(b"\0" in cell for cell in cells):
-            raise ValueError("%s: a text has no NUL" % port)
+        cells = [_c_string(port, cell) for cell in _lines(port, value)]
         self._agree(self.extents, shape[0], len(cells))
         self.unsaid.update(shape[1:2])
         self.kept.append((ctypes.c_char_p * len(cells))(*cells))
@@ -561,9 +475,9 @@ class _Call:
         if value is None:
             raise TypeError("the input %s is missing" % port)
         if not shape:
-            return float(value), "f8"
+            return _number(port, value), "f8"
         if self._is_ragged(shape):
-            rows = [_exactly(port, row, dtype) for row in value]
+            rows = [_exactly(port, row, dtype) for row in _list(port, value, "a list of arrays, one a row")]
             for row in rows:
                 self._axes(port, shape[1:], row.shape)
             self._agree(self.extents, shape[0], len(rows))

@@ -1,5 +1,5 @@
 /* NAME.py beside a library: what is this model's own, before what every such file has
- * (model.py). */
+ * (model_arguments.py, model.py). */
 #include "driver/compile/artifact.h"
 
 #include "base/file.h"
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Made from driver/compile/model.py by cmake/embed.cmake. */
+/* Made from driver/compile/model_arguments.py and model.py by cmake/embed.cmake. */
 extern const char model_py[];
 
 /* numpy's name of an element type. */
@@ -140,8 +140,9 @@ void compile_python(const Artifact *a, Text *out)
         text_add(out, "\"%s\", ", numpy_type((TfcType)type));
     text_add(out, ")\n_GENERATION = [");
     for (int i = 0; a->names[TFC_DECODE_STEP] && i < generation_field_count; i++)
-        text_add(out, "%s(\"%s\", \"%s\", %d)", i ? ", " : "", generation_fields[i].name,
-                 ctypes_name(a, generation_fields[i].type), generation_fields[i].n);
+        text_add(out, "%s(\"%s\", \"%s\", %d, \"%s\")", i ? ", " : "", generation_fields[i].name,
+                 ctypes_name(a, generation_fields[i].type), generation_fields[i].n,
+                 generation_fields[i].takes);
     text_add(out,
              "]\n_NEXT = \"%s\"\n"
              "# of each: dimensions and what they are ragged over, inputs, outputs\n"

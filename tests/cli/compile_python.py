@@ -70,7 +70,7 @@ with module.Model() as model:
     fails(ValueError, "differ in the dimension B", model.forward, src=sources, tgt=targets[:1])
     fails(module.Error, "id 0 of 'src' is 99", model.forward, src=[[99]], tgt=[[2]])
     fails(module.Error, "beam is 0", model.generate, sources, beam=0)
-    fails(ValueError, "there are 1 prefixes, not 2", model.generate, sources, prefixes=[[8]])
+    fails(ValueError, "prefixes: there are 1, not 2", model.generate, sources, prefixes=[[8]])
     fails(module.Error, "id 0 of 'tgt' is 99", model.generate, sources, prefixes=[[99], []])
     fails(TypeError, "no setting beams", model.generate, sources, beams=2)
     fails(module.Error, "absent", module.Model, "absent.safetensors")

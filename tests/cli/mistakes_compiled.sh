@@ -45,13 +45,13 @@ def fails(words, call, *arguments, **named):
 
 model = m.Model()
 fails("text: a str or a list of str, not bytes", model.translate_text, b"a b")
-fails("text: a str or a list of str, not NoneType", model.translate_text, None)
+fails("text: a str or a list of str, not None", model.translate_text, None)
 fails("text: a str or a list of str, not of int", model.translate_text, ["a", 1])
 fails("prefix: a str, not int", model.translate_text, "a", prefix=3)
 fails("lines: a list of str, not str", model.translations, "abc")
-fails("sentences: a list of lists of ids, not [1, 2, 3]", model.generate, [1, 2, 3])
+fails("sentences: a list of lists of ids, not of int", model.generate, [1, 2, 3])
 fails("sentences: a list of lists of ids, not None", model.generate, None)
-fails("prefixes: a list of lists of ids, not [3]", model.generate, [[5]], prefixes=[3])
+fails("prefixes: a list of lists of ids, not of int", model.generate, [[5]], prefixes=[3])
 assert len(model.generate([[5, 6]], temperature=0.5)[0]) == 1 # a field that a search does not read is no mistake
 assert len(model.translate_text(line for line in ["a b", "c"])) == 2
 m._HEADER += 1
