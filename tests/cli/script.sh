@@ -34,6 +34,7 @@ head -n 200 all.src >some.src
 "$tfc" generate speak --prompt 'a b' --temperature 0 --tokens 8 >wanted.spoken
 "$tfc" translate run --input some.src --beam 4 --nbest 3 --attention --json --output wanted.json
 node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken wanted.json || fail "the package"
+for package in package speaker; do node "$root/tests/cli/script_arguments.mjs" $package || fail "arguments of $package"; done
 if [ -n "$short" ]; then
     echo "the package under Node: all is well"
     exit 0

@@ -25,7 +25,7 @@ tail -n 20 all.jsonl >valid.jsonl
 grep -q '"frames": Numbers;' package/index.d.ts && grep -q '"kind": string;' package/index.d.ts || fail "no types of records"
 node --input-type=module - package/index.js valid.jsonl wanted <<'END' || fail "the package"
 import assert from "node:assert/strict";
-import {readFileSync} from "node:fs";
+import {readFileSync, writeFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 const [folder, ...files] = process.argv.slice(2);
@@ -47,11 +47,13 @@ for (const [change, message] of [[{kind: "none"}, /'none' is none of the 3 label
   [{frames: [1, 2, 3]}, /has 3 numbers, and the model takes 2 for each position/], [{weight: "x"}, /`weight`: expected finite numbers of f32/],
   [{weight: [1, 2]}, /has 2 numbers, and the model takes 1/], [{weight: null}, /expected finite numbers/], [{kind: undefined}, /member `kind` is missing/]])
   assert.throws(() => model.translate({...records[0], ...change}), message);
-assert.throws(() => model.translate("a text"), /record 0: expected an object/);
+assert.throws(() => model.translate("a text"), /record: expected an object, not a string/);
 assert.throws(() => model.translate({}), /record 0: the member `frames` is missing/);
 assert.throws(() => model.translate(records[0], {what: 1}), /no setting 'what'/);
 assert.equal(model.translate(records[0]), wanted[0].text);
+writeFileSync("record.json", JSON.stringify(records[0]));
 END
+node "$root/tests/cli/script_arguments.mjs" package record.json || fail "arguments of the package"
 grep -q 'model.translate(record)' package/README.md || fail "the package's page"
 # Numbers that are looked up have the rows of their tables.
 cat >sizes.tfg <<'END'

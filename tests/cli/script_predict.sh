@@ -78,6 +78,7 @@ for (const [settings, message] of [[{top: 0}, /top: expected a whole number of a
 assert.throws(() => model.predict("a\0b"), /a NUL in a string/);
 assert.equal(model.predict("worda ".repeat(30)).sum.length, 12);
 END
+node "$root/tests/cli/script_arguments.mjs" package || fail "arguments of the package"
 # Labels of CTC: best path, beam, words.
 sed 's/^model.*/model speller/; s/^dim.*/dim B, S, T/; s/kind : int\[B\]/kind : int[B, T~]/; /^predict/d; /^loss/d
     s/reshape(mean(x, 1), \[B, d\])/x/; /^logits/a loss = ctc_loss(logits, kind)\npredict label = softmax(logits)' reader.tfg >speller.tfg

@@ -1,3 +1,37 @@
+// What a caller gives: each argument by its name, what it takes, and whether a value is that.
+const isObject = value => typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+const ARGUMENTS = {
+  text: ["a text", value => typeof value === "string"],
+  record: ["an object", isObject],
+  records: ["a list of objects", value => Array.isArray(value) && value.every(isObject)],
+  count: ["a whole number of at least 1", value => Number.isInteger(value) && value >= 1],
+  settings: ["an object", isObject],
+  setting: ["a number, a text or a truth value", value => ["number", "string", "boolean", "undefined"].includes(typeof value)],
+  options: ["an object", isObject],
+  module: ["the bytes of model.wasm", value => value instanceof ArrayBuffer || ArrayBuffer.isView(value)],
+};
+const sayKind = value => value === undefined || value === null || Number.isNaN(value) ? String(value)
+  : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value === "number" ? `${value}` : `a ${typeof value}`;
+
+// The value that an argument was given; a TypeError where it takes no such value.
+function given(argument, value, name = argument) {
+  const [expected, fits] = ARGUMENTS[argument];
+  if (!fits(value))
+    throw new TypeError(`${name}: expected ${expected}, not ${sayKind(value)}`);
+  return value;
+}
+
+// As JSON, in which typed arrays, such as pixels, are lists of numbers. (Functions are left out, and so are missing.)
+function toJson(value) {
+  let name = "";
+  return JSON.stringify(value, function (key, part) {
+    name = Array.isArray(this) ? name : key;
+    if (typeof part === "bigint" || part instanceof DataView)
+      throw new TypeError(`${name}: expected numbers or a text, not ${sayKind(part)}`);
+    return ArrayBuffer.isView(part) ? Array.from(part) : part;
+  });
+}
+
 // A compiled model in WebAssembly: one function, which takes a request as JSON and gives the answer as
 // JSON (runtime/model/script.c), and the few functions of WASI that it calls.
 async function instantiate(bytes) {
@@ -37,12 +71,10 @@ async function instantiate(bytes) {
   memory = exports.memory;
   exports._initialize();
 
-  // Typed arrays, such as pixels, are lists of numbers.
-  const plain = (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value;
-
-  // request: {text, …settings}, or {records, …settings}; the list of answers.
-  return request => {
-    const bytes = encoder.encode(JSON.stringify(request, plain));
+  // request: {text} or {records}, and settings, here or apart; the list of answers.
+  return (request, settings = {}) => {
+    Object.entries(given("settings", settings)).forEach(([name, value]) => given("setting", value, name));
+    const bytes = encoder.encode(toJson({...settings, ...request}));
     const at = exports.malloc(bytes.length + 1);
     if (!at)
       throw new Error("out of memory");

@@ -1,1 +1,1 @@
-    generate: (text, settings = {}) => ask({...settings, text: String(text)})[0].text,
+    generate: (text, settings) => ask({text: given("text", text)}, settings)[0].text,

@@ -10,11 +10,12 @@ async function readModule() {
   return response.arrayBuffer();
 }
 
-const lineOf = text => String(text).replace(/[\r\n]+/g, " ");
+const lineOf = text => text.replace(/[\r\n]+/g, " ");
 
 // The model, ready to answer. `module`: the bytes of model.wasm, where they do not lie beside this file.
-export async function load({module} = {}) {
-  const ask = await instantiate(module ?? await readModule());
+export async function load(options = {}) {
+  const {module} = given("options", options);
+  const ask = await instantiate(module === undefined ? await readModule() : given("module", module));
   return {
 
 @@methods

@@ -1,7 +1,7 @@
-    predict(text, settings = {}) {
-      const {predictions, note} = ask({...settings, text: String(text)})[0];
+    predict(text, settings) {
+      const {predictions, note} = ask({text: given("text", text)}, settings)[0];
       if (note)
         console.warn(note);
       return predictions;
     },
-    tokens: text => ask({top: 1, text: String(text)})[0].tokens ?? [],
+    tokens: text => ask({text: given("text", text), top: 1})[0].tokens ?? [],

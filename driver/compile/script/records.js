@@ -1,4 +1,4 @@
-    answers: (records, settings = {}) => ask({...settings, records: [records].flat()}),
-    translate: (record, settings = {}) => ask({...settings, records: [record]})[0].text,
-    nbest: (record, count, settings = {}) =>
-      ask({...settings, nbest: count, records: [record]}).map(({line, ...rest}) => rest),
+    answers: (records, settings) => ask({records: given("records", records)}, settings),
+    translate: (record, settings) => ask({records: [given("record", record)]}, settings)[0].text,
+    nbest: (record, count, settings) =>
+      ask({records: [given("record", record)], nbest: given("count", count)}, settings).map(({line, ...rest}) => rest),

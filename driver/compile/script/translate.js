@@ -1,4 +1,4 @@
-    answers: (text, settings = {}) => ask({...settings, text: String(text)}),
-    translate: (text, settings = {}) => ask({...settings, text: lineOf(text)})[0]?.text ?? "",
-    nbest: (text, count, settings = {}) =>
-      ask({...settings, nbest: count, text: lineOf(text)}).map(({line, ...rest}) => rest),
+    answers: (text, settings) => ask({text: given("text", text)}, settings),
+    translate: (text, settings) => ask({text: lineOf(given("text", text))}, settings)[0]?.text ?? "",
+    nbest: (text, count, settings) =>
+      ask({text: lineOf(given("text", text)), nbest: given("count", count)}, settings).map(({line, ...rest}) => rest),
