@@ -415,6 +415,17 @@ void file_skip(FileWriter *file, uint64_t size)
         file->error = errno;
 }
 
+void file_rewrite(FileWriter *file, uint64_t at, const void *data, size_t size)
+{
+    const char *bytes = data;
+    for (size_t done = 0; file_flush(file) && done < size;) {
+        const ssize_t n = pwrite(file->fd, bytes + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno != EINTR)
+            file->error = errno;
+        done += n > 0 ? (size_t)n : 0;
+    }
+}
+
 bool file_sync(FileWriter *file)
 {
     if (file_flush(file) && file->temporary && fsync(file->fd) && errno != EINVAL && errno != EROFS)

@@ -44,6 +44,9 @@ FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an 
 FileWriter *file_create_own(Diagnostics *diags, const char *path);
 void file_write(FileWriter *file, const void *data, size_t size);
 void file_skip(FileWriter *file, uint64_t size); /* leaves `size` bytes to another process */
+/* Replaces bytes that were written before, from offset `at` on. Only of a writer with a temporary
+ * file (file_temporary). */
+void file_rewrite(FileWriter *file, uint64_t at, const void *data, size_t size);
 /* Writes out what is buffered, for readers of a pipe; false after a failure, which file_commit then
  * reports. */
 bool file_flush(FileWriter *file);

@@ -78,6 +78,6 @@ void predicted_tell_notes(Job *job, const PredictedForm *form)
     Text note = {0};
     predicted_put_notes(&form->notes, &note);
     if (note.length)
-        diag_note(&job->diags, (Loc){0}, "%s", note.data);
+        diag_remark(&job->diags, (Loc){0}, "%s", note.data);
     text_free(&note);
 }

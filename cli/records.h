@@ -15,14 +15,9 @@ typedef struct RecordFiles {
     int64_t line_limit;
 } RecordFiles;
 
-/* Opens the files as a table of the columns that the predictor reads, in its order. *stream NULL:
- * they are lines (records_read). False after an error. */
-bool records_open(Job *job, const RunFolder *run, const Predictor *predictor,
-                  const RecordFiles *records, TableStream **stream);
-/* The columns that the predictor reads, in its order. The files are a table if their names say so
- * or more than one field is read; else lines, unless the first of them shows a table (a header of
- * several fields with the one that is read, or an object with such a key). False after an error. */
-bool records_read(Job *job, const RunFolder *run, const Predictor *predictor,
-                  const RecordFiles *records, CorpusText *text);
+/* Opens the files as a table of the columns that the predictor reads, in its order, or as lines, if
+ * it reads one field (TableStreamOptions.takes_lines). NULL after an error. */
+TableStream *records_open(Job *job, const RunFolder *run, const Predictor *predictor,
+                          const RecordFiles *records);
 
 #endif

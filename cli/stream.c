@@ -11,6 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+void stream_tell_terminal(Job *job)
+{
+    if (isatty(STDIN_FILENO))
+        diag_remark(
+            &job->diags, (Loc){0},
+            "waiting for lines on this terminal: Ctrl-D ends them; --input FILE reads a file");
+}
+
 /* Opens all files, so that a missing one is an error before the first answer. False after an
  * error. */
 static bool open_files(TextStream *stream, const TextList *paths, LineReader ***readers)
@@ -23,10 +31,8 @@ static bool open_files(TextStream *stream, const TextList *paths, LineReader ***
         if (stdins > 1)
             return job_error(job,
                              "standard input (-) stands twice among the files, and is read once");
-        if (!strcmp(paths->data[i], "-") && isatty(STDIN_FILENO))
-            diag_remark(
-                &job->diags, (Loc){0},
-                "waiting for lines on this terminal: Ctrl-D ends them; --input FILE reads a file");
+        if (!strcmp(paths->data[i], "-"))
+            stream_tell_terminal(job);
         (*readers)[i] = line_reader_open(&job->diags, paths->data[i], stream->options.line_limit);
         if (!(*readers)[i])
             return false;
@@ -36,11 +42,11 @@ static bool open_files(TextStream *stream, const TextList *paths, LineReader ***
 
 static bool open_texts(TextStream *stream, const StreamOptions *options)
 {
-    CorpusOptions rows = {.kind = options->kind,
-                          .keep_all = true,
-                          .refuse_long = true,
-                          .same_lengths = options->same_lengths,
-                          .max_length = options->max_length};
+    const CorpusOptions rows = {.kind = options->kind,
+                                .keep_all = true,
+                                .refuse_long = true,
+                                .same_lengths = options->same_lengths,
+                                .max_length = options->max_length};
     stream->corpus = corpus_new(options->vocab, &rows);
     stream->n_files = options->source.count;
     return open_files(stream, &options->source, &stream->source) &&
@@ -53,10 +59,10 @@ bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
     if (!options->window_lines)
         stream->options.window_lines = WINDOW_LINES;
     stream->row = ARENA_ARRAY(job->arena, int64_t, stream->options.window_lines);
-    if (options->records) {
-        stream->part = stream->told_text = *options->records;
-        stream->part_n = corpus_lines(options->records)->n;
-    } else if (!options->table && !open_texts(stream, options))
+    if (options->table) {
+        const CorpusOptions records = predictor_options(options->predictor);
+        stream->corpus = corpus_new(options->predictor->inference->vocab, &records);
+    } else if (!open_texts(stream, options))
         return false;
     if (options->output && !options->silent)
         stream->output = file_create(&job->diags, options->output);
@@ -192,8 +198,6 @@ static bool is_ready(const TextStream *s)
 static bool next_part(TextStream *s)
 {
     s->at = s->part_n = 0;
-    if (!s->options.table)
-        return false;
     s->has_failed = !table_stream_next(s->options.table, &s->part, &s->part_n);
     if (s->has_failed || !s->part_n)
         return false;
@@ -204,31 +208,58 @@ static bool next_part(TextStream *s)
     return true;
 }
 
+/* The values of the record's predictions; a wrong one is reported by the next window. */
+static int64_t take_record(TextStream *s)
+{
+    Corpus *corpus = s->corpus;
+    const int64_t row = corpus->n;
+    Diagnostics found;
+    diag_init(&found, s->job->arena);
+    s->is_wrong = !corpus_add_records(&found, corpus, &s->part, s->at, 1, &s->told);
+    if (s->is_wrong)
+        return 0;
+    const bool has_row = corpus->n > row;
+    s->row[s->n] = has_row ? row : -1;
+    if (has_row)
+        corpus->line[row] = s->first + s->n;
+    s->n++;
+    s->at++;
+    return has_row ? predictor_values(s->options.predictor, corpus, row) : 0;
+}
+
+/* Reports what is wrong in the rest of the part. */
+static bool stop_at_wrong(TextStream *s)
+{
+    CorpusTold told = {0};
+    corpus_free(
+        predictor_corpus(s->options.predictor, s->job, &s->part, s->at, s->part_n - s->at, &told));
+    s->has_failed = true;
+    return false;
+}
+
 /* The next records; false after an error, too. */
 static bool next_records(TextStream *s)
 {
-    corpus_free(s->corpus);
-    s->corpus = NULL;
-    if (s->at == s->part_n && !next_part(s))
+    const int64_t most = s->options.window_values;
+    int64_t values = 0;
+    if (!s->is_wrong && s->at == s->part_n && !next_part(s))
         return false;
-    const int64_t left = s->part_n - s->at;
-    const bool has_cut = s->told.cut_sources || s->told.cut_targets;
-    s->n = left < s->options.window_lines ? left : s->options.window_lines;
-    s->corpus = predictor_corpus(s->options.predictor, s->job, &s->part, s->at, s->n, &s->told);
-    s->has_failed = !s->corpus;
-    if (!has_cut && (s->told.cut_sources || s->told.cut_targets)) {
+    const bool had_cut = s->told.cut_sources || s->told.cut_targets;
+    while (!s->is_wrong && s->at < s->part_n && s->n < s->options.window_lines &&
+           (!most || values < most))
+        values += take_record(s);
+    if (!s->n)
+        return stop_at_wrong(s);
+    if (!had_cut && (s->told.cut_sources || s->told.cut_targets)) {
         s->told_text = s->part;
-        if (s->options.table)
-            table_stream_keep(s->options.table);
+        table_stream_keep(s->options.table);
     }
-    for (int64_t i = 0, row = 0; s->corpus && i < s->n; i++) {
-        const bool has_row = row < s->corpus->n && s->corpus->line[row] == s->at + i;
-        s->row[i] = has_row ? row : -1;
-        if (has_row)
-            s->corpus->line[row++] = s->first + i;
-    }
-    s->at += s->n;
-    return s->corpus != NULL;
+    return true;
+}
+
+Loc stream_record(const TextStream *s, int64_t i)
+{
+    return lines_place(corpus_lines(&s->part), s->at - s->n + i);
 }
 
 bool stream_next(TextStream *stream)
@@ -236,9 +267,12 @@ bool stream_next(TextStream *stream)
     int64_t begin = trace_begin();
     stream->first += stream->n;
     stream->n = 0;
-    if (stream->options.records || stream->options.table)
-        return next_records(stream);
     corpus_clear(stream->corpus);
+    if (stream->options.table) {
+        const bool any = next_records(stream);
+        trace_end("read input", begin);
+        return any;
+    }
     while (!stream->is_over && !is_full(stream) && (!stream->n || is_ready(stream)))
         take_line(stream);
     corpus_count_unknown(stream->corpus, 0, &stream->unknown);
@@ -273,7 +307,7 @@ void tell_replaced(Job *job, int64_t answers)
 
 void stream_put(TextStream *stream, const char *text, size_t length)
 {
-    stream->replaced += has_replaced(text, length);
+    stream->replaced += !stream->options.gives_names && has_replaced(text, length);
     if (stream->output)
         file_write(stream->output, text, length);
     else
@@ -293,7 +327,7 @@ bool stream_flush(TextStream *stream)
 static void tell_share(const TextStream *stream)
 {
     const Source *texts[2] = {0};
-    if (stream->options.records || stream->options.table) {
+    if (stream->options.table) {
         if (stream->first + stream->n)
             predictor_tell(stream->options.predictor, stream->job, &stream->told_text,
                            &stream->told);

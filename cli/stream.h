@@ -24,12 +24,14 @@ enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* most lines of a window */ };
 
 typedef struct StreamOptions {
     const char *output; /* NULL: standard output */
-    /* records of a table, as `predictor` reads them, in place of texts: what is said of files, of
-     * rows and of bad lines is then not read. An empty record has row -1. All of them, or `table`,
-     * whose windows are parts of it; both NULL: texts */
-    const CorpusText *records;
+    /* records, as `predictor` reads them, in place of texts; NULL: texts. Of the following only
+     * window_lines counts then, and window_values: a window is full from so many values of the
+     * predictions on (0: no limit). An empty record has row -1, a wrong one ends the stream */
     TableStream *table;
     const Predictor *predictor;
+    int64_t window_values;
+    /* answers are names and numbers, and no decoded text, in which U+FFFD would be reported */
+    bool gives_names;
     TextList source, target; /* files or "-", read in order; target: as many for pairs, else none */
     const Vocabulary *vocab;
     CorpusKind kind;
@@ -63,10 +65,11 @@ typedef struct TextStream {
     SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;     /* lines */
     int64_t replaced;     /* answers with U+FFFD */
-    CorpusText part;      /* records: of the window, and of others behind it */
-    int64_t at, part_n;   /* where in the part the window begins; records of the part */
+    CorpusText part;      /* records: of the window, and of others around it */
+    int64_t at, part_n;   /* where in the part the window ends; records of the part */
     CorpusText told_text; /* part of which `told` tells places */
     CorpusTold told;      /* of records */
+    bool is_wrong;        /* the record at `at` is wrong, which has not been reported */
     bool is_over;         /* reading has ended */
     bool has_failed;      /* with an error, which is in the diagnostics */
     const char *failure;  /* why, reported after the answers before it are out; NULL: end of text */
@@ -81,10 +84,14 @@ bool has_replaced(const char *text, size_t length);
 /* Adds a note that this many answers have U+FFFD; none for 0. */
 void tell_replaced(Job *job, int64_t answers);
 
+/* Tells whoever sits at the terminal that text is read from there, if it is. */
+void stream_tell_terminal(Job *job);
 /* False after errors; stream_close in any case. */
 bool stream_open(TextStream *stream, Job *job, const StreamOptions *options);
 /* Reads the next window; false: the text has ended, or cannot be read (stream_close reports it). */
 bool stream_next(TextStream *stream);
+/* Record i of the window as a place for messages. */
+Loc stream_record(const TextStream *stream, int64_t i);
 /* Appends text to the output. */
 void stream_put(TextStream *stream, const char *text, size_t length);
 /* Writes out the answers of a window. False: they cannot be written, such as to a closed pipe. */

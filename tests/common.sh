@@ -153,6 +153,13 @@ generate_program() {
         fail "generate.c with $compiled"
 }
 
+# peak_of COMMAND …: the most memory that it takes, in kilobytes; its output goes nowhere
+peak_of() {
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@" || fail "$*"
+}
+
 # The first Python that has numpy; nothing where there is none.
 python_with_numpy() {
     for name in python3 /usr/bin/python3; do

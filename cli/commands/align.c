@@ -93,9 +93,11 @@ static Corpus *read_table(Job *job, const Align *o, RunFolder *run, CorpusText *
     const RecordFiles given = {o->texts.data, o->columns, o->common.line_limit};
     predictor_read(&predictor, job, &run->inference, &run->columns, run->kind,
                    session_function(run->inference.session, "forward"));
-    if (!records_read(job, run, &predictor, &given, text))
-        return NULL;
-    Corpus *corpus = predictor_corpus(&predictor, job, text, 0, corpus_lines(text)->n, &told);
+    int64_t n = 0;
+    TableStream *table = records_open(job, run, &predictor, &given);
+    const bool ok = table && table_stream_rest(table, 0, text, &n);
+    table_stream_close(table);
+    Corpus *corpus = ok ? predictor_corpus(&predictor, job, text, 0, n, &told) : NULL;
     if (!corpus || !(told.cut_sources || told.cut_targets))
         return corpus;
     diag_error(

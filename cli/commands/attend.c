@@ -266,12 +266,12 @@ static bool read_records(Job *job, const Attend *o, const RunFolder *run,
     if (o->texts.source.count || !given.files.count)
         return cli_refuse(
             job, "%s reads a table: give it, or lines of its one text, as --input FILE", run->path);
-    if (!records_read(job, run, &attender->predictor, &given, &text))
-        return false;
-    const int64_t n = corpus_lines(&text)->n;
+    int64_t n = 0;
     CorpusTold told = {0};
-    *corpus =
-        predictor_corpus(&attender->predictor, job, &text, 0, n < o->lines ? n : o->lines, &told);
+    TableStream *table = records_open(job, run, &attender->predictor, &given);
+    if (table && table_stream_rest(table, o->lines, &text, &n))
+        *corpus = predictor_corpus(&attender->predictor, job, &text, 0, n, &told);
+    table_stream_close(table);
     if (*corpus)
         predictor_tell(&attender->predictor, job, &text, &told);
     return *corpus != NULL;

@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/predicted.h"
 #include "cli/records.h"
+#include "cli/stream.h"
 #include "driver/formats/npz.h"
 #include "driver/run/ctc_lexicon.h"
 #include "driver/run/folder.h"
@@ -19,19 +20,24 @@ typedef struct Predict {
     bool json;
 } Predict;
 
-enum { WINDOW_ROWS = 16384 }; /* whose values are in memory at once */
+/* ---- values in a file ---- */
 
-/* ---- all rows ---- */
-
-/* What is written, and where. */
+/* Answers: what is written, and where.
+ *   shown    the prediction, if there is only one; NULL: all, as JSON
+ *   values   file of --npy or --tsv; NULL: neither
+ *   late     with --npy, if `values` is a device or a pipe: the values, which follow a header with
+ *            their number
+ *   header   bytes of the header that --npy has room for
+ *   n_odd    rows with a value that is no number */
 typedef struct Answers {
     const Predict *o;
-    const Predictor *predictor;
-    const Prediction *shown; /* if it is the only one; NULL: all, as JSON */
-    FileWriter *values;      /* of --npy or --tsv; NULL: neither */
+    Predictor *predictor;
+    const Prediction *shown;
+    FileWriter *values;
+    Text late;
+    size_t header;
     PredictedForm form;
-    int64_t n_odd; /* rows with a value that is no number */
-    CorpusTold told;
+    int64_t n_odd;
 } Answers;
 
 /* The option that writes all values into a file; NULL: none. */
@@ -40,18 +46,87 @@ static const char *values_option(const Predict *o)
     return o->npy ? "--npy" : o->tsv ? "--tsv" : NULL;
 }
 
-/* Writes n values of a row. */
-static void put_values(const Answers *a, const float *values, int64_t n)
+/* The header of an array of so many rows. */
+static void put_header(const Answers *a, int64_t rows, size_t least, Text *out)
 {
-    Text line = {0};
+    const int64_t width = a->shown->width;
+    const NpyArray array = {
+        .type = ST_F32, .rank = width > 1 ? 2 : 1, .dims = {rows, width}, .count = rows * width};
+    npy_put_header(&array, least, out);
+}
+
+/* The columns of a table of values: the classes, or NAME, NAME.1, NAME.2, … */
+static void put_names(const Prediction *shown, Text *out)
+{
+    for (int64_t i = 0; i < shown->width; i++) {
+        text_string(out, i ? "\t" : "");
+        if (shown->classes && shown->names && shown->width == shown->n_classes)
+            text_string(out, shown->names[i]);
+        else if (i)
+            text_add(out, "%s.%lld", shown->name, (long long)i);
+        else
+            text_string(out, shown->name);
+    }
+    text_string(out, "\n");
+}
+
+/* Begins the file of --npy or --tsv: with a header that has room for any number of rows, unless it
+ * cannot be written over. */
+static bool open_values(Job *job, Answers *a)
+{
+    if (!values_option(a->o))
+        return true;
+    Text header = {0};
+    a->values = file_create(&job->diags, a->o->npy ? a->o->npy : a->o->tsv);
+    if (!a->values)
+        return false;
     if (a->o->npy)
-        file_write(a->values, values, (size_t)n * sizeof *values);
+        put_header(a, INT64_MAX / a->shown->width, 0, &header);
+    else
+        put_names(a->shown, &header);
+    a->header = header.length;
+    if (a->o->tsv || file_temporary(a->values))
+        file_write(a->values, header.data, header.length);
+    text_free(&header);
+    return true;
+}
+
+/* Writes n values of a row. */
+static void put_values(Answers *a, const float *values, int64_t n)
+{
+    const size_t bytes = (size_t)n * sizeof *values;
+    Text line = {0};
+    if (a->o->npy && file_temporary(a->values))
+        file_write(a->values, values, bytes);
+    else if (a->o->npy)
+        text_put(&a->late, (const char *)values, bytes);
     for (int64_t i = 0; a->o->tsv && i < n; i++)
         text_add(&line, "%.9g%s", (double)values[i], i + 1 < n ? "\t" : "\n");
     if (a->o->tsv)
         file_write(a->values, line.data, line.length);
     text_free(&line);
 }
+
+static bool close_values(Job *job, Answers *a, int64_t rows, bool ok)
+{
+    Text header = {0};
+    if (a->values && !ok)
+        file_discard(a->values);
+    if (!a->values || !ok)
+        return ok;
+    if (a->o->npy)
+        put_header(a, rows, a->header, &header);
+    if (a->o->npy && file_temporary(a->values))
+        file_rewrite(a->values, 0, header.data, header.length);
+    else if (a->o->npy)
+        file_write(a->values, header.data, header.length);
+    if (a->late.length)
+        file_write(a->values, a->late.data, a->late.length);
+    text_free(&header);
+    return file_commit(a->values, &job->diags);
+}
+
+/* ---- rows ---- */
 
 static bool has_odd(const float *values, int64_t n)
 {
@@ -90,39 +165,34 @@ static bool put_row(Job *job, Answers *a, int64_t line, const Predicted *results
     return ok;
 }
 
-/* Of a record without positions. */
-static bool put_empty(Job *job, const Answers *a, const CorpusText *text, int64_t line, Text *out)
+/* Of record i of the window, without positions. */
+static bool put_empty(Job *job, const Answers *a, const TextStream *stream, int64_t i, Text *out)
 {
     if (a->values) {
-        diag_error(&job->diags, lines_place(corpus_lines(text), line),
+        diag_error(&job->diags, stream_record(stream, i),
                    "%s: nothing is predicted of an empty cell", values_option(a->o));
         return false;
     }
     if (a->o->json)
-        text_add(out, "{\"line\": %lld}", (long long)line);
+        text_add(out, "{\"line\": %lld}", (long long)(stream->first + i));
     text_string(out, "\n");
     return true;
 }
 
-static bool predict_window(Job *job, Answers *a, const CorpusText *text, int64_t first, int64_t n)
+static bool predict_window(Job *job, Answers *a, TextStream *stream)
 {
     Arena *arena = arena_new();
     Predicted *results = ARENA_ARRAY(arena, Predicted, a->predictor->n + 1);
-    Corpus *corpus = predictor_corpus(a->predictor, job, text, first, n, &a->told);
-    bool ok = corpus && predictor_run(a->predictor, job, corpus, arena, results);
+    bool ok = predictor_run(a->predictor, job, stream->corpus, arena, results);
     Text out = {0};
-    for (int64_t line = first, row = 0; ok && line < first + n; line++)
-        if (row < corpus->n && corpus->line[row] == line)
-            ok = put_row(job, a, line, results, row++, &out);
-        else
-            ok = put_empty(job, a, text, line, &out);
+    for (int64_t i = 0; ok && i < stream->n; i++)
+        ok = stream->row[i] < 0 ? put_empty(job, a, stream, i, &out)
+                                : put_row(job, a, stream->first + i, results, stream->row[i], &out);
     if (ok && out.length)
-        fwrite(out.data, 1, out.length, stdout);
+        stream_put(stream, out.data, out.length);
     text_free(&out);
-    corpus_free(corpus);
     arena_free(arena);
-    cli_flush(job);
-    return ok && !fflush(stdout) && !ferror(stdout);
+    return ok && stream_flush(stream);
 }
 
 static bool find_shown(Job *job, const Predict *o, Answers *a)
@@ -172,79 +242,45 @@ static bool begin_form(Job *job, Answers *a)
     return !o->lexicon || a->form.beam.lexicon;
 }
 
-/* The columns of a table of values: the classes, or NAME, NAME.1, NAME.2, … */
-static void put_names(const Prediction *shown, Text *out)
+static void tell_odd(Job *job, int64_t n_odd, int64_t records)
 {
-    for (int64_t i = 0; i < shown->width; i++) {
-        text_string(out, i ? "\t" : "");
-        if (shown->classes && shown->names && shown->width == shown->n_classes)
-            text_string(out, shown->names[i]);
-        else if (i)
-            text_add(out, "%s.%lld", shown->name, (long long)i);
-        else
-            text_string(out, shown->name);
-    }
-    text_string(out, "\n");
-}
-
-/* Begins the file of --npy or --tsv. */
-static bool open_values(Job *job, Answers *a, int64_t rows)
-{
-    if (!values_option(a->o))
-        return true;
-    const int64_t width = a->shown->width;
-    const NpyArray array = {
-        .type = ST_F32, .rank = width > 1 ? 2 : 1, .dims = {rows, width}, .count = rows * width};
-    Text header = {0};
-    a->values = file_create(&job->diags, a->o->npy ? a->o->npy : a->o->tsv);
-    if (!a->values)
-        return false;
-    if (a->o->npy)
-        npy_put_header(&array, &header);
-    else
-        put_names(a->shown, &header);
-    file_write(a->values, header.data, header.length);
-    text_free(&header);
-    return true;
-}
-
-static bool close_values(Job *job, Answers *a, bool ok)
-{
-    if (a->values && !ok)
-        file_discard(a->values);
-    return a->values && ok ? file_commit(a->values, &job->diags) : ok;
+    if (n_odd)
+        diag_warning(
+            &job->diags, (Loc){0},
+            "%lld prediction%s of the %lld records %s a value that is no number: tfc train "
+            "--check-numerics names the operation that makes it",
+            (long long)n_odd, text_plural(n_odd, "", "s"), (long long)records,
+            text_plural(n_odd, "has", "have"));
 }
 
 static bool predict(Job *job, const void *record, RunFolder *run)
 {
     const Predict *o = record;
-    Predictor predictor;
-    CorpusText text = {0};
+    Predictor predictor = {0};
+    TextStream stream = {.job = job};
     Answers answers = {.o = o, .predictor = &predictor};
+    StreamOptions options = {
+        .predictor = &predictor, .window_values = PREDICTED_VALUES, .gives_names = true};
     bool ok =
         predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
         predictor_add_members(&predictor, job, run) && find_shown(job, o, &answers) &&
-        run_folder_load(job, run, o->common.checkpoint);
+        begin_form(job, &answers) &&
+        (options.table = records_open(job, run, &predictor, &o->given)) != NULL &&
+        stream_open(&stream, job, &options) && run_folder_load(job, run, o->common.checkpoint) &&
+        open_values(job, &answers);
     cli_flush(job);
-    ok = ok && records_read(job, run, &predictor, &o->given, &text);
-    const int64_t n = ok ? corpus_lines(&text)->n : 0;
-    ok = ok && begin_form(job, &answers) && open_values(job, &answers, n);
     if (!o->json && !answers.values)
         predicted_cut_names(job->arena, &predictor);
-    for (int64_t first = 0; ok && first < n; first += WINDOW_ROWS)
-        ok = predict_window(job, &answers, &text, first,
-                            n - first < WINDOW_ROWS ? n - first : WINDOW_ROWS);
-    if (ok)
-        predictor_tell(&predictor, job, &text, &answers.told);
+    while (ok && stream_next(&stream))
+        ok = predict_window(job, &answers, &stream);
+    const int64_t records = stream.first + stream.n;
+    ok = stream_close(&stream, ok);
     predicted_tell_notes(job, &answers.form);
-    if (answers.n_odd)
-        diag_warning(
-            &job->diags, (Loc){0},
-            "%lld prediction%s of the %lld records %s a value that is no number: tfc train "
-            "--check-numerics names the operation that makes it",
-            (long long)answers.n_odd, text_plural(answers.n_odd, "", "s"), (long long)n,
-            text_plural(answers.n_odd, "has", "have"));
-    return close_values(job, &answers, ok);
+    tell_odd(job, answers.n_odd, records);
+    ok = close_values(job, &answers, records, ok);
+    text_free(&answers.late);
+    predictor_close(&predictor);
+    return ok;
 }
 
 static int run_predict(Job *job, void *record, const Arguments *arguments)
@@ -277,7 +313,8 @@ static const Option options[] = {
      "print a JSON object for each record: line, and each prediction by its name: classes as\n"
      "[NAME, PROBABILITY] each, numbers, or a list of such for each position"},
     {"npy", "FILE", OUTPUT(Predict, npy), 0, NULL,
-     "write the values of all records as one array of f32: [records, values]"},
+     "write the values of all records as one array of f32: [records, values]; a pipe gets it at\n"
+     "the end, and memory holds it until then"},
     {"tsv", "FILE", OUTPUT(Predict, tsv), 0, NULL,
      "write the values of all records as a table: a header of classes or numbers, a record a line"},
     OPTION_CHECKPOINT(Predict),
@@ -304,7 +341,9 @@ const Command command_predict = {
         "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
         "given as the most probable one, a tab and its probability; tags of positions with\n"
         "blanks between them; numbers with blanks between them; labels of CTC with blanks\n"
-        "between them, with --top K above 1 each result, a tab and its log-probability.",
+        "between them, with --top K above 1 each result, a tab and its log-probability. Records\n"
+        "are answered while they are read: one that is written into a pipe at once. A mistake in\n"
+        "a record is an error, after the answers to the records before it.",
     COMMAND_OPTIONS(Predict, options),
     .run = run_predict,
 };

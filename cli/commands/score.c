@@ -94,22 +94,23 @@ static bool has_whole_targets(Job *job, const TextStream *stream)
     if (!stream->told.cut_targets)
         return true;
     diag_error(&job->diags,
-               lines_place(corpus_lines(stream->options.records), stream->told.first_target),
+               lines_place(corpus_lines(&stream->told_text), stream->told.first_target),
                "the target has more tokens than the %lld that the model takes",
                (long long)stream->corpus->options.max_length);
     return false;
 }
 
-/* Opens a stream of the records; they and the predictor must outlive it. */
+/* Opens a stream of the records; the predictor must outlive it. */
 static bool open_records(Job *job, const Score *o, RunFolder *run, Predictor *predictor,
-                         CorpusText *text, TextStream *stream)
+                         TextStream *stream)
 {
     const RecordFiles given = {o->texts.data, o->columns, o->common.line_limit};
-    const StreamOptions options = {.records = text, .predictor = predictor};
+    StreamOptions options = {.predictor = predictor};
     Function *forward = session_function(run->inference.session, "forward");
     predictor_read(predictor, job, &run->inference, &run->columns, run->kind, forward);
-    return run_check_columns(job, run) && records_read(job, run, predictor, &given, text) &&
-           stream_open(stream, job, &options);
+    if (run_check_columns(job, run))
+        options.table = records_open(job, run, predictor, &given);
+    return options.table && stream_open(stream, job, &options);
 }
 
 static bool open_lines(Job *job, const Score *o, const RunFolder *run, TextStream *stream)
@@ -140,13 +141,12 @@ static bool score(Job *job, const void *record, RunFolder *run)
     if (!is_table && run->columns.n)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
     if (is_table && o->common.keep_going)
-        return cli_refuse(job,
-                          "--keep-going passes over lines of a text, and a table is read whole");
+        return cli_refuse(job, "--keep-going passes over lines of a text, and %s reads a table",
+                          run->path);
     TextStream stream = {.job = job};
     Predictor predictor;
-    CorpusText text;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = (is_table ? open_records(job, o, run, &predictor, &text, &stream)
+    bool ok = (is_table ? open_records(job, o, run, &predictor, &stream)
                         : open_lines(job, o, run, &stream)) &&
               inference_prepare_score(&run->inference, false) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&

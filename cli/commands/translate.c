@@ -188,27 +188,26 @@ static bool reads_records(const Translate *o, const RunFolder *run)
     return reads && inference->ports.is_table;
 }
 
-/* Opens a stream of the records; they and the predictor must outlive it. */
+/* Opens a stream of the records; the predictor must outlive it. */
 static bool open_records(Job *job, const Translate *o, RunFolder *run, TextList input,
-                         Predictor *predictor, CorpusText *text, TextStream *stream)
+                         Predictor *predictor, TextStream *stream)
 {
     const int ranks = ranks_count(o->common.ranks);
     RecordFiles given = o->given;
     given.files = input;
     given.line_limit = o->common.line_limit;
     enum { RANK_RECORDS = 64 }; /* of a window, where several ranks answer windows */
-    StreamOptions options = {
-        .predictor = predictor, .output = o->output, .silent = ranks_mine(o->common.ranks) > 0};
+    StreamOptions options = {.predictor = predictor,
+                             .output = o->output,
+                             .window_lines = ranks > 1 ? RANK_RECORDS : WINDOW_LINES,
+                             .silent = ranks_mine(o->common.ranks) > 0};
     if (o->common.keep_going)
         return cli_refuse(job, "--keep-going passes over lines of a text, and %s reads a table",
                           run->path);
-    if (!predictor_read_sources(predictor, job, run) ||
-        !records_open(job, run, predictor, &given, &options.table) ||
-        (!options.table && !records_read(job, run, predictor, &given, text)))
+    if (!predictor_read_sources(predictor, job, run))
         return false;
-    options.records = options.table ? NULL : text;
-    options.window_lines = ranks > 1 ? RANK_RECORDS : WINDOW_LINES;
-    return stream_open(stream, job, &options);
+    options.table = records_open(job, run, predictor, &given);
+    return options.table && stream_open(stream, job, &options);
 }
 
 static bool open_lines(Job *job, const Translate *o, RunFolder *run, TextList input,
@@ -250,11 +249,10 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     TextStream stream = {.job = job};
     Prefixes prefixes;
     Predictor predictor;
-    CorpusText text;
     if (!read_prefixes(job, o, run, &prefixes) || !inference_prepare_decode(&run->inference))
         return false;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = (reads_records(o, run) ? open_records(job, o, run, input, &predictor, &text, &stream)
+    bool ok = (reads_records(o, run) ? open_records(job, o, run, input, &predictor, &stream)
                                      : open_lines(job, o, run, input, &stream)) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);

@@ -177,7 +177,7 @@ static bool read_records(const Tasks *tasks, Task *task, Corpus *rows)
     Diagnostics *diags = &task->report.diags;
     return table_part_read(diags, task->report.arena, tasks->options, task->part, task->cut, &text,
                            &first) &&
-           corpus_add_records(diags, rows, &text, first, task->cut->lines);
+           corpus_add_records(diags, rows, &text, first, task->cut->lines, NULL);
 }
 
 static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)

@@ -2,99 +2,83 @@
 #define _GNU_SOURCE
 #include "driver/corpus/table_stream.h"
 
-#include "runtime/data/packed_text.h"
+#include "driver/corpus/table_bytes.h"
 #include "runtime/data/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { PART_BYTES = 8 << 20, READ_BYTES = 1 << 20 };
 
 /* TableStream
- *   fds        of the files; -1: not one of text, or read
- *   file       number of the file that is being read
- *   packed     it is compressed
- *   has_head   its head is found; at_end: all of it is read
- *   data       what is read and in no part yet, which begins behind `lines` lines of the file
- *   seen, whole, in_quotes   how far data is searched for ends of records; where the last one is
- *   records    of the file
- *   part       of the records that were given last */
+ *   files        where the bytes of each file are from; has_none: of tensors, which are mapped
+ *   file         number of the file that is being read
+ *   takes_lines  a file may be lines; is_lines: this one is
+ *   has_head     the head of this one is found
+ *   cut          bytes that are read and in no part yet
+ *   records      of the file
+ *   part         memory of the records that were given last
+ *   fault        errors of the records behind them; has_fault: there are such, and nothing more is
+ *                read */
 struct TableStream {
     Job *job;
     const TextList *paths;
     const TableFields *fields;
+    TableStreamOptions options;
     LineLimits limits;
-    int *fds;
+    TableBytes *files;
     size_t file;
-    PackedText *packed;
-    bool has_begun, has_head, at_end;
+    bool takes_lines, is_lines, has_head, has_fault;
     TableHead head;
     TableFormat format;
-    char *data;
-    size_t length, room, seen, whole;
-    bool in_quotes;
-    int64_t lines, records;
+    RecordCut cut;
+    int64_t records;
     Arena *part;
+    Diagnostics fault;
 };
-
-static bool is_stdin(const char *path) { return !strcmp(path, "-"); }
 
 static const char *path_of(const TableStream *s) { return s->paths->data[s->file]; }
 
-static const char *name_of(const TableStream *s)
+static bool is_named_table(const TextList *paths)
 {
-    return is_stdin(path_of(s)) ? "<standard input>" : path_of(s);
+    for (size_t i = 0; i < paths->count; i++)
+        if (table_file_is_named(paths->data[i]))
+            return true;
+    return false;
 }
 
 TableStream *table_stream_open(Job *job, const TextList *paths, const TableFields *fields,
-                               int64_t line_limit)
+                               const TableStreamOptions *options)
 {
-    int stdins = 0;
-    if (!table_files_check(job, paths, fields))
+    if (!table_files_check(job, paths, fields) ||
+        !text_paths_check(&job->diags, paths->data, paths->count))
         return NULL;
     TableStream *s = memory_zeroed(1, sizeof *s);
     *s = (TableStream){.job = job,
                        .paths = paths,
                        .fields = fields,
-                       .limits = {.line = line_limit},
-                       .fds = memory_zeroed(paths->count + 1, sizeof *s->fds)};
-    for (size_t i = 0; i < paths->count; i++)
-        s->fds[i] = -1;
+                       .options = *options,
+                       .limits = {.line = options->line_limit},
+                       .takes_lines =
+                           options->takes_lines && fields->n == 1 && !is_named_table(paths),
+                       .files = memory_zeroed(paths->count + 1, sizeof *s->files)};
     bool ok = true;
-    for (size_t i = 0; ok && i < paths->count; i++) {
-        const char *path = paths->data[i];
-        stdins += is_stdin(path);
-        if (stdins > 1)
-            ok =
-                job_error(job, "standard input (-) stands twice among the files, and is read once");
-        else if (!table_file_is_tensors(path)) {
-            s->fds[i] = is_stdin(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-            ok = s->fds[i] >= 0;
-            if (!ok)
-                diag_errno(&job->diags, "read", path, errno);
-        }
-    }
+    for (size_t i = 0; i < paths->count; i++)
+        s->files[i] = (TableBytes){.fd = -1};
+    for (size_t i = 0; ok && i < paths->count; i++)
+        ok = table_file_is_tensors(paths->data[i]) ||
+             table_bytes_open(&s->files[i], &job->diags, paths->data[i], options->rewinds);
     if (ok)
         return s;
     table_stream_close(s);
     return NULL;
 }
 
-static void end_file(TableStream *s)
+/* Before the first record of a file. */
+static void begin_file(TableStream *s, size_t file)
 {
-    if (s->fds[s->file] >= 0)
-        close(s->fds[s->file]);
-    s->fds[s->file] = -1;
-    packed_text_close(s->packed);
-    s->packed = NULL;
-    s->has_begun = s->has_head = s->at_end = s->in_quotes = false;
-    s->length = s->seen = s->whole = 0;
-    s->lines = s->records = 0;
-    s->file++;
+    s->file = file;
+    s->has_head = s->is_lines = false;
+    s->records = 0;
+    record_cut_begin(&s->cut);
 }
 
 void table_stream_keep(TableStream *s)
@@ -108,165 +92,180 @@ void table_stream_close(TableStream *s)
 {
     if (!s)
         return;
-    while (s->file < s->paths->count)
-        end_file(s);
+    for (size_t i = 0; i < s->paths->count; i++)
+        table_bytes_close(&s->files[i]);
     table_stream_keep(s);
-    free(s->fds);
-    free(s->data);
+    record_cut_free(&s->cut);
+    free(s->files);
     free(s);
 }
 
-/* ---- bytes ---- */
-
-static bool reading_failed(const TableStream *s)
+bool table_stream_rewind(TableStream *s)
 {
-    int error = errno;
-    const char *problem = s->packed ? packed_text_problem(s->packed, &error) : NULL;
-    if (problem)
-        diag_file(&s->job->diags, "read", path_of(s), "%s", problem);
-    else
-        diag_errno(&s->job->diags, "read", path_of(s), error);
-    return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->paths->count; i++)
+        ok = s->files[i].fd < 0 || table_bytes_rewind(&s->files[i], &s->job->diags);
+    arena_free(s->part);
+    s->part = NULL;
+    begin_file(s, 0);
+    return ok;
 }
 
-static ssize_t read_some(TableStream *s, char *out, size_t size)
-{
-    ssize_t n;
-    if (s->packed)
-        return packed_text_read(s->packed, out, size);
-    do
-        n = read(s->fds[s->file], out, size);
-    while (n < 0 && errno == EINTR);
-    return n;
-}
+/* ---- the beginning of a file ---- */
 
-/* Appends what is read at once. */
-static bool read_block(TableStream *s)
+/* Records that are whole: at most `most` of them, and what is there without waiting, unless parts
+ * are to be the same each time. */
+static bool read_records(TableStream *s, int64_t most, size_t *bytes)
 {
-    if (s->room < s->length + READ_BYTES + 1) {
-        s->room = 2 * s->room + READ_BYTES + 1;
-        s->data = memory_resized(s->data, s->room);
-    }
-    const ssize_t n = read_some(s, s->data + s->length, READ_BYTES);
-    if (n < 0)
-        return reading_failed(s);
-    s->at_end = n == 0;
-    s->length += (size_t)n;
-    return true;
+    const int64_t line = s->limits.line ? s->limits.line : LINE_LIMIT;
+    const RecordLimits limits = {.records = most,
+                                 .bytes = TABLE_PART_BYTES,
+                                 .longest = 2 * (size_t)line + TABLE_PART_BYTES,
+                                 .has_quotes = s->format == TABLE_CSV,
+                                 .waits = s->options.rewinds};
+    return record_cut_read(&s->cut, &s->files[s->file], &s->job->diags, &limits, bytes);
 }
-
-/* The first bytes, which say whether the file is compressed. */
-static bool begin_file(TableStream *s)
-{
-    while (!s->at_end && s->length < PACKED_BEGIN)
-        if (!read_block(s))
-            return false;
-    s->has_begun = true;
-    if (!packed_text_program(s->data, s->length))
-        return true;
-    s->packed = packed_text_open(s->data, s->length, s->fds[s->file]);
-    s->length = 0;
-    s->at_end = false;
-    return read_block(s);
-}
-
-/* Whether there is more that can be read without waiting for a writer. */
-static bool is_ready(const TableStream *s)
-{
-    struct pollfd file = {.fd = s->fds[s->file], .events = POLLIN};
-    return s->packed || poll(&file, 1, 0) > 0;
-}
-
-/* Goes on searching for ends of records; the first one ends the search with `first`. */
-static void find_ends(TableStream *s, bool first)
-{
-    for (; s->seen < s->length && !(first && s->whole); s->seen++) {
-        const char c = s->data[s->seen];
-        s->in_quotes ^= s->format == TABLE_CSV && c == '"';
-        if (c == '\n' && !s->in_quotes)
-            s->whole = s->seen + 1;
-    }
-}
-
-/* Reads until a record is whole, and more if that is there. The bytes of whole records; of a file
- * that has ended, all. A record that is far too long is for the parser to refuse. */
-static bool read_records(TableStream *s, bool first, size_t *bytes)
-{
-    const size_t longest = 2 * (size_t)(s->limits.line ? s->limits.line : LINE_LIMIT) + PART_BYTES;
-    for (find_ends(s, first); !s->at_end; find_ends(s, first)) {
-        const bool has_some = s->whole && (first || s->length >= PART_BYTES || !is_ready(s));
-        if (has_some || s->length - s->whole > longest)
-            break;
-        if (!read_block(s))
-            return false;
-    }
-    *bytes = s->whole && !(s->at_end && !first) ? s->whole : s->length;
-    return true;
-}
-
-/* Leaves out the first bytes. */
-static void drop_bytes(TableStream *s, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        s->lines += s->data[i] == '\n';
-    memmove(s->data, s->data + bytes, s->length - bytes);
-    s->length -= bytes;
-    s->seen = s->whole = 0;
-    s->in_quotes = false;
-}
-
-/* ---- records ---- */
 
 /* A copy of the first bytes, in the arena. */
 static Source *copy_source(const TableStream *s, Arena *arena, size_t bytes)
 {
     Source *source = ARENA_NEW(arena, Source);
-    *source = (Source){.path = name_of(s),
-                       .text = arena_strndup(arena, s->length ? s->data : "", bytes),
+    *source = (Source){.path = s->files[s->file].name,
+                       .text = arena_strndup(arena, bytes ? s->cut.data : "", bytes),
                        .length = bytes,
-                       .lines_before = s->lines};
+                       .lines_before = s->cut.lines};
     return source;
+}
+
+/* Whether a line has the field between tabs. */
+static bool names_field(const Line *line, const char *field)
+{
+    const char *at = line->text, *end = at + line->length;
+    for (const size_t length = strlen(field); at <= end;) {
+        const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab ? tab : end;
+        if ((size_t)(stop - at) == length && !memcmp(at, field, length))
+            return true;
+        at = stop + 1;
+    }
+    return false;
+}
+
+/* Whether a text begins as a table with that field does. */
+static bool begins_table(Arena *arena, const Source *begin, const char *field, TableFormat *format)
+{
+    const char *text = source_start(begin), *end = begin->text + begin->length,
+               *stop = memchr(text, '\n', (size_t)(end - text));
+    Line first = {text, (size_t)((stop ? stop : end) - text)};
+    first.length -= first.length && first.text[first.length - 1] == '\r';
+    const char *key = arena_printf(arena, "\"%s\":", field);
+    *format = first.length && *text == '{' ? TABLE_JSON : TABLE_TSV;
+    return *format == TABLE_JSON
+               ? memmem(first.text, first.length, key, strlen(key)) != NULL
+               : memchr(first.text, '\t', first.length) && names_field(&first, field);
+}
+
+static bool find_format(TableStream *s)
+{
+    enum { BEGINNING = 64 };
+    Arena *arena = s->job->arena;
+    size_t bytes;
+    if (!s->takes_lines) {
+        bytes = s->cut.length < BEGINNING ? s->cut.length : BEGINNING;
+        s->format = table_format(path_of(s), copy_source(s, arena, bytes));
+        return true;
+    }
+    s->format = TABLE_TSV;
+    if (!read_records(s, 1, &bytes))
+        return false;
+    s->is_lines =
+        !begins_table(arena, copy_source(s, arena, bytes), s->fields->names[0], &s->format);
+    return !s->is_lines || !s->options.is_named ||
+           job_error(s->job, "--column names a field of a table, and %s is lines", path_of(s));
 }
 
 static bool find_head(TableStream *s)
 {
     size_t bytes;
     Job *job = s->job;
-    if (!begin_file(s))
-        return false;
-    s->format =
-        table_format(path_of(s), copy_source(s, job->arena, s->length < 64 ? s->length : 64));
-    if (!read_records(s, true, &bytes))
-        return false;
-    const Source *beginning = copy_source(s, job->arena, bytes);
-    if (!table_find_head(&job->diags, job->arena, beginning, s->format, s->fields->names,
-                         (size_t)s->fields->n, &s->limits, &s->head))
+    if (!record_cut_open(&s->cut, &s->files[s->file], &job->diags) || !find_format(s))
         return false;
     s->has_head = true;
-    drop_bytes(s, s->head.lines ? bytes : 0);
+    if (s->is_lines)
+        return true;
+    if (!read_records(s, 1, &bytes) ||
+        !table_find_head(&job->diags, job->arena, copy_source(s, job->arena, bytes), s->format,
+                         s->fields->names, (size_t)s->fields->n, &s->limits, &s->head))
+        return false;
+    record_cut_drop(&s->cut, s->head.lines ? bytes : 0);
     return true;
+}
+
+/* ---- parts ---- */
+
+/* The first bytes as columns, in the memory of a part; NULL after errors. */
+static Lines **parse_part(TableStream *s, Diagnostics *diags, size_t bytes)
+{
+    s->part = arena_new();
+    const Source *source = copy_source(s, s->part, bytes);
+    if (!s->is_lines) {
+        const Table *table = table_parse_part(diags, s->part, source, &s->head, &s->limits);
+        return table ? table->columns : NULL;
+    }
+    Lines **columns = ARENA_ARRAY(s->part, Lines *, 1);
+    *columns = lines_parse(diags, s->part, source, s->limits.line);
+    return *columns ? columns : NULL;
+}
+
+static void tell_fault(const TableStream *s)
+{
+    Diagnostics *diags = &s->job->diags;
+    for (size_t i = 0; i < s->fault.list.count; i++)
+        vec_push(diags->arena, diags->list, s->fault.list.data[i]);
+    diags->errors += s->fault.errors;
+}
+
+/* After the errors of a part: those of its records that are before the first of them. Errors say
+ * where their record begins, or a line in it, which is the end of what is tried next. NULL: there
+ * are none. */
+static Lines **parse_good(TableStream *s, size_t bytes)
+{
+    Diagnostics found = s->fault;
+    Lines **columns = NULL;
+    s->has_fault = true;
+    while (!columns && found.list.count) {
+        const size_t good =
+            record_cut_lines(&s->cut, found.list.data[0].loc.line - 1 - s->cut.lines);
+        if (!good || good >= bytes)
+            break;
+        table_stream_keep(s); /* for the messages */
+        bytes = good;
+        diag_init(&found, s->job->arena);
+        columns = parse_part(s, &found, bytes);
+    }
+    return columns;
 }
 
 /* The next records of a file of text; *n 0: it has ended. */
 static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
 {
     size_t bytes;
-    if ((!s->has_head && !find_head(s)) || !read_records(s, false, &bytes))
+    if ((!s->has_head && !find_head(s)) || !read_records(s, TABLE_PART_RECORDS, &bytes))
         return false;
     if (!bytes) {
-        if (!s->records)
+        if (!s->records && !s->is_lines)
             diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)},
                        TABLE_HAS_NO_RECORDS);
-        return s->records > 0;
+        return s->records > 0 || s->is_lines;
     }
-    s->part = arena_new();
-    const Table *table = table_parse_part(&s->job->diags, s->part, copy_source(s, s->part, bytes),
-                                          &s->head, &s->limits);
-    drop_bytes(s, bytes);
-    if (!table)
+    diag_init(&s->fault, s->job->arena);
+    Lines **columns = parse_part(s, &s->fault, bytes);
+    if (!columns && !(columns = parse_good(s, bytes))) {
+        tell_fault(s);
         return false;
-    *text = table_fields_text(s->part, s->fields, table->columns);
-    *n = table->n;
+    }
+    record_cut_drop(&s->cut, bytes);
+    *text = table_fields_text(s->part, s->fields, columns);
+    *n = columns[0]->n;
     s->records += *n;
     return true;
 }
@@ -286,12 +285,71 @@ bool table_stream_next(TableStream *s, CorpusText *text, int64_t *n)
     arena_free(s->part);
     s->part = NULL;
     *n = 0;
+    if (s->has_fault) {
+        tell_fault(s);
+        return false;
+    }
     while (!*n && s->file < s->paths->count) {
-        const bool is_text = s->fds[s->file] >= 0;
+        const bool is_text = s->files[s->file].fd >= 0;
         if (!(is_text ? read_part : map_tensors)(s, text, n))
             return false;
         if (!*n || !is_text)
-            end_file(s);
+            begin_file(s, s->file + 1);
     }
+    return true;
+}
+
+/* ---- as one text ---- */
+
+typedef VEC(CorpusText) StreamedTexts;
+
+/* One of the lines that a text has: the source, the target, or a column. */
+static const Lines *lines_of(const CorpusText *text, int which)
+{
+    return which == -2 ? text->source : which == -1 ? text->target : text->columns[which];
+}
+
+static Lines *join_parts(Arena *arena, const StreamedTexts *parts, int which)
+{
+    Lines **lines = ARENA_ARRAY(arena, Lines *, parts->count);
+    for (size_t i = 0; i < parts->count; i++)
+        lines[i] = (Lines *)lines_of(&parts->data[i], which);
+    return lines[0] ? lines_join(arena, lines, (int)parts->count) : NULL;
+}
+
+/* Lines of a text without records. */
+static CorpusText empty_text(const TableStream *s)
+{
+    Arena *arena = s->job->arena;
+    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS + 2);
+    Lines *none = ARENA_NEW(arena, Lines);
+    none->source = diag_source(arena, s->files[0].name ? s->files[0].name : "", "", 0);
+    for (int i = 0; i < s->fields->n; i++)
+        columns[i] = none;
+    return table_fields_text(arena, s->fields, columns);
+}
+
+bool table_stream_rest(TableStream *s, int64_t most, CorpusText *text, int64_t *n)
+{
+    Arena *arena = s->job->arena;
+    StreamedTexts parts = {0};
+    CorpusText part;
+    int64_t records = 0;
+    *n = 0;
+    do {
+        if (!table_stream_next(s, &part, &records))
+            return false;
+        table_stream_keep(s);
+        if (records)
+            vec_push(arena, parts, part);
+        *n += records;
+    } while (records && (!most || *n < most));
+    if (!parts.count)
+        vec_push(arena, parts, empty_text(s));
+    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS);
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        columns[c] = join_parts(arena, &parts, c);
+    *text = (CorpusText){join_parts(arena, &parts, -2), join_parts(arena, &parts, -1), columns};
+    *n = most && *n > most ? most : *n;
     return true;
 }

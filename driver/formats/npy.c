@@ -170,7 +170,7 @@ bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **pro
 
 /* ---- writing ---- */
 
-void npy_put_header(const NpyArray *array, Text *out)
+void npy_put_header(const NpyArray *array, size_t least, Text *out)
 {
     Text dict = {0};
     const char *type = "";
@@ -181,7 +181,7 @@ void npy_put_header(const NpyArray *array, Text *out)
     for (int i = 0; i < array->rank; i++)
         text_add(&dict, "%s%lld", i ? ", " : "", (long long)array->dims[i]);
     text_string(&dict, array->rank == 1 ? ",), }" : "), }");
-    while ((MAGIC + 4 + dict.length + 1) % ALIGNMENT)
+    for (size_t n; (n = MAGIC + 4 + dict.length + 1) % ALIGNMENT || n < least;)
         text_string(&dict, " ");
     text_string(&dict, "\n");
     text_put(out, magic, MAGIC);

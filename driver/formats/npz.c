@@ -104,7 +104,7 @@ static bool load_zip(Diagnostics *diags)
 static zip_source_t *array_source(zip_t *zip, const NpyArray *array)
 {
     Text header = {0};
-    npy_put_header(array, &header);
+    npy_put_header(array, 0, &header);
     size_t size = element_info(array->type)->bytes;
     for (int i = 0; i < array->rank; i++)
         size *= (size_t)array->dims[i];

@@ -33,8 +33,8 @@ typedef struct Npz {
 /* Reads the bytes of a .npy into an array; its name stays as it is. False: the bytes are no such
  * array, and *problem is the reason. (npy.c) */
 bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem);
-/* Appends the bytes that precede an array's data in its file. */
-void npy_put_header(const NpyArray *array, Text *out);
+/* Appends the bytes that precede an array's data in its file, at least `least` of them. */
+void npy_put_header(const NpyArray *array, size_t least, Text *out);
 
 /* Reads all arrays of a file, which stays mapped while the arena lives, and checks their bytes;
  * npz_parse reads them from a file's bytes, which must outlive them, with `path` for messages, and

@@ -323,7 +323,7 @@ bool predicts(const Module *module)
     return false;
 }
 
-static CorpusOptions options_of(const Predictor *p)
+CorpusOptions predictor_options(const Predictor *p)
 {
     return (CorpusOptions){.kind = p->kind,
                            .keep_all = true,
@@ -338,13 +338,13 @@ static CorpusOptions options_of(const Predictor *p)
 Corpus *predictor_corpus(const Predictor *p, Job *job, const CorpusText *text, int64_t first,
                          int64_t n, CorpusTold *told)
 {
-    const CorpusOptions options = options_of(p);
+    const CorpusOptions options = predictor_options(p);
     return corpus_encode_part(&job->diags, p->inference->vocab, &options, text, first, n, told);
 }
 
 void predictor_tell(const Predictor *p, Job *job, const CorpusText *text, const CorpusTold *told)
 {
-    const CorpusOptions options = options_of(p);
+    const CorpusOptions options = predictor_options(p);
     corpus_tell(&job->diags, &options, text, told);
 }
 
@@ -367,6 +367,14 @@ static int64_t row_values(const Prediction *p, const Corpus *corpus, int64_t row
     const int32_t *firsts;
     const int64_t words = predicted_words(p, corpus, row, &firsts);
     return words >= 0 ? p->width * words : computed_values(p, corpus, row);
+}
+
+int64_t predictor_values(const Predictor *p, const Corpus *corpus, int64_t row)
+{
+    int64_t values = 0;
+    for (int k = 0; k < p->n; k++)
+        values += row_values(&p->all[k], corpus, row);
+    return values;
 }
 
 static void place_rows(const Predictor *p, const Corpus *corpus, Arena *arena, Predicted *results)
@@ -435,28 +443,51 @@ static void take_batch(const Predictor *p, Exec *exec, const Corpus *corpus, con
     }
 }
 
-bool predictor_each(const Predictor *p, Job *job, const Corpus *corpus, const Feed *feed,
+static int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
+
+static BatchOptions batches_of(const Predictor *p)
+{
+    BatchOptions options = {.tokens = EVALUATION_BATCH, .hides = p->hides};
+    int64_t row = 0, position = 0; /* values */
+    for (int k = 0; k < p->n; k++)
+        *(p->all[k].side < 0 ? &row : &position) += p->all[k].width;
+    if (row)
+        options.sentences = at_least_one(PREDICTED_VALUES / row);
+    if (position * options.tokens > PREDICTED_VALUES)
+        options.tokens = at_least_one(PREDICTED_VALUES / position);
+    return options;
+}
+
+bool predictor_each(Predictor *p, Job *job, const Corpus *corpus, const Feed *feed,
                     PredictedRow *act, void *context)
 {
-    Batches *batches =
-        batches_new(corpus, &(BatchOptions){.tokens = EVALUATION_BATCH, .hides = p->hides}, 0);
-    Exec *exec = exec_new(p->program, p->inference->store);
+    const BatchOptions options = batches_of(p);
+    Batches *batches = batches_new(corpus, &options, 0);
     Batch batch = {0};
     Taken taken[2] = {{0}};
-    bool ok = exec && feed_reserve(exec, p->program, feed, batches);
+    if (!p->exec)
+        p->exec = exec_new(p->program, p->inference->store);
+    bool ok = p->exec && feed_reserve(p->exec, p->program, feed, batches);
     for (int64_t i = 0; ok && i < batches_count(batches); i++) {
         batches_fill(batches, i, &batch);
-        feed_batch(exec, feed, &batch);
-        ok = exec_run(exec);
+        feed_batch(p->exec, feed, &batch);
+        ok = exec_run(p->exec);
         if (ok)
-            take_batch(p, exec, corpus, &batch, taken, act, context);
+            take_batch(p, p->exec, corpus, &batch, taken, act, context);
     }
     free(taken[0].values);
     free(taken[1].values);
     batch_free(&batch);
-    exec_free(exec);
     batches_free(batches);
     return ok || job_no_memory(job);
+}
+
+void predictor_close(Predictor *p)
+{
+    for (int i = 0; p->members && i < p->inference->n_members; i++)
+        predictor_close(&p->members[i]);
+    exec_free(p->exec);
+    p->exec = NULL;
 }
 
 static void add_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
@@ -475,8 +506,7 @@ static void keep_row(void *context, const Corpus *corpus, int64_t row, int p, co
     memcpy(results[p].values + results[p].start[row], values, (size_t)n * sizeof *values);
 }
 
-bool predictor_run(const Predictor *p, Job *job, const Corpus *corpus, Arena *arena,
-                   Predicted *results)
+bool predictor_run(Predictor *p, Job *job, const Corpus *corpus, Arena *arena, Predicted *results)
 {
     const int n = p->members ? p->inference->n_members : 0;
     place_rows(p, corpus, arena, results);

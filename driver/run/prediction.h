@@ -30,7 +30,7 @@ typedef struct Prediction {
  *   given      the run's columns; run_kind: what it was trained on
  *   function   what is computed, and so which inputs are read
  *   columns    those of the run's columns that it reads
- *   kind       of the corpora that it reads
+ *   kind       of the corpora that it reads; predictor_options: their options
  *   hides      tokens of columns are hidden as in training, to be found again */
 typedef struct Predictor {
     Inference *inference;
@@ -46,6 +46,7 @@ typedef struct Predictor {
     Feed feed;
     CorpusKind kind;
     bool hides;
+    Exec *exec; /* of predictor_each, until predictor_close */
 } Predictor;
 
 /* Finds what a model predicts. `only`: the one prediction that is wanted, by its name; NULL: all.
@@ -69,8 +70,10 @@ void predictor_read(Predictor *predictor, Job *job, Inference *inference,
 bool predictor_read_sources(Predictor *predictor, Job *job, const RunFolder *run);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
-/* n rows of texts from `first` on, all but those with a cell without positions; long ones are cut.
- * What is told of them is added to *told. NULL after errors. Freed by corpus_free. */
+/* Of corpora with all rows but those with a cell without positions; long ones are cut. */
+CorpusOptions predictor_options(const Predictor *predictor);
+/* n rows of texts from `first` on. What is told of them is added to *told. NULL after errors. Freed
+ * by corpus_free. */
 Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText *text,
                          int64_t first, int64_t n, CorpusTold *told);
 /* Tells what was told of all rows: how many are cut, unknown tokens. */
@@ -81,13 +84,19 @@ void predictor_tell(const Predictor *predictor, Job *job, const CorpusText *text
  * -1: all positions have values, or the row has. */
 int64_t predicted_words(const Prediction *prediction, const Corpus *corpus, int64_t row,
                         const int32_t **firsts);
+/* How many values of all predictions a row has. */
+int64_t predictor_values(const Predictor *predictor, const Corpus *corpus, int64_t row);
 /* Called with the values of a row: n of prediction p, which are valid until it returns. */
 typedef void PredictedRow(void *context, const Corpus *corpus, int64_t row, int p,
                           const float *values, int64_t n);
-/* Computes all rows in batches. `feed`: of the corpus's columns. False after an error: memory ran
- * out. */
-bool predictor_each(const Predictor *predictor, Job *job, const Corpus *corpus, const Feed *feed,
+/* Computes all rows in batches, of at most PREDICTED_VALUES values unless a row has more. `feed`:
+ * of the corpus's columns. False after an error: memory ran out. */
+enum { PREDICTED_VALUES = 1 << 22 };
+bool predictor_each(Predictor *predictor, Job *job, const Corpus *corpus, const Feed *feed,
                     PredictedRow *act, void *context);
+/* Frees what predictor_each and predictor_run keep from one corpus to the next. Zeros are
+ * allowed. */
+void predictor_close(Predictor *predictor);
 
 /* Predicted: the values of all rows of a corpus, a list for each prediction. Those of row i are
  * values[start[i]] … values[start[i + 1] - 1]. */
@@ -98,7 +107,7 @@ typedef struct Predicted {
 
 /* Computes all rows in batches; results[p] is of predictor->all[p], in the arena. False after an
  * error: memory ran out. */
-bool predictor_run(const Predictor *predictor, Job *job, const Corpus *corpus, Arena *arena,
+bool predictor_run(Predictor *predictor, Job *job, const Corpus *corpus, Arena *arena,
                    Predicted *results);
 
 #endif

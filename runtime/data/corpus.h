@@ -137,11 +137,6 @@ const Lines *corpus_lines(const CorpusText *text);
  * report lines that are left out or cut, a note reports unknown tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const CorpusText *text);
-/* Adds n records of texts from `first` on to a corpus of rows, whose figures say what was left out.
- * False after errors, each with its place: wrong cells, sides of different lengths, a text that the
- * tokenizer does not take. */
-bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
-                        int64_t n);
 /* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
 typedef struct SidesUnknown {
     UnknownCount source, target;
@@ -154,6 +149,11 @@ typedef struct CorpusTold {
     SidesUnknown unknown;
     int64_t lines, cut_sources, cut_targets, first_source, first_target;
 } CorpusTold;
+/* Adds n records of texts from `first` on to a corpus of rows, whose figures say what was left out.
+ * `told`: what is told of them is added; NULL: not wanted. False after errors, each with its place:
+ * wrong cells, sides of different lengths, a text that the tokenizer does not take. */
+bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
+                        int64_t n, CorpusTold *told);
 /* corpus_encode of n lines from `first` on, with keep_all; what is told of them is added. */
 Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
                            const CorpusOptions *options, const CorpusText *text, int64_t first,

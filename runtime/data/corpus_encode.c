@@ -159,17 +159,17 @@ static void tell_unknown(Diagnostics *diags, CorpusKind kind, const CorpusText *
     corpus_tell_unknown(diags, kind, sides, texts);
 }
 
-/* Adds what is told of a part. */
-static void add_told(const Corpus *corpus, const Seen *seen, CorpusTold *told)
+/* Adds what is told of the rows of a corpus that was `before` without them. */
+static void add_told(const Corpus *corpus, const Corpus *before, const Seen *seen, CorpusTold *told)
 {
     if (!told->cut_sources)
         told->first_source = seen->first_source;
     if (!told->cut_targets)
         told->first_target = seen->first_target;
-    told->lines += corpus->lines;
-    told->cut_sources += corpus->cut_sources;
-    told->cut_targets += corpus->cut_targets;
-    corpus_count_unknown(corpus, 0, &told->unknown);
+    told->lines += corpus->lines - before->lines;
+    told->cut_sources += corpus->cut_sources - before->cut_sources;
+    told->cut_targets += corpus->cut_targets - before->cut_targets;
+    corpus_count_unknown(corpus, before->n, &told->unknown);
 }
 
 void corpus_tell(Diagnostics *diags, const CorpusOptions *options, const CorpusText *text,
@@ -310,7 +310,7 @@ static Corpus *encode_part(Diagnostics *diags, const Vocabulary *vocab,
     } else
         add_rows(diags, corpus, text, first, n, &seen);
     CorpusTold all = {0};
-    add_told(corpus, &seen, told ? told : &all);
+    add_told(corpus, &(Corpus){0}, &seen, told ? told : &all);
     if (!told) {
         tell_unknown(diags, options->kind, text, &all.unknown);
         warn(diags, corpus, source, &seen);
@@ -338,10 +338,13 @@ Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
 }
 
 bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
-                        int64_t n)
+                        int64_t n, CorpusTold *told)
 {
     Seen seen = {0};
+    const Corpus before = *corpus;
     add_rows(diags, corpus, text, first, n, &seen);
+    if (told)
+        add_told(corpus, &before, &seen, told);
     return check_cells(diags, &seen) && check_even(diags, corpus, text, &seen) &&
            (!corpus->refused ||
             refuse_line(diags, corpus, lines_place(corpus_lines(text), corpus->refused_line)));

@@ -31,6 +31,7 @@ struct PackedText {
     int fd, error; /* error: errno of a read; 0: none */
     bool at_end;   /* nothing more can be read from fd */
     bool is_whole; /* what has been unpacked may end here */
+    bool has_rest; /* the last step filled its output: there may be more without further input */
     bool has_failed;
     const unsigned char *at; /* n bytes in `chunk` that are not yet unpacked */
     size_t n;
@@ -155,6 +156,14 @@ const char *packed_text_program(const char *begin, size_t n)
     return packing ? packing->program : NULL;
 }
 
+bool packed_text_is_open(const char *begin, size_t n)
+{
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
+        if (n < packings[i].n_magic && !memcmp(begin, packings[i].magic, n))
+            return true;
+    return false;
+}
+
 const char *packed_text_advice(const char *begin, size_t n)
 {
     const Packing *packing = packing_of(begin, n);
@@ -201,12 +210,14 @@ static ssize_t fail_unpacking(PackedText *t)
 ssize_t packed_text_read(PackedText *t, char *out, size_t size)
 {
     while (!t->has_failed) {
-        if (!t->n && !t->at_end && !fill_chunk(t))
+        if (!t->n && !t->at_end && !t->has_rest && !fill_chunk(t))
             break;
         const bool has_more = t->n > 0;
         if (!has_more && t->at_end && t->is_whole)
             return 0;
-        const size_t made = t->packing->step(t, out, size < PACKED_STEP ? size : PACKED_STEP);
+        const size_t room = size < PACKED_STEP ? size : PACKED_STEP;
+        const size_t made = t->packing->step(t, out, room);
+        t->has_rest = made == room && !t->is_whole;
         if (made && !t->fault)
             return (ssize_t)made;
         if (t->fault || (!has_more && t->at_end && !t->is_whole))
@@ -214,6 +225,8 @@ ssize_t packed_text_read(PackedText *t, char *out, size_t size)
     }
     return fail_unpacking(t);
 }
+
+bool packed_text_ready(const PackedText *t) { return t->n || t->has_rest || t->at_end; }
 
 const char *packed_text_problem(const PackedText *t, int *error)
 {

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_DATA_PACKED_TEXT_H
 #define RUNTIME_DATA_PACKED_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,8 @@ typedef struct PackedText PackedText;
 
 /* The program that compressed a file with these first bytes: "gzip"; NULL: none. */
 const char *packed_text_program(const char *begin, size_t n);
+/* Whether the first n bytes, fewer than PACKED_BEGIN, leave open whether a file is compressed. */
+bool packed_text_is_open(const char *begin, size_t n);
 /* What to say of it where it is not unpacked, behind its name: "is compressed by gzip; …". NULL:
  * no program compressed it. */
 const char *packed_text_advice(const char *begin, size_t n);
@@ -30,6 +33,8 @@ const char *packed_text_advice(const char *begin, size_t n);
 PackedText *packed_text_open(const char *begin, size_t n, int fd);
 /* The next bytes of the text, from 1 to `size`; 0: the text has ended; -1: an error. */
 ssize_t packed_text_read(PackedText *text, char *out, size_t size);
+/* Whether packed_text_read would return without reading from `fd`, as far as is known. */
+bool packed_text_ready(const PackedText *text);
 /* After an error: why, as "it is compressed by gzip, and cannot be unpacked: incorrect data check".
  * NULL: reading from `fd` failed, and *error is the errno. Valid until packed_text_close. */
 const char *packed_text_problem(const PackedText *text, int *error);

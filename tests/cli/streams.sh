@@ -70,6 +70,73 @@ exec 5>&-
 end_service score
 [ "$first" = "$(printf 'a b c\n' >s && printf 'c b a\n' >t && "$tfc" score run --source s --target t)" ] || fail "score: $first"
 
+# So for what is predicted of lines, and of records in each format, compressed or not; the first line of a text may be
+# shorter than what tells a compressed file.
+awk 'BEGIN { print "text\tlabel"; for (i = 0; i < 60; i++) print (i % 2 ? "a b" : "c d e") "\t" (i % 2 ? "x" : "y") }' >labels.tsv
+cat >classes.tfg <<'END'
+use attention
+const vocab = 100, classes = 2, d = 8
+dim B, S
+input text : token[B, S~] = column("text")
+input label : int[B] = column("label")
+vocab label = words
+param embedding : [vocab, d] = normal(0, 0.3)
+logits = linear as head(reshape(mean(embedding[text], 1), [B, d]), classes)
+loss = cross_entropy(logits, label)
+predict class = softmax(logits)
+train { rate = constant(0.05); batch = tokens(200) }
+END
+"$tfc" train classes.tfg --data labels.tsv --vocab words:auto --out classes --steps 30 2>train.err || fail "$(cat train.err)"
+printf 'c\na b\n' | "$tfc" predict classes >both.txt
+serve "$tfc" predict classes
+first=$(ask c)
+second=$(ask "a b")
+end_service predict
+printf '%s\n%s\n' "$first" "$second" | cmp - both.txt || fail "predict: $first, $second; together: $(cat both.txt)"
+answers_at_once() { # HEAD FIRST SECOND: these lines are a table of the two records
+    serve "$tfc" predict classes --input -
+    [ -z "$1" ] || echo "$1" >&3
+    first=$(ask "$2")
+    second=$(ask "$3")
+    end_service predict
+    printf '%s\n%s\n' "$first" "$second" | cmp - both.txt || fail "predict of $2, $3: $first, $second"
+}
+answers_at_once "label	text" "x	c" "y	a b"
+answers_at_once "" '{"text": "c"}' '{"text": "a b", "id": 3}'
+rm -f in
+mkfifo in out.csv # a name says CSV, whose records may have line breaks
+"$tfc" predict classes --input out.csv >answers.txt &
+server=$!
+{
+    printf 'id,text\n"1\n2",c\n'
+    i=0
+    while [ $((i += 1)) -lt 300 ] && [ ! -s answers.txt ]; do sleep 0.1; done
+    cp answers.txt early.txt
+    printf '3,"a b"\n'
+} >out.csv
+wait $server && cmp answers.txt both.txt && head -n 1 both.txt | cmp - early.txt || fail "CSV: $(cat early.txt answers.txt)"
+for pack in "gzip -c" "xz -c" "zstd -qc"; do
+    { printf 'c\n' | $pack; printf 'a b\n' | $pack; } | "$tfc" predict classes | cmp - both.txt || fail "predict of $pack"
+done
+printf 'c\na b\n' >given.txt
+"$tfc" predict classes --input given.txt --npy given.npy
+"$tfc" predict classes --input given.txt --npy /dev/stdout | cmp - given.npy || fail "an array in a pipe is another"
+[ "$(head -c 128 given.npy | tail -c +11 | tr -s ' ')" = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), } " ] ||
+    fail "the header of an array: $(head -c 128 given.npy)"
+# A mistake ends it, after the answers to the records before it, and leaves no half of a file.
+printf 'c\na b\n\377\nd\n' >bad.txt
+refuses 1 'bad.txt:3:1: error: invalid UTF-8: byte 0xff' "$tfc" predict classes --input bad.txt
+cmp out.txt both.txt || fail "before a bad line: $(cat out.txt)"
+printf 'label\ttext\nx\tc\ny\ta b\nx\nx\ta\ty\n' >bad.tsv
+refuses 1 'bad.tsv:4:1: error: the record has 1 field, and the header has 2' "$tfc" predict classes --input bad.tsv
+cmp out.txt both.txt && grep -q 'bad.tsv:5:1: error: the record has 3 fields' err.txt || fail "$(cat out.txt err.txt)"
+printf 'id,text\n"1\n2",c\n3,a b\n"4\n5,d\n6",f,g\n' >bad.csv
+refuses 1 'bad.csv:5:1: error: the record has 3 fields' "$tfc" predict classes --input bad.csv
+cmp out.txt both.txt || fail "before a bad record of CSV: $(cat out.txt)"
+refuses 1 'bad.tsv:4:1' "$tfc" predict classes --input bad.tsv --tsv half.tsv
+refuses 1 'bad.tsv:4:1' "$tfc" predict classes --input bad.tsv --npy half.npy
+[ ! -e half.tsv ] && [ ! -e half.npy ] || fail "half of a file is left"
+
 # Windows do not show: neither in samples, which are keyed by the number of the line.
 "$tfc" translate run --sample --seed 4 --input all.src --json >whole.txt
 (head -n 700 all.src; sleep 0.5; tail -n +701 all.src) | "$tfc" translate run --sample --seed 4 --json --batch-tokens 20 >parts.txt
@@ -107,6 +174,17 @@ grows_not() {
 if [ -z "$short" ] && ! sanitized; then
     grows_not 50000 150000 8000 score lm --text -
     grows_not 1000 7000 3000 translate run --beam 1 --batch-tokens 32 --workers 1
+    grows_not 100000 500000 3000 predict classes --threads 1
+fi
+# More records of a file take no more memory, whatever is written: memory_of RECORDS gives kilobytes.
+memory_of() {
+    awk -v n="$1" 'BEGIN { print "label\ttext"; for (i = 0; i < n; i++) print "x\ta b" }' >lines.tsv
+    peak_of "$tfc" predict classes --input lines.tsv --npy values.npy --threads 1
+}
+if command -v python3 >/dev/null && ! sanitized; then
+    before=$(memory_of 100000)
+    after=$(memory_of 400000)
+    [ "$after" -lt $((before + 3000)) ] || fail "predict: $before kB for 100000 records, $after kB for 400000"
 fi
 
 # A bad line ends it, after the lines before it; --keep-going passes over it.

@@ -13,7 +13,7 @@ static void check_array(const NpyArray *array, const void *end)
     if (array->rank > NPY_MAX_RANK || (const char *)array->data + length != (const char *)end)
         abort();
     Text again = {0};
-    npy_put_header(array, &again);
+    npy_put_header(array, 0, &again);
     text_put(&again, array->data, length);
     NpyArray read = {0};
     const char *problem;
