@@ -1,4 +1,5 @@
-/* Reading whole files, replacing them atomically, and writing through what is no file. */
+/* Replacing files atomically, writing through what is no file, and folders. (Reading them:
+ * file_open.c.) */
 #define _GNU_SOURCE
 #include "base/file.h"
 
@@ -13,103 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static Loc no_place(void) { return (Loc){0}; }
-
-int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    int error = fd < 0 || fstat(fd, &info) ? errno : 0;
-    if (!error && S_ISREG(info.st_mode)) {
-        *size = (uint64_t)info.st_size;
-        return fd;
-    }
-    if (!error && S_ISDIR(info.st_mode))
-        error = EISDIR;
-    if (error == ENOENT && file_is_named(path))
-        diag_file(diags, "read", path, "it is a link to a file that is not there");
-    else if (error && error != ENXIO) /* of a socket */
-        diag_errno(diags, "read", path, error);
-    else
-        diag_file(diags, "read", path, "not a regular file");
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-const void *file_map(Diagnostics *diags, const char *path, uint64_t *size)
-{
-    const int fd = file_open_regular(diags, path, size);
-    if (fd < 0)
-        return NULL;
-    const void *map = *size ? mmap(NULL, (size_t)*size, PROT_READ, MAP_PRIVATE, fd, 0) : "";
-    const int error = errno;
-    close(fd);
-    if (map != MAP_FAILED)
-        return map;
-    diag_errno(diags, "map", path, error);
-    return NULL;
-}
-
-void file_unmap(const void *map, uint64_t size)
-{
-    if (map && size)
-        munmap((void *)map, (size_t)size);
-}
-
-int file_open_own(const char *path, int flags)
-{
-    struct stat info;
-    int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (fd < 0 || (!fstat(fd, &info) && S_ISREG(info.st_mode)))
-        return fd;
-    close(fd);
-    errno = ENXIO;
-    return -1;
-}
-
-const char *file_own_error(int error)
-{
-    return error == ELOOP   ? "it is a symbolic link, which is not followed here: remove it"
-           : error == ENXIO ? "not a regular file"
-                            : strerror(error);
-}
-
-const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes)
-{
-    uint64_t size;
-    int fd = file_open_regular(diags, path, &size);
-    if (fd < 0)
-        return NULL;
-    if (size > max_bytes) {
-        diag_file(diags, "read", path, "the file is too large");
-        close(fd);
-        return NULL;
-    }
-    Source *source = ARENA_NEW(arena, Source);
-    char *text = arena_alloc(arena, (size_t)size + 1);
-    size_t length = 0;
-    while (length < size) {
-        ssize_t n = read(fd, text + length, (size_t)size - length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            diag_errno(diags, "read", path, errno);
-            close(fd);
-            return NULL;
-        }
-        if (n == 0)
-            break;
-        length += (size_t)n;
-    }
-    close(fd);
-    *source = (Source){.path = arena_strdup(arena, path), .text = text, .length = length};
-    return source;
-}
 
 /* ---- what a path leads to ---- */
 
@@ -527,7 +435,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 
 void file_remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
-bool file_make_folder(Diagnostics *diags, const char *path)
+static bool make_folders(Diagnostics *diags, const char *path, mode_t mode)
 {
     char *copy = strdup(path);
     bool ok = copy != NULL;
@@ -538,7 +446,7 @@ bool file_make_folder(Diagnostics *diags, const char *path)
             continue;
         char kept = *c;
         *c = 0;
-        int error = mkdir(copy, 0777) ? errno : 0;
+        int error = mkdir(copy, mode) ? errno : 0;
         if (error && !(error == EEXIST && file_is_folder(copy))) {
             diag_error(diags, no_place(), "cannot make the folder %s: %s", path,
                        error == EEXIST ? "a file has that name" : strerror(error));
@@ -552,10 +460,26 @@ bool file_make_folder(Diagnostics *diags, const char *path)
     return ok;
 }
 
+bool file_make_folder(Diagnostics *diags, const char *path)
+{
+    return make_folders(diags, path, 0777);
+}
+
+bool file_make_private_folder(Diagnostics *diags, const char *path)
+{
+    return make_folders(diags, path, 0700);
+}
+
 const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+const char *file_folder(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return !slash ? "." : slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
 const char *file_beside(Arena *arena, const char *path, const char *name)

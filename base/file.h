@@ -10,13 +10,36 @@
 
 #include <stdint.h>
 
-/* Opens a regular file for reading and gives its size. -1 after an error; a folder, a device, a
- * socket or a pipe is an error. Never waits for a pipe's writer. (A text of lines may be a pipe:
- * line_reader.h opens those.) */
+/* FileReach: where a file lies that is opened under a name which somebody else may have chosen.
+ *   folder    a folder that this program may not have made: of a run, of a published model, of
+ *             prepared data. The file lies in it, after all links and `..` of its name, or, if the
+ *             folder is a snapshot in the cache of a hub (MODEL/snapshots/COMMIT), in MODEL/blobs,
+ *             where its links lead. NULL: the user names the file, which lies anywhere
+ *   outside   the user permits that it lies elsewhere, too (--allow-outside)
+ *   root      file_root of the folder; NULL: it is looked up for each file
+ * What is checked is the file that was opened, so that no link can be changed in between. */
+typedef struct FileReach {
+    const char *folder;
+    bool outside;
+    const char *root;
+} FileReach;
+#define FILE_ANYWHERE ((FileReach){0})
+/* The path of a folder as the system knows it: absolute, without links. In the arena; NULL: the
+ * system does not tell, or there is no such folder. */
+const char *file_root(Arena *arena, const char *folder);
+#define FILE_ANY_SIZE UINT64_MAX
+
+/* Opens a regular file for reading and gives its size. -1 after an error: it is a folder, a device,
+ * a socket or a pipe, it has more than max_bytes, or it is not within reach. Never waits for a
+ * pipe's writer. (A text of lines that the user names may be a pipe: line_reader.h opens those.) */
+int file_open_within(Diagnostics *diags, FileReach reach, const char *path, uint64_t max_bytes,
+                     uint64_t *size);
+/* file_open_within of a file that the user names, of any size. */
 int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
 /* Maps a regular file for reading; file_unmap undoes it, and NULL is allowed there. NULL after an
- * error. An empty file has a mapping of no bytes. */
-const void *file_map(Diagnostics *diags, const char *path, uint64_t *size);
+ * error of file_open_within. An empty file has a mapping of no bytes. */
+const void *file_map_within(Diagnostics *diags, FileReach reach, const char *path, uint64_t *size);
+const void *file_map(Diagnostics *diags, const char *path, uint64_t *size); /* from anywhere */
 void file_unmap(const void *map, uint64_t size);
 /* Opens a regular file in a folder of tfc's own that is read or written in place, with open()'s
  * flags. -1: errno says why; ELOOP: the name is a symbolic link, which may lead to another user's
@@ -24,8 +47,11 @@ void file_unmap(const void *map, uint64_t size);
 int file_open_own(const char *path, int flags);
 /* The message for an errno of file_open_own. */
 const char *file_own_error(int error);
-/* Reads a regular file of at most max_bytes; NULL after an error. The text is NUL-terminated, in
- * the arena, which is of arena_new. */
+/* Reads a file that file_open_within opens; NULL after an error. The text is NUL-terminated, in the
+ * arena, which is of arena_new. */
+const Source *file_read_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
+                               size_t max_bytes);
+/* The same of a file that the user names. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
 /* Writes all bytes to an open file. False: errno says why. */
@@ -89,8 +115,12 @@ bool file_is_folder(const char *path);
  * lead to. Failures are ignored. */
 void file_remove_tree(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* and its parents; may exist */
+/* The same, but folders that are made are closed to all other users, whatever the umask. */
+bool file_make_private_folder(Diagnostics *diags, const char *path);
 /* The last part of a path, after the last slash; in `path`. */
 const char *file_name(const char *path);
+/* The folder that `path` names a file of: "." where it has no slash. In the arena. */
+const char *file_folder(Arena *arena, const char *path);
 /* The file `name` in the folder of `path`, in the arena. */
 const char *file_beside(Arena *arena, const char *path, const char *name);
 /* FOLDER/NAME, in the arena. */

@@ -84,16 +84,10 @@ static bool cannot_make(const NewFolder *new, int error)
                                         : strerror(error));
 }
 
-static const char *parent_of(Arena *arena, const char *path)
-{
-    const size_t length = (size_t)(file_name(path) - path); /* with a slash, if there is one */
-    return length > 1 ? arena_strndup(arena, path, length - 1) : length ? "/" : ".";
-}
-
 bool new_folder_begin(Job *job, const char *folder, NewFolder *new)
 {
     *new = (NewFolder){job, plain_path(job->arena, folder), NULL, -1};
-    const char *parent = parent_of(job->arena, new->folder);
+    const char *parent = file_folder(job->arena, new->folder);
     if (!file_make_folder(&job->diags, parent))
         return false;
     sweep_parent(new, parent);

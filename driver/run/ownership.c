@@ -110,21 +110,15 @@ bool ownership_is_bare(const char *folder)
     return !find_something(folder, name);
 }
 
-static const char *folder_of(Arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
-}
-
 const char *ownership_run_of(Arena *arena, const char *path)
 {
     static const char *const own[] = {
         "run.json", "log*.jsonl",  "*.tfg",   "last.safetensors*",    "best.safetensors*",
         "vocab*",   "tokenizer*",  "source*", "average.safetensors*", "step-*.safetensors*",
         "weights",  OWNERSHIP_LOCK};
-    const char *folder = folder_of(arena, path);
+    const char *folder = file_folder(arena, path);
     if (!strcmp(file_name(folder), "lib")) /* the model's libraries */
-        folder = folder_of(arena, folder);
+        folder = file_folder(arena, folder);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (!fnmatch(own[i], file_name(path), 0))
             return ownership_is_marked(OWN_RUN, folder) ? folder : NULL;

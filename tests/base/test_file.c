@@ -285,6 +285,151 @@ static void test_joined(void **state)
     assert_int_equal(system(arena_printf(f->arena, "[ $(ls %s | wc -l) = 1 ]", f->folder)), 0);
 }
 
+/* ---- files that a folder names ---- */
+
+/* Whether FOLDER/path is read, of a folder of the fixture. */
+static bool is_within(Fixture *f, const char *folder, const char *path)
+{
+    const FileReach reach = {.folder = in(f, folder)};
+    const char *whole = *path == '/' ? path : file_in(f->arena, reach.folder, path);
+    FileReach rooted = reach;
+    rooted.root = file_root(f->arena, reach.folder);
+    f->diags.list.count = 0;
+    const bool is = file_read_within(&f->diags, f->arena, rooted, whole, 100) != NULL;
+    f->diags.list.count = 0;
+    const Source *source = file_read_within(&f->diags, f->arena, reach, whole, 100);
+    assert_true(is == (source != NULL) && (source || f->diags.list.count));
+    return source != NULL;
+}
+
+static void make(Fixture *f, const char *path)
+{
+    assert_true(file_make_folder(&f->diags, file_folder(f->arena, in(f, path))));
+    assert_true(put(f, in(f, path), "text"));
+}
+
+static void link_to(Fixture *f, const char *path, const char *target)
+{
+    assert_true(file_make_folder(&f->diags, file_folder(f->arena, in(f, path))));
+    assert_int_equal(symlink(target, in(f, path)), 0);
+}
+
+/* A file lies in the folder that names it, wherever its name and its links lead before. */
+static void test_within(void **state)
+{
+    Fixture *f = *state;
+    make(f, "run/file");
+    make(f, "run/sub/deep");
+    make(f, "runner/theirs");
+    make(f, "secret");
+    link_to(f, "run/inner", "sub/deep");
+    link_to(f, "run/out", "../secret");
+    link_to(f, "run/twice", "out");
+    link_to(f, "run/whole", in(f, "secret"));
+    link_to(f, "run/up", "..");
+    link_to(f, "run/back", "up/run/file");
+    link_to(f, "other", "run");
+    assert_true(is_within(f, "run", "file"));
+    assert_true(is_within(f, "run/", "sub/../file"));
+    assert_true(is_within(f, "run", "inner"));
+    assert_true(is_within(f, "run", "back"));
+    assert_true(is_within(f, "run", "../run/file"));
+    assert_true(is_within(f, "run", in(f, "run/file")));
+    assert_true(is_within(f, "other", "file"));
+    assert_true(is_within(f, "run", in(f, "other/file")));
+    assert_true(is_within(f, "", "secret"));
+    const char *const outside[] = {
+        "../secret", "out", "twice", "whole", "up/secret", "sub/../../secret", "../runner/theirs"};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        assert_false(is_within(f, "run", outside[i]));
+        expect_message(&f->diags, i < 6 ? "/secret, outside the folder" : "/theirs, outside");
+        expect_message(&f->diags, "--allow-outside");
+    }
+    assert_false(is_within(f, "run/sub", "../file"));
+    assert_false(is_within(f, "run", in(f, "secret")));
+    assert_false(is_within(f, "run", "/dev/null"));
+    assert_false(is_within(f, "absent", "file"));
+    const FileReach open = {.folder = in(f, "run"), .outside = true};
+    assert_non_null(file_read_within(&f->diags, f->arena, open, in(f, "run/out"), 100));
+    assert_non_null(file_read_within(&f->diags, f->arena, FILE_ANYWHERE, in(f, "run/out"), 100));
+    uint64_t size;
+    const FileReach shut = {.folder = in(f, "run")};
+    assert_null(file_map_within(&f->diags, shut, in(f, "run/out"), &size));
+    const void *map = file_map_within(&f->diags, shut, in(f, "run/file"), &size);
+    assert_non_null(map);
+    assert_int_equal(size, 4);
+    file_unmap(map, size);
+}
+
+/* What is not a file with at most so many bytes is refused, and nothing waits. */
+static void test_within_regular(void **state)
+{
+    Fixture *f = *state;
+    make(f, "run/file");
+    assert_int_equal(mkfifo(in(f, "run/pipe"), 0600), 0);
+    link_to(f, "run/pipe-link", "pipe");
+    assert_false(is_within(f, "run", "pipe"));
+    expect_message(&f->diags, "not a regular file");
+    assert_false(is_within(f, "run", "pipe-link"));
+    expect_message(&f->diags, "not a regular file");
+    assert_false(is_within(f, "run", "."));
+    expect_message(&f->diags, "it is a folder, not a file");
+    const FileReach reach = {.folder = in(f, "run")};
+    uint64_t size;
+    f->diags.list.count = 0;
+    assert_null(file_read_within(&f->diags, f->arena, reach, in(f, "run/file"), 3));
+    expect_message(&f->diags, "the file is too large");
+    assert_int_equal(file_open_within(&f->diags, reach, in(f, "run/file"), 3, &size), -1);
+    const int fd = file_open_within(&f->diags, reach, in(f, "run/file"), 4, &size);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+/* A snapshot of a hub has links to the blobs of its model, and to no others. */
+static void test_within_hub(void **state)
+{
+    Fixture *f = *state;
+    make(f, "hub/m/blobs/1");
+    make(f, "hub/n/blobs/1");
+    make(f, "hub/m/other");
+    make(f, "blobs/1");
+    link_to(f, "hub/m/snapshots/c/file", "../../blobs/1");
+    link_to(f, "hub/m/snapshots/c/pool/file", "../../../blobs/1");
+    link_to(f, "hub/m/snapshots/c/theirs", "../../../n/blobs/1");
+    link_to(f, "hub/m/snapshots/c/above", "../../other");
+    link_to(f, "hub/m/plain/file", "../blobs/1");
+    link_to(f, "hub/m/plain/c/file", "../../blobs/1");
+    link_to(f, "run/file", "../blobs/1");
+    assert_true(is_within(f, "hub/m/snapshots/c", "file"));
+    assert_true(is_within(f, "hub/m/snapshots/c", "pool/file"));
+    assert_true(is_within(f, "hub/m/snapshots/c/pool", "file"));
+    assert_false(is_within(f, "hub/m/snapshots/c", "theirs"));
+    assert_false(is_within(f, "hub/m/snapshots/c", "above"));
+    assert_false(is_within(f, "hub/m/plain", "file"));
+    assert_false(is_within(f, "hub/m/plain/c", "file"));
+    assert_false(is_within(f, "run", "file"));
+}
+
+/* Folders that are made are closed to others; those that were there stay as they are. */
+static void test_private_folder(void **state)
+{
+    Fixture *f = *state;
+    struct stat info;
+    assert_int_equal(mkdir(in(f, "was"), 0755), 0);
+    const mode_t mask = umask(0);
+    assert_true(file_make_private_folder(&f->diags, in(f, "was/a/b")));
+    umask(mask);
+    assert_int_equal(stat(in(f, "was/a"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    assert_int_equal(stat(in(f, "was/a/b"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    assert_int_equal(stat(in(f, "was"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0755);
+    assert_string_equal(file_folder(f->arena, "a/b/c"), "a/b");
+    assert_string_equal(file_folder(f->arena, "/c"), "/");
+    assert_string_equal(file_folder(f->arena, "c"), ".");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +443,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_temporary, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_keeps, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_within, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_within_regular, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_within_hub, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_private_folder, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
