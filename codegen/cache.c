@@ -56,10 +56,7 @@ static void make_folder(Arena *arena, const char *path)
         return;
     Diagnostics ignored; /* opening tells */
     diag_init(&ignored, arena);
-    const char *slash = strrchr(path, '/');
-    if (slash && slash > path &&
-        file_make_folder(&ignored, arena_strndup(arena, path, (size_t)(slash - path))))
-        mkdir(path, 0700);
+    file_make_private_folder(&ignored, path);
 }
 
 bool cache_is_private(const struct stat *info)
@@ -256,7 +253,7 @@ bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out
 /* ---- room ---- */
 
 typedef struct Entry {
-    char name[CACHE_NAME_BYTES];
+    char name[CACHE_NAME_BYTES], stamp[CACHE_NAME_BYTES]; /* stamp: "": there is none */
     int64_t bytes;
     struct timespec used;
 } Entry;
@@ -275,7 +272,44 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && !strcmp(name + n - m, end);
 }
 
-void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes)
+/* The name with another suffix, of as many bytes. */
+static void change_suffix(const char *name, const char *suffix, char to[CACHE_NAME_BYTES])
+{
+    memcpy(to, name, strlen(name) + 1);
+    memcpy(to + strlen(name) - strlen(suffix), suffix, strlen(suffix));
+}
+
+/* Removes a stamp whose file is not there. */
+static void sweep_stamp(int folder, const char *name, const char *suffix)
+{
+    char of[CACHE_NAME_BYTES];
+    change_suffix(name, suffix, of);
+    if (faccessat(folder, of, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
+        unlinkat(folder, name, 0);
+}
+
+/* A file that counts, and when it was used. */
+static Entry entry_of(int folder, const char *name, const struct stat *info, const char *stamp)
+{
+    Entry entry = {.bytes = (int64_t)info->st_size, .used = info->st_mtim};
+    struct stat used;
+    memcpy(entry.name, name, strlen(name) + 1);
+    if (!stamp)
+        return entry;
+    change_suffix(name, stamp, entry.stamp);
+    if (!fstatat(folder, entry.stamp, &used, AT_SYMLINK_NOFOLLOW))
+        entry.used = used.st_mtim;
+    return entry;
+}
+
+static bool remove_entry(int folder, const Entry *entry)
+{
+    if (*entry->stamp)
+        unlinkat(folder, entry->stamp, 0);
+    return !unlinkat(folder, entry->name, 0);
+}
+
+void cache_make_room(Cache *cache, const char *suffix, const char *stamp, int64_t max_bytes)
 {
     int copy = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = copy < 0 ? NULL : fdopendir(copy);
@@ -290,24 +324,23 @@ void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes)
     time_t now = time(NULL);
     for (struct dirent *d; (d = readdir(folder));) {
         struct stat info;
-        bool temporary = temporary_process(d->d_name);
-        if ((!temporary &&
-             (!ends_with(d->d_name, suffix) || strlen(d->d_name) >= CACHE_NAME_BYTES)) ||
+        bool temporary = temporary_process(d->d_name), fits = strlen(d->d_name) < CACHE_NAME_BYTES;
+        if (!temporary && fits && stamp && ends_with(d->d_name, stamp))
+            sweep_stamp(copy, d->d_name, suffix);
+        if ((!temporary && (!fits || !ends_with(d->d_name, suffix))) ||
             fstatat(copy, d->d_name, &info, AT_SYMLINK_NOFOLLOW))
             continue;
         if (temporary && now - info.st_mtim.tv_sec > STALE_SECONDS)
             unlinkat(copy, d->d_name, 0);
         if (temporary)
             continue;
-        Entry entry = {.bytes = (int64_t)info.st_size, .used = info.st_mtim};
-        memcpy(entry.name, d->d_name, strlen(d->d_name) + 1);
-        vec_push(arena, entries, entry);
-        total += entry.bytes;
+        vec_push(arena, entries, entry_of(copy, d->d_name, &info, stamp));
+        total += info.st_size;
     }
     if (total > max_bytes)
         qsort(entries.data, entries.count, sizeof(Entry), compare_use);
     for (size_t i = 0; i < entries.count && total > max_bytes; i++)
-        if (!unlinkat(copy, entries.data[i].name, 0))
+        if (remove_entry(copy, &entries.data[i]))
             total -= entries.data[i].bytes;
     closedir(folder);
     arena_free(arena);
@@ -315,27 +348,32 @@ void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes)
 
 /* ---- writing ---- */
 
-void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
-                 const void *data, size_t bytes)
+int cache_try_write(const Cache *cache, const char *name, const struct timespec *written,
+                    const void *head, size_t head_bytes, const void *data, size_t bytes)
 {
     char *temporary;
     int file = temporary_file(cache->folder, name, 0600, &temporary);
-    bool ok = file >= 0 && file_put(file, head, head_bytes) && file_put(file, data, bytes);
-    int error = errno;
-    if (file >= 0 && close(file) && ok) {
-        ok = false;
+    bool ok =
+        file >= 0 && file_put(file, head, head_bytes) && file_put(file, data, bytes);
+    int error = ok ? 0 : errno ? errno : EIO;
+    if (ok && written)
+        futimens(file, (struct timespec[]){*written, *written});
+    if (file >= 0 && close(file) && ok)
         error = errno;
-    }
-    if (ok && renameat(cache->folder, temporary, cache->folder, name)) {
-        ok = false;
+    if (!error && renameat(cache->folder, temporary, cache->folder, name))
         error = errno;
-    }
-    if (!ok) {
-        cache->note = arena_printf(cache->arena, "cannot write to the cache: %s", strerror(error));
-        if (file >= 0)
-            unlinkat(cache->folder, temporary, 0);
-    }
+    if (error && file >= 0)
+        unlinkat(cache->folder, temporary, 0);
     free(temporary);
+    return error;
+}
+
+void cache_write(Cache *cache, const char *name, const struct timespec *written, const void *head,
+                 size_t head_bytes, const void *data, size_t bytes)
+{
+    const int error = cache_try_write(cache, name, written, head, head_bytes, data, bytes);
+    if (error)
+        cache->note = arena_printf(cache->arena, "cannot write to the cache: %s", strerror(error));
 }
 
 static void put_objects(Cache *cache, const char *suffix, const ProgramKey *key,
@@ -351,7 +389,7 @@ static void put_objects(Cache *cache, const char *suffix, const ProgramKey *key,
     memcpy(header.key, key->hash, SHA256_BYTES);
     checksum(&header, payload, header.checksum);
     cache_name(key, suffix, name);
-    cache_write(cache, name, &header, sizeof header, payload, (size_t)header.payload_bytes);
+    cache_write(cache, name, NULL, &header, sizeof header, payload, (size_t)header.payload_bytes);
     arena_free(arena);
 }
 
@@ -360,8 +398,8 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
     put_objects(cache, SUFFIX, key, objects);
     if (cache->folder < 0)
         return;
-    cache_make_room(cache, SUFFIX, cache->max_bytes);
-    cache_make_room(cache, PART_SUFFIX, cache->max_bytes / 4);
+    cache_make_room(cache, SUFFIX, NULL, cache->max_bytes);
+    cache_make_room(cache, PART_SUFFIX, NULL, cache->max_bytes / 4);
 }
 
 /* ---- parts and texts: as the one file of a program ---- */

@@ -41,7 +41,8 @@ void cache_put_part(Cache *cache, const ProgramKey *key, const ObjectFile *file)
 #define CACHE_BLOCK_BYTES ((int64_t)4 << 30) /* of all blocks, not counted among the programs */
 /* Maps a block of `bytes` bytes that was put under the key; writing to it changes no file. The
  * caller unmaps it with cache_unmap. NULL: there is none, or it is damaged: the hash of some of its
- * pages differs, or, if the system was restarted since it was used, the hash of all bytes. */
+ * pages differs, or, if its file was touched since it was used, or the system was restarted, the
+ * hash of all bytes (cache_blocks.c says how this is known). */
 void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes);
 void cache_unmap(void *memory, int64_t bytes);
 /* Adds a block, unless it is larger than CACHE_BLOCK_BYTES or than a quarter of the disk's free

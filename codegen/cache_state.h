@@ -23,12 +23,16 @@ bool cache_is_private(const struct stat *info);
 void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_BYTES]);
 /* Opens the file of a key to read it; the caller closes it. -1: it cannot be opened. */
 int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffix);
-/* Writes `head` and `data` to a temporary file of the folder, then renames it to `name`; a failure
- * is noted (cache_note). */
-void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes,
-                 const void *data, size_t bytes);
+/* Writes `head` and `data` to a temporary file of the folder, gives it the time `written` (NULL:
+ * now) and renames it to `name`. Returns 0, or an errno after a failure, which cache_write also
+ * notes (cache_note). */
+int cache_try_write(const Cache *cache, const char *name, const struct timespec *written,
+                    const void *head, size_t head_bytes, const void *data, size_t bytes);
+void cache_write(Cache *cache, const char *name, const struct timespec *written, const void *head,
+                 size_t head_bytes, const void *data, size_t bytes);
 /* Removes temporary files older than an hour, and, while the files with this suffix take more than
- * max_bytes, the file used longest ago. */
-void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes);
+ * max_bytes, the file used longest ago. Its time says when a file was used; with `stamp`, that of
+ * the file with this suffix beside it, which is removed with it, or if it is left alone. */
+void cache_make_room(Cache *cache, const char *suffix, const char *stamp, int64_t max_bytes);
 
 #endif

@@ -54,6 +54,24 @@ for file in $(find cache -name "*.tfcw" | head -n 1); do
     cmp want damaged || fail "other text after a block that others may write to"
 done
 
+# All pages but those that are looked at: found at once, and the block is made anew.
+translate >again
+python3 - <<'END'
+import glob, os
+for path in glob.glob("cache/*.tfcw"):
+    pages = (os.path.getsize(path) - 4096) // 4096
+    sampled = {i * pages // 64 for i in range(64)}
+    with open(path, "r+b") as f:
+        for page in set(range(pages)) - sampled:
+            f.seek(4096 + 4096 * page)
+            f.write(b"\x3f\x00" * 2048)
+END
+for turn in 1 2; do
+    translate >damaged
+    cmp want damaged || fail "turn $turn: a block that was overwritten was read"
+done
+[ "$(find cache -name '*.tfcs' | wc -l)" = "$(blocks)" ] || fail "blocks have no stamps: $(ls cache)"
+
 # Another checkpoint under the same name is another one.
 "$tfc" train run --resume --steps 30 2>err || fail "$(cat err)"
 translate >trained

@@ -64,7 +64,7 @@ static void write_file(Cache *cache, const char *suffix, const void *bytes, size
 {
     char name[CACHE_NAME_BYTES];
     cache_name(&key, suffix, name);
-    cache_write(cache, name, NULL, 0, bytes, size);
+    cache_write(cache, name, NULL, NULL, 0, bytes, size);
     need(!cache_note(cache));
 }
 
@@ -166,7 +166,7 @@ static void try_block(Cache *cache, const uint8_t *bytes, size_t size, Arena *ar
     cache_unmap(map, n);
     file[at % (n + PAGE)] ^= 1;
     cache_name(&key, ".tfcw", name);
-    cache_write(cache, name, NULL, 0, file, (size_t)n + PAGE);
+    cache_write(cache, name, NULL, NULL, 0, file, (size_t)n + PAGE);
     map = cache_map(cache, &key, n);
     need(!map || !memcmp(map, payload, (size_t)n));
     cache_unmap(map, n);
