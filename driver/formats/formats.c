@@ -217,7 +217,12 @@ bool format_check(Diagnostics *diags, Arena *arena, const char *path)
     return !map || (format && format->parse) || refuse(diags, arena, path, format, stand_in);
 }
 
+StFile *format_open_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path)
+{
+    return st_open_by(diags, arena, reach, path, format_parse);
+}
+
 StFile *format_open(Diagnostics *diags, Arena *arena, const char *path)
 {
-    return st_open_by(diags, arena, path, format_parse);
+    return format_open_within(diags, arena, FILE_ANYWHERE, path);
 }

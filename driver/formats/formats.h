@@ -31,6 +31,8 @@ const Format *format_of(const char *path, const void *bytes, uint64_t size);
 /* Maps a file of any format that is read; st_close unmaps. NULL after an error: the file cannot be
  * read or is damaged, or it is of another format, which the error names, with what to do. */
 StFile *format_open(Diagnostics *diags, Arena *arena, const char *path);
+/* The same of a file within reach. */
+StFile *format_open_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path);
 /* False after the error of format_open that a file is of a format that is not read; it says nothing
  * of a file that cannot be opened. */
 bool format_check(Diagnostics *diags, Arena *arena, const char *path);

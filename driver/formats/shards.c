@@ -18,9 +18,10 @@ static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const cha
     return false;
 }
 
-static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
+static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
+                     const char *path)
 {
-    StFile *file = format_open(diags, arena, path);
+    StFile *file = format_open_within(diags, arena, reach, path);
     if (!file)
         return false;
     vec_push(arena, shards->files, file);
@@ -40,11 +41,13 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const cha
     return true;
 }
 
-/* The files that an index names, each once; a name leads nowhere but into its folder. */
-static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
+/* The files that an index names, each once; they lie in its folder. */
+static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
+                       const char *path)
 {
+    const FileReach beside = {.folder = file_folder(arena, path), .outside = reach.outside};
     const char *problem = NULL;
-    const Source *source = file_read(diags, arena, path, MAX_INDEX);
+    const Source *source = file_read_within(diags, arena, reach, path, MAX_INDEX);
     if (!source)
         return false;
     JsonValue *json = json_read(arena, source->text, source->length, &problem);
@@ -57,13 +60,19 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const c
     map_init(&seen, arena);
     for (size_t i = 0; i < map->n; i++) {
         const char *name = map->items[i].kind == JV_STRING ? map->items[i].text : "";
-        if (!*name || strchr(name, '/'))
-            return refuse(diags, arena, path,
-                          arena_printf(arena, "\"%s\" leads to no file beside it", map->keys[i]));
+        if (!*name || (strchr(name, '/') && !reach.outside))
+            return refuse(
+                diags, arena, path,
+                arena_printf(arena, "\"%s\" leads to no file beside it%s%s", map->keys[i],
+                             *name ? ", but to " : "",
+                             *name ? arena_printf(arena, "%s, which --allow-outside permits",
+                                                  text_visible_name(arena, name))
+                                   : ""));
         if (map_has(&seen, name))
             continue;
         map_set(&seen, name, shards);
-        if (!add_file(shards, diags, arena, file_beside(arena, path, name)))
+        if (!add_file(shards, diags, arena, beside,
+                      *name == '/' ? name : file_beside(arena, path, name)))
             return false;
     }
     for (size_t i = 0; i < map->n; i++)
@@ -138,7 +147,8 @@ static const char *shards_missing(Arena *arena, const char *folder)
                         shards_advice(arena, folder));
 }
 
-static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
+static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
+                      const char *path)
 {
     if (file_is_folder(path)) {
         const char *weights = shards_in(arena, path);
@@ -147,29 +157,35 @@ static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const ch
         path = weights;
     }
     if (text_ends(path, ".json"))
-        return add_shards(shards, diags, arena, path);
-    return add_file(shards, diags, arena, path);
+        return add_shards(shards, diags, arena, reach, path);
+    return add_file(shards, diags, arena, reach, path);
 }
 
-static bool open_paths(Shards *shards, Diagnostics *diags, Arena *arena, const char *paths)
+static bool open_paths(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
+                       const char *paths)
 {
     size_t n = strcspn(paths, ",");
     const bool last = !paths[n] || file_exists(paths);
-    if (!open_path(shards, diags, arena, last ? paths : arena_strndup(arena, paths, n)))
+    if (!open_path(shards, diags, arena, reach, last ? paths : arena_strndup(arena, paths, n)))
         return false;
     shards->n_items++;
-    return last || open_paths(shards, diags, arena, paths + n + 1);
+    return last || open_paths(shards, diags, arena, reach, paths + n + 1);
 }
 
-Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)
+Shards *shards_open_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path)
 {
     Shards *shards = ARENA_NEW(arena, Shards);
     *shards = (Shards){.path = arena_strdup(arena, path)};
     map_init(&shards->index, arena);
-    if (open_paths(shards, diags, arena, path))
+    if (open_paths(shards, diags, arena, reach, path))
         return shards;
     shards_close(shards);
     return NULL;
+}
+
+Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)
+{
+    return shards_open_within(diags, arena, FILE_ANYWHERE, path);
 }
 
 void shards_close(Shards *shards)

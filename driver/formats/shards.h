@@ -6,7 +6,10 @@
  *                               {"weight_map": {"TENSOR": "FILE.safetensors", …}}
  *   FOLDER                      with one of these, by the name that published models give it
  *                               (shards_in)
- *   PATH,PATH…                  all of these together, as a model and its adapters */
+ *   PATH,PATH…                  all of these together, as a model and its adapters
+ *
+ * Each is read where its links lead, but the files that an index names lie in its folder
+ * (FileReach). */
 #ifndef RUNTIME_DATA_SHARDS_H
 #define RUNTIME_DATA_SHARDS_H
 
@@ -33,6 +36,8 @@ const char *shards_in(Arena *arena, const char *folder);
 /* Maps the files; NULL after an error, which names the file. Everything but the mappings lives
  * in the arena; shards_close unmaps, and NULL is allowed. */
 Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path);
+/* The same of a path within reach; reach.outside holds for the files of an index, too. */
+Shards *shards_open_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path);
 void shards_close(Shards *shards);
 /* NULL: there is no such tensor. */
 const Shard *shards_find(const Shards *shards, const char *name);

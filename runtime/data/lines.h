@@ -6,7 +6,7 @@
 #ifndef RUNTIME_DATA_LINES_H
 #define RUNTIME_DATA_LINES_H
 
-#include "base/diag.h"
+#include "base/file.h"
 
 #include <stdint.h>
 
@@ -38,7 +38,14 @@ typedef struct Lines {
 typedef struct LineLimits {
     int64_t line;   /* bytes of a line; 0: LINE_LIMIT */
     int64_t memory; /* bytes of the text; 0: what the machine has free */
+
+    /* of a text that a folder names: a regular file within reach, of at most LARGEST_LIST bytes,
+     * and not compressed */
+    FileReach reach;
 } LineLimits;
+
+/* The most bytes of a list of words or labels that a folder names. */
+#define LARGEST_LIST ((int64_t)256 << 20)
 
 /* Reads a file, a pipe, or standard input ("-"), and unpacks it if it is compressed. A file that is
  * larger than the memory is an error before it is read; a pipe and a compressed text, once more

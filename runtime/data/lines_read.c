@@ -18,6 +18,7 @@ typedef struct Input {
     const char *name; /* for messages */
     int fd;
     int64_t line_limit, memory;
+    bool is_plain;            /* never compressed */
     char begin[PACKED_BEGIN]; /* its first bytes, read before the rest; `given`: handed out */
     size_t n_begin, given;
     PackedText *packed; /* NULL: it is not compressed */
@@ -67,7 +68,7 @@ static bool begin_text(Input *input)
     ssize_t n = 1;
     for (; n > 0 && input->n_begin < PACKED_BEGIN; input->n_begin += n > 0 ? (size_t)n : 0)
         n = read_file(input, input->begin + input->n_begin, PACKED_BEGIN - input->n_begin);
-    if (n >= 0 && packed_text_program(input->begin, input->n_begin))
+    if (n >= 0 && !input->is_plain && packed_text_program(input->begin, input->n_begin))
         input->packed = packed_text_open(input->begin, input->n_begin, input->fd);
     return n >= 0;
 }
@@ -163,19 +164,33 @@ static const Source *read_source(Input *input, Arena *arena)
     return ok ? source : NULL;
 }
 
+/* A file that a folder names has a name and is a regular one. */
+static bool is_of_folder(const LineLimits *limits) { return limits && limits->reach.folder; }
+
+/* -1 after an error. */
+static int open_text(Diagnostics *diags, const char *path, const LineLimits *limits)
+{
+    uint64_t size;
+    if (is_of_folder(limits))
+        return file_open_within(diags, limits->reach, path, LARGEST_LIST, &size);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        diag_errno(diags, "read", path, errno);
+    return fd;
+}
+
 const Source *text_read(Diagnostics *diags, Arena *arena, const char *path,
                         const LineLimits *limits)
 {
-    bool is_stdin = !strcmp(path, "-");
+    bool is_stdin = !strcmp(path, "-") && !is_of_folder(limits);
     Input input = {.diags = diags,
                    .name = is_stdin ? "<standard input>" : path,
-                   .fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
+                   .fd = is_stdin ? STDIN_FILENO : open_text(diags, path, limits),
                    .line_limit = line_limit_of(limits),
+                   .is_plain = is_of_folder(limits),
                    .memory = limits && limits->memory ? limits->memory : machine_memory_free()};
-    if (input.fd < 0) {
-        diag_errno(diags, "read", path, errno);
+    if (input.fd < 0)
         return NULL;
-    }
     const Source *source = read_source(&input, arena);
     packed_text_close(input.packed);
     if (!is_stdin)

@@ -270,8 +270,12 @@ static void ask_for(Arena *arena, const Prepared *p, WindowShare beside, const W
                     size_t first)
 {
     size_t end = cut_window(p, beside, places, first);
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
     for (size_t i = first; i < end; i++) {
-        int fd = open(prepared_shard_path(arena, p->folder, places[i].shard), O_RDONLY | O_CLOEXEC);
+        const char *path = prepared_shard_path(arena, p->folder, places[i].shard);
+        uint64_t size;
+        int fd = file_open_regular(&unseen, path, &size);
         if (fd < 0)
             continue;
         posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);

@@ -369,10 +369,11 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
     return read_file(&r, bytes, size) ? file : NULL;
 }
 
-StFile *st_open_by(Diagnostics *diags, Arena *arena, const char *path, StParse *parse)
+StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
+                   StParse *parse)
 {
     uint64_t size;
-    const void *map = file_map(diags, path, &size);
+    const void *map = file_map_within(diags, reach, path, &size);
     StFile *file = map ? parse(diags, arena, path, map, size) : NULL;
     if (!file) {
         file_unmap(map, size);
@@ -385,7 +386,7 @@ StFile *st_open_by(Diagnostics *diags, Arena *arena, const char *path, StParse *
 
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
 {
-    return st_open_by(diags, arena, path, st_parse);
+    return st_open_by(diags, arena, FILE_ANYWHERE, path, st_parse);
 }
 
 void st_close(StFile *file)

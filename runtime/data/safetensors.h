@@ -99,10 +99,11 @@ typedef struct StFile {
 /* Maps the file; NULL after an error. st_close unmaps; names live in the arena.
  * st_parse reads the bytes of a file in memory, which must outlive the StFile. */
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
-/* The same of a file that `parse` reads as st_parse reads safetensors. */
+/* The same of a file within reach that `parse` reads as st_parse reads safetensors. */
 typedef StFile *StParse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                         uint64_t size);
-StFile *st_open_by(Diagnostics *diags, Arena *arena, const char *path, StParse *parse);
+StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
+                   StParse *parse);
 StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                  uint64_t size);
 void st_close(StFile *file);

@@ -36,6 +36,9 @@ enum { VOCAB_AS_IS = 1, VOCAB_MASK = 2 };
 #define MASK_TOKEN "<mask>"
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
                        const Lines *const *texts, int n_texts, unsigned how);
+/* The same of a spec whose file is within reach. */
+Vocabulary *vocab_make_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *spec,
+                              const Lines *const *texts, int n_texts, unsigned how);
 /* Whether the spec is auto or auto:N, to which VOCAB_AS_IS applies. */
 bool vocab_spec_is_pieces(const char *spec);
 /* The vocabulary of a model that reads no text: special tokens alone. NULL after an error. The
@@ -54,6 +57,9 @@ double vocab_spec_memory(const char *spec, bool made);
  * same for the source side (source-vocab.txt, source-tokenizer.json or source-vocab.model); or the
  * files of Marian's kind (marian_vocab.h). NULL after an error. */
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
+/* The same of a file or folder within reach. The files of a folder that the user names lie in it:
+ * of `reach` then only `outside` counts. */
+Vocabulary *vocab_load_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path);
 /* VocabFile: a file that vocab_load reads in a folder; the vocabulary owns name and bytes. */
 typedef struct VocabFile {
     const char *name;

@@ -142,40 +142,45 @@ Vocabulary *vocab_empty(Diagnostics *diags, Arena *arena)
 
 /* ---- files ---- */
 
-static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path)
+static Vocabulary *load_words(Diagnostics *diags, Arena *arena, FileReach reach, const char *path)
 {
-    const Lines *lines = lines_read(diags, arena, path, NULL);
+    const LineLimits limits = {.reach = reach};
+    const Lines *lines = lines_read(diags, arena, path, &limits);
     WordList *words = lines ? wordlist_parse(diags, arena, lines) : NULL;
     return words ? vocab_of_words(diags, arena, words) : NULL;
 }
 
 /* The side of a pair of Marian's kind. */
-static Vocabulary *load_marian_side(Diagnostics *diags, Arena *arena, const char *folder,
-                                    const char *name, const Source *list)
+static Vocabulary *load_marian_side(Diagnostics *diags, Arena *arena, FileReach reach,
+                                    const char *path, const Source *list)
 {
-    const char *path = file_in(arena, folder, name);
-    const Source *pieces = file_read(diags, arena, path, MAX_MODEL_BYTES);
+    const Source *pieces = file_read_within(diags, arena, reach, path, MAX_MODEL_BYTES);
     size_t n;
     const char *bytes = pieces ? marian_model(diags, arena, pieces, list, false, &n) : NULL;
     return bytes ? vocab_of_model(diags, arena, path, bytes, n, false) : NULL;
 }
 
-static Vocabulary *load_marian(Diagnostics *diags, Arena *arena, const char *folder)
+static Vocabulary *load_marian(Diagnostics *diags, Arena *arena, FileReach reach,
+                               const char *folder)
 {
-    const Source *list =
-        file_read(diags, arena, file_in(arena, folder, "vocab.json"), MAX_MODEL_BYTES);
-    Vocabulary *target = list ? load_marian_side(diags, arena, folder, "target.spm", list) : NULL;
-    Vocabulary *source = target ? load_marian_side(diags, arena, folder, "source.spm", list) : NULL;
-    if (source)
-        vocab_join(target, source);
-    return source ? target : NULL;
+    static const char *const names[] = {"target.spm", "source.spm"};
+    const Source *list = file_read_within(diags, arena, reach, file_in(arena, folder, "vocab.json"),
+                                          MAX_MODEL_BYTES);
+    Vocabulary *sides[2] = {NULL};
+    for (int i = 0; list && i < 2; i++)
+        if (!(sides[i] =
+                  load_marian_side(diags, arena, reach, file_in(arena, folder, names[i]), list)))
+            return NULL;
+    if (list)
+        vocab_join(sides[0], sides[1]);
+    return sides[0];
 }
 
-static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
+static Vocabulary *load_file(Diagnostics *diags, Arena *arena, FileReach reach, const char *path)
 {
     if (text_ends(path, ".txt"))
-        return load_words(diags, arena, path);
-    const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
+        return load_words(diags, arena, reach, path);
+    const Source *source = file_read_within(diags, arena, reach, path, MAX_MODEL_BYTES);
     bool is_json = text_ends(path, ".json");
     return source ? vocab_of_model(diags, arena, path, source->text, source->length, is_json)
                   : NULL;
@@ -197,29 +202,43 @@ static const char *side_path(Arena *arena, const char *folder, bool of_source)
     return path;
 }
 
-Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
+Vocabulary *vocab_load_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path)
 {
     if (!file_is_folder(path))
-        return load_file(diags, arena, path);
+        return load_file(diags, arena, reach, path);
+    if (!reach.folder)
+        reach.folder = path;
     if (file_exists(file_in(arena, path, "source.spm")))
-        return load_marian(diags, arena, path);
+        return load_marian(diags, arena, reach, path);
     const char *of_source = side_path(arena, path, true);
-    Vocabulary *vocab = load_file(diags, arena, side_path(arena, path, false));
+    Vocabulary *vocab = load_file(diags, arena, reach, side_path(arena, path, false));
     if (!vocab || !file_exists(of_source))
         return vocab;
-    Vocabulary *source = load_file(diags, arena, of_source);
+    Vocabulary *source = load_file(diags, arena, reach, of_source);
     if (source)
         vocab_join(vocab, source);
     return source ? vocab : NULL;
 }
 
-Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
-                       const Lines *const *texts, int n_texts, unsigned how)
+Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
+{
+    return vocab_load_within(diags, arena, FILE_ANYWHERE, path);
+}
+
+Vocabulary *vocab_make_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *spec,
+                              const Lines *const *texts, int n_texts, unsigned how)
 {
     if (vocab_needs_text(spec))
         return make_from_text(diags, arena, spec, texts, n_texts, how);
     const char *list = after(spec, "words:");
-    return list ? load_words(diags, arena, list) : vocab_load(diags, arena, spec);
+    return list ? load_words(diags, arena, reach, list)
+                : vocab_load_within(diags, arena, reach, spec);
+}
+
+Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
+                       const Lines *const *texts, int n_texts, unsigned how)
+{
+    return vocab_make_within(diags, arena, FILE_ANYWHERE, spec, texts, n_texts, how);
 }
 
 int vocab_files(const Vocabulary *vocab, VocabFile files[2])

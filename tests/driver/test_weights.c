@@ -557,13 +557,57 @@ static void bad_index(void **state)
     assert_non_null(strstr(told(f), "the folder has no weights: none of model.safetensors, "));
 }
 
+/* The files of an index lie in its folder, unless they may lie elsewhere. */
+static void index_outside(void **state)
+{
+    Fixture *f = *state;
+    Arena *arena = f->job.arena;
+    Diagnostics *diags = &f->job.diags;
+    StTensor u = numbers(f, "u", 0, 1, (int64_t[]){4});
+    const char *folder = in_folder(f, "model"), *path = file_in(arena, folder, "index.json"),
+               *away = in_folder(f, "away.safetensors");
+    const char *const names[] = {"../away.safetensors", away, "link.safetensors"};
+    assert_true(file_make_folder(diags, folder) && st_write(diags, away, &u, 1, NULL, 0));
+    assert_int_equal(symlink("../away.safetensors", file_in(arena, folder, names[2])), 0);
+    for (int i = 0; i < 3; i++) {
+        const char *text = arena_printf(arena, "{\"weight_map\": {\"u\": \"%s\"}}", names[i]);
+        assert_true(file_write_all(diags, path, text, strlen(text)));
+        assert_null(shards_open(diags, arena, path));
+        assert_non_null(strstr(told(f), "away.safetensors"));
+        assert_non_null(strstr(told(f), "--allow-outside"));
+        diag_init(diags, arena);
+        Shards *shards = shards_open_within(diags, arena, (FileReach){.outside = true}, path);
+        assert_non_null(shards);
+        assert_non_null(shards_find(shards, "u"));
+        shards_close(shards);
+    }
+    /* Weights that the user names may be a link. */
+    shards_close(shards_open(diags, arena, file_in(arena, folder, names[2])));
+    assert_int_equal(diags->errors, 0);
+    /* Those that a folder names may not. */
+    assert_null(shards_open_within(diags, arena, (FileReach){.folder = folder},
+                                   file_in(arena, folder, names[2])));
+    assert_int_equal(diags->errors, 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(forms),         CASE(unequal),         CASE(large_parts),       CASE(there_and_back),
-        CASE(without_front), CASE(export_refuses),  CASE(differing_twins),   CASE(missing),
-        CASE(does_not_fit),  CASE(in_shards),       CASE(bad_index),         CASE(own_or_published),
-        CASE(own_by_mark),   CASE(slice_of_marked), CASE(names_of_two_kinds)};
+    const struct CMUnitTest tests[] = {CASE(forms),
+                                       CASE(unequal),
+                                       CASE(large_parts),
+                                       CASE(there_and_back),
+                                       CASE(without_front),
+                                       CASE(export_refuses),
+                                       CASE(differing_twins),
+                                       CASE(missing),
+                                       CASE(does_not_fit),
+                                       CASE(in_shards),
+                                       CASE(bad_index),
+                                       CASE(index_outside),
+                                       CASE(own_or_published),
+                                       CASE(own_by_mark),
+                                       CASE(slice_of_marked),
+                                       CASE(names_of_two_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
