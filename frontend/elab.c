@@ -313,9 +313,12 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
     e->model = ARENA_NEW(arena, Model);
     e->model->path = source->path;
     e->model->library = e->loaded.library;
+    e->model->reach = options ? options->reach : FILE_ANYWHERE;
     train_defaults(&e->model->train);
-    for (size_t i = 0; i < e->loaded.files.count; i++)
+    for (size_t i = 0; i < e->loaded.files.count; i++) {
         vec_push(arena, e->model->files, e->loaded.files.data[i]);
+        vec_push(arena, e->model->places, e->loaded.places.data[i]);
+    }
     e->module = e->model->module = module_new(arena, &e->inner, "model");
     e->b = builder_at_end(module_add_function(e->module, "model"));
     Map *maps[] = {&e->blocks,  &e->decls,  &e->param_sites, &e->inputs_made, &e->exposed,
@@ -336,6 +339,7 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
 Model *model_load(Arena *arena, Diagnostics *diags, const char *path,
                   const FrontendOptions *options)
 {
-    const Source *source = file_read(diags, arena, path, MODEL_MAX_BYTES);
+    const Source *source = file_read_within(diags, arena, options ? options->reach : FILE_ANYWHERE,
+                                            path, MODEL_MAX_BYTES);
     return source ? model_parse(arena, diags, source, options) : NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef FRONTEND_FRONTEND_H
 #define FRONTEND_FRONTEND_H
 
+#include "base/file.h"
 #include "base/training.h"
 #include "ir/graph.h"
 
@@ -60,10 +61,12 @@ typedef struct Model {
     Module *module; /* has the function "model"; passes add those derived from it */
     const char *path;
     const char *library; /* folder of the standard library; NULL: there is none */
+    FileReach reach;     /* of the files that it names (FrontendOptions) */
     TrainSpec train;
     bool has_train, has_loss;
     VEC(WeightMap) weights;
     VEC(const Source *) files; /* the .tfg and everything it uses, in order of reading */
+    VEC(const char *) places;  /* of each file, where the folder of a run keeps it (place.h) */
 } Model;
 
 typedef struct Setting {
@@ -75,9 +78,13 @@ typedef struct FrontendOptions {
     int n_settings;
     int n_sizes; /* how many of the settings, the last ones, are sizes of vocabularies, not --set */
     const char *library; /* folder of models/lib; NULL: TFC_LIBRARY, else beside the program */
-    bool is_trained;     /* the text is a run's copy: no warnings of unused constants and blocks */
-    bool merges;         /* the model's outputs are its `merge`s alone, named as their params */
-    DType float_type;    /* DT_F32; DT_F64 for checks */
+    FileReach
+        reach; /* of the files that the model names: of a model in a run's folder, that; of the
+                      * user's own, anywhere. The files of a library lie anywhere, too, unless it is
+                      * the run's */
+    bool is_trained;  /* the text is a run's copy: no warnings of unused constants and blocks */
+    bool merges;      /* the model's outputs are its `merge`s alone, named as their params */
+    DType float_type; /* DT_F32; DT_F64 for checks */
 
     /* further outputs: dotted names of what blocks compute, such as
      * "encoder.layer.0.self.weights", with * for any one part */
@@ -93,6 +100,8 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
 
 /* Whether `file`, one of the model's files, is in the standard library. */
 bool model_is_library_file(const Model *model, const Source *file);
+/* The path within the folder of a run that keeps `file`, one of the model's files (place.h). */
+const char *model_file_place(const Model *model, const Source *file);
 
 /* Largest file of a model, in bytes. */
 enum { MODEL_MAX_BYTES = 1 << 20 };

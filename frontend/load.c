@@ -3,6 +3,7 @@
 #include "frontend/load.h"
 
 #include "base/file.h"
+#include "frontend/place.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -57,6 +58,14 @@ bool is_library_file(const Loaded *loaded, const Source *source)
 bool model_is_library_file(const Model *model, const Source *file)
 {
     return is_under(model->library, file->path);
+}
+
+const char *model_file_place(const Model *model, const Source *file)
+{
+    for (size_t i = 0; i < model->files.count; i++)
+        if (model->files.data[i] == file)
+            return model->places.data[i];
+    return PLACE_MODEL;
 }
 
 /* Of the names of all libraries. */
@@ -212,28 +221,70 @@ static void merge(Loaded *loaded, const NodeList *all)
 
 /* ---- reading ---- */
 
-static void load_source(Loaded *loaded, const Source *source, int depth);
+/* UsedFile: a file of the model, and how it was named.
+ *   name    by place.h
+ *   loc     of the `use`; {0}: the prelude, which is used by none */
+typedef struct UsedFile {
+    const char *path, *name;
+    FileReach reach;
+    Loc loc;
+} UsedFile;
 
-static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
+static void load_source(Loaded *loaded, const Source *source, const char *name, int depth);
+
+static void load_file(Loaded *loaded, const UsedFile *file, int depth)
 {
-    if (map_has(&loaded->seen, path))
+    Diagnostics *diags = loaded->diags;
+    if (map_has(&loaded->seen, file->path))
         return;
     if (depth > MAX_USE_DEPTH || loaded->files.count >= MAX_FILES) {
-        diag_error(loaded->diags, loc, "too many files use each other");
+        diag_error(diags, file->loc, "too many files use each other");
         loaded->broken = true;
         return;
     }
-    const Source *source = file_read(loaded->diags, loaded->arena, path, MODEL_MAX_BYTES);
-    if (!source) {
-        if (loc.source)
-            diag_note(loaded->diags, loc, "used here");
+    const int before = diags->errors;
+    const Source *source =
+        file_read_within(diags, loaded->arena, file->reach, file->path, MODEL_MAX_BYTES);
+    if (source)
+        load_source(loaded, source, file->name, depth);
+    else
         loaded->broken = true;
-        return;
-    }
-    int before = loaded->diags->errors;
-    load_source(loaded, source, depth);
-    if (loaded->diags->errors != before && loc.source)
-        diag_note(loaded->diags, loc, "used here");
+    if (diags->errors != before && file->loc.source)
+        diag_note(diags, file->loc, "used here");
+}
+
+static FileReach reach_of_model(const Loaded *loaded)
+{
+    return loaded->options ? loaded->options->reach : FILE_ANYWHERE;
+}
+
+/* Of the library and what it uses: anywhere, unless it lies in the folder of the model. */
+static FileReach reach_of_library(const Loaded *loaded)
+{
+    const FileReach reach = reach_of_model(loaded);
+    return is_under(reach.folder, loaded->library) ? reach : FILE_ANYWHERE;
+}
+
+static UsedFile library_file(const Loaded *loaded, const char *name, Loc loc)
+{
+    return (UsedFile){arena_printf(loaded->arena, "%s/%s.tfg", loaded->library, name),
+                      arena_printf(loaded->arena, PLACE_LIBRARY "%s.tfg", name),
+                      reach_of_library(loaded), loc};
+}
+
+/* use "FILE": where a run keeps such a file, if it does; else where the name leads. */
+static UsedFile named_file(const Loaded *loaded, const Node *use)
+{
+    Arena *arena = loaded->arena;
+    const Source *from = use->loc.source;
+    const FileReach reach = reach_of_model(loaded);
+    const char *name = place_name(arena, map_get(&loaded->seen, from->path), use->name);
+    const char *kept = reach.folder ? file_in(arena, reach.folder, place_of(arena, name)) : NULL;
+    const char *path = kept && file_exists(kept) ? kept
+                       : *use->name == '/'       ? use->name
+                                                 : file_beside(arena, from->path, use->name);
+    return (UsedFile){path, name, is_library_file(loaded, from) ? reach_of_library(loaded) : reach,
+                      use->loc};
 }
 
 /* Whether the library is a run's copy, which lies in it as the run's text does. */
@@ -248,7 +299,6 @@ static void missing_of_run(Loaded *loaded, Loc loc, const char *path)
 
 static void load_use(Loaded *loaded, const Node *use, int depth)
 {
-    Arena *arena = loaded->arena;
     if (use->same) { /* "file" */
         size_t length = strlen(use->name);
         if (length < 5 || strcmp(use->name + length - 4, ".tfg")) {
@@ -257,20 +307,19 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
             loaded->broken = true;
             return;
         }
-        const char *path =
-            use->name[0] == '/' ? use->name : file_beside(arena, use->loc.source->path, use->name);
-        load_file(loaded, path, use->loc, depth);
+        const UsedFile named = named_file(loaded, use);
+        load_file(loaded, &named, depth);
         return;
     }
-    const char *path =
-        loaded->library ? arena_printf(arena, "%s/%s.tfg", loaded->library, use->name) : NULL;
-    if (path && file_exists(path)) {
-        load_file(loaded, path, use->loc, depth);
+    const UsedFile file =
+        loaded->library ? library_file(loaded, use->name, use->loc) : (UsedFile){0};
+    if (file.path && file_exists(file.path)) {
+        load_file(loaded, &file, depth);
         return;
     }
     loaded->broken = true;
-    if (path && is_runs(loaded)) {
-        missing_of_run(loaded, use->loc, path);
+    if (file.path && is_runs(loaded)) {
+        missing_of_run(loaded, use->loc, file.path);
         return;
     }
     diag_error(loaded->diags, use->loc, "there is no library `%.60s`%s", use->name,
@@ -316,10 +365,14 @@ static bool is_model(Loaded *loaded, const Source *source, const Syntax *syntax,
     return false;
 }
 
-static void load_source(Loaded *loaded, const Source *source, int depth)
+static void load_source(Loaded *loaded, const Source *source, const char *name, int depth)
 {
-    map_set(&loaded->seen, source->path, loaded);
+    const char *place = source == loaded->main            ? PLACE_MODEL
+                        : is_library_file(loaded, source) ? name
+                                                          : place_of(loaded->arena, name);
+    map_set(&loaded->seen, source->path, (void *)name);
     vec_push(loaded->arena, loaded->files, source);
+    vec_push(loaded->arena, loaded->places, place);
     if (!is_text(loaded, source)) {
         loaded->broken = true;
         return;
@@ -344,13 +397,14 @@ static void load_source(Loaded *loaded, const Source *source, int depth)
 /* False after a message: there is none, so neither are the other files. */
 static bool load_prelude(Loaded *loaded)
 {
-    const char *path = arena_printf(loaded->arena, "%s/prelude.tfg", loaded->library);
-    if (file_exists(path)) {
-        load_file(loaded, path, (Loc){0}, 0);
+    const UsedFile prelude = library_file(loaded, "prelude", (Loc){0});
+    if (file_exists(prelude.path)) {
+        load_file(loaded, &prelude, 0);
         return true;
     }
     if (is_runs(loaded))
-        missing_of_run(loaded, (Loc){0}, file_exists(loaded->library) ? path : loaded->library);
+        missing_of_run(loaded, (Loc){0},
+                       file_exists(loaded->library) ? prelude.path : loaded->library);
     else
         diag_error(loaded->diags, (Loc){0},
                    "%s is not the folder of the libraries (models/lib): it has no prelude.tfg",
@@ -370,7 +424,7 @@ bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *
     map_init(&loaded->replaced, arena);
     if (loaded->library && !load_prelude(loaded))
         return false;
-    load_source(loaded, source, 0);
+    load_source(loaded, source, "", 0);
     apply_settings(loaded);
     return !loaded->broken;
 }

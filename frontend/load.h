@@ -17,8 +17,9 @@ typedef struct Loaded {
      * another one is in its place; skip what is `overridden` */
     NodeList items;
     VEC(const Source *) files; /* in order of reading; the first is the prelude if there is one */
+    VEC(const char *) places;  /* of each file (place.h) */
     const Source *main;
-    Map seen; /* paths of files that were read */
+    Map seen; /* paths of files that were read → their names (place.h) */
 
     /* "b f" of a block f, "v x" of a constant x → the Node of a used file that was replaced */
     Map replaced;
