@@ -55,6 +55,7 @@ bool check_model(Check *check)
 {
     SessionOptions options = session_defaults(check->path);
     options.library = check->library;
+    options.reach = check->reach;
     options.settings = check->settings;
     Session session;
     if (!session_open(&session, check->job, &options))

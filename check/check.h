@@ -24,6 +24,7 @@ extern const int check_batch_count;
 typedef struct Check {
     Job *job;
     const char *path, *library; /* as in SessionOptions */
+    FileReach reach;            /* … and this */
     TextList settings;          /* --set, and the sizes that were reduced */
     int64_t samples;            /* of each param: elements whose gradients are checked, at most */
     uint64_t seed;

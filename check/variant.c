@@ -16,10 +16,10 @@ static const char *const small_sizes[] = {
 static bool loads(const Check *check, const TextList *settings)
 {
     Arena *arena = arena_new();
-    Job quiet = {.arena = arena};
-    diag_init(&quiet.diags, arena);
+    Job quiet = job_quiet(check->job, arena);
     SessionOptions options = session_defaults(check->path);
     options.library = check->library;
+    options.reach = check->reach;
     options.settings = *settings;
     Session session;
     bool ok = session_open(&session, &quiet, &options);
@@ -65,6 +65,7 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     *v = (Variant){.store = store_new(), .binding = {.job = job}};
     SessionOptions session = session_defaults(check->path);
     session.library = check->library;
+    session.reach = check->reach;
     session.settings = check->settings;
     session.float_type = options->type;
     session.opt_level = options->opt_level;

@@ -186,6 +186,7 @@ static const Option options[] = {
     OPTION_GEMM(Align),
     OPTION_CPU(Align),
     OPTION_PASSES(Align),
+    OPTION_ALLOW_OUTSIDE(Align),
 };
 
 const Command command_align = {

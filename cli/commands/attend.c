@@ -390,6 +390,7 @@ static const Option options[] = {
     OPTION_GEMM(Attend),
     OPTION_CPU(Attend),
     OPTION_PASSES(Attend),
+    OPTION_ALLOW_OUTSIDE(Attend),
 };
 
 const Command command_attend = {

@@ -328,6 +328,7 @@ static const Option options[] = {
     {"report", NULL, FIELD(Bench, report), 0, NULL,
      "list the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
     OPTION_TRACE(Bench),
+    OPTION_ALLOW_OUTSIDE(Bench),
 };
 
 const Command command_bench = {

@@ -86,9 +86,7 @@ static bool put_model(Job *job, const Common *common, const char *path, Text *ou
     ModelArgument model;
     if (!common_model(job, common, path, &model))
         return false;
-    Job quiet = *job;
-    quiet.show = NULL;
-    diag_init(&quiet.diags, job->arena);
+    Job quiet = job_quiet(job, job->arena);
     put_settings(job, &model, out);
     Session session;
     Text text = {0};
@@ -98,8 +96,8 @@ static bool put_model(Job *job, const Common *common, const char *path, Text *ou
         put_block(job, "IR of the model", text.data, out);
         session_close(&session);
     } else {
-        const Source *file =
-            file_read(&job->diags, job->arena, model.options.path, MODEL_MAX_BYTES);
+        const Source *file = file_read_within(&job->diags, job->arena, model.options.reach,
+                                              model.options.path, MODEL_MAX_BYTES);
         if (!file)
             return false;
         put_block(job, file_name(file->path), file->text, out);
@@ -127,6 +125,7 @@ static const Option options[] = {
     {"-o", "FILE.md", OUTPUT(BugReport, output), 0, NULL,
      "where to write the report (standard output)"},
     OPTION_SET(BugReport),
+    OPTION_ALLOW_OUTSIDE(BugReport),
 };
 
 const Command command_bug_report = {

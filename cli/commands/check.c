@@ -70,6 +70,7 @@ static int run_check(Job *job, void *record, const Arguments *arguments)
     Check check = {.job = job,
                    .path = model.options.path,
                    .library = model.options.library,
+                   .reach = model.options.reach,
                    .settings = model.options.settings,
                    .samples = o->samples,
                    .seed = (uint64_t)o->seed};
@@ -91,6 +92,7 @@ static const Option options[] = {
     OPTION_CPU(CheckOptions),
     {"json", NULL, FIELD(CheckOptions, json), 0, NULL,
      "print a JSON list of objects: check, result, detail"},
+    OPTION_ALLOW_OUTSIDE(CheckOptions),
 };
 
 const Command command_check = {

@@ -62,6 +62,7 @@ static const Option options[] = {
      "compute products by OpenBLAS, by native kernels, or (auto) as tfc train does (native)"},
     OPTION_PRODUCTS(Compile),
     OPTION_SET(Compile),
+    OPTION_ALLOW_OUTSIDE(Compile),
 };
 
 const Command command_compile = {

@@ -195,6 +195,7 @@ static const Option options[] = {
     {"set", "NAME=VALUE", FIELD(Data, settings), 0, NULL,
      "give a constant of MODEL.tfg another value, as the training will"},
     {"json", NULL, FIELD(Data, json), 0, NULL, "print the findings as JSON"},
+    OPTION_ALLOW_OUTSIDE(Data),
 };
 
 const Command command_data = {

@@ -135,6 +135,7 @@ static const Option options[] = {
      "params for positions and masks (a run's average, else best, else last; a model's initial\n"
      "values)"},
     OPTION_SET(Draw),
+    OPTION_ALLOW_OUTSIDE(Draw),
 };
 
 const Command command_draw = {

@@ -19,12 +19,14 @@ typedef struct Dump {
 
 static bool dump_text(Job *job, const Dump *dump, const SessionOptions *options, Text *out)
 {
-    const Source *source = file_read(&job->diags, job->arena, options->path, MODEL_MAX_BYTES);
+    const Source *source =
+        file_read_within(&job->diags, job->arena, options->reach, options->path, MODEL_MAX_BYTES);
     if (!source)
         return false;
     if (!strcmp(dump->stage, "tokens"))
         return frontend_dump_tokens(source, out, &job->diags);
-    FrontendOptions frontend = {.library = options->library, .float_type = DT_F32};
+    FrontendOptions frontend = {
+        .library = options->library, .reach = options->reach, .float_type = DT_F32};
     Setting *settings;
     if (!session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
@@ -298,6 +300,7 @@ static const Option options[] = {
     OPTION_CPU(Dump),
     OPTION_PASSES(Dump),
     OPTION_LEVEL(Dump),
+    OPTION_ALLOW_OUTSIDE(Dump),
 };
 
 const Command command_dump = {

@@ -341,6 +341,7 @@ static const Option options[] = {
     {"json", NULL, FIELD(Eval, json), 0, NULL,
      "print one JSON object: loss, perplexity, bleu, signature, …; of a table the loss, the measures\n"
      "of its predictions, and precision, recall and F1 of each class, tag and type of spans"},
+    OPTION_ALLOW_OUTSIDE(Eval),
 };
 
 const Command command_eval = {

@@ -109,6 +109,7 @@ static const Option options[] = {
     OPTION_CHECKPOINT(Export),
     OPTION_WEIGHTS(Export),
     OPTION_SET(Export),
+    OPTION_ALLOW_OUTSIDE(Export),
 };
 
 const Command command_export = {

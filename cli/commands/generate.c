@@ -263,6 +263,7 @@ static const Option options[] = {
     OPTION_GEMM(Generate),
     OPTION_CPU(Generate),
     OPTION_PASSES(Generate),
+    OPTION_ALLOW_OUTSIDE(Generate),
 };
 
 const Command command_generate = {

@@ -33,6 +33,7 @@ static const Option options[] = {
      "for a file of weights: the folder with its config.json and tokenizer, or a config.json with\n"
      "the tokenizer beside it (the file's own folder, or what a GGUF says)"},
     OPTION_TOKEN(Import, tokens),
+    OPTION_ALLOW_OUTSIDE(Import),
 };
 
 const Command command_import = {

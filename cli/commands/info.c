@@ -371,7 +371,7 @@ static int run_info(Job *job, void *record, const Arguments *arguments)
     return cli_finish(job, info(job, &o->common, arguments->words[0]));
 }
 
-static const Option options[] = {OPTION_SET(Info)};
+static const Option options[] = {OPTION_SET(Info), OPTION_ALLOW_OUTSIDE(Info)};
 
 const Command command_info = {
     .name = "info",

@@ -329,6 +329,7 @@ static const Option options[] = {
     OPTION_GEMM(Predict),
     OPTION_CPU(Predict),
     OPTION_PASSES(Predict),
+    OPTION_ALLOW_OUTSIDE(Predict),
 };
 
 const Command command_predict = {

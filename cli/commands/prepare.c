@@ -160,6 +160,7 @@ static const Option options[] = {
      "give a constant of MODEL.tfg another value, as the training will"},
     OPTION_THREADS(Prepare),
     {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "folder to make, or to complete"},
+    OPTION_ALLOW_OUTSIDE(Prepare),
 };
 
 const Command command_prepare = {

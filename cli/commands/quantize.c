@@ -269,6 +269,7 @@ static const Option options[] = {
     OPTION_THREADS(Quantize),
     {"json", NULL, FIELD(Quantize, json), 0, NULL,
      "print one JSON object: params, each with bytes, bytes_before, error; loss, bleu, …"},
+    OPTION_ALLOW_OUTSIDE(Quantize),
 };
 
 const Command command_quantize = {

@@ -168,8 +168,8 @@ static bool follow(Job *job, const ReportCommand *o, const Arguments *arguments)
         for (int i = 0; i < arguments->count; i++)
             size += log_size(arguments->words[i]);
         if (size != shown) {
-            Job renewed = {.arena = arena_new(), .show = job->show};
-            diag_init(&renewed.diags, renewed.arena);
+            Job renewed = job_quiet(job, arena_new());
+            renewed.show = job->show;
             bool ok = make_page(&renewed, o, arguments, false, true);
             cli_flush(&renewed);
             arena_free(renewed.arena);
@@ -227,6 +227,7 @@ static const Option options[] = {
     OPTION_THREADS(ReportCommand),
     OPTION_GEMM(ReportCommand),
     OPTION_CPU(ReportCommand),
+    OPTION_ALLOW_OUTSIDE(ReportCommand),
 };
 
 const Command command_report = {

@@ -152,6 +152,7 @@ static const Option options[] = {
     OPTION_CPU(Run),
     OPTION_PASSES(Run),
     OPTION_SET(Run),
+    OPTION_ALLOW_OUTSIDE(Run),
 };
 
 const Command command_run = {

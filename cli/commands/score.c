@@ -196,6 +196,7 @@ static const Option options[] = {
     OPTION_GEMM(Score),
     OPTION_CPU(Score),
     OPTION_PASSES(Score),
+    OPTION_ALLOW_OUTSIDE(Score),
 };
 
 const Command command_score = {

@@ -289,6 +289,7 @@ static const Option options[] = {
      "write the last figures as JSON"},
     OPTION_TRACE(TrainCommand),
     OPTION_SET(TrainCommand),
+    OPTION_ALLOW_OUTSIDE(TrainCommand),
 };
 
 const Command command_train = {

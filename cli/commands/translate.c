@@ -319,6 +319,7 @@ static const Option options[] = {
      "as --json, with tokens: [TOKEN, LOG-PROBABILITY] each, the end among them"},
     OPTION_ATTENTION(Translate),
     OPTION_TRACE(Translate),
+    OPTION_ALLOW_OUTSIDE(Translate),
 };
 
 const Command command_translate = {

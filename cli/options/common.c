@@ -28,6 +28,7 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
     job->cpu = common->cpu;
     job->measures = command->trains;
     job->passes = common->passes;
+    job->allows_outside = common->allow_outside;
     if (common->threads)
         exec_set_threads((int)common->threads);
     return true;

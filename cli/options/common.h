@@ -24,7 +24,7 @@ typedef struct Common {
     int64_t rank_timeout; /* seconds (cli/ranks.h) */
     int64_t memory;       /* bytes; 0: no limit */
     int64_t line_limit;   /* bytes; 0: LINE_LIMIT */
-    bool keep_going;
+    bool keep_going, allow_outside;
     TextList settings; /* "NAME=VALUE" */
     Ranks *ranks;      /* that run the command together; NULL: one process (cli/ranks.h) */
 } Common;
@@ -137,6 +137,11 @@ typedef struct Common {
 
 #define OPTION_SET(record)                                                                         \
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
+
+#define OPTION_ALLOW_OUTSIDE(record)                                                               \
+    {"allow-outside", NULL, CALL(record, common.allow_outside), 0, NULL,                           \
+     "read files that a run, a published folder or an index of shards names also if they lie\n"    \
+     "outside its folder, or are links that lead there; without it they are refused"}
 /* clang-format on */
 
 /* The run or model at `path`, opened as these options say. */

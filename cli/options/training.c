@@ -111,6 +111,7 @@ static int begin_from(Job *job, TrainOptions *o)
     const SessionOptions own = run_session_options(job, run, &record, &o->settings);
     o->model = own.path;
     o->library = own.library;
+    o->reach = own.reach;
     o->settings = own.settings;
     if (!o->weights)
         o->weights = run;
@@ -128,6 +129,8 @@ static int begin_from(Job *job, TrainOptions *o)
 static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
 {
     o->model = arguments->count ? arguments->words[0] : NULL;
+    if (o->model)
+        o->reach = model_reach(job, o->model);
     if (!o->model || !is_run_folder(o->model))
         return EXIT_DONE;
     if (!o->resume && o->out && strcmp(o->out, o->model))
@@ -280,7 +283,7 @@ static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, cons
 static bool add_spent_minutes(Job *job, const char *run, double *minutes)
 {
     RunLog log = {0};
-    if (!runlog_read(&job->diags, job->arena, run, &log))
+    if (!runlog_read(&job->diags, job->arena, job_reach(job, run), &log))
         return false;
     const double spent = log.count ? vec_last(log).seconds / 60 : 0;
     *minutes += spent;
@@ -325,10 +328,12 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     o->out = now.out;
     o->record = goes_on ? record : NULL;
     o->model = now.model;
+    o->reach = now.reach;
     if (!o->model) {
         const SessionOptions own = run_session_options(job, o->out, record, &o->settings);
         o->model = own.path;
         o->library = own.library;
+        o->reach = own.reach;
     }
     return EXIT_DONE;
 }

@@ -17,7 +17,7 @@ bool report_read(Job *job, const char *path, RunReport *report)
     if (!run_record_read(job, path, &report->record))
         return false;
     report->is_table = run_record_fact(&report->record, "columns") != NULL;
-    return runlog_read(&job->diags, job->arena, path, &report->log);
+    return runlog_read(&job->diags, job->arena, job_reach(job, path), &report->log);
 }
 
 /* ---- texts ---- */
@@ -491,7 +491,7 @@ void report_view(Job *job, const RunReport *report, RunView *view)
     const Source *model = NULL;
     const char *path = file_in(job->arena, report->path, "model.tfg");
     if (file_exists(path))
-        model = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
+        model = job_read(job, report->path, path, MODEL_MAX_BYTES);
     size_t length = strlen(report->path);
     while (length > 1 && report->path[length - 1] == '/')
         length--;

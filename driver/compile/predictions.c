@@ -16,7 +16,8 @@ static bool read_labels_beside(Artifact *a)
     for (int c = 0; c < a->columns.n; c++)
         if (a->columns.words[c] && !strcmp(a->columns.words[c], "words"))
             a->columns.words[c] = NULL;
-    return column_words_make(a->job, &a->ports, &a->columns, NULL, 0, NULL);
+    return column_words_make(a->job, a->session.options.reach.folder, &a->ports, &a->columns, NULL,
+                             0, NULL);
 }
 
 static bool read_labels(Artifact *a)

@@ -3,10 +3,12 @@
 
 #include "driver/run/column_words.h"
 #include "driver/run/inference.h"
+#include "driver/run/model_argument.h"
 
 static SessionOptions options_of(Job *job, const PrepareModel *model, const TextList *settings)
 {
     SessionOptions options = session_defaults(model->path);
+    options.reach = model->reach;
     for (size_t i = 0; i < settings->count; i++)
         vec_push(job->arena, options.settings, settings->data[i]);
     return options;
@@ -23,7 +25,7 @@ bool prepare_model_open(Job *job, const char *path, const TextList *given, const
                         PrepareModel *model)
 {
     Session session;
-    *model = (PrepareModel){.path = path};
+    *model = (PrepareModel){.path = path, .reach = model_reach(job, path)};
     const SessionOptions options = options_of(job, model, settings);
     if (!session_open(&session, job, &options))
         return false;

@@ -10,6 +10,7 @@
  *   same_lengths  source and target share a ragged dimension */
 typedef struct PrepareModel {
     const char *path;
+    FileReach reach; /* of the files that it names */
     ModelPorts ports;
     DataColumns columns;
     TableFields fields;

@@ -232,5 +232,6 @@ bool table_labels(Job *job, const PrepareOptions *o, const TextParts *parts)
     for (int c = 0; c < columns->n; c++)
         any = any || column_words_are_counted(columns, c);
     return (!any || count_labels(job, o, parts)) &&
-           column_words_make(job, &o->table->ports, columns, NULL, o->line_limit, NULL);
+           column_words_make(job, o->table->reach.folder, &o->table->ports, columns, NULL,
+                             o->line_limit, NULL);
 }

@@ -368,7 +368,7 @@ static TextList theirs_of(Arena *arena, const Model *model)
 static bool begin_export(GgufExport *x, const Model *model, const WeightsExport *what)
 {
     if (!x->folder)
-        return published_refuse(x->job, x->run, "gguf");
+        return false;
     if (what->only && what->only->count)
         return job_error(x->job, "--format gguf writes all params: leave --only out");
     const TextList theirs = theirs_of(x->job->arena, model);
@@ -391,7 +391,7 @@ bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
 {
     GgufExport x = {.job = job,
                     .run = run ? run : "",
-                    .folder = published_folder(job, run),
+                    .folder = published_folder(job, run, "gguf"),
                     .type = gguf_type_named(type)};
     const int64_t vocab =
         begin_export(&x, model, what) ? import_config_size(job, &x.config, "vocab_size") : -1;

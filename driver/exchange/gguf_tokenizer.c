@@ -117,7 +117,7 @@ static PieceRules piece_rules(Proto message)
 static bool put_pieces(TokenTable *t)
 {
     enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, MODEL_TYPE = 3, UNIGRAM = 1, OF_MERGES = 2 };
-    const Source *file = file_read(&t->job->diags, t->job->arena, t->path, LARGEST_FILE);
+    const Source *file = job_read(t->job, t->folder, t->path, LARGEST_FILE);
     uint64_t type = UNIGRAM;
     int64_t n = 0;
     ProtoField field;
@@ -303,7 +303,7 @@ static void put_word_tokens(TokenTable *t)
 
 static bool put_json(TokenTable *t)
 {
-    const Source *file = file_read(&t->job->diags, t->job->arena, t->path, LARGEST_FILE);
+    const Source *file = job_read(t->job, t->folder, t->path, LARGEST_FILE);
     const char *problem = NULL;
     const JsonValue *json =
         file ? json_read(t->job->arena, file->text, file->length, &problem) : NULL;
@@ -337,10 +337,8 @@ static bool put_json(TokenTable *t)
 static void put_chat(TokenTable *t, const char *folder)
 {
     const char *path = file_in(t->job->arena, folder, "tokenizer_config.json"), *problem;
-    Diagnostics unseen;
-    diag_init(&unseen, t->job->arena);
-    const Source *file =
-        file_exists(path) ? file_read(&unseen, t->job->arena, path, LARGEST_FILE) : NULL;
+    Job quiet = job_quiet(t->job, t->job->arena);
+    const Source *file = file_exists(path) ? job_read(&quiet, folder, path, LARGEST_FILE) : NULL;
     const JsonValue *json =
         file ? json_read(t->job->arena, file->text, file->length, &problem) : NULL;
     const char *chat =

@@ -133,7 +133,8 @@ static bool write_model(Import *m)
 /* The files of the folder but its weights, and what types these are of. */
 static bool keep_published(Import *m)
 {
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->weights);
+    Shards *shards =
+        shards_open_within(&m->job->diags, m->job->arena, job_reach(m->job, NULL), m->weights);
     const bool ok = shards &&
                     published_keep(m->job, m->folder, m->config.source, m->options->run) &&
                     published_keep_types(m->job, shards, m->options->run);
@@ -232,12 +233,13 @@ static bool import_published(Import *m)
 {
     const ImportWeights weights = weights_of(m);
     TextList tensors;
+    const FileReach reach = job_reach(m->job, m->described ? NULL : m->folder);
     if (!m->described)
         m->described = file_in(m->job->arena, m->folder, "config.json");
-    bool ok =
-        import_weights_names(&weights, &tensors) &&
-        import_config_read_file(m->job, m->described, m->folder, m->shown, &tensors, &m->config) &&
-        import_weights_check(&weights) && read_vocabulary(m);
+    bool ok = import_weights_names(&weights, &tensors) &&
+              import_config_read_file(m->job, reach, m->described, m->folder, m->shown, &tensors,
+                                      &m->config) &&
+              import_weights_check(&weights) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))
@@ -314,7 +316,7 @@ static bool import_file(Import *m)
     else if (import_gguf_is(job, m->options->source))
         return import_converted(m, convert_gguf);
     else
-        m->folder = absolute(job, file_beside(job->arena, m->weights, "."));
+        m->folder = absolute(job, file_folder(job->arena, m->options->source));
     if (!said && !file_exists(file_in(job->arena, m->folder, config)))
         return job_error(
             job,

@@ -77,7 +77,8 @@ static const char *class_name(const JsonValue *json)
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
     const char *path = file_in(job->arena, folder, "config.json");
-    return import_config_read_file(job, path, folder, NULL, tensors, config);
+    return import_config_read_file(job, job_reach(job, folder), path, folder, NULL, tensors,
+                                   config);
 }
 
 static const char *no_config(Job *job, const char *folder)
@@ -90,8 +91,8 @@ static const char *no_config(Job *job, const char *folder)
                        : "it has no config.json";
 }
 
-bool import_config_read_file(Job *job, const char *path, const char *folder, const char *shown,
-                             const TextList *tensors, ImportConfig *config)
+bool import_config_read_file(Job *job, FileReach reach, const char *path, const char *folder,
+                             const char *shown, const TextList *tensors, ImportConfig *config)
 {
     const char *problem = NULL;
     *config = (ImportConfig){0};
@@ -102,7 +103,7 @@ bool import_config_read_file(Job *job, const char *path, const char *folder, con
     if (!file_is_named(path))
         return job_error(job, "%s is not the folder of a published model: %s", folder,
                          no_config(job, folder));
-    config->source = file_read(&job->diags, job->arena, path, LARGEST_CONFIG);
+    config->source = file_read_within(&job->diags, job->arena, reach, path, LARGEST_CONFIG);
     if (!config->source)
         return false;
     if (shown)

@@ -19,10 +19,10 @@ typedef struct ImportConfig {
  * keys that nobody reads; each has an error of its own. */
 bool import_config_read(Job *job, const char *folder, const TextList *tensors,
                         ImportConfig *config);
-/* The same of a file of any name, whose tokenizer is in the folder. `shown`: what errors call the
- * file, where it was made of another one; NULL: its path. */
-bool import_config_read_file(Job *job, const char *path, const char *folder, const char *shown,
-                             const TextList *tensors, ImportConfig *config);
+/* The same of a file of any name within reach, whose tokenizer is in the folder. `shown`: what
+ * errors call the file, where it was made of another one; NULL: its path. */
+bool import_config_read_file(Job *job, FileReach reach, const char *path, const char *folder,
+                             const char *shown, const TextList *tensors, ImportConfig *config);
 /* Checks the values of a config that was read in another way. False after errors.
  * (import_config_check.c) */
 bool import_config_check(Job *job, const ImportConfig *config);

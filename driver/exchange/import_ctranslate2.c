@@ -354,12 +354,12 @@ static bool write_config(SpecImport *m)
 
 /* ---- the folder ---- */
 
-static const JsonValue *read_json(Job *job, const char *path)
+/* The folder's config.json, if it has one that can be read. */
+static const JsonValue *read_config(Job *job, const char *folder)
 {
-    Diagnostics unseen;
-    diag_init(&unseen, job->arena);
-    const Source *source =
-        file_exists(path) ? file_read(&unseen, job->arena, path, LARGEST_TEXT) : NULL;
+    const char *path = file_in(job->arena, folder, "config.json");
+    Job quiet = job_quiet(job, job->arena);
+    const Source *source = file_exists(path) ? job_read(&quiet, folder, path, LARGEST_TEXT) : NULL;
     const char *problem;
     return source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
 }
@@ -367,7 +367,7 @@ static const JsonValue *read_json(Job *job, const char *path)
 bool import_ctranslate2_is(Job *job, const char *folder)
 {
     const char *path = file_in(job->arena, folder, MODEL_BIN);
-    const JsonValue *config = read_json(job, file_in(job->arena, folder, "config.json"));
+    const JsonValue *config = read_config(job, folder);
     if (!file_exists(path) || (config && json_member(config, "model_type")))
         return false;
     Diagnostics unseen;
@@ -394,7 +394,7 @@ bool import_ctranslate2(Job *job, const char *folder, const TextList *said, cons
     SpecImport m = {.job = job, .folder = folder, .to = to, .said = said};
     StFile *file = format_open(&job->diags, job->arena, file_in(job->arena, folder, MODEL_BIN));
     m.file = file;
-    m.config = read_json(job, file_in(job->arena, folder, "config.json"));
+    m.config = read_config(job, folder);
     map_init(&m.used, job->arena);
     const bool ok = file && find_family(&m) && spec_read_tokens(&m) && read_width(&m) &&
                     check_values(&m) && read_scale(&m) && check_positions(&m, 0) &&

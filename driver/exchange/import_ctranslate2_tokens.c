@@ -26,7 +26,7 @@ static bool add_lines(SpecImport *m, const Source *source, TextList *tokens)
 
 static bool read_list(SpecImport *m, const char *path, TextList *tokens)
 {
-    const Source *source = file_read(&m->job->diags, m->job->arena, path, LARGEST_TEXT);
+    const Source *source = job_read(m->job, m->folder, path, LARGEST_TEXT);
     if (!source || !text_ends(path, ".json"))
         return source && add_lines(m, source, tokens);
     const char *problem = "";
@@ -118,8 +118,8 @@ static bool has_file(const SpecImport *m, const char *name)
 
 static bool copy(const SpecImport *m, const char *name)
 {
-    const Source *file = file_read(&m->job->diags, m->job->arena,
-                                   file_in(m->job->arena, m->folder, name), LARGEST_TEXT);
+    const Source *file =
+        job_read(m->job, m->folder, file_in(m->job->arena, m->folder, name), LARGEST_TEXT);
     return file && spec_write_file(m, name, file->text, file->length);
 }
 
@@ -127,7 +127,8 @@ static bool copy(const SpecImport *m, const char *name)
 static bool check_tokenizer(const SpecImport *m, const char *name)
 {
     const char *path = file_in(m->job->arena, m->folder, name);
-    const Vocabulary *vocab = vocab_load(&m->job->diags, m->job->arena, path);
+    const Vocabulary *vocab =
+        vocab_load_within(&m->job->diags, m->job->arena, job_reach(m->job, m->folder), path);
     if (!vocab)
         return false;
     for (int32_t i = 0; i < vocab_size(vocab) && i < (int64_t)m->tokens.count; i++)
@@ -164,8 +165,8 @@ static bool write_pieces(const SpecImport *m, const char *name)
 {
     Source list;
     size_t n;
-    const Source *model = file_read(&m->job->diags, m->job->arena,
-                                    file_in(m->job->arena, m->folder, name), LARGEST_TEXT);
+    const Source *model =
+        job_read(m->job, m->folder, file_in(m->job->arena, m->folder, name), LARGEST_TEXT);
     if (!model || !write_list(m, &list))
         return false;
     const char *bytes = marian_model(&m->job->diags, m->job->arena, model, &list, true, &n);

@@ -14,7 +14,7 @@ bool import_json_read(Job *job, const char *folder, const char *name, JsonKind k
     *json = NULL;
     if (!file_is_named(path))
         return true;
-    const Source *source = file_read(&job->diags, job->arena, path, LARGEST_FILE);
+    const Source *source = job_read(job, folder, path, LARGEST_FILE);
     *json = source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
     if (*json && (*json)->kind != kind)
         return job_error(job, "%s: expected %s", path,

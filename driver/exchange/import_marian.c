@@ -42,7 +42,7 @@ bool import_marian_is(Job *job, const char *folder)
 
 static const JsonValue *read_yaml(Marian *m, const char *path)
 {
-    const Source *file = file_read(&m->job->diags, m->job->arena, path, LARGEST_TEXT);
+    const Source *file = job_read(m->job, m->folder, path, LARGEST_TEXT);
     return file ? yaml_read(&m->job->diags, m->job->arena, file) : NULL;
 }
 
@@ -209,7 +209,8 @@ static const char *find_vocabulary(Marian *m)
 /* A SentencePiece model is the list, too: its pieces in their order. */
 static const JsonValue *list_pieces(Marian *m, const char *path)
 {
-    Vocabulary *pieces = vocab_load(&m->job->diags, m->job->arena, path);
+    Vocabulary *pieces =
+        vocab_load_within(&m->job->diags, m->job->arena, job_reach(m->job, m->folder), path);
     if (!pieces)
         return NULL;
     Text text = {0};
@@ -260,7 +261,7 @@ static bool copy_side(Marian *m, const char *from, const char *name)
         return job_error(
             m->job, "%s has no %s: vocabularies are read with SentencePiece's models beside them",
             m->folder, name);
-    const Source *file = file_read(&m->job->diags, m->job->arena, from, LARGEST_TEXT);
+    const Source *file = job_read(m->job, m->folder, from, LARGEST_TEXT);
     return file && file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), file->text,
                                   file->length);
 }

@@ -71,7 +71,8 @@ static const char *read_pooling(Job *job, const char *folder, const char *module
 {
     const char *path = file_in(job->arena, folder, module);
     const JsonValue *json;
-    if (!import_json_read(job, path, "config.json", JV_OBJECT, &json))
+    if (!import_json_read(job, folder, file_in(job->arena, module, "config.json"), JV_OBJECT,
+                          &json))
         return NULL;
     if (!json) {
         job_error(job, "%s has no config.json, which says how tokens are pooled", path);

@@ -218,7 +218,8 @@ Vocabulary *import_tokenizer(Job *job, const char *folder, const char *source,
         !file_exists(file_in(job->arena, folder, "tokenizer.json")))
         return make_bytes(job, source, config);
     const char *path = find_tokenizer(job, folder, source);
-    Vocabulary *vocab = path ? vocab_load(&job->diags, job->arena, path) : NULL;
+    Vocabulary *vocab =
+        path ? vocab_load_within(&job->diags, job->arena, job_reach(job, folder), path) : NULL;
     if (!vocab || path == folder) /* Marian's pair, whose vocab.json has all */
         return vocab;
     if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE)

@@ -14,12 +14,17 @@
 
 enum { MOST_NAMED = 5 };
 
+static Shards *open_shards(const ImportWeights *w)
+{
+    return shards_open_within(&w->job->diags, w->job->arena, job_reach(w->job, NULL), w->path);
+}
+
 bool import_weights_names(const ImportWeights *w, TextList *names)
 {
     *names = (TextList){0};
     if (!file_exists(w->path) || (file_is_folder(w->path) && !shards_in(w->job->arena, w->path)))
         return true; /* config.json is looked for first */
-    Shards *shards = shards_open(&w->job->diags, w->job->arena, w->path);
+    Shards *shards = open_shards(w);
     for (size_t i = 0; shards && i < shards->names.count; i++)
         vec_push(w->job->arena, *names, arena_strdup(w->job->arena, shards->names.data[i]));
     shards_close(shards);
@@ -28,16 +33,15 @@ bool import_weights_names(const ImportWeights *w, TextList *names)
 
 bool import_weights_check(const ImportWeights *w)
 {
-    return !file_is_folder(w->path) || shards_in(w->job->arena, w->path) ||
-           shards_open(&w->job->diags, w->job->arena, w->path);
+    return !file_is_folder(w->path) || shards_in(w->job->arena, w->path) || open_shards(w);
 }
 
 /* It may be larger than memory. */
-static bool copy_file(const ImportWeights *w, const char *name, const char *path)
+static bool copy_file(const ImportWeights *w, FileReach reach, const char *name, const char *path)
 {
     static char block[1 << 20];
     uint64_t size;
-    int from = file_open_regular(&w->job->diags, name, &size);
+    int from = file_open_within(&w->job->diags, reach, name, FILE_ANY_SIZE, &size);
     FileWriter *to = from >= 0 ? file_create(&w->job->diags, path) : NULL;
     ssize_t n = 0;
     while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
@@ -52,19 +56,30 @@ static bool copy_file(const ImportWeights *w, const char *name, const char *path
     return to && n >= 0 && file_commit(to, &w->job->diags);
 }
 
+/* Copies a file that an index names, under the name that it has there. */
+static bool copy_shard(const ImportWeights *w, const char *path, const char *to)
+{
+    Arena *arena = w->job->arena;
+    if (strcmp(path, file_in(arena, w->path, file_name(path))))
+        return job_error(w->job,
+                         "%s does not lie beside the index that names it: --copy copies files that "
+                         "do; without it, the run has a link to the weights",
+                         path);
+    return copy_file(w, job_reach(w->job, w->path), path, file_in(arena, to, file_name(path)));
+}
+
 /* The files of a folder, and their index. */
 static bool copy_folder(const ImportWeights *w, const char *to)
 {
-    Arena *arena = w->job->arena;
-    Shards *shards = shards_open(&w->job->diags, arena, w->path);
+    Shards *shards = open_shards(w);
+    const char *weights = shards_in(w->job->arena, w->path);
+    const bool is_index = weights && text_ends(weights, ".json");
     bool ok = shards && file_make_folder(&w->job->diags, to);
-    for (size_t i = 0; ok && i < shards->files.count; i++)
-        ok = copy_file(w, shards->files.data[i]->path,
-                       file_in(arena, to, file_name(shards->files.data[i]->path)));
+    for (size_t i = 0; ok && is_index && i < shards->files.count; i++)
+        ok = copy_shard(w, shards->files.data[i]->path, to);
     shards_close(shards);
-    const char *index = shards_in(arena, w->path);
-    return ok && (!text_ends(index, ".json") ||
-                  copy_file(w, index, file_in(arena, to, file_name(index))));
+    return ok && copy_file(w, is_index ? job_reach(w->job, w->path) : FILE_ANYWHERE, weights,
+                           file_in(w->job->arena, to, file_name(weights)));
 }
 
 bool import_weights_place(const ImportWeights *w, const char *run, bool copy)
@@ -72,7 +87,8 @@ bool import_weights_place(const ImportWeights *w, const char *run, bool copy)
     const char *path = file_in(w->job->arena, run, RUN_WEIGHTS);
     if (!copy)
         return !symlink(w->path, path) || job_error(w->job, "%s: %s", path, strerror(errno));
-    return file_is_folder(w->path) ? copy_folder(w, path) : copy_file(w, w->path, path);
+    return file_is_folder(w->path) ? copy_folder(w, path)
+                                   : copy_file(w, FILE_ANYWHERE, w->path, path);
 }
 
 static void tell_unused(const ImportWeights *w, const TextList *unused)
@@ -152,7 +168,7 @@ static void check_head(const ImportWeights *w, const Shards *shards)
 
 static bool look_at_head(const ImportWeights *w)
 {
-    Shards *shards = shards_open(&w->job->diags, w->job->arena, w->path);
+    Shards *shards = open_shards(w);
     if (shards)
         check_head(w, shards);
     shards_close(shards);
@@ -178,7 +194,7 @@ bool import_weights_check_sizes(const ImportWeights *w, const Module *module)
 {
     enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
     double there = 0, wanted = count_params(module);
-    Shards *shards = shards_open(&w->job->diags, w->job->arena, w->path);
+    Shards *shards = open_shards(w);
     for (size_t i = 0; shards && i < shards->names.count; i++)
         there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
     bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;

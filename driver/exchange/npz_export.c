@@ -25,7 +25,7 @@ typedef struct NpzExport {
 static bool read_config(NpzExport *x, const char *run)
 {
     if (!x->published)
-        return published_refuse(x->job, run, "marian");
+        return false;
     if (!import_config_read(x->job, x->published, NULL, &x->config))
         return false;
     if (strcmp(x->config.model->type, marian_settings.type))
@@ -145,7 +145,7 @@ static const char *settings(NpzExport *x)
 {
     const char *path = file_in(x->job->arena, x->published, "model.yml");
     if (file_exists(path)) {
-        const Source *file = file_read(&x->job->diags, x->job->arena, path, LARGEST_SETTINGS);
+        const Source *file = job_read(x->job, x->published, path, LARGEST_SETTINGS);
         return file ? file->text : NULL;
     }
     Text text = {0};
@@ -196,8 +196,10 @@ static bool check_sides(NpzExport *x)
 bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *what,
                 const char *path)
 {
-    NpzExport x = {
-        .job = job, .store = store, .what = what, .published = published_folder(job, run)};
+    NpzExport x = {.job = job,
+                   .store = store,
+                   .what = what,
+                   .published = published_folder(job, run, "marian")};
     if (what->only && what->only->count)
         return job_error(job, "--format marian writes all params: leave --only out");
     if (!read_config(&x, run) || !check_sides(&x))

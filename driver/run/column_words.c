@@ -12,21 +12,24 @@ const char *column_words_file(Arena *arena, const ColumnSpec *spec)
     return arena_printf(arena, "labels-%s.txt", spec->input);
 }
 
-static const Labels *read_list(Job *job, const ColumnSpec *spec, const char *path,
-                               int64_t line_limit)
+/* `folder`: that names the file; NULL: the user does. */
+static const Labels *read_list(Job *job, const ColumnSpec *spec, const char *folder,
+                               const char *path, int64_t line_limit)
 {
-    const LineLimits limits = {.line = line_limit};
+    const LineLimits limits = {.line = line_limit, .reach = job_reach(job, folder)};
     const Lines *lines = lines_read(&job->diags, job->arena, path, &limits);
     return lines ? labels_parse(&job->diags, job->arena, lines, spec->side >= 0) : NULL;
 }
 
-/* The path of a file that the model names: beside the file that does. */
-static const char *beside_model(Arena *arena, const Op *input, const char *path)
+/* The path of a file that the model names: beside the file that does. If there is none, and the
+ * model is that of the run in `folder`, `kept`, in which the run keeps what it was trained with. */
+static const char *beside_model(Arena *arena, const Op *input, const char *folder, const char *path,
+                                const char *kept)
 {
     const char *model = input->loc.source ? input->loc.source->path : "";
-    size_t folder = (size_t)(file_name(model) - model);
-    return *path == '/' || !folder ? path
-                                   : file_in(arena, arena_strndup(arena, model, folder - 1), path);
+    if (*path != '/' && strchr(model, '/'))
+        path = file_in(arena, file_folder(arena, model), path);
+    return folder && !file_exists(path) && file_exists(kept) ? kept : path;
 }
 
 bool column_words_are_counted(const DataColumns *columns, int c)
@@ -70,37 +73,46 @@ static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines 
 
 static const char words_of_file[] = "words:";
 
-static const Labels *make_list(Job *job, const Op *input, const ColumnSpec *spec, const char *words,
-                               const Lines *cells, int64_t line_limit)
+static const Labels *make_list(Job *job, const char *folder, const Op *input,
+                               const ColumnSpec *spec, const char *words, const Lines *cells,
+                               int64_t line_limit)
 {
     const size_t n = sizeof words_of_file - 1;
-    return strncmp(words, words_of_file, n)
-               ? count_labels(job, spec, cells)
-               : read_list(job, spec, beside_model(job->arena, input, words + n), line_limit);
+    if (strncmp(words, words_of_file, n))
+        return count_labels(job, spec, cells);
+    const char *kept =
+        folder ? file_in(job->arena, folder, column_words_file(job->arena, spec)) : NULL;
+    return read_list(job, spec, folder, beside_model(job->arena, input, folder, words + n, kept),
+                     line_limit);
 }
 
 /* What makes a column's vocabulary; a file is beside the model. */
-static const char *own_spec(Arena *arena, const Op *input, const char *spec)
+static const char *own_spec(Job *job, const char *folder, const Op *input, const ColumnSpec *column,
+                            const char *spec)
 {
+    if (vocab_needs_text(spec))
+        return spec;
     const size_t n =
         strncmp(spec, words_of_file, sizeof words_of_file - 1) ? 0 : sizeof words_of_file - 1;
-    return vocab_needs_text(spec)
-               ? spec
-               : arena_printf(arena, "%.*s%s", (int)n, spec, beside_model(arena, input, spec + n));
+    const char *kept = folder ? own_vocabulary_path(job, folder, column) : NULL;
+    return arena_printf(job->arena, "%.*s%s", (int)n, spec,
+                        beside_model(job->arena, input, folder, spec + n, kept));
 }
 
-bool column_words_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
-                       Lines *const *cells, int64_t line_limit, const char *normalize)
+bool column_words_make(Job *job, const char *folder, const ModelPorts *ports,
+                       const DataColumns *columns, Lines *const *cells, int64_t line_limit,
+                       const char *normalize)
 {
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
         const Op *input = ports->columns[c];
         const Lines *own = cells ? cells[c] : NULL;
         if (columns->words[c] && !(spec->labels && column_words_are_counted(columns, c)))
-            spec->labels = make_list(job, input, spec, columns->words[c], own, line_limit);
+            spec->labels = make_list(job, folder, input, spec, columns->words[c], own, line_limit);
         if (columns->own[c] && !spec->vocab)
-            spec->vocab = own_vocabulary_make(
-                job, spec, own_spec(job->arena, input, columns->own[c]), own, normalize);
+            spec->vocab = own_vocabulary_make(job, folder, spec,
+                                              own_spec(job, folder, input, spec, columns->own[c]),
+                                              own, normalize);
         if ((columns->words[c] && !spec->labels) || (columns->own[c] && !spec->vocab))
             return false;
     }
@@ -113,7 +125,7 @@ static const Labels *read_recorded(Job *job, const char *folder, const RunRecord
 {
     const char *name = column_words_file(job->arena, spec),
                *path = file_in(job->arena, folder, name);
-    const Labels *labels = read_list(job, spec, path, 0);
+    const Labels *labels = read_list(job, spec, folder, path, 0);
     Text text = {0};
     if (!labels || !record)
         return labels;
@@ -150,7 +162,7 @@ bool column_words_keep(Job *job, const char *folder, const DataColumns *columns)
             return false;
         const char *path = file_in(job->arena, folder, column_words_file(job->arena, spec));
         const Labels *was =
-            spec->labels && file_exists(path) ? read_list(job, spec, path, 0) : NULL;
+            spec->labels && file_exists(path) ? read_list(job, spec, folder, path, 0) : NULL;
         if (!spec->labels || !file_exists(path))
             continue;
         for (size_t i = 0; was && i < spec->labels->words.count; i++) {

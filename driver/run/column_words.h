@@ -9,11 +9,13 @@
 
 /* Give the specs of columns with words of their own their labels or vocabulary. False after errors.
  *   make   from the file that the model names, beside the model's, or from the cells (NULL: there
- *          are none); what has them already keeps them. `normalize`: how texts are, as
- *          VocabularyChoice has it
+ *          are none); what has them already keeps them. `folder`: that of the run whose model it
+ *          is, in which such a file lies, or else what the run keeps of it; NULL: the user's own
+ *          model. `normalize`: how texts are, as VocabularyChoice has it
  *   read   those of a folder: of a run, as they were recorded, or of prepared data (record NULL) */
-bool column_words_make(Job *job, const ModelPorts *ports, const DataColumns *columns,
-                       Lines *const *cells, int64_t line_limit, const char *normalize);
+bool column_words_make(Job *job, const char *folder, const ModelPorts *ports,
+                       const DataColumns *columns, Lines *const *cells, int64_t line_limit,
+                       const char *normalize);
 bool column_words_read(Job *job, const char *folder, const RunRecord *record,
                        const DataColumns *columns);
 /* The name of a column's list. */

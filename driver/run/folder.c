@@ -17,17 +17,8 @@ static bool write_files(Job *job, const char *folder, const Session *session)
 {
     for (size_t i = 0; i < session->model->files.count; i++) {
         const Source *file = session->model->files.data[i];
-        const char *place = run_model_place(job, session->model, file);
-        if (!place) {
-            diag_warning(&job->diags, (Loc){0},
-                         "%s is not beside the model: the run needs it where it "
-                         "is, and --out %s cannot be moved",
-                         file->path, folder);
-            continue;
-        }
-        const char *path = file_in(job->arena, folder, place);
-        const char *within = arena_strndup(job->arena, path, (size_t)(file_name(path) - path - 1));
-        if (!file_make_folder(&job->diags, within) ||
+        const char *path = file_in(job->arena, folder, model_file_place(session->model, file));
+        if (!file_make_folder(&job->diags, file_folder(job->arena, path)) ||
             !file_write_own(&job->diags, path, file->text, file->length))
             return false;
     }
@@ -42,9 +33,8 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
     whole.files = (RunFacts){0};
     for (size_t i = 0; i < session->model->files.count; i++) {
         const Source *file = session->model->files.data[i];
-        const char *place = run_model_place(job, session->model, file);
-        if (place)
-            run_record_add_file(job, &whole, place, file->text, file->length);
+        run_record_add_file(job, &whole, model_file_place(session->model, file), file->text,
+                            file->length);
     }
     for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
         run_record_add_file(job, &whole, files[i].name, files[i].bytes, files[i].size);
@@ -116,6 +106,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     if (!run->vocab)
         return false;
     SessionOptions options = session_defaults(path);
+    options.reach = model_reach(job, path);
     for (size_t i = 0; source->settings && i < source->settings->count; i++)
         vec_push(job->arena, options.settings, source->settings->data[i]);
     if (!open_model(job, source, &options, run))
@@ -123,7 +114,8 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     ModelPorts ports = ports_of(run->session.model->module);
     run->kind = ports_kind(&ports, false);
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
-    return open_columns(job, run) && column_words_make(job, &ports, &run->columns, NULL, 0, NULL) &&
+    return open_columns(job, run) &&
+           column_words_make(job, options.reach.folder, &ports, &run->columns, NULL, 0, NULL) &&
            columns_take_vocabulary(job, &run->columns, run->vocab);
 }
 

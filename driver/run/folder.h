@@ -1,8 +1,9 @@
 /* The folder of a run: model, vocabulary, settings and checkpoints. The folder needs no other
- * files, so it can be moved, and read after the model's file has changed; exceptions are links
- * (`weights`) and files that the model uses from outside its own folder (a warning names them).
+ * files, so it can be moved, and read after the model's file has changed; the exception is
+ * `weights`, which may be a link. The files that are read by their names here lie in the folder
+ * (FileReach), checkpoints and `weights` apart.
  *
- *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
+ *   model.tfg, lib/NAME.tfg, and files that the model uses (frontend/place.h)
  *   vocab.model, tokenizer.json or vocab.txt; source-… where the sources have their own
  *   labels-INPUT.txt, vocab-INPUT.… (column_words.h)
  *   run.json (record.h), written last: a folder without it is incomplete

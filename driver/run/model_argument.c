@@ -9,15 +9,17 @@
 /* The folder that a file lies in, if that is a run's; else NULL. */
 static const char *run_around(Job *job, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? arena_strndup(job->arena, path, (size_t)(slash - path)) : ".";
+    const char *folder = file_folder(job->arena, path);
     return file_exists(path) && is_run_folder(folder) ? folder : NULL;
 }
+
+FileReach model_reach(Job *job, const char *path) { return job_reach(job, run_around(job, path)); }
 
 bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model)
 {
     *model = (ModelArgument){.options = session_defaults(path)};
     model->options.settings = *settings;
+    model->options.reach = model_reach(job, path);
     if (file_is_folder(path)) {
         RunRecord record;
         if (!run_record_read(job, path, &record) || !run_record_check_files(job, path, &record))

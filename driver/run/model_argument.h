@@ -15,6 +15,10 @@ typedef struct ModelArgument {
  * what to give instead. Other files are taken as a model's: opening them reports errors. */
 bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model);
 
+/* The reach of the files that the model in a file names: of one in the folder of a run, that
+ * folder; of the user's own, anywhere. */
+FileReach model_reach(Job *job, const char *path);
+
 /* Checks a RUN argument. False after an error, which says what to give instead. */
 bool run_argument(Job *job, const char *path);
 

@@ -14,10 +14,10 @@ static const char *name_of(Arena *arena, VocabKind kind, const ColumnSpec *colum
     return arena_printf(arena, "%.*s-%s%s", (int)stem, file, column->input, file + stem);
 }
 
-Vocabulary *own_vocabulary_make(Job *job, const ColumnSpec *column, const char *spec,
-                                const Lines *cells, const char *normalize)
+Vocabulary *own_vocabulary_make(Job *job, const char *folder, const ColumnSpec *column,
+                                const char *spec, const Lines *cells, const char *normalize)
 {
-    const VocabularyChoice choice = {.spec = spec, .normalize = normalize};
+    const VocabularyChoice choice = {.spec = spec, .normalize = normalize, .folder = folder};
     const bool needs_text = vocabulary_needs_text(&choice);
     const VocabularyTexts texts = {
         .texts = &cells, .n = cells && !cells->tensor, .hides = column->hide.rate > 0};
@@ -46,7 +46,7 @@ Vocabulary *own_vocabulary_read(Job *job, const char *folder, const RunRecord *r
                                 const ColumnSpec *column)
 {
     const char *path = own_vocabulary_path(job, folder, column);
-    Vocabulary *vocab = vocab_load(&job->diags, job->arena, path);
+    Vocabulary *vocab = vocab_load_within(&job->diags, job->arena, job_reach(job, folder), path);
     size_t size;
     const char *bytes = vocab ? vocab_bytes(vocab, &size) : NULL;
     if (!vocab || !record || !run_record_has_changed(job, record, file_name(path), bytes, size))

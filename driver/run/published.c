@@ -32,14 +32,15 @@ static const char *const files[] = {"config.json",
                                     "config_sentence_transformers.json"};
 enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
 
-static bool copy_files(Job *job, const char *from, const char *to)
+/* Copies the files of `from`, which is the folder `whole` or lies in it. */
+static bool copy_files(Job *job, const char *whole, const char *from, const char *to)
 {
     bool ok = file_make_folder(&job->diags, to);
     for (int i = 0; ok && i < N_FILES; i++) {
         if (!file_exists(file_in(job->arena, from, files[i])))
             continue;
         const Source *file =
-            file_read(&job->diags, job->arena, file_in(job->arena, from, files[i]), LARGEST_FILE);
+            job_read(job, whole, file_in(job->arena, from, files[i]), LARGEST_FILE);
         const char *slash = strchr(files[i], '/');
         const char *folder =
             slash ? arena_strndup(job->arena, files[i], (size_t)(slash - files[i])) : NULL;
@@ -62,7 +63,7 @@ static bool copy_types(Job *job, const char *from, const char *run)
     const char *path = file_in(job->arena, kept(job, from), types_file);
     if (!file_exists(path))
         return true;
-    const Source *file = file_read(&job->diags, job->arena, path, LARGEST_FILE);
+    const Source *file = job_read(job, from, path, LARGEST_FILE);
     return file && file_write_own(&job->diags, file_in(job->arena, kept(job, run), types_file),
                                   file->text, file->length);
 }
@@ -70,13 +71,13 @@ static bool copy_types(Job *job, const char *from, const char *run)
 bool published_keep(Job *job, const char *from, const Source *config, const char *run)
 {
     if (config)
-        return copy_files(job, from, kept(job, run)) &&
+        return copy_files(job, from, from, kept(job, run)) &&
                file_write_own(&job->diags, file_in(job->arena, kept(job, run), "config.json"),
                               config->text, config->length);
     if (file_exists(file_in(job->arena, from, "config.json")))
-        return copy_files(job, from, kept(job, run));
+        return copy_files(job, from, from, kept(job, run));
     return !file_is_folder(kept(job, from)) ||
-           (copy_files(job, kept(job, from), kept(job, run)) && copy_types(job, from, run));
+           (copy_files(job, from, kept(job, from), kept(job, run)) && copy_types(job, from, run));
 }
 
 bool published_keep_types(Job *job, const Shards *weights, const char *run)
@@ -107,7 +108,7 @@ static bool find_types(Job *job, const char *run, Map *types)
     map_init(types, job->arena);
     if (!file_exists(path))
         return true;
-    const Source *file = file_read(&job->diags, job->arena, path, LARGEST_FILE);
+    const Source *file = job_read(job, run, path, LARGEST_FILE);
     const JsonValue *json = file ? json_read(job->arena, file->text, file->length, &problem) : NULL;
     if (!json || json->kind != JV_OBJECT)
         return !file ? false
@@ -141,33 +142,33 @@ static bool check_names(Job *job, const Model *model, Store *store, const Weight
     return true;
 }
 
-const char *published_folder(Job *job, const char *run)
-{
-    return run && file_is_folder(kept(job, run)) ? kept(job, run) : NULL;
-}
-
 static bool write_published(Job *job, const char *run, const Model *model, Store *store,
                             const WeightsExport *what, const char *folder)
 {
     return weights_export(job, model, store, what,
                           file_in(job->arena, folder, "model.safetensors")) &&
-           copy_files(job, kept(job, run), folder);
+           copy_files(job, run, kept(job, run), folder);
 }
 
-bool published_refuse(Job *job, const char *run, const char *format)
+const char *published_folder(Job *job, const char *run, const char *format)
 {
-    return job_error(
+    const char *folder = run ? kept(job, run) : NULL;
+    if (run && file_is_folder(folder)) /* a link, too */
+        return job_read(job, run, file_in(job->arena, folder, "config.json"), LARGEST_FILE) ? folder
+                                                                                            : NULL;
+    job_error(
         job,
         "%s has no config.json of a published model: --format %s is for what tfc import made, and what was "
         "trained from that; -o FILE.safetensors writes any model's params, and -o FILE.onnx the model",
         run ? run : "a model's file", format);
+    return NULL;
 }
 
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
                      const WeightsExport *what, const char *type, const char *folder)
 {
-    if (!published_folder(job, run))
-        return published_refuse(job, run, "hf");
+    if (!published_folder(job, run, "hf"))
+        return false;
     if (what->only && what->only->count)
         return job_error(job, "--format hf writes all params: leave --only out");
     if (!ownership_check_folder(job, OWN_PUBLISHED, folder) ||

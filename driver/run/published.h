@@ -5,19 +5,17 @@
 
 #include "driver/run/weights.h"
 
-/* Copies these files from a published folder or a run into RUN/published; does nothing for a run
- * without them. `config`: what becomes config.json of a folder's; NULL: the folder's own. False
- * after errors. */
+/* Copies these files from a published folder or a run, in which they lie (FileReach), into
+ * RUN/published; does nothing for a run without them. `config`: what becomes config.json of a
+ * folder's; NULL: the folder's own. False after errors. */
 bool published_keep(Job *job, const char *from, const Source *config, const char *run);
 /* Keeps which tensors of the published weights are of two bytes an element, so that published_write
  * writes them so. False after an error. */
 bool published_keep_types(Job *job, const Shards *weights, const char *run);
-/* The run's folder of these files; NULL: it has none, since neither the run nor what it was trained
- * from was imported. `run` may be NULL here and in the next function. */
-const char *published_folder(Job *job, const char *run);
-/* Adds the error that the run was not imported, so that `format` (of tfc export) cannot be written;
- * returns false. */
-bool published_refuse(Job *job, const char *run, const char *format);
+/* The run's folder of these files, for an export of `format` (of tfc export). NULL after an error:
+ * it has none, since neither the run (which may be NULL) nor what it was trained from was imported,
+ * or its files do not lie in the run. */
+const char *published_folder(Job *job, const char *run, const char *format);
 /* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. `type`: that
  * of floats, "f32", "f16" or "bf16"; NULL: the types that the published weights had. False after
  * errors, such as a run that was not imported, a `what` that selects params, a folder that is not

@@ -454,7 +454,8 @@ static bool check_checkpoint(Job *job, const QuantiseOptions *o)
     const char *path = run_checkpoint(job, o->run, o->checkpoint);
     if (path && is_run_folder(path))
         path = run_checkpoint(job, path, NULL);
-    Shards *shards = path ? shards_open(&job->diags, job->arena, path) : NULL;
+    Shards *shards =
+        path ? shards_open_within(&job->diags, job->arena, job_reach(job, NULL), path) : NULL;
     if (!shards)
         return false;
     const char *quantised = NULL;

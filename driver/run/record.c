@@ -135,7 +135,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     *record = (RunRecord){0};
     if (!file_exists(path))
         return refuse_folder(job, folder);
-    const Source *source = file_read(&job->diags, job->arena, path, LARGEST_JSON);
+    const Source *source = job_read(job, folder, path, LARGEST_JSON);
     if (!source)
         return false;
     const char *problem;

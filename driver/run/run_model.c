@@ -84,8 +84,7 @@ static TextList list_differences(Job *job, const char *path, const Module *modul
 
 static bool check_params(Job *job, const char *folder, const Model *model)
 {
-    Job quiet = {.arena = job->arena}; /* what cannot be read is told by who reads it */
-    diag_init(&quiet.diags, job->arena);
+    Job quiet = job_quiet(job, job->arena); /* what cannot be read is told by who reads it */
     const char *path = run_params(job, folder);
     TextList list = {0};
     if (path)
@@ -109,27 +108,12 @@ static bool check_params(Job *job, const char *folder, const Model *model)
 
 /* ---- the model's files ---- */
 
-static bool is_within(const char *rest) { return !strstr(rest, "..") && *rest != '/'; }
-
-const char *run_model_place(Job *job, const Model *model, const Source *file)
-{
-    if (!strcmp(file->path, model->path))
-        return "model.tfg";
-    const char *within =
-        model_is_library_file(model, file) ? file->path + strlen(model->library) + 1 : NULL;
-    if (within && is_within(within))
-        return arena_printf(job->arena, "lib/%s", within);
-    size_t length = (size_t)(file_name(model->path) - model->path);
-    within = file->path + length;
-    return !strncmp(file->path, model->path, length) && is_within(within) ? within : NULL;
-}
-
 const char *run_model_changed(Job *job, const Model *model, const RunRecord *record)
 {
     for (size_t i = 0; i < model->files.count; i++) {
         const Source *file = model->files.data[i];
-        const char *place = run_model_place(job, model, file);
-        if (place && run_record_has_changed(job, record, place, file->text, file->length))
+        if (run_record_has_changed(job, record, model_file_place(model, file), file->text,
+                                   file->length))
             return file->path;
     }
     return NULL;
@@ -154,6 +138,7 @@ SessionOptions run_session_options(Job *job, const char *folder, const RunRecord
     SessionOptions options = session_defaults(file_in(job->arena, folder, "model.tfg"));
     options.library = file_in(job->arena, folder, "lib");
     options.run = folder;
+    options.reach = job_reach(job, folder);
     options.fits = check_model;
     options.settings = merge_settings(job->arena, &record->settings, more);
     if (record->quantised) {

@@ -4,10 +4,6 @@
 
 #include "driver/run/record.h"
 
-/* The path within a run's folder that a file of the model is copied to: model.tfg for the model's
- * own, lib/… for library files, for others their path relative to the model's folder. NULL: the
- * file is outside the model's folder, and is not copied. */
-const char *run_model_place(Job *job, const Model *model, const Source *file);
 /* The path of a file of the run's model that is no longer what was recorded; NULL: there is
  * none. */
 const char *run_model_changed(Job *job, const Model *model, const RunRecord *record);

@@ -86,10 +86,10 @@ static Vocabulary *with_rules(Job *job, const char *spec, Vocabulary *vocab, con
     return ok ? vocab : NULL;
 }
 
-static Vocabulary *make_one(Job *job, const char *spec, const Lines *const *texts, int n,
-                            unsigned how)
+static Vocabulary *make_one(Job *job, const char *folder, const char *spec,
+                            const Lines *const *texts, int n, unsigned how)
 {
-    return vocab_make(&job->diags, job->arena, spec, texts, n, how);
+    return vocab_make_within(&job->diags, job->arena, job_reach(job, folder), spec, texts, n, how);
 }
 
 #define PIECES "auto:8000, which trains a SentencePiece model of 8000 pieces"
@@ -137,11 +137,13 @@ static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice,
     const unsigned how = (normalized && !strcmp(normalized, "none") ? VOCAB_AS_IS : 0) |
                          (texts->hides ? VOCAB_MASK : 0);
     const int n_source = texts->n_source;
+    const char *folder = choice->folder;
     if (!choice->source)
-        return make_one(job, choice->spec, texts->texts, texts->n, how);
+        return make_one(job, folder, choice->spec, texts->texts, texts->n, how);
     Vocabulary *vocab =
-        make_one(job, choice->spec, texts->texts + n_source, texts->n - n_source, how);
-    Vocabulary *other = vocab ? make_one(job, choice->source, texts->texts, n_source, how) : NULL;
+        make_one(job, folder, choice->spec, texts->texts + n_source, texts->n - n_source, how);
+    Vocabulary *other =
+        vocab ? make_one(job, folder, choice->source, texts->texts, n_source, how) : NULL;
     if (other)
         vocab_join(vocab, other);
     return other ? vocab : NULL;
@@ -175,9 +177,10 @@ static bool check_vocabulary(Job *job, const char *folder, const RunRecord *reco
 
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record)
 {
-    Vocabulary *vocab = run_record_check_files(job, folder, record)
-                            ? vocab_load(&job->diags, job->arena, folder)
-                            : NULL;
+    Vocabulary *vocab =
+        run_record_check_files(job, folder, record)
+            ? vocab_load_within(&job->diags, job->arena, job_reach(job, NULL), folder)
+            : NULL;
     return vocab && check_vocabulary(job, folder, record, vocab)
                ? with_rules(job, folder, vocab, &record->tokens)
                : NULL;

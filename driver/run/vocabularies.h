@@ -13,6 +13,10 @@ typedef struct VocabularyChoice {
     const char *source;    /* for the sources; NULL: the same as the targets' */
     TextList tokens;       /* "NAME=TOKEN" (runtime/data/token_rules.h) */
     const char *normalize; /* of an auto:N: "nfkc" or "none"; NULL: not given */
+
+    /* not an option: of own("FILE"), which the user does not name, the folder of the model; or
+     * NULL */
+    const char *folder;
 } VocabularyChoice;
 
 /* Whether any of the options was given. */

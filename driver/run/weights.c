@@ -290,7 +290,7 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     const TextList *fresh = how ? how->fresh : NULL;
     if (!(path = resolve_runs(job, path)))
         return false;
-    Shards *shards = shards_open(&job->diags, job->arena, path);
+    Shards *shards = shards_open_within(&job->diags, job->arena, job_reach(job, NULL), path);
     if (!shards)
         return false;
     WeightNames names;
@@ -322,12 +322,11 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
 
 bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *file)
 {
-    Job quiet = {.arena = job->arena};
-    diag_init(&quiet.diags, job->arena);
+    Job quiet = job_quiet(job, job->arena);
     path = resolve_runs(&quiet, path);
     *file = (WeightsFile){.job = job};
     if (path)
-        file->shards = shards_open(&quiet.diags, job->arena, path);
+        file->shards = shards_open_within(&quiet.diags, job->arena, job_reach(job, NULL), path);
     if (file->shards && weight_names_decide(&quiet, model, file->shards, &file->names))
         return true;
     weights_close(file);
@@ -350,7 +349,7 @@ void weights_close(WeightsFile *file)
 
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused)
 {
-    Shards *shards = shards_open(&job->diags, job->arena, path);
+    Shards *shards = shards_open_within(&job->diags, job->arena, job_reach(job, NULL), path);
     if (!shards)
         return false;
     WeightNames names;
@@ -376,7 +375,7 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *
 {
     if (map_has(unread, param->file))
         return false;
-    Shards *shards = shards_open(&job->diags, job->arena, param->file);
+    Shards *shards = shards_open_within(&job->diags, job->arena, model->reach, param->file);
     if (!shards) {
         diag_note(&job->diags, module_param(model->module, param->name)->loc, "used here");
         map_set(unread, param->file, param);

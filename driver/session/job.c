@@ -4,11 +4,36 @@
 #include "base/machine.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 void job_show(Job *job)
 {
     if (job->show)
         job->show(job);
+}
+
+Job job_quiet(const Job *job, Arena *arena)
+{
+    Job quiet = *job;
+    quiet.arena = arena;
+    quiet.show = NULL;
+    diag_init(&quiet.diags, arena);
+    return quiet;
+}
+
+FileReach job_reach(Job *job, const char *folder)
+{
+    if (!folder || job->allows_outside)
+        return (FileReach){.folder = folder, .outside = job->allows_outside};
+    if (!job->reach.folder || strcmp(job->reach.folder, folder))
+        job->reach = (FileReach){.folder = arena_strdup(job->arena, folder),
+                                 .root = file_root(job->arena, folder)};
+    return job->reach;
+}
+
+const Source *job_read(Job *job, const char *folder, const char *path, size_t max_bytes)
+{
+    return file_read_within(&job->diags, job->arena, job_reach(job, folder), path, max_bytes);
 }
 
 bool job_error(Job *job, const char *format, ...)

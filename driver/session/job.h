@@ -3,7 +3,7 @@
 #ifndef DRIVER_SESSION_JOB_H
 #define DRIVER_SESSION_JOB_H
 
-#include "base/diag.h"
+#include "base/file.h"
 #include "base/vec.h"
 
 typedef VEC(const char *) TextList;
@@ -18,9 +18,17 @@ typedef struct Job {
     bool measures;
     const struct TfcChoice *choice; /* shapes that OpenBLAS multiplies; NULL: not known yet */
     const char *passes;             /* that run, as pipeline_run takes them; NULL: the level's */
+    bool allows_outside;            /* files that folders name may lie outside them (FileReach) */
+    FileReach reach;                /* private: what job_reach gave of a folder last */
     void (*show)(struct Job *job);  /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;
 
+/* A job with the same options that shows no messages, in an arena. */
+Job job_quiet(const Job *job, Arena *arena);
+/* The reach of what a folder names (NULL: of what the user names), as the job's options permit. */
+FileReach job_reach(Job *job, const char *folder);
+/* file_read_within of a file of the folder. */
+const Source *job_read(Job *job, const char *folder, const char *path, size_t max_bytes);
 /* Shows the diagnostics so far, before work that takes long. */
 void job_show(Job *job);
 /* Adds an error without a place; returns false. */

@@ -88,6 +88,7 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
     FrontendOptions frontend = {.library = options->library,
                                 .float_type = options->float_type,
+                                .reach = options->reach,
                                 .merges = options->merges,
                                 .is_trained = options->run != NULL};
     Setting *settings;

@@ -13,6 +13,7 @@ typedef struct SessionOptions {
     const char *path;    /* MODEL.tfg */
     const char *library; /* NULL: the standard one */
     const char *run;     /* the folder of the run whose params are used; or NULL */
+    FileReach reach;     /* of the files that the model names (FrontendOptions) */
 
     /* set if `run` is: checks that the run's params fit the model; false after an error */
     bool (*fits)(Job *job, const char *run, const Model *model);

@@ -282,7 +282,7 @@ static bool judge_log(Training *t, const char *why, bool always)
     const char *folder = t->options->out, *path = file_in(arena, folder, "best.safetensors");
     int64_t *steps, was = t->state.best_step;
     RunLog log;
-    if (!runlog_read(&t->job->diags, arena, folder, &log))
+    if (!runlog_read(&t->job->diags, arena, job_reach(t->job, folder), &log))
         return false;
     int n = run_steps(arena, folder, t->state.step, &steps);
     Kept kept = {steps, n, run_checkpoint_step(t->job, folder, "best.safetensors")};

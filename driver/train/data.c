@@ -26,6 +26,7 @@ static SessionOptions session_options(const Training *t)
     const TrainOptions *o = t->options;
     SessionOptions session = session_defaults(o->model);
     session.library = o->library;
+    session.reach = o->reach;
     session.freeze = o->freeze;
     session.only = o->only;
     for (size_t i = 0; i < o->settings.count; i++)
@@ -345,8 +346,8 @@ static bool make_vocabulary(Training *t)
         job_show(t->job);
         t->vocab = vocabulary_of_texts(t);
         if (!(o->rows ? column_words_read(t->job, o->prepared, NULL, &t->columns)
-                      : column_words_make(t->job, &t->ports, &t->columns, t->text.columns,
-                                          o->line_limit, o->vocab.normalize)) ||
+                      : column_words_make(t->job, o->reach.folder, &t->ports, &t->columns,
+                                          t->text.columns, o->line_limit, o->vocab.normalize)) ||
             (o->weights && is_run_folder(o->weights) &&
              !column_words_keep(t->job, o->weights, &t->columns)))
             return false;

@@ -359,11 +359,11 @@ static void compare_files(Changes *c)
     Job *job = t->job;
     for (size_t i = 0; i < t->session.model->files.count; i++) {
         const Source *file = t->session.model->files.data[i];
-        const char *place = run_model_place(job, t->session.model, file);
-        const char *path = place ? file_in(job->arena, t->options->out, place) : NULL;
+        const char *path =
+            file_in(job->arena, t->options->out, model_file_place(t->session.model, file));
         const Source *copy = NULL;
-        if (path && file_exists(path))
-            copy = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
+        if (file_exists(path))
+            copy = job_read(job, t->options->out, path, MODEL_MAX_BYTES);
         if (copy)
             compare_file(c, file, copy);
     }

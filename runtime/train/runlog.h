@@ -3,6 +3,7 @@
 #ifndef RUNTIME_TRAIN_RUNLOG_H
 #define RUNTIME_TRAIN_RUNLOG_H
 
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/vec.h"
 #include "runtime/train/best.h"
@@ -52,10 +53,10 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
 /* RunLog: the lines of a log, in order. */
 typedef VEC(TrainReport) RunLog;
-/* Reads log.jsonl into the arena; empty if there is no such file. A last line without a line break
- * is still being written, and left out. A figure that a line lacks is NAN. False after errors,
- * which name the line. (runlog_read.c) */
-bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log);
+/* Reads log.jsonl of the folder of a run into the arena; empty if there is no such file. A last
+ * line without a line break is still being written, and left out. A figure that a line lacks is
+ * NAN. False after errors, which name the line. (runlog_read.c) */
+bool runlog_read(Diagnostics *diags, Arena *arena, FileReach run, RunLog *log);
 /* TrainHas: whether the checkpoint of a step is there. */
 typedef bool TrainHas(void *user, int64_t step);
 /* TrainJudged: how many validations were compared, and for how many of them the log has no such

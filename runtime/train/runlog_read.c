@@ -81,13 +81,13 @@ static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
     get_samples(arena, line, report);
 }
 
-bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log)
+bool runlog_read(Diagnostics *diags, Arena *arena, FileReach run, RunLog *log)
 {
     *log = (RunLog){0};
-    const char *path = file_in(arena, folder, "log.jsonl");
+    const char *path = file_in(arena, run.folder, "log.jsonl");
     if (!file_exists(path))
         return true;
-    const Source *file = file_read(diags, arena, path, LARGEST_LOG);
+    const Source *file = file_read_within(diags, arena, run, path, LARGEST_LOG);
     if (!file)
         return false;
     int number = 1;

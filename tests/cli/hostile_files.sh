@@ -32,11 +32,13 @@ for file in last.safetensors run.json vocab.txt model.tfg; do
     cp "$file.theirs" "$file.before"
     ln -s "../$file.theirs" "logged/$file"
 done
-train --out logged --steps 2 --resume 2>err.txt || fail "$(cat err.txt)"
+refuses 1 "cannot read logged/run.json: it is .*/run.json.theirs, outside the folder logged" train --out logged --steps 2 --resume
+train --out logged --steps 2 --resume --allow-outside 2>err.txt || fail "$(cat err.txt)"
 for file in last.safetensors run.json vocab.txt model.tfg; do
     cmp -s "$file.theirs" "$file.before" || fail "$file: what a link in the run's folder led to was written"
 done
 [ ! -L logged/last.safetensors ] || fail "the checkpoint is a link still"
+for file in vocab.txt model.tfg; do mv "$file.theirs" "logged/$file"; done
 [ "$(cat precious)" = precious ] || fail "a link's target was overwritten"
 
 # ---- temporaries: no name that somebody may have made before ----

@@ -27,7 +27,7 @@ static void need(bool holds)
 static bool read_log(Job *job, const char *folder)
 {
     RunLog log = {0};
-    return runlog_read(&job->diags, job->arena, folder, &log);
+    return runlog_read(&job->diags, job->arena, job_reach(job, folder), &log);
 }
 
 static bool read_index(Job *job, const char *folder)

@@ -137,7 +137,8 @@ static void open_bench(Bench *bench, const char *text)
     assert_non_null(mkdtemp(bench->folder));
     const char *path = file_in(bench->arena, bench->folder, "log.jsonl");
     assert_true(file_write_all(&bench->diags, path, text, strlen(text)));
-    assert_true(runlog_read(&bench->diags, bench->arena, bench->folder, &bench->log));
+    assert_true(runlog_read(&bench->diags, bench->arena, (FileReach){.folder = bench->folder},
+                            &bench->log));
 }
 
 static void close_bench(Bench *bench)
