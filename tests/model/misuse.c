@@ -168,7 +168,7 @@ static void forward_wrong(N(session) * session)
     WITH(T_lengths, huge, ARGUMENT, "pass 2^31");
     WITH(src, NULL, ARGUMENT, "'src' is NULL");
     WITH(tgt, NULL, ARGUMENT, "'tgt' is NULL");
-    WITH(src, beyond, ARGUMENT, "id 3 of 'src' is 40: ids go from 0 to 39");
+    WITH(src, beyond, ARGUMENT, "id 3 of 'src' is 40: ids go from 0 to 39 (row 1, position 0)");
     WITH(tgt, below, ARGUMENT, "id 1 of 'tgt' is -1");
 #undef WITH
     /* 2^31 tokens against 2^31 tokens: no product of sizes overflows on the way to the answer. */
@@ -182,7 +182,7 @@ static void forward_wrong(N(session) * session)
 
 static void train_wrong(N(session) * session)
 {
-    static const int32_t beyond[] = {8, EOS, N(VOCABULARY), EOS}, below[] = {8, -2, 9, EOS};
+    static const int32_t beyond[] = {8, EOS, N(VOCABULARY), EOS};
     N(train_step_in) in = right_step();
     N(train_step_out) out;
     REFUSES(ARGUMENT, "session is NULL", N(train_step)(NULL, &in, &out));
@@ -196,8 +196,9 @@ static void train_wrong(N(session) * session)
     } while (0)
     WITH(rate, NAN, "'rate' is nan");
     WITH(rate, -INFINITY, "'rate' is -inf");
-    WITH(tgt_next, beyond, "id 2 of 'tgt.next' is 40");
-    WITH(tgt_next, below, "id 1 of 'tgt.next' is -2");
+    WITH(tgt_next, beyond,
+         "id 2 of 'tgt.next' is 40: ids go from 0 to 39, and below 0 there is none (row 1, "
+         "position 0)");
     WITH(tgt_next, NULL, "'tgt.next' is NULL"); /* no eos is known, of which it could be made */
 #undef WITH
     in = (N(train_step_in)){.rate = 1e-3}; /* no sentence, so nothing to learn: allowed */
@@ -452,8 +453,10 @@ int main(int argc, char **argv)
     train_wrong(session);
     if (N(steps)(model) || digest(model, session) != before)
         wrong++, fprintf(stderr, "the session is not what it was\n");
+    static const int32_t some[] = {8, -2, 9, EOS}; /* nothing to predict at the second */
     N(train_step_in) in = right_step();
     N(train_step_out) out;
+    in.tgt_next = some;
     WORKS(N(train_step)(session, &in, &out));
     if (N(steps)(model) != 1 || !isfinite(out.loss))
         wrong++, fprintf(stderr, "the training step is missing\n");
