@@ -123,6 +123,9 @@ const char *file_name(const char *path);
 const char *file_folder(Arena *arena, const char *path);
 /* The file `name` in the folder of `path`, in the arena. */
 const char *file_beside(Arena *arena, const char *path, const char *name);
+/* The path of a file from the root, without links, in the arena. Where nothing has the name (a
+ * pipe, "-", a file that is to be made) `path` itself. NULL after an error: it cannot be known. */
+const char *file_absolute(Diagnostics *diags, Arena *arena, const char *path);
 /* FOLDER/NAME, in the arena. */
 const char *file_in(Arena *arena, const char *folder, const char *name);
 

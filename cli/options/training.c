@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cli/options/training.h"
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "cli/commands/commands.h"
 #include "driver/run/run_model.h"
@@ -24,23 +25,25 @@ static bool is_among(const char *name, const char *const *names)
 /* Recorded as they come to be, not as they were typed. */
 static const char *const settled[] = {"set", "token", "best", "no-bleu", NULL};
 
-/* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
+/* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. NULL
+ * after an error. */
 static const char *absolute_value(Job *job, const Option *option, const char *value)
 {
     const char *equals = strcmp(option->value, "NAME=FILE") ? NULL : strchr(value, '=');
     if (equals) {
         static const Option file = {.value = "FILE"};
-        return arena_printf(job->arena, "%.*s%s", (int)(equals + 1 - value), value,
-                            absolute_value(job, &file, equals + 1));
+        const char *path = absolute_value(job, &file, equals + 1);
+        return path ? arena_printf(job->arena, "%.*s%s", (int)(equals + 1 - value), value, path)
+                    : NULL;
     }
     const char *rest = strstr(option->value, "FILE:") ? strrchr(value, ':') : NULL;
     rest = rest ? rest : value + strlen(value);
     bool is_file = !strncmp(option->value, "FILE", 4) || !strcmp(option->value, "FOLDER");
-    char *real =
-        is_file ? realpath(arena_strndup(job->arena, value, (size_t)(rest - value)), NULL) : NULL;
-    const char *text = real ? arena_printf(job->arena, "%s%s", real, rest) : value;
-    free(real);
-    return text;
+    if (!is_file)
+        return value;
+    const char *path = file_absolute(&job->diags, job->arena,
+                                     arena_strndup(job->arena, value, (size_t)(rest - value)));
+    return path ? arena_printf(job->arena, "%s%s", path, rest) : NULL;
 }
 
 static void add_words(Job *job, TextList *words, const char *option, const TextList *values)
@@ -51,8 +54,10 @@ static void add_words(Job *job, TextList *words, const char *option, const TextL
     }
 }
 
-/* What --resume is to repeat. Files by absolute paths: it may be called from elsewhere. */
-static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *arguments)
+/* What --resume is to repeat. Files by absolute paths: it may be called from elsewhere. False after
+ * an error. */
+static bool words_to_keep(Job *job, const TrainOptions *o, const Arguments *arguments,
+                          TextList *out)
 {
     TextList words = {0};
     for (size_t i = 0; i < arguments->given.count; i++) {
@@ -63,8 +68,10 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
         if (!strcmp(option->name, "minutes")) /* those before included */
             value = arena_printf(job->arena, "%.10g", o->minutes);
         vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
+        if (value && !(value = absolute_value(job, option, value)))
+            return false;
         if (value)
-            vec_push(job->arena, words, absolute_value(job, option, value));
+            vec_push(job->arena, words, value);
     }
     add_words(job, &words, "--set", &o->settings);
     add_words(job, &words, "--token", &o->vocab.tokens);
@@ -72,7 +79,8 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
         add_words(job, &words, "--best", &(TextList){.data = &(const char *){o->best}, .count = 1});
     if (o->no_bleu)
         vec_push(job->arena, words, "--no-bleu");
-    return words;
+    *out = words;
+    return true;
 }
 
 /* The value behind a word such as "--vocab"; NULL without. */
@@ -84,15 +92,15 @@ static const char *word_value(const TextList *words, const char *word)
     return NULL;
 }
 
-/* An option that was not typed but follows from a run's folder. */
-static void keep_file(Job *job, TextList *words, const char *word, const char *file)
+/* An option that was not typed but follows from a run's folder. False after an error. */
+static bool keep_file(Job *job, TextList *words, const char *word, const char *file)
 {
     if (!file || word_value(words, word))
-        return;
-    char *real = realpath(file, NULL);
+        return true;
+    const char *path = file_absolute(&job->diags, job->arena, file);
     vec_push(job->arena, *words, word);
-    vec_push(job->arena, *words, real ? arena_strdup(job->arena, real) : file);
-    free(real);
+    vec_push(job->arena, *words, path);
+    return path != NULL;
 }
 
 /* "tfc train RUN --out NEW": a new run of RUN's model, settings and vocabulary that begins from
@@ -351,8 +359,9 @@ int training_options(Job *job, const Arguments *given, TrainCommand *command)
     vec_push(job->arena, o->command, "tfc");
     for (int i = 0; i < given->argc; i++)
         vec_push(job->arena, o->command, given->argv[i]);
-    o->arguments = words_to_keep(job, o, &all);
-    keep_file(job, &o->arguments, "--vocab", o->vocab.spec);
-    keep_file(job, &o->arguments, "--weights", o->weights);
-    return EXIT_DONE;
+    return words_to_keep(job, o, &all, &o->arguments) &&
+                   keep_file(job, &o->arguments, "--vocab", o->vocab.spec) &&
+                   keep_file(job, &o->arguments, "--weights", o->weights)
+               ? EXIT_DONE
+               : EXIT_INPUT;
 }

@@ -59,7 +59,7 @@ static const char *find_beside(Job *job, const char *const places[], size_t n)
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; length > 0 && i < n; i++) {
         const char *path = file_beside(job->arena, program, places[i]);
         if (file_exists(path))
             return path;

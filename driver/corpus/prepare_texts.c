@@ -22,27 +22,22 @@
 
 /* ---- which texts ---- */
 
-static const char *real_path(Arena *arena, const char *path)
-{
-    char *real = realpath(path, NULL);
-    const char *copy = arena_strdup(arena, real ? real : path);
-    free(real);
-    return copy;
-}
-
-static void add_file(Job *job, TextPart *part, const char *option, const char *path)
+/* False after an error. */
+static bool add_file(Job *job, TextPart *part, const char *option, const char *path)
 {
     const int k = part->n++;
+    const char *file = file_absolute(&job->diags, job->arena, path);
     part->name[k] = part->read[k] = path;
-    part->text[k] = (PreparedText){.option = option, .file = real_path(job->arena, path)};
+    part->text[k] = (PreparedText){.option = option, .file = file};
+    return file != NULL;
 }
 
+/* NULL after an error. */
 static TextPart *add_part(Job *job, TextParts *parts, const char *option, const char *path)
 {
     TextPart *part = &parts->data[parts->n++];
     *part = (TextPart){.n = 0};
-    add_file(job, part, option, path);
-    return part;
+    return add_file(job, part, option, path) ? part : NULL;
 }
 
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
@@ -52,17 +47,21 @@ static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
     parts->data = ARENA_ARRAY(job->arena, TextPart, n + 1);
     for (size_t i = 0; i < texts->source.count; i++) {
         TextPart *part = add_part(job, parts, "source", texts->source.data[i]);
-        add_file(job, part, "target", texts->target.data[i]);
+        if (!part || !add_file(job, part, "target", texts->target.data[i]))
+            return false;
     }
     for (size_t i = 0; i < texts->data.count; i++) {
         TextPart *part = add_part(job, parts, "data", texts->data.data[i]);
+        if (!part)
+            return false;
         part->has_columns = !o->table;
         if (!o->table && tmx_is_name(texts->data.data[i]) &&
             !prepare_file_from_memory(job, o, part))
             return false;
     }
     for (size_t i = 0; i < texts->text.count; i++)
-        add_part(job, parts, "text", texts->text.data[i]);
+        if (!add_part(job, parts, "text", texts->text.data[i]))
+            return false;
     return true;
 }
 

@@ -22,7 +22,6 @@
 #include "runtime/data/token_rules.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -276,14 +275,6 @@ static bool convert_ctranslate2(Import *m)
 
 static bool convert_gguf(Import *m) { return import_gguf(m->job, m->origin, m->folder, &m->quant); }
 
-static const char *absolute(Job *job, const char *path)
-{
-    char *real = realpath(path, NULL);
-    const char *copy = real ? arena_strdup(job->arena, real) : path;
-    free(real);
-    return copy;
-}
-
 static bool can_read(const Import *m)
 {
     uint64_t size;
@@ -312,11 +303,15 @@ static bool import_file(Import *m)
     if (is_file)
         m->described = said;
     if (said)
-        m->folder = absolute(job, is_file ? file_beside(job->arena, said, ".") : said);
+        m->folder = file_absolute(&job->diags, job->arena,
+                                  is_file ? file_beside(job->arena, said, ".") : said);
     else if (import_gguf_is(job, m->options->source))
         return import_converted(m, convert_gguf);
     else
-        m->folder = absolute(job, file_folder(job->arena, m->options->source));
+        m->folder =
+            file_absolute(&job->diags, job->arena, file_folder(job->arena, m->options->source));
+    if (!m->folder)
+        return false;
     if (!said && !file_exists(file_in(job->arena, m->folder, config)))
         return job_error(
             job,
@@ -330,7 +325,9 @@ static bool import_file(Import *m)
 bool import_model_of(Job *job, const ImportOptions *options)
 {
     Import m = {.job = job, .options = options};
-    m.folder = m.weights = m.origin = absolute(job, options->source);
+    m.folder = m.weights = m.origin = file_absolute(&job->diags, job->arena, options->source);
+    if (!m.folder)
+        return false;
     if (!new_folder_is_free(options->run))
         return job_error(job, "%s is there already: import makes a new folder", options->run);
     if (file_exists(options->source) && !file_is_folder(options->source))

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,17 +79,15 @@ static const char *whole(Arena *arena, int64_t number)
 }
 static const char *part(Arena *arena, double number) { return arena_printf(arena, "%g", number); }
 
-/* The folder's name as the name of a model, which begins names in C: "my-translator" is
+/* The name of a model in the folder (an absolute path), which begins names in C: of "my-translator"
  * my_translator. */
 static const char *model_name(Arena *arena, const char *folder)
 {
-    char *plain = realpath(folder, NULL); /* of "." and "new/" */
-    const char *base = file_name(plain ? plain : folder);
+    const char *base = file_name(folder);
     char *name = arena_printf(arena, "%s%s", isalpha((unsigned char)*base) ? "" : "model_", base);
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c))
             *c = '_';
-    free(plain);
     return name;
 }
 
@@ -113,15 +110,15 @@ static int64_t words_to_learn(ProjectKind kind, const Survey *survey)
     return survey->sides[survey->is_pairs && kinds[kind].form == PROJECT_PAIRS].words.total;
 }
 
-static ProjectWords make_words(Arena *arena, const ProjectOptions *o, const Survey *survey,
-                               const Project *project)
+static ProjectWords make_words(Arena *arena, const char *name, const ProjectOptions *o,
+                               const Survey *survey, const Project *project)
 {
     const ProjectSize *size = project->size;
     const ProjectParts *parts = &project->parts;
     /* A pronunciation is symbols apart, or letters in a row. */
     bool apart = survey->is_pairs && survey->sides[1].words.mean >= 2;
     const struct Word all[] = {
-        {"name", model_name(arena, o->folder)},
+        {"name", name},
         {"layers", whole(arena, size->layers)},
         {"d_model", whole(arena, size->d_model)},
         {"d_ff", whole(arena, size->d_ff)},
@@ -198,7 +195,10 @@ static const char *find_commands(Arena *arena, const char *text)
 static bool write_files(Job *job, const ProjectOptions *o, const Survey *survey, const char *folder,
                         Project *project)
 {
-    ProjectWords words = make_words(job->arena, o, survey, project);
+    const char *plain = file_absolute(&job->diags, job->arena, o->folder); /* of "." and "new/" */
+    if (!plain)
+        return false;
+    ProjectWords words = make_words(job->arena, model_name(job->arena, plain), o, survey, project);
     Text model = {0}, readme = {0};
     bool ok = write_from(job, o, &words, folder, "tfg", "model.tfg", &model) &&
               write_from(job, o, &words, folder, "md", "README.md", &readme);

@@ -63,16 +63,13 @@ static void sweep_parent(NewFolder *new, const char *parent)
         closedir(dir);
 }
 
-/* Without slashes at its end, and where links lead to if it is there. */
-static const char *plain_path(Arena *arena, const char *folder)
+/* Without slashes at its end, and where links lead to if it is there. NULL after an error. */
+static const char *plain_path(Job *job, const char *folder)
 {
-    char *there = realpath(folder, NULL);
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
         length--;
-    const char *path = there ? arena_strdup(arena, there) : arena_strndup(arena, folder, length);
-    free(there);
-    return path;
+    return file_absolute(&job->diags, job->arena, arena_strndup(job->arena, folder, length));
 }
 
 static bool cannot_make(const NewFolder *new, int error)
@@ -86,7 +83,9 @@ static bool cannot_make(const NewFolder *new, int error)
 
 bool new_folder_begin(Job *job, const char *folder, NewFolder *new)
 {
-    *new = (NewFolder){job, plain_path(job->arena, folder), NULL, -1};
+    *new = (NewFolder){job, plain_path(job, folder), NULL, -1};
+    if (!new->folder)
+        return false;
     const char *parent = file_folder(job->arena, new->folder);
     if (!file_make_folder(&job->diags, parent))
         return false;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "driver/train/data.h"
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "driver/ports/ports.h"
 #include "driver/run/column_words.h"
@@ -95,10 +96,9 @@ static void add_field(Job *job, TrainOptions *o, const PreparedSide *side)
 
 bool training_open_prepared(Job *job, TrainOptions *o)
 {
-    char *real = realpath(o->prepared, NULL); /* a path, whatever its name is like */
-    const char *folder = arena_strdup(job->arena, real ? real : o->prepared);
-    free(real);
-    const Prepared *rows = prepared_open(&job->diags, job->arena, folder);
+    /* a path, whatever its name is like */
+    const char *folder = file_absolute(&job->diags, job->arena, o->prepared);
+    const Prepared *rows = folder ? prepared_open(&job->diags, job->arena, folder) : NULL;
     if (!rows)
         return false;
     o->rows = rows;
@@ -273,10 +273,8 @@ static bool open_mixed(Training *t, Mixed *mixed)
                          "--mix %s: prepared data is mixed into prepared data alone: give the "
                          "texts, or --prepared",
                          mixed->path);
-    char *real = realpath(mixed->path, NULL);
-    const char *folder = arena_strdup(job->arena, real ? real : mixed->path);
-    free(real);
-    mixed->prepared = prepared_open(&job->diags, job->arena, folder);
+    const char *folder = file_absolute(&job->diags, job->arena, mixed->path);
+    mixed->prepared = folder ? prepared_open(&job->diags, job->arena, folder) : NULL;
     return mixed->prepared && check_same(job, main, mixed->prepared);
 }
 

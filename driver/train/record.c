@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *hash_text(Arena *arena, const void *data, size_t size)
@@ -180,33 +179,34 @@ static bool add_facts(Training *t, RunRecord *record)
     return true;
 }
 
-/* Each file of the text. */
-static void add_text(const Training *t, RunRecord *record, const char *option, const Lines *lines)
+/* Each file of the text. False after an error. */
+static bool add_text(const Training *t, RunRecord *record, const char *option, const Lines *lines)
 {
-    for (int k = 0; lines && k < lines->n_parts; k++)
-        add_text(t, record, option, lines->parts[k]);
-    if (!lines || lines->n_parts)
-        return;
+    bool ok = true;
+    for (int k = 0; ok && lines && k < lines->n_parts; k++)
+        ok = add_text(t, record, option, lines->parts[k]);
+    if (!ok || !lines || lines->n_parts)
+        return ok;
     const Source *source = lines->source;
     Arena *arena = t->job->arena;
-    char *real = realpath(source->path, NULL);
     RunText text = {.option = option,
-                    .file = arena_strdup(arena, real ? real : source->path),
+                    .file = file_absolute(&t->job->diags, arena, source->path),
                     .sha256 = hash_text(arena, source->text, source->length),
                     .bytes = (int64_t)source->length,
                     .lines = lines->n};
-    free(real);
     vec_push(arena, record->texts, text);
+    return text.file != NULL;
 }
 
 /* Texts as `files` name them; prefix "valid-": to validate on. */
-static void add_texts(const Training *t, RunRecord *record, const TextFiles *files,
+static bool add_texts(const Training *t, RunRecord *record, const TextFiles *files,
                       const char *prefix, const CorpusText *text)
 {
     const char *first = files->data.count ? "data" : files->text.count ? "text" : "source";
-    add_text(t, record, arena_printf(t->job->arena, "%s%s", prefix, first), corpus_lines(text));
-    if (files->source.count)
-        add_text(t, record, arena_printf(t->job->arena, "%starget", prefix), text->target);
+    const char *option = arena_printf(t->job->arena, "%s%s", prefix, first),
+               *target = arena_printf(t->job->arena, "%starget", prefix);
+    return add_text(t, record, option, corpus_lines(text)) &&
+           (!files->source.count || add_text(t, record, target, text->target));
 }
 
 static RunText prepared_text(const char *option, const Prepared *rows)
@@ -216,6 +216,28 @@ static RunText prepared_text(const char *option, const Prepared *rows)
                      .sha256 = rows->sha256,
                      .bytes = rows->bytes,
                      .lines = rows->rows};
+}
+
+/* What is trained on, mixed in and validated on. False after an error. */
+static bool add_all_texts(const Training *t, RunRecord *record)
+{
+    const TrainOptions *o = t->options;
+    bool ok = true;
+    if (o->rows)
+        vec_push(t->job->arena, record->texts, prepared_text("prepared", o->rows));
+    else
+        ok = add_texts(t, record, &o->texts, "", &t->text);
+    for (size_t i = 0; ok && i < o->mix.count; i++)
+        if (t->mixed[i].prepared)
+            vec_push(t->job->arena, record->texts, prepared_text("mix", t->mixed[i].prepared));
+        else
+            ok = add_text(t, record, "mix", corpus_lines(&t->mixed[i].text));
+    for (int i = 0; ok && i < t->n_valid; i++) {
+        const ValidText *valid = &t->valid[i];
+        ok = valid->name ? add_text(t, record, "valid", corpus_lines(&valid->text))
+                         : add_texts(t, record, &o->valid_texts, "valid-", &valid->text);
+    }
+    return ok;
 }
 
 bool training_record(Training *t, RunRecord *record)
@@ -241,23 +263,7 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments, "--normalize");
         vec_push(t->job->arena, record->arguments, how);
     }
-    if (o->rows)
-        vec_push(t->job->arena, record->texts, prepared_text("prepared", o->rows));
-    else
-        add_texts(t, record, &o->texts, "", &t->text);
-    for (size_t i = 0; i < o->mix.count; i++)
-        if (t->mixed[i].prepared)
-            vec_push(t->job->arena, record->texts, prepared_text("mix", t->mixed[i].prepared));
-        else
-            add_text(t, record, "mix", corpus_lines(&t->mixed[i].text));
-    for (int i = 0; i < t->n_valid; i++) {
-        const ValidText *valid = &t->valid[i];
-        if (valid->name)
-            add_text(t, record, "valid", corpus_lines(&valid->text));
-        else
-            add_texts(t, record, &o->valid_texts, "valid-", &valid->text);
-    }
-    return add_facts(t, record);
+    return add_all_texts(t, record) && add_facts(t, record);
 }
 
 /* ---- differences on resume ---- */

@@ -365,7 +365,7 @@ bool corpus_encode_text(Corpus *corpus, const Vocabulary *vocab, const char *tex
     if (!corpus->refused++)
         corpus->refused_line = line;
     if (!corpus->refusal)
-        corpus->refusal = strdup(tokenizer_problem());
+        memory_need((corpus->refusal = strdup(tokenizer_problem())) != NULL);
     return false;
 }
 
