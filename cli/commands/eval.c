@@ -1,10 +1,10 @@
 /* tfc eval: loss, perplexity, BLEU, and exact matches of a run on given text. */
 #include "base/json_write.h"
 #include "cli/commands/commands.h"
+#include "cli/eval_text.h"
 #include "cli/options/decoding.h"
 #include "cli/tokens.h"
 #include "driver/corpus/table_files.h"
-#include "driver/run/evaluation.h"
 #include "driver/run/prediction_measures.h"
 
 #include <inttypes.h>
@@ -24,33 +24,10 @@ typedef struct Eval {
 typedef struct Figures {
     Evaluation of;
     TrainFigures predicted;       /* of a table; else all NAN */
-    Judged judged;                /* its records */
+    Judged judged;                /* what is counted of its records */
     double full_bleu;             /* with --shortlist: over the whole vocabulary; else NAN */
     double shortlist, vocabulary; /* tokens of a batch's shortlist, in the mean; of all */
 } Figures;
-
-static bool measure_answers(Job *job, const Eval *o, RunFolder *run, const Corpus *corpus,
-                            const Lines *target, Evaluation *out)
-{
-    const DecodeSettings settings = decoding_settings(&o->decoding, &run->inference);
-    return evaluation_answers(job, run, corpus, target, &settings, o->tokenize, out);
-}
-
-/* BLEU over the whole vocabulary: of the run opened once more, without the shortlist. */
-static bool measure_full(Job *job, const Eval *o, const char *path, const Corpus *corpus,
-                         const Lines *target, Figures *f)
-{
-    Evaluation full = {0};
-    RunFolder run;
-    RunSource source = common_source(&o->common, path);
-    source.shortlist.path = NULL;
-    bool ok = run_folder_open(job, &source, &run) && inference_prepare_decode(&run.inference) &&
-              run_folder_load(job, &run, o->common.checkpoint) &&
-              measure_answers(job, o, &run, corpus, target, &full);
-    run_folder_close(&run);
-    f->full_bleu = full.judgement.bleu;
-    return ok;
-}
 
 static void put_predicted(const TrainFigures *figures, JsonWriter *json)
 {
@@ -218,35 +195,103 @@ static void print_figures(const RunFolder *run, const Figures *f)
         printf("%-24s %" PRId64 "\n", "records", f->of.sentences);
 }
 
-/* Loss and answers of a corpus; over the whole vocabulary, too, if there is a shortlist. */
-static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *corpus,
-                    const CorpusText *text, Figures *figures)
+/* ---- measuring ---- */
+
+/* Measured: what is measured of each corpus.
+ *   full        the run opened once more, without its shortlist; is_open: it is, or was tried
+ *   predicted   NULL: the model predicts nothing of a table */
+typedef struct Measured {
+    const Eval *o;
+    RunFolder *run, full;
+    bool is_open;
+    Evaluator evaluator, full_evaluator;
+    Measuring *predicted;
+} Measured;
+
+static bool measure_answers(const Measured *m, RunFolder *run, Evaluator *e, const Corpus *corpus,
+                            const Lines *target)
 {
-    const Lines *targets = corpus_targets(text);
-    const bool decodes = evaluation_decodes(run);
-    const Shortlist *shortlist = run->inference.shortlist;
-    cli_flush(job);
-    if (!evaluation_loss(job, run, corpus, &figures->of) ||
-        (decodes && !measure_answers(job, o, run, corpus, targets, &figures->of)))
-        return false;
-    if (!decodes || !shortlist)
-        return true;
-    figures->shortlist = (double)shortlist->count->tokens / (double)shortlist->count->batches;
-    figures->vocabulary = shortlist->n_targets;
-    return measure_full(job, o, run->path, corpus, targets, figures);
+    const DecodeSettings settings = decoding_settings(&m->o->decoding, &run->inference);
+    return evaluator_answers(e, corpus, target, &settings, m->o->tokenize);
 }
 
-static bool read_texts(Job *job, const Eval *o, const RunFolder *run, CorpusText *text)
+/* For BLEU over the whole vocabulary. */
+static bool open_full(Measured *m, Job *job)
+{
+    RunSource source = common_source(&m->o->common, m->run->path);
+    source.shortlist.path = NULL;
+    m->is_open = true;
+    evaluator_begin(&m->full_evaluator, job, &m->full);
+    return run_folder_open(job, &source, &m->full) &&
+           inference_prepare_decode(&m->full.inference) &&
+           run_folder_load(job, &m->full, m->o->common.checkpoint);
+}
+
+static bool measure_corpus(Measured *m, const Corpus *corpus, const Lines *target)
+{
+    return evaluator_loss(&m->evaluator, corpus) &&
+           (!evaluation_decodes(m->run) ||
+            measure_answers(m, m->run, &m->evaluator, corpus, target)) &&
+           (!m->is_open || measure_answers(m, &m->full, &m->full_evaluator, corpus, target)) &&
+           (!m->predicted || measuring_add(m->predicted, corpus));
+}
+
+/* Takes the figures, and frees what measured them. */
+static bool end_measured(Measured *m, bool ok, Figures *figures)
+{
+    const Shortlist *shortlist = m->run->inference.shortlist;
+    Evaluation full = {0};
+    ok = evaluator_end(&m->evaluator, ok, &figures->of);
+    if (m->is_open) {
+        ok = evaluator_end(&m->full_evaluator, ok, &full);
+        run_folder_close(&m->full);
+    }
+    if (ok && m->is_open) {
+        figures->full_bleu = full.judgement.bleu;
+        figures->shortlist = (double)shortlist->count->tokens / (double)shortlist->count->batches;
+        figures->vocabulary = shortlist->n_targets;
+    }
+    return measuring_end(m->predicted, ok, &figures->predicted);
+}
+
+/* Counts all corpora, of which the first has come, then measures them. predictor: NULL without
+ * predictions. */
+static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first, EvalText *text,
+                    Predictor *predictor, Figures *figures)
+{
+    Measured m = {.o = o, .run = run};
+    bool ok = true;
+    evaluator_begin(&m.evaluator, job, run);
+    for (const Corpus *corpus = first; ok && corpus; corpus = eval_text_next(text))
+        ok = evaluator_count(&m.evaluator, corpus);
+    const int64_t rows = text->rows;
+    ok = ok && eval_text_rewind(text);
+    cli_flush(job);
+    if (ok && predictor) {
+        m.predicted = measuring_begin(predictor, job, rows, &figures->judged, false);
+        ok = m.predicted != NULL;
+    }
+    if (ok && evaluation_decodes(run) && run->inference.shortlist)
+        ok = open_full(&m, job);
+    for (const Corpus *corpus; ok && (corpus = eval_text_next(text));)
+        ok = measure_corpus(&m, corpus, text->target);
+    return end_measured(&m, ok && !text->has_failed, figures);
+}
+
+/* ---- what is read ---- */
+
+static bool open_texts(Job *job, const Eval *o, const RunFolder *run, EvalText *text)
 {
     Lines *target;
     if (!common_check_texts(job, run, &o->texts))
         return false;
-    text->source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
-    text->target = target;
-    return text->source != NULL;
+    const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
+    if (source)
+        eval_text_open_lines(text, job, run, source, target);
+    return source != NULL;
 }
 
-static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText *text)
+static bool open_table(Job *job, const Eval *o, const RunFolder *run, EvalText *text)
 {
     const ModelPorts *ports = &run->inference.ports;
     const Module *module = run->session.model->module;
@@ -256,7 +301,7 @@ static bool read_table(Job *job, const Eval *o, const RunFolder *run, CorpusText
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
     return run_check_columns(job, run) &&
            table_fields_of(job, module, ports, &given, NULL, &fields) &&
-           table_files_read(job, &o->texts.data, &fields, o->common.line_limit, text);
+           eval_text_open_table(text, job, run, &o->texts.data, &fields, o->common.line_limit);
 }
 
 static bool eval(Job *job, const void *record, RunFolder *run)
@@ -264,29 +309,26 @@ static bool eval(Job *job, const void *record, RunFolder *run)
     const Eval *o = record;
     const bool is_table = run->inference.ports.is_table,
                predicting = is_table && predicts(run->session.model->module);
-    CorpusText text = {0};
-    Predictor predictor;
+    EvalText text = {0};
+    Predictor predictor = {0};
     Figures figures = {.predicted = train_no_figures(), .full_bleu = NAN};
     if (!is_table && o->confusions)
         return cli_refuse(
             job, "--confusions: %s reads no table, and so no column says what is right", run->path);
     if (predicting && o->common.with.count)
         return cli_refuse(job, "--with: there are no ensembles of predictions");
-    if (!(is_table ? read_table : read_texts)(job, o, run, &text))
-        return false;
-    Corpus *corpus = evaluation_records(job, run, &text);
-    bool ok = corpus &&
-              (!predicting || predictor_prepare(&predictor, job, &run->inference, &run->columns,
-                                                run->kind, NULL)) &&
-              evaluation_prepare(job, run, o->common.checkpoint) &&
-              measure(job, o, run, corpus, &text, &figures) &&
-              (!predicting ||
-               predictor_measure(&predictor, job, corpus, &figures.predicted, &figures.judged)) &&
-              (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
+    bool ok = (is_table ? open_table : open_texts)(job, o, run, &text);
+    const Corpus *first = ok ? eval_text_next(&text) : NULL; /* tells mistakes early */
+    ok = first &&
+         (!predicting ||
+          predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, NULL)) &&
+         evaluation_prepare(job, run, o->common.checkpoint) &&
+         measure(job, o, run, first, &text, predicting ? &predictor : NULL, &figures);
+    ok = eval_text_close(&text, ok) &&
+         (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
     if (ok)
         (o->json ? print_json : print_figures)(run, &figures);
     judged_free(&figures.judged);
-    corpus_free(corpus);
     return ok;
 }
 

@@ -193,9 +193,11 @@ static bool evaluate(Job *job, RunFolder *run, const char *checkpoint, Compariso
     if (ok && side == AFTER)
         job->diags.list.count = told;
     const DecodeSettings settings = inference_decode_settings(&run->inference);
-    ok = ok && evaluation_loss(job, run, corpus, out) &&
-         (!evaluation_decodes(run) ||
-          evaluation_answers(job, run, corpus, c->target, &settings, NULL, out));
+    Evaluator e;
+    evaluator_begin(&e, job, run);
+    ok = ok && evaluator_count(&e, corpus) && evaluator_loss(&e, corpus) &&
+         (!evaluation_decodes(run) || evaluator_answers(&e, corpus, c->target, &settings, NULL));
+    ok = evaluator_end(&e, ok, out);
     corpus_free(corpus);
     return ok;
 }

@@ -15,7 +15,7 @@
  *   has_head     the head of this one is found
  *   cut          bytes that are read and in no part yet
  *   records      of the file
- *   part         memory of the records that were given last
+ *   part         memory of the records that were given last, of so many records and bytes
  *   fault        errors of the records behind them; has_fault: there are such, and nothing more is
  *                read */
 struct TableStream {
@@ -32,6 +32,8 @@ struct TableStream {
     RecordCut cut;
     int64_t records;
     Arena *part;
+    int64_t part_records;
+    size_t part_bytes;
     Diagnostics fault;
 };
 
@@ -113,13 +115,13 @@ bool table_stream_rewind(TableStream *s)
 
 /* ---- the beginning of a file ---- */
 
-/* Records that are whole: at most `most` of them, and what is there without waiting, unless parts
- * are to be the same each time. */
-static bool read_records(TableStream *s, int64_t most, size_t *bytes)
+/* Records that are whole: at most `most` of them in so many bytes, and what is there without
+ * waiting, unless parts are to be the same each time. */
+static bool read_records(TableStream *s, int64_t most, size_t most_bytes, size_t *bytes)
 {
     const int64_t line = s->limits.line ? s->limits.line : LINE_LIMIT;
     const RecordLimits limits = {.records = most,
-                                 .bytes = TABLE_PART_BYTES,
+                                 .bytes = most_bytes,
                                  .longest = 2 * (size_t)line + TABLE_PART_BYTES,
                                  .has_quotes = s->format == TABLE_CSV,
                                  .waits = s->options.rewinds};
@@ -175,7 +177,7 @@ static bool find_format(TableStream *s)
         return true;
     }
     s->format = TABLE_TSV;
-    if (!read_records(s, 1, &bytes))
+    if (!read_records(s, 1, 1, &bytes))
         return false;
     s->is_lines =
         !begins_table(arena, copy_source(s, arena, bytes), s->fields->names[0], &s->format);
@@ -192,7 +194,7 @@ static bool find_head(TableStream *s)
     s->has_head = true;
     if (s->is_lines)
         return true;
-    if (!read_records(s, 1, &bytes) ||
+    if (!read_records(s, 1, 1, &bytes) ||
         !table_find_head(&job->diags, job->arena, copy_source(s, job->arena, bytes), s->format,
                          s->fields->names, (size_t)s->fields->n, &s->limits, &s->head))
         return false;
@@ -205,7 +207,8 @@ static bool find_head(TableStream *s)
 /* The first bytes as columns, in the memory of a part; NULL after errors. */
 static Lines **parse_part(TableStream *s, Diagnostics *diags, size_t bytes)
 {
-    s->part = arena_new();
+    if (!s->part)
+        s->part = arena_new();
     const Source *source = copy_source(s, s->part, bytes);
     if (!s->is_lines) {
         const Table *table = table_parse_part(diags, s->part, source, &s->head, &s->limits);
@@ -245,11 +248,12 @@ static Lines **parse_good(TableStream *s, size_t bytes)
     return columns;
 }
 
-/* The next records of a file of text; *n 0: it has ended. */
+/* The next records of a file of text, behind those of the part so far; *n 0: it has ended. */
 static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
 {
     size_t bytes;
-    if ((!s->has_head && !find_head(s)) || !read_records(s, TABLE_PART_RECORDS, &bytes))
+    if ((!s->has_head && !find_head(s)) || !read_records(s, TABLE_PART_RECORDS - s->part_records,
+                                                         TABLE_PART_BYTES - s->part_bytes, &bytes))
         return false;
     if (!bytes) {
         if (!s->records && !s->is_lines)
@@ -267,6 +271,8 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
     *text = table_fields_text(s->part, s->fields, columns);
     *n = columns[0]->n;
     s->records += *n;
+    s->part_records += *n;
+    s->part_bytes += bytes;
     return true;
 }
 
@@ -280,15 +286,10 @@ static bool map_tensors(TableStream *s, CorpusText *text, int64_t *n)
     return true;
 }
 
-bool table_stream_next(TableStream *s, CorpusText *text, int64_t *n)
+/* The next records of a file; *n 0: there are none. */
+static bool next_of_file(TableStream *s, CorpusText *text, int64_t *n)
 {
-    arena_free(s->part);
-    s->part = NULL;
     *n = 0;
-    if (s->has_fault) {
-        tell_fault(s);
-        return false;
-    }
     while (!*n && s->file < s->paths->count) {
         const bool is_text = s->files[s->file].fd >= 0;
         if (!(is_text ? read_part : map_tensors)(s, text, n))
@@ -299,7 +300,7 @@ bool table_stream_next(TableStream *s, CorpusText *text, int64_t *n)
     return true;
 }
 
-/* ---- as one text ---- */
+/* ---- several parts as one text ---- */
 
 typedef VEC(CorpusText) StreamedTexts;
 
@@ -315,6 +316,49 @@ static Lines *join_parts(Arena *arena, const StreamedTexts *parts, int which)
     for (size_t i = 0; i < parts->count; i++)
         lines[i] = (Lines *)lines_of(&parts->data[i], which);
     return lines[0] ? lines_join(arena, lines, (int)parts->count) : NULL;
+}
+
+static CorpusText join_texts(Arena *arena, const StreamedTexts *parts)
+{
+    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS);
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        columns[c] = join_parts(arena, parts, c);
+    return (CorpusText){join_parts(arena, parts, -2), join_parts(arena, parts, -1), columns};
+}
+
+static bool part_is_full(const TableStream *s)
+{
+    return s->part_records >= TABLE_PART_RECORDS || s->part_bytes >= TABLE_PART_BYTES;
+}
+
+bool table_stream_next(TableStream *s, CorpusText *text, int64_t *n)
+{
+    StreamedTexts texts = {0};
+    int64_t more = 0;
+    arena_free(s->part);
+    s->part = NULL;
+    s->part_records = 0;
+    s->part_bytes = 0;
+    *n = 0;
+    if (s->has_fault) {
+        tell_fault(s);
+        return false;
+    }
+    if (!next_of_file(s, text, n))
+        return false;
+    if (!*n || !s->options.rewinds || !s->part)
+        return true;
+    vec_push(s->part, texts, *text);
+    while (!part_is_full(s) && !s->has_fault) {
+        if (!next_of_file(s, text, &more))
+            return false;
+        if (!more)
+            break;
+        vec_push(s->part, texts, *text);
+        *n += more;
+    }
+    *text = join_texts(s->part, &texts);
+    return true;
 }
 
 /* Lines of a text without records. */
@@ -346,10 +390,7 @@ bool table_stream_rest(TableStream *s, int64_t most, CorpusText *text, int64_t *
     } while (records && (!most || *n < most));
     if (!parts.count)
         vec_push(arena, parts, empty_text(s));
-    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS);
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        columns[c] = join_parts(arena, &parts, c);
-    *text = (CorpusText){join_parts(arena, &parts, -2), join_parts(arena, &parts, -1), columns};
+    *text = join_texts(arena, &parts);
     *n = most && *n > most ? most : *n;
     return true;
 }

@@ -8,7 +8,8 @@
  *   table_stream_close(s);
  *
  * A part is what one call gives: whole records of one file, at most TABLE_PART_RECORDS of them and
- * those that begin in its first TABLE_PART_BYTES; of tensors, all. */
+ * those that begin in its first TABLE_PART_BYTES; of tensors, all. With `rewinds` a part goes on
+ * with the next file, so that it does not matter how records are divided into files. */
 #ifndef DRIVER_CORPUS_TABLE_STREAM_H
 #define DRIVER_CORPUS_TABLE_STREAM_H
 

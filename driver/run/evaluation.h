@@ -39,16 +39,43 @@ typedef struct Evaluation {
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target);
 /* The same of a table, with all columns of the run. */
 Corpus *evaluation_records(Job *job, const RunFolder *run, const CorpusText *text);
+CorpusOptions evaluation_options(const RunFolder *run);
 /* Compiles what is needed, and reads the params as run_folder_load does. A model of pairs or
  * columns that cannot decode is measured by its losses alone, as a note tells. False after
  * errors. */
 bool evaluation_prepare(Job *job, RunFolder *run, const char *checkpoint);
 /* After evaluation_prepare: whether answers to such a corpus are decoded and compared. */
 bool evaluation_decodes(const RunFolder *run);
-/* Computes the losses; and, for evaluation_decodes, the answers, which are compared with the lines
- * of `target`. `tokenize`: of BLEU, by name; NULL: as fits the vocabulary. False after errors. */
-bool evaluation_loss(Job *job, RunFolder *run, const Corpus *corpus, Evaluation *out);
-bool evaluation_answers(Job *job, RunFolder *run, const Corpus *corpus, const Lines *target,
-                        const DecodeSettings *settings, const char *tokenize, Evaluation *out);
+
+/* Evaluator: evaluates corpora, one after the other, as if they were one; a large table is so read
+ * by windows. All are counted before the first is scored, as a Scorer counts (score.h, which says
+ * how losses are summed):
+ *
+ *   Evaluator e;
+ *   evaluator_begin(&e, job, &run);                       // after evaluation_prepare
+ *   for each corpus: ok = ok && evaluator_count(&e, corpus);
+ *   for each corpus: ok = ok && evaluator_loss(&e, corpus) && evaluator_answers(&e, corpus, …);
+ *   ok = evaluator_end(&e, ok, &evaluation);              // frees it, in any case
+ *
+ * Losses, answers or both may be computed. Each function returns false after an error. */
+typedef struct Evaluator {
+    Job *job;
+    RunFolder *run;
+    Scorer *scorer; /* NULL: nothing is counted yet, or of an ensemble, which is scored by itself */
+    Scores scores;
+    Judging judging;
+    Evaluation of;
+} Evaluator;
+
+void evaluator_begin(Evaluator *e, Job *job, RunFolder *run);
+bool evaluator_count(Evaluator *e, const Corpus *corpus);
+/* Computes the losses. */
+bool evaluator_loss(Evaluator *e, const Corpus *corpus);
+/* For evaluation_decodes: computes the answers and compares them with the lines of `target`, as
+ * inference_judge does. `tokenize`: of BLEU, by name; NULL: as fits the vocabulary. */
+bool evaluator_answers(Evaluator *e, const Corpus *corpus, const Lines *target,
+                       const DecodeSettings *settings, const char *tokenize);
+/* ok: no error so far; *out is set if there is none now. */
+bool evaluator_end(Evaluator *e, bool ok, Evaluation *out);
 
 #endif

@@ -5,7 +5,6 @@
 #include "driver/ports/token_ids.h"
 
 #include "passes/clone.h"
-#include "runtime/data/measures.h"
 #include "runtime/decode/continue.h"
 
 #include <math.h>
@@ -379,23 +378,26 @@ const char *inference_reference(const Inference *inference, const Line *line, Ar
     return text;
 }
 
-Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
-                          const Lines *target, const Decoded *results)
+void inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
+                     const Lines *target, const Decoded *results, Judging *judging)
 {
     Arena *arena = arena_new();
-    Bleu bleu = {0};
-    ErrorCounts errors = {0};
     for (int64_t i = 0; i < corpus->n; i++) {
         Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
-        const char *reference = inference_reference(inference, &target->at[corpus->line[i]], arena);
-        bleu_add(&bleu, tokenize, best->n ? inference_text(inference, best, arena) : "", &reference,
-                 1);
+        const Line *line = &target->at[corpus->line[i] - corpus->before];
+        const char *reference = inference_reference(inference, line, arena);
+        bleu_add(&judging->bleu, tokenize, best->n ? inference_text(inference, best, arena) : "",
+                 &reference, 1);
         const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
-        errors_add(&errors, best->ids, best->n, ids, rows_length(&corpus->target, i));
+        errors_add(&judging->errors, best->ids, best->n, ids, rows_length(&corpus->target, i));
     }
     arena_free(arena);
-    return (Judgement){.bleu = bleu_score(&bleu),
-                       .exact = errors_exact_rate(&errors),
-                       .line_error_rate = errors_sequence_rate(&errors),
-                       .symbol_error_rate = errors_token_rate(&errors)};
+}
+
+Judgement judging_finish(const Judging *judging)
+{
+    return (Judgement){.bleu = bleu_score(&judging->bleu),
+                       .exact = errors_exact_rate(&judging->errors),
+                       .line_error_rate = errors_sequence_rate(&judging->errors),
+                       .symbol_error_rate = errors_token_rate(&judging->errors)};
 }

@@ -6,6 +6,7 @@
 #include "driver/ports/columns.h"
 #include "driver/session/session.h"
 #include "runtime/data/bleu.h"
+#include "runtime/data/measures.h"
 #include "runtime/decode/decode.h"
 #include "runtime/decode/score.h"
 #include "runtime/decode/stepper_exec.h"
@@ -108,10 +109,16 @@ BleuTokenize inference_tokenize(const Inference *inference);
 typedef struct Judgement {
     double bleu, exact, line_error_rate, symbol_error_rate;
 } Judgement;
-/* Compares the results of inference_decode for a corpus of pairs with their references, the lines
- * of `target`. */
-Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
-                          const Lines *target, const Decoded *results);
+/* Judging: what is counted for it, of one corpus or several. Begins as zeros. */
+typedef struct Judging {
+    Bleu bleu;
+    ErrorCounts errors;
+} Judging;
+/* Compares the results of inference_decode for a corpus of pairs with their references: lines of
+ * `target`, which are those behind corpus->before. */
+void inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus,
+                     const Lines *target, const Decoded *results, Judging *judging);
+Judgement judging_finish(const Judging *judging);
 /* Reference text in the form that decoding gives: joiners undone for word lists. In the arena. */
 const char *inference_reference(const Inference *inference, const Line *line, Arena *arena);
 

@@ -82,23 +82,34 @@ bool predictor_measures(const Predictor *predictor, int measure)
 
 /* ---- counting ---- */
 
-/* One measurement: the prediction of each task, and what has been counted of it. */
-typedef struct Measuring {
-    const Predictor *predictor;
+/* Measuring: the prediction of each task, and what has been counted of it.
+ *   classes … numbers   predictions by their numbers; -1: none
+ *   rows, before        of all corpora; of those before the current one
+ *   hides               the texts of this pass do
+ *   vectors             of the pair: of n_vectors rows at equal distances
+ *   keeps_records       of `judged`
+ *   arena               its own, unless `judged` outlives it
+ *   ids                 of a row's positions, with room for `room` */
+struct Measuring {
+    Predictor *predictor;
     Job *job;
-    int classes, tags, hidden, sequences, numbers; /* -1: none */
+    int classes, tags, hidden, sequences, numbers;
     int pair[2];
-    bool has_pair, ok, hides; /* hides: the texts of this pass do */
+    int64_t rows, before;
+    bool has_pair, ok, hides;
     ClassCounts class_counts, hidden_counts;
     Hiding *hiding;
     TagCounts tag_counts;
     ErrorCounts error_counts;
     NumberPairs number_pairs;
-    float *vectors[2]; /* of the pair, in the order of the rows */
-    Judged *judged;    /* NULL: records are not kept */
-    int32_t *ids;      /* of a row's positions */
+    float *vectors[2];
+    int64_t n_vectors;
+    Judged *judged;
+    bool keeps_records;
+    Arena *arena, *own;
+    int32_t *ids;
     int64_t room;
-} Measuring;
+};
 
 static int32_t *room_for(Measuring *m, int64_t n)
 {
@@ -125,10 +136,12 @@ static const int32_t *labels_of(Measuring *m, const Corpus *corpus, int64_t row,
     return of_words;
 }
 
-static void judge(JudgedTask *task, int64_t row, const int32_t *ids, int64_t n, double loss,
-                  double value)
+static void judge(const Measuring *m, JudgedTask *task, int64_t row, const int32_t *ids, int64_t n,
+                  double loss, double value)
 {
-    task->rows[task->n++] = (JudgedRow){row, (int64_t)task->ids.count, n, loss, value};
+    if (!m->keeps_records)
+        return;
+    task->rows[task->n++] = (JudgedRow){m->before + row, (int64_t)task->ids.count, n, loss, value};
     for (int64_t i = 0; i < n; i++)
         ids_push(&task->ids, ids[i]);
 }
@@ -138,7 +151,7 @@ static void count_class(Measuring *m, int64_t row, int32_t label, const float *v
     const int32_t predicted = (int32_t)pick_greatest(values, n);
     classes_add(&m->class_counts, label, predicted);
     if (m->judged)
-        judge(&m->judged->classes, row, &predicted, 1, -log((double)values[label]),
+        judge(m, &m->judged->classes, row, &predicted, 1, -log((double)values[label]),
               (double)values[predicted]);
 }
 
@@ -155,7 +168,7 @@ static void count_tags(Measuring *m, int64_t row, const int32_t *labels, const f
     for (int64_t i = 0; m->judged && i < n; i++)
         classes_add(&m->judged->tags.counts, labels[i], ids[i]);
     if (m->judged)
-        judge(&m->judged->tags, row, ids, n, n ? loss / (double)n : 0, NAN);
+        judge(m, &m->judged->tags, row, ids, n, n ? loss / (double)n : 0, NAN);
 }
 
 /* Of the tokens that the batch hid, since measuring uses a row for the first time. */
@@ -166,7 +179,7 @@ static void count_hidden(Measuring *m, const Corpus *corpus, int64_t row, const 
     const int64_t n = rows_length(rows, row);
     int32_t *ids = room_for(m, 2 * n), *labels = ids + n;
     memcpy(ids, rows->ids.data + rows->start[row], (size_t)n * sizeof *ids);
-    hiding_row(m->hiding, row, 0, ids, n, labels);
+    hiding_row(m->hiding, corpus_number(corpus, row), 0, ids, n, labels);
     for (int64_t i = 0; i < n; i++)
         if (labels[i] >= 0)
             classes_add(&m->hidden_counts, labels[i],
@@ -187,7 +200,7 @@ static void count_sequence(Measuring *m, int64_t row, const int32_t *labels, int
     else
         m->ok = job_error(m->job, "%s", ctc_message(CTC_BAD_NUMBERS));
     if (m->ok && m->judged)
-        judge(&m->judged->sequences, row, ids, found, (double)(m->error_counts.edits - before),
+        judge(m, &m->judged->sequences, row, ids, found, (double)(m->error_counts.edits - before),
               NAN);
 }
 
@@ -197,8 +210,22 @@ static void count_number(Measuring *m, int64_t row, const int32_t *bits, float p
     memcpy(&label, bits, sizeof label);
     numbers_add(&m->number_pairs, label, predicted);
     if (m->judged)
-        judge(&m->judged->numbers, row, NULL, 0, fabs((double)predicted - (double)label),
+        judge(m, &m->judged->numbers, row, NULL, 0, fabs((double)predicted - (double)label),
               (double)predicted);
+}
+
+/* Which of n rows at equal distances among all a row is; -1: none of them. */
+static int64_t place_of_row(int64_t row, int64_t rows, int64_t n)
+{
+    const int64_t place = (row * n + rows - 1) / rows;
+    return place < n && place * rows / n == row ? place : -1;
+}
+
+static void take_vector(Measuring *m, int side, int64_t row, const float *values, int64_t n)
+{
+    const int64_t place = place_of_row(m->before + row, m->rows, m->n_vectors);
+    if (place >= 0)
+        memcpy(m->vectors[side] + place * n, values, (size_t)n * sizeof *values);
 }
 
 static void count_row(void *context, const Corpus *corpus, int64_t row, int p, const float *values,
@@ -223,12 +250,12 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
         count_number(m, row, labels, values[0]);
     for (int side = 0; m->has_pair && side < 2; side++)
         if (p == m->pair[side])
-            memcpy(m->vectors[side] + row * n, values, (size_t)n * sizeof *values);
+            take_vector(m, side, row, values, n);
 }
 
 /* ---- figures ---- */
 
-static bool begin_judged(Measuring *m, int64_t rows)
+static bool begin_judged(Measuring *m)
 {
     Arena *arena = m->job->arena;
     const int of[] = {m->classes, m->tags, m->sequences, m->numbers, m->has_pair ? m->pair[0] : -1};
@@ -238,16 +265,17 @@ static bool begin_judged(Measuring *m, int64_t rows)
         if (of[i] < 0)
             continue;
         tasks[i]->prediction = &m->predictor->all[of[i]];
-        tasks[i]->rows = ARENA_ARRAY(arena, JudgedRow, rows + 1);
+        tasks[i]->rows = m->keeps_records ? ARENA_ARRAY(arena, JudgedRow, m->rows + 1) : NULL;
     }
     const int64_t n_tags = m->tags < 0 ? 0 : m->predictor->all[m->tags].width;
     return !n_tags || classes_begin(&m->judged->tags.counts, arena, &m->job->diags, n_tags,
                                     n_tags <= CLASSES_MOST_TABLE);
 }
 
-static bool begin(Measuring *m, Arena *arena, int64_t rows)
+static bool begin(Measuring *m)
 {
     const Predictor *p = m->predictor;
+    Arena *arena = m->arena;
     Diagnostics *diags = &m->job->diags;
     m->classes = find_task(p, TASK_CLASSES);
     m->tags = find_task(p, TASK_TAGS);
@@ -255,11 +283,14 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     m->sequences = find_task(p, TASK_SEQUENCES);
     m->numbers = find_task(p, TASK_NUMBERS);
     m->has_pair = find_pair(p, m->pair);
+    m->n_vectors = m->rows < RECALL_MOST ? m->rows : RECALL_MOST;
     for (int side = 0; m->has_pair && side < 2; side++)
         m->vectors[side] =
-            memory_resized(NULL, (size_t)(rows * p->all[m->pair[0]].width + 1) * sizeof(float));
+            memory_zeroed((size_t)(m->n_vectors * p->all[m->pair[0]].width), sizeof(float));
+    if (m->numbers >= 0)
+        numbers_reserve(&m->number_pairs, m->rows);
     const int64_t n_classes = m->classes < 0 ? 0 : p->all[m->classes].width;
-    if (m->judged && !begin_judged(m, rows))
+    if (m->judged && !begin_judged(m))
         return false;
     if (n_classes && !classes_begin(&m->class_counts, arena, diags, n_classes,
                                     m->judged && n_classes <= CLASSES_MOST_TABLE))
@@ -279,32 +310,19 @@ static bool begin(Measuring *m, Arena *arena, int64_t rows)
     return tags_begin(&m->tag_counts, arena, diags, tags->names ? tags->names : none, tags->width);
 }
 
-/* Keeps every rows / n-th vector, for each of both sides; returns how many, at most
- * RECALL_MOST. */
-static int64_t sample_vectors(const Measuring *m, int64_t rows, int64_t width)
+static double mean_recall(const Measuring *m)
 {
-    const int64_t n = rows < RECALL_MOST ? rows : RECALL_MOST;
-    for (int side = 0; side < 2; side++)
-        for (int64_t i = 0; i < n; i++)
-            memmove(m->vectors[side] + i * width, m->vectors[side] + i * rows / n * width,
-                    (size_t)width * sizeof(float));
-    return n;
-}
-
-static double mean_recall(const Measuring *m, Arena *arena, int64_t all)
-{
-    const int64_t width = m->predictor->all[m->pair[0]].width;
-    const int64_t rows = sample_vectors(m, all, width);
-    int64_t *forth = ARENA_ARRAY(arena, int64_t, rows + 1);
-    int64_t *back = ARENA_ARRAY(arena, int64_t, rows + 1);
-    retrieval_ranks(m->vectors[0], m->vectors[1], rows, width, exec_threads(), forth, back);
-    for (int64_t i = 0; m->judged && i < rows; i++)
-        judge(&m->judged->vectors, i * all / rows, NULL, 0,
+    const int64_t n = m->n_vectors, width = m->predictor->all[m->pair[0]].width;
+    int64_t *forth = ARENA_ARRAY(m->arena, int64_t, n + 1);
+    int64_t *back = ARENA_ARRAY(m->arena, int64_t, n + 1);
+    retrieval_ranks(m->vectors[0], m->vectors[1], n, width, exec_threads(), forth, back);
+    for (int64_t i = 0; m->judged && i < n; i++)
+        judge(m, &m->judged->vectors, i * m->rows / n, NULL, 0,
               (double)(forth[i] > back[i] ? forth[i] : back[i]), NAN);
-    return (retrieval_recall(forth, rows, 1) + retrieval_recall(back, rows, 1)) / 2;
+    return (retrieval_recall(forth, n, 1) + retrieval_recall(back, n, 1)) / 2;
 }
 
-static void take_figures(const Measuring *m, Arena *arena, int64_t rows, TrainFigures *out)
+static void take_figures(Measuring *m, TrainFigures *out)
 {
     if (m->hidden >= 0)
         out->accuracy = classes_accuracy(&m->hidden_counts);
@@ -323,48 +341,80 @@ static void take_figures(const Measuring *m, Arena *arena, int64_t rows, TrainFi
     if (m->numbers >= 0)
         out->spearman = numbers_spearman(&m->number_pairs);
     if (m->has_pair)
-        out->recall = mean_recall(m, arena, rows);
+        out->recall = mean_recall(m);
+}
+
+/* ---- interface ---- */
+
+static void free_measuring(Measuring *m)
+{
+    predictor_close(m->predictor);
+    numbers_free(&m->number_pairs);
+    hiding_free(m->hiding);
+    free(m->vectors[0]);
+    free(m->vectors[1]);
+    free(m->ids);
+    arena_free(m->own);
+    free(m);
+}
+
+Measuring *measuring_begin(Predictor *predictor, Job *job, int64_t rows, Judged *judged,
+                           bool keeps_records)
+{
+    Measuring *m = memory_zeroed(1, sizeof *m);
+    *m = (Measuring){.predictor = predictor,
+                     .job = job,
+                     .rows = rows,
+                     .ok = true,
+                     .judged = judged,
+                     .keeps_records = keeps_records,
+                     .own = judged ? NULL : arena_new()};
+    m->arena = m->own ? m->own : job->arena;
+    if (judged)
+        *judged = (Judged){0};
+    if (begin(m))
+        return m;
+    free_measuring(m);
+    return NULL;
 }
 
 /* Hidden tokens are found in texts that hide them; all else is predicted of whole texts, as `tfc
  * predict` does. */
-static bool compute(Measuring *m, const Corpus *corpus)
+bool measuring_add(Measuring *m, const Corpus *corpus)
 {
     const bool wanted[] = {m->classes >= 0 || m->tags >= 0 || m->sequences >= 0 ||
                                m->numbers >= 0 || m->has_pair,
                            m->hidden >= 0};
-    Predictor predictor = *m->predictor;
     for (int hides = 0; hides < 2 && m->ok; hides++) {
-        predictor.hides = m->hides = hides;
-        m->ok = !wanted[hides] || (predictor_each(&predictor, m->job, corpus,
-                                                  &predictor.inference->feed, count_row, m) &&
+        m->predictor->hides = m->hides = hides;
+        m->ok = !wanted[hides] || (predictor_each(m->predictor, m->job, corpus,
+                                                  &m->predictor->inference->feed, count_row, m) &&
                                    m->ok);
     }
+    m->predictor->hides = false;
+    m->before += corpus->n;
     return m->ok;
 }
 
-bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpus,
-                       TrainFigures *out, Judged *judged)
+bool measuring_end(Measuring *m, bool ok, TrainFigures *out)
 {
-    Arena *own = judged ? NULL : arena_new(), *arena = own ? own : job->arena;
-    Measuring m = {.predictor = predictor, .job = job, .ok = true, .judged = judged};
-    if (judged)
-        *judged = (Judged){0};
-    bool ok = begin(&m, arena, corpus->n) && compute(&m, corpus);
+    if (!m)
+        return ok;
     if (ok)
-        take_figures(&m, arena, corpus->n, out);
-    if (judged) {
-        judged->classes.counts = m.class_counts;
-        judged->tags.spans = m.tag_counts;
+        take_figures(m, out);
+    if (m->judged) {
+        m->judged->classes.counts = m->class_counts;
+        m->judged->tags.spans = m->tag_counts;
     }
-    numbers_free(&m.number_pairs);
-    hiding_free(m.hiding);
-    free(m.vectors[0]);
-    free(m.vectors[1]);
-    free(m.ids);
-    if (own)
-        arena_free(own);
+    free_measuring(m);
     return ok;
+}
+
+bool predictor_measure(Predictor *predictor, Job *job, const Corpus *corpus, TrainFigures *out,
+                       Judged *judged)
+{
+    Measuring *m = measuring_begin(predictor, job, corpus->n, judged, judged != NULL);
+    return measuring_end(m, m && measuring_add(m, corpus), out);
 }
 
 void judged_free(Judged *judged)

@@ -32,12 +32,12 @@ typedef struct JudgedRow {
     double loss, value;
 } JudgedRow;
 
-/* JudgedTask: the records as one task's prediction fits them.
+/* JudgedTask: how one task's prediction fits the records.
  *   prediction   NULL: the model has no such prediction
  *   counts       of classes, and of tags by positions; with a table unless there are more than
  *                CLASSES_MOST_TABLE
  *   spans        of tags
- *   rows         n of them, in the order in which they were computed */
+ *   rows         n of them, in the order in which they were computed; NULL: not kept */
 typedef struct JudgedTask {
     const Prediction *prediction;
     ClassCounts counts;
@@ -52,11 +52,27 @@ typedef struct Judged {
     JudgedTask classes, tags, sequences, numbers, vectors;
 } Judged;
 
-/* Predicts all rows of a corpus that has all columns of the run, and sets the figures; others stay
- * as they are. `judged`: gets the records one by one, in the job's arena, and is freed by
- * judged_free in any case; NULL: they are not wanted. False after an error: memory ran out. */
-bool predictor_measure(const Predictor *predictor, Job *job, const Corpus *corpus,
-                       TrainFigures *out, Judged *judged);
+/* Measuring: measures predictions of corpora, one after the other, as if they were one:
+ *
+ *   Measuring *m = measuring_begin(&predictor, job, rows, judged, false);
+ *   for each corpus: ok = ok && measuring_add(m, corpus);
+ *   ok = measuring_end(m, ok, &figures);                  // frees it, in any case
+ *
+ * It counts, but keeps two numbers a row for rank correlation, and for recall the vectors of
+ * RECALL_MOST rows. */
+typedef struct Measuring Measuring;
+/* rows: of all corpora, which have all columns of the run. `judged`: gets counts of the tasks, in
+ * the job's arena, and is freed by judged_free in any case; NULL: they are not wanted.
+ * keeps_records: also the records one by one. NULL after an error: memory ran out. */
+Measuring *measuring_begin(Predictor *predictor, Job *job, int64_t rows, Judged *judged,
+                           bool keeps_records);
+/* Predicts all rows. False after an error. */
+bool measuring_add(Measuring *measuring, const Corpus *corpus);
+/* ok: no error so far. Sets the figures; others stay as they are. NULL is allowed. */
+bool measuring_end(Measuring *measuring, bool ok, TrainFigures *out);
+/* All three with one corpus, and records if `judged` is not NULL. */
+bool predictor_measure(Predictor *predictor, Job *job, const Corpus *corpus, TrainFigures *out,
+                       Judged *judged);
 void judged_free(Judged *judged);
 
 #endif

@@ -46,8 +46,10 @@ static bool judge_translations(Training *t, const ValidText *valid, TrainFigures
     bool ok =
         inference_decode(&t->inference, valid->corpus, &settings, GREEDY_TOKENS, arena, results);
     if (ok) {
-        Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference),
-                                           valid->corpus, corpus_targets(&valid->text), results);
+        Judging judging = {0};
+        inference_judge(&t->inference, inference_tokenize(&t->inference), valid->corpus,
+                        corpus_targets(&valid->text), results, &judging);
+        const Judgement judged = judging_finish(&judging);
         figures->bleu = judged.bleu;
         figures->line_error_rate = judged.line_error_rate;
         figures->symbol_error_rate = judged.symbol_error_rate;

@@ -35,7 +35,8 @@ static int64_t source_specials(const Corpus *corpus, int64_t i)
 
 int64_t corpus_number(const Corpus *corpus, int64_t i)
 {
-    return corpus->numbers && i >= corpus->own ? corpus->numbers[i - corpus->own] : i;
+    return corpus->numbers && i >= corpus->own ? corpus->numbers[i - corpus->own]
+                                               : corpus->before + i;
 }
 
 int64_t corpus_source_length(const Corpus *corpus, int64_t i)

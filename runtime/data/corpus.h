@@ -90,7 +90,10 @@ typedef struct Corpus {
     Rows *words;   /* of each text that is by_words: which tokens of a row are its words' first;
                   * prepared rows have none */
     int64_t *line; /* the line a row came from, from 0 */
-    int64_t lines; /* in the text */
+    /* lines of a text before those that the corpus is of, where it is a window: each is a row of an
+     * earlier window */
+    int64_t before;
+    int64_t lines;        /* in the text */
     int64_t empty, long_; /* of the text added last: lines with an empty side; too long ones */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
     int64_t room;                     /* private */

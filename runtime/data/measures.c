@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double share_of(int64_t part, int64_t whole, double of_nothing)
 {
@@ -129,14 +130,19 @@ double errors_exact_rate(const ErrorCounts *counts)
 
 /* ---- numbers ---- */
 
+void numbers_reserve(NumberPairs *pairs, int64_t n)
+{
+    if (n <= pairs->room)
+        return;
+    pairs->room = n;
+    pairs->labels = memory_resized(pairs->labels, (size_t)n * sizeof(float));
+    pairs->predicted = memory_resized(pairs->predicted, (size_t)n * sizeof(float));
+}
+
 void numbers_add(NumberPairs *pairs, float label, float predicted)
 {
-    if (pairs->n == pairs->room) {
-        pairs->room = pairs->room ? 2 * pairs->room : 64;
-        const size_t bytes = (size_t)pairs->room * sizeof(float);
-        pairs->labels = memory_resized(pairs->labels, bytes);
-        pairs->predicted = memory_resized(pairs->predicted, bytes);
-    }
+    if (pairs->n == pairs->room)
+        numbers_reserve(pairs, pairs->room ? 2 * pairs->room : 64);
     pairs->labels[pairs->n] = label;
     pairs->predicted[pairs->n++] = predicted;
 }
@@ -148,82 +154,105 @@ void numbers_free(NumberPairs *pairs)
     *pairs = (NumberPairs){0};
 }
 
-/* The numbers less the first of them: exactly 0 where all are equal. */
-static double *numbers_moved(const float *numbers, int64_t n)
+/* Element i of a series, in f64. */
+typedef double SeriesAt(const float *series, int64_t i);
+
+/* A number less the first of them: exactly 0 where all are equal. */
+static double number_moved(const float *numbers, int64_t i)
 {
-    double *moved = memory_resized(NULL, (size_t)n * sizeof *moved);
-    for (int64_t i = 0; i < n; i++)
-        moved[i] = (double)numbers[i] - (double)numbers[0];
-    return moved;
+    return (double)numbers[i] - (double)numbers[0];
 }
 
-static double mean_of(const double *x, int64_t n)
+static double mean_of(const float *series, int64_t n, SeriesAt *at)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += x[i];
+        sum += at(series, i);
     return sum / (double)n;
 }
 
-/* Frees x and y. 0/0 is NAN. */
-static double correlation(double *x, double *y, int64_t n)
+/* 0/0 is NAN. */
+static double correlation(const float *x, const float *y, int64_t n, SeriesAt *at)
 {
-    const double mean_x = mean_of(x, n), mean_y = mean_of(y, n);
+    const double mean_x = mean_of(x, n, at), mean_y = mean_of(y, n, at);
     double xx = 0, yy = 0, xy = 0;
     for (int64_t i = 0; i < n; i++) {
-        const double dx = x[i] - mean_x, dy = y[i] - mean_y;
+        const double dx = at(x, i) - mean_x, dy = at(y, i) - mean_y;
         xx += dx * dx;
         yy += dy * dy;
         xy += dx * dy;
     }
-    free(x);
-    free(y);
     const double value = xy / (sqrt(xx) * sqrt(yy));
     return value > 1 ? 1 : value < -1 ? -1 : value; /* rounding may exceed 1 */
 }
 
 double numbers_pearson(const NumberPairs *pairs)
 {
-    const int64_t n = pairs->n;
-    return correlation(numbers_moved(pairs->labels, n), numbers_moved(pairs->predicted, n), n);
+    return correlation(pairs->labels, pairs->predicted, pairs->n, number_moved);
 }
 
-/* RankedNumber: a number and its place before sorting. */
-typedef struct RankedNumber {
-    float number;
-    int64_t at;
-} RankedNumber;
+/* ---- ranks ---- */
 
-static int compare_numbers(const void *a, const void *b)
+enum { KEY_BITS = 32 };
+
+/* A number and its place: the upper half has the order of the numbers, both zeros being one. */
+static uint64_t sort_key(float number, int64_t at)
 {
-    const RankedNumber *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
+    uint32_t bits;
+    const float one_zero = number + 0.0F;
+    memcpy(&bits, &one_zero, sizeof bits);
+    bits ^= bits >> 31 ? UINT32_MAX : UINT32_C(1) << 31;
+    return (uint64_t)bits << KEY_BITS | (uint64_t)at;
+}
+
+/* Sorts by the bits from `bit` down to those of the number: parts those without it from those with
+ * it, then sorts both (radix exchange, Hildebrandt and Isbitz 1959), in place. */
+static void sort_keys(uint64_t *keys, int64_t n, int bit)
+{
+    while (n > 1 && bit >= KEY_BITS) {
+        int64_t without = 0, with = n;
+        while (without < with)
+            if (keys[without] >> bit & 1) {
+                const uint64_t key = keys[without];
+                keys[without] = keys[--with];
+                keys[with] = key;
+            } else
+                without++;
+        sort_keys(keys, without, --bit);
+        keys += without;
+        n -= without;
+    }
 }
 
 /* The end of the equal numbers that begin at `first`. */
-static int64_t end_of_equal(const RankedNumber *sorted, int64_t n, int64_t first)
+static int64_t end_of_equal(const uint64_t *keys, int64_t n, int64_t first)
 {
     int64_t end = first + 1;
-    while (end < n && sorted[end].number == sorted[first].number)
+    while (end < n && keys[end] >> KEY_BITS == keys[first] >> KEY_BITS)
         end++;
     return end;
 }
 
-/* Ranks from 0; numbers at sorted places first … end - 1 share their mean. None is NaN. */
-static double *ranks_of(const float *numbers, int64_t n)
+/* Twice the rank, from 0, in the bits of a float. */
+static double rank_at(const float *ranks, int64_t i)
 {
-    RankedNumber *sorted = memory_resized(NULL, (size_t)n * sizeof *sorted);
-    double *ranks = memory_resized(NULL, (size_t)n * sizeof *ranks);
+    uint32_t twice;
+    memcpy(&twice, &ranks[i], sizeof twice);
+    return (double)twice / 2;
+}
+
+/* Puts ranks in the place of numbers; equal ones share the mean of theirs. None is NaN. */
+static void rank_numbers(float *numbers, int64_t n, uint64_t *keys)
+{
     for (int64_t i = 0; i < n; i++)
-        sorted[i] = (RankedNumber){numbers[i], i};
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_numbers);
+        keys[i] = sort_key(numbers[i], i);
+    sort_keys(keys, n, 2 * KEY_BITS - 1);
     for (int64_t first = 0, end; first < n; first = end) {
-        end = end_of_equal(sorted, n, first);
+        end = end_of_equal(keys, n, first);
+        const uint32_t twice = (uint32_t)(first + end - 1);
         for (int64_t i = first; i < end; i++)
-            ranks[sorted[i].at] = (double)(first + end - 1) / 2;
+            memcpy(&numbers[(uint32_t)keys[i]], &twice, sizeof twice);
     }
-    free(sorted);
-    return ranks;
 }
 
 static bool any_nan(const NumberPairs *pairs)
@@ -235,12 +264,19 @@ static bool any_nan(const NumberPairs *pairs)
 }
 
 /* Ranks sum to n (n - 1) / 2, so the mean is exact and all equal ranks give 0/0. */
-double numbers_spearman(const NumberPairs *pairs)
+double numbers_spearman(NumberPairs *pairs)
 {
     const int64_t n = pairs->n;
-    if (any_nan(pairs))
-        return NAN;
-    return correlation(ranks_of(pairs->labels, n), ranks_of(pairs->predicted, n), n);
+    double value = NAN;
+    if (n <= INT32_MAX && !any_nan(pairs)) {
+        uint64_t *keys = memory_resized(NULL, (size_t)n * sizeof *keys);
+        rank_numbers(pairs->labels, n, keys);
+        rank_numbers(pairs->predicted, n, keys);
+        free(keys);
+        value = correlation(pairs->labels, pairs->predicted, n, rank_at);
+    }
+    numbers_free(pairs);
+    return value;
 }
 
 double numbers_squared_error(const NumberPairs *pairs)

@@ -120,6 +120,8 @@ typedef struct NumberPairs {
     float *labels, *predicted;
 } NumberPairs;
 
+/* Memory for so many pairs, in place of memory that grows. */
+void numbers_reserve(NumberPairs *pairs, int64_t n);
 void numbers_add(NumberPairs *pairs, float label, float predicted);
 void numbers_free(NumberPairs *pairs);
 /* With labels x and predictions y; a NaN among them makes each measure NAN, as in scipy.
@@ -129,11 +131,13 @@ void numbers_free(NumberPairs *pairs);
  *              mean of the ranks that they share                       (Spearman 1904)
  *   mean squared error   Σ (x - y)² / n
  *
- * Correlations are from -1 to 1. They are NAN if all labels or all predictions are equal, and
- * Pearson's also if a value is infinite. */
+ * Correlations are from -1 to 1. They are NAN if all labels or all predictions are equal, Pearson's
+ * also if a value is infinite, Spearman's of more than 2^31 - 1 pairs. */
 double numbers_pearson(const NumberPairs *pairs);
-double numbers_spearman(const NumberPairs *pairs);
 double numbers_squared_error(const NumberPairs *pairs);
+/* Puts ranks in the place of the numbers, for which it needs 8 bytes a pair more: the pairs are
+ * empty then, and freed. */
+double numbers_spearman(NumberPairs *pairs);
 
 /* ---- retrieval ---- */
 

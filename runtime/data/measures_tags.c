@@ -106,6 +106,17 @@ static void walk_to(SpanWalk *walk, SpanTag tag)
     walk->began = tag.kind != 'O' && !continues;
 }
 
+/* Of all types, and of one. */
+static void add_match(MatchCount *all, MatchCount *one, MatchCount more)
+{
+    MatchCount *const both[] = {all, one};
+    for (int i = 0; i < 2; i++) {
+        both[i]->labels += more.labels;
+        both[i]->predictions += more.predictions;
+        both[i]->right += more.right;
+    }
+}
+
 /* Spans of both sides that began together with one type are right if they end together. */
 static void count_spans(TagCounts *counts, const int32_t *labels, const int32_t *predicted,
                         int64_t n)
@@ -116,23 +127,13 @@ static void count_spans(TagCounts *counts, const int32_t *labels, const int32_t 
         walk_to(&label, i < n ? counts->tags[labels[i]] : outside);
         walk_to(&guess, i < n ? counts->tags[predicted[i]] : outside);
         if (together && label.ended && guess.ended)
-            counts->of[label.before.type].right++;
+            add_match(&counts->spans, &counts->of[label.before.type], (MatchCount){.right = 1});
         if (label.began)
-            counts->of[label.tag.type].labels++;
+            add_match(&counts->spans, &counts->of[label.tag.type], (MatchCount){.labels = 1});
         if (guess.began)
-            counts->of[guess.tag.type].predictions++;
+            add_match(&counts->spans, &counts->of[guess.tag.type], (MatchCount){.predictions = 1});
         together = label.began && guess.began ? label.tag.type == guess.tag.type
                                               : together && !label.ended && !guess.ended;
-    }
-}
-
-static void sum_types(TagCounts *counts)
-{
-    counts->spans = (MatchCount){0};
-    for (int64_t i = 0; i < counts->n_types; i++) {
-        counts->spans.labels += counts->of[i].labels;
-        counts->spans.predictions += counts->of[i].predictions;
-        counts->spans.right += counts->of[i].right;
     }
 }
 
@@ -151,10 +152,8 @@ bool tags_add(TagCounts *counts, const int32_t *labels, const int32_t *predicted
     counts->tokens += n;
     for (int64_t i = 0; i < n; i++)
         counts->right += labels[i] == predicted[i];
-    if (counts->has_spans) {
+    if (counts->has_spans)
         count_spans(counts, labels, predicted, n);
-        sum_types(counts);
-    }
     return true;
 }
 

@@ -81,60 +81,94 @@ static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, c
     return true;
 }
 
-/* Scoring: one corpus through one model. `loss` is `forward` where one program gives both. */
-typedef struct Scoring {
+/* Scorer
+ *   forward, loss, counts   of the model's programs, or NULL; `loss` is `forward` where one program
+ *                           gives both
+ *   totals                  of counts
+ *   tokens                  of all corpora
+ *   is_counted              all corpora are counted
+ *   batches                 of the current corpus */
+struct Scorer {
     const ScoreModel *model;
+    int64_t batch_tokens;
+    Exec *forward, *loss, *counts;
+    Totals *totals;
+    int64_t tokens;
+    bool is_counted;
+    Scores sums;
     const Corpus *corpus;
     Feed feed;
     Batches *batches;
     Batch batch;
-    Exec *forward, *loss, *counts; /* or NULL */
-    Totals *totals;                /* of counts */
-    int64_t tokens;                /* of the corpus */
-} Scoring;
+};
 
-static Exec *open_exec(const Scoring *s, const TfcProgram *program)
+static Exec *open_exec(const TfcProgram *program, Store *store)
 {
-    Exec *exec = exec_new(program, s->model->store);
-    if (exec && feed_reserve(exec, program, &s->feed, s->batches)) {
+    Exec *exec = exec_new(program, store);
+    if (exec)
         exec_set_rng(exec, 0, 0); /* masks are the same at every validation */
-        return exec;
-    }
-    exec_free(exec);
+    return exec;
+}
+
+Scorer *scorer_new(const ScoreModel *m, int64_t batch_tokens)
+{
+    Scorer *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->model = m;
+    s->batch_tokens = batch_tokens;
+    s->sums = (Scores){.loss = m->loss ? 0 : NAN};
+    bool ok = true;
+    if (m->forward)
+        ok = (s->forward = open_exec(m->forward, m->store)) != NULL;
+    if (ok && m->loss)
+        ok = (s->loss = m->loss == m->forward ? s->forward : open_exec(m->loss, m->store)) != NULL;
+    if (ok && m->loss && m->totals)
+        ok = (s->counts = open_exec(m->totals, m->store)) && (s->totals = totals_new(m->totals, 1));
+    if (ok)
+        return s;
+    scorer_free(s);
     return NULL;
 }
 
-static bool open_scoring(Scoring *s, int64_t batch_tokens)
+static void close_batches(Scorer *s)
 {
-    const ScoreModel *m = s->model;
-    BatchOptions options = {.tokens = batch_tokens, .hides = true}; /* by one seed and epoch */
-    bool ok = (s->batches = batches_new(s->corpus, &options, 0)) != NULL;
-    if (ok && m->forward)
-        ok = (s->forward = open_exec(s, m->forward)) != NULL;
-    if (ok && m->loss)
-        ok = (s->loss = m->loss == m->forward ? s->forward : open_exec(s, m->loss)) != NULL;
-    if (ok && m->loss && m->totals)
-        ok = (s->counts = open_exec(s, m->totals)) && (s->totals = totals_new(m->totals, 1));
-    for (int64_t i = 0; ok && i < batches_count(s->batches); i++) {
-        BatchShape shape = batches_shape(s->batches, i);
-        s->tokens += feed_tokens(&s->feed, &shape);
-    }
-    return ok;
+    batches_free(s->batches);
+    s->batches = NULL;
 }
 
-static void close_scoring(Scoring *s)
+void scorer_free(Scorer *s)
 {
+    if (!s)
+        return;
+    close_batches(s);
     batch_free(&s->batch);
     if (s->loss != s->forward)
         exec_free(s->loss);
     exec_free(s->forward);
     exec_free(s->counts);
     totals_free(s->totals);
-    batches_free(s->batches);
+    free(s);
+}
+
+/* Cuts a corpus into batches; tokens are hidden by one seed and epoch. */
+static bool open_batches(Scorer *s, const Corpus *corpus)
+{
+    const BatchOptions options = {.tokens = s->batch_tokens, .hides = true};
+    close_batches(s);
+    s->corpus = corpus;
+    s->feed = feed_of_corpus(&s->model->feed, corpus);
+    s->batches = batches_new(corpus, &options, 0);
+    return s->batches != NULL;
+}
+
+static bool reserve(const Scorer *s, Exec *exec, const TfcProgram *program)
+{
+    return !exec || feed_reserve(exec, program, &s->feed, s->batches);
 }
 
 /* The batch that is loaded through a program. */
-static bool run_batch(Scoring *s, Exec *exec)
+static bool run_batch(Scorer *s, Exec *exec)
 {
     double tokens = (double)feed_tokens(&s->feed, &s->batch.shape);
     const float share = (float)(tokens / (double)(s->tokens ? s->tokens : 1));
@@ -143,54 +177,81 @@ static bool run_batch(Scoring *s, Exec *exec)
     return exec_run(exec);
 }
 
-static bool count_corpus(Scoring *s)
+bool scorer_count(Scorer *s, const Corpus *corpus)
 {
-    for (int64_t i = 0; s->counts && i < batches_count(s->batches); i++) {
+    if (!open_batches(s, corpus) || !reserve(s, s->counts, s->model->totals))
+        return false;
+    for (int64_t i = 0; i < batches_count(s->batches); i++) {
+        const BatchShape shape = batches_shape(s->batches, i);
+        s->tokens += feed_tokens(&s->feed, &shape);
+        if (!s->counts)
+            continue;
         batches_fill(s->batches, i, &s->batch);
         if (!run_batch(s, s->counts))
             return false;
         totals_take(s->totals, s->counts, 0);
     }
-    if (s->counts) {
-        totals_finish(s->totals);
-        totals_feed(s->totals, s->loss);
-    }
+    close_batches(s);
     return true;
 }
 
-static bool score_batch(Scoring *s, double *tokens, int32_t *guesses, Scores *out)
+static void finish_counts(Scorer *s)
 {
-    out->sentences += s->batch.shape.rows;
+    if (!s->is_counted && s->counts) {
+        totals_finish(s->totals);
+        totals_feed(s->totals, s->loss);
+    }
+    s->is_counted = true;
+}
+
+static bool score_batch(Scorer *s, double *tokens, int32_t *guesses)
+{
+    s->sums.sentences += s->batch.shape.rows;
     if (s->forward) {
         if (!run_batch(s, s->forward))
             return false;
         const float *logits = exec_output(s->forward, s->model->logits);
-        if (!add_rows(logits, vocab_of(s->model), s->corpus, &s->batch, tokens, guesses, out))
+        if (!add_rows(logits, vocab_of(s->model), s->corpus, &s->batch, tokens, guesses, &s->sums))
             return false;
     }
     if (!s->loss)
         return true;
     if (s->loss != s->forward && !run_batch(s, s->loss))
         return false;
-    out->loss += (double)*(const float *)exec_output(s->loss, "loss");
+    s->sums.loss += (double)*(const float *)exec_output(s->loss, "loss");
     return true;
+}
+
+bool scorer_add(Scorer *s, const Corpus *corpus, double *tokens, int32_t *guesses)
+{
+    finish_counts(s);
+    bool ok = open_batches(s, corpus) && reserve(s, s->forward, s->model->forward) &&
+              (s->loss == s->forward || reserve(s, s->loss, s->model->loss));
+    for (int64_t i = 0; ok && i < batches_count(s->batches); i++) {
+        batches_fill(s->batches, i, &s->batch);
+        ok = score_batch(s, tokens, guesses);
+    }
+    close_batches(s);
+    return ok;
+}
+
+void scorer_finish(const Scorer *s, Scores *out)
+{
+    *out = s->sums;
+    if (s->model->forward)
+        return;
+    out->tokens = s->tokens;
+    out->log_probability = -out->loss * (double)s->tokens;
 }
 
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
                   double *tokens, int32_t *guesses, Scores *out)
 {
-    Scoring s = {.model = model, .corpus = corpus, .feed = feed_of_corpus(&model->feed, corpus)};
-    *out = (Scores){.loss = model->loss ? 0 : NAN};
-    bool ok = open_scoring(&s, batch_tokens) && count_corpus(&s);
-    for (int64_t i = 0; ok && i < batches_count(s.batches); i++) {
-        batches_fill(s.batches, i, &s.batch);
-        ok = score_batch(&s, tokens, guesses, out);
-    }
-    if (!model->forward) {
-        out->tokens = s.tokens;
-        out->log_probability = -out->loss * (double)s.tokens;
-    }
-    close_scoring(&s);
+    Scorer *s = scorer_new(model, batch_tokens);
+    const bool ok = s && scorer_count(s, corpus) && scorer_add(s, corpus, tokens, guesses);
+    if (ok)
+        scorer_finish(s, out);
+    scorer_free(s);
     return ok;
 }
 

@@ -27,6 +27,25 @@ typedef struct Scores {
     int64_t sentences;
 } Scores;
 
+/* Scorer: scores several corpora, one after the other, as if they were one. Each is counted before
+ * the first is scored, since a loss may be divided by what all of them have:
+ *
+ *   Scorer *s = scorer_new(model, batch_tokens);
+ *   for each corpus: ok = ok && scorer_count(s, corpus);
+ *   for each corpus, in the same order: ok = ok && scorer_add(s, corpus, NULL, NULL);
+ *   scorer_finish(s, &scores);
+ *   scorer_free(s);
+ *
+ * Sums are in f64: of each corpus in the order of its batches (batch.h), then of the next. The
+ * model must outlive the scorer. scorer_new gives NULL and the next two false if memory ran out. */
+typedef struct Scorer Scorer;
+Scorer *scorer_new(const ScoreModel *model, int64_t batch_tokens);
+bool scorer_count(Scorer *scorer, const Corpus *corpus);
+/* tokens, guesses: as of score_corpus, of this corpus. */
+bool scorer_add(Scorer *scorer, const Corpus *corpus, double *tokens, int32_t *guesses);
+void scorer_finish(const Scorer *scorer, Scores *out);
+void scorer_free(Scorer *scorer); /* NULL is allowed */
+
 /* Scores the corpus in batches of at most batch_tokens. false: memory ran out.
  *   tokens    gets the log-probability of each target token; room for score_tokens numbers, which
  *             the caller has set to 0; needs `forward`. NULL: not wanted

@@ -1,0 +1,118 @@
+/* Texts and tables as corpora of an evaluation. */
+#include "cli/eval_text.h"
+
+void eval_text_open_lines(EvalText *t, Job *job, const RunFolder *run, const Lines *source,
+                          const Lines *target)
+{
+    *t = (EvalText){
+        .job = job, .run = run, .part = {.source = source, .target = target}, .part_n = source->n};
+    t->told_text = t->part;
+    t->has_failed = !corpus_check_counts(&job->diags, source, target);
+}
+
+bool eval_text_open_table(EvalText *t, Job *job, const RunFolder *run, const TextList *paths,
+                          const TableFields *fields, int64_t line_limit)
+{
+    const TableStreamOptions options = {.line_limit = line_limit, .rewinds = true};
+    *t = (EvalText){.job = job, .run = run, .paths = *paths, .fields = *fields};
+    t->table = table_stream_open(job, &t->paths, &t->fields, &options);
+    t->has_failed = !t->table;
+    return t->table != NULL;
+}
+
+/* Goes to the next records, unless some are left. False: there are none, or after an error. */
+static bool find_records(EvalText *t)
+{
+    if (t->at < t->part_n || (!t->table && !t->windows))
+        return true;
+    if (!t->table)
+        return false;
+    t->at = 0;
+    t->has_failed = !table_stream_next(t->table, &t->part, &t->part_n);
+    if (t->has_failed || !t->part_n)
+        return false;
+    if (!t->windows && !t->is_second) {
+        t->told_text = t->part;
+        table_stream_keep(t->table); /* it may be the only one */
+    }
+    return true;
+}
+
+/* Numbers the rows of a window among all. */
+static void place_window(EvalText *t, int64_t first)
+{
+    const Lines *target = corpus_targets(&t->part);
+    t->corpus->before = t->rows;
+    for (int64_t i = 0; i < t->corpus->n; i++)
+        t->corpus->line[i] += t->rows - first;
+    if (target) {
+        t->window_target = *target;
+        t->window_target.at += first;
+    }
+    t->target = target ? &t->window_target : NULL;
+}
+
+static bool next_window(EvalText *t)
+{
+    const CorpusOptions options = evaluation_options(t->run);
+    const bool had_cut = t->told.cut_sources || t->told.cut_targets;
+    CorpusTold again = {0}, *told = t->is_second ? &again : &t->told;
+    const int64_t left = t->part_n - t->at, first = t->at,
+                  n = left < TABLE_PART_RECORDS || options.kind == CORPUS_STREAM
+                          ? left
+                          : TABLE_PART_RECORDS;
+    corpus_free(t->corpus);
+    t->corpus =
+        corpus_encode_part(&t->job->diags, t->run->vocab, &options, &t->part, first, n, told);
+    t->has_failed = !t->corpus;
+    if (t->has_failed)
+        return false;
+    if (!t->is_second && !had_cut && (told->cut_sources || told->cut_targets)) {
+        t->told_text = t->part;
+        if (t->table)
+            table_stream_keep(t->table);
+    }
+    place_window(t, first);
+    t->at += n;
+    t->windows++;
+    return true;
+}
+
+const Corpus *eval_text_next(EvalText *t)
+{
+    bool any = false;
+    if (t->has_failed)
+        return NULL;
+    if (t->is_only) {
+        any = !t->is_given;
+        t->is_given = true;
+    } else if (find_records(t))
+        any = next_window(t);
+    else
+        t->is_only = !t->is_second && t->windows == 1;
+    t->rows += any ? t->corpus->n : 0;
+    return any ? t->corpus : NULL;
+}
+
+bool eval_text_rewind(EvalText *t)
+{
+    if (t->has_failed)
+        return false;
+    const CorpusOptions options = evaluation_options(t->run);
+    corpus_tell(&t->job->diags, &options, &t->told_text, &t->told);
+    t->is_second = true;
+    t->is_given = false;
+    t->rows = t->at = t->windows = 0;
+    if (!t->is_only && t->table) {
+        t->part_n = 0;
+        t->has_failed = !table_stream_rewind(t->table);
+    }
+    return !t->has_failed;
+}
+
+bool eval_text_close(EvalText *t, bool ok)
+{
+    corpus_free(t->corpus);
+    table_stream_close(t->table);
+    return ok && !t->has_failed;
+}
