@@ -1,4 +1,5 @@
-/* Arena: a list of blocks, each larger than the last. */
+/* Arena: a list of blocks, each a quarter larger than the last: what of it stays unused is a small
+ * part of the whole. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -23,7 +24,9 @@ struct Arena {
     ArenaBlock *block;
     Owned *owned;
     void (*out_of_memory)(size_t wanted); /* ends the process; NULL: the arena may fail */
-    bool failed;
+    Arena *parent;                        /* NULL: it is within none */
+    size_t taken, peak, limit;            /* bytes of blocks, with those of arenas within it */
+    bool failed, is_over, is_scratch;     /* a scratch arena fails together with its parent */
 };
 
 enum { FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 4 << 20 };
@@ -75,7 +78,34 @@ Arena *arena_new(void)
     return arena;
 }
 
-Arena *arena_try_new(void) { return calloc(1, sizeof(Arena)); }
+Arena *arena_try_new(void) { return arena_within(NULL, SIZE_MAX); }
+
+Arena *arena_within(Arena *parent, size_t limit)
+{
+    Arena *arena = calloc(1, sizeof *arena);
+    if (arena) {
+        arena->parent = parent;
+        arena->limit = limit;
+    }
+    return arena;
+}
+
+static void *arena_fail(Arena *arena, size_t wanted)
+{
+    if (arena->out_of_memory)
+        arena->out_of_memory(wanted);
+    arena->failed = true;
+    return arena->is_scratch ? arena_fail(arena->parent, wanted) : NULL;
+}
+
+Arena *arena_scratch(Arena *parent)
+{
+    Arena *arena = arena_within(parent, SIZE_MAX);
+    if (!arena)
+        return arena_fail(parent, sizeof *arena);
+    arena->is_scratch = true;
+    return arena;
+}
 
 void arena_free(Arena *arena)
 {
@@ -88,31 +118,78 @@ void arena_free(Arena *arena)
         free(block);
         block = previous;
     }
+    for (Arena *parent = arena->parent; parent; parent = parent->parent)
+        parent->taken -= arena->taken;
     free(arena);
 }
 
 bool arena_failed(const Arena *arena) { return arena->failed; }
 
-void arena_recover(Arena *arena) { arena->failed = false; }
+bool arena_is_over(const Arena *arena) { return arena->is_over; }
 
-static void *arena_fail(Arena *arena, size_t wanted)
+void arena_recover(Arena *arena) { arena->failed = arena->is_over = false; }
+
+size_t arena_used(const Arena *arena) { return arena->taken; }
+
+size_t arena_peak(const Arena *arena) { return arena->peak; }
+
+/* Bytes of a further block, by the arena's own limit. */
+static size_t own_room(const Arena *arena)
 {
-    if (arena->out_of_memory)
-        arena->out_of_memory(wanted);
-    arena->failed = true;
-    return NULL;
+    const size_t left = arena->limit - arena->taken;
+    return left < sizeof(ArenaBlock) ? 0 : (left - sizeof(ArenaBlock)) & ~(size_t)15;
+}
+
+size_t arena_room(const Arena *arena)
+{
+    size_t least = SIZE_MAX;
+    for (; arena; arena = arena->parent)
+        if (own_room(arena) < least)
+            least = own_room(arena);
+    return least;
+}
+
+/* Fails, and marks the arenas whose limit is the reason. */
+static void *arena_exceed(Arena *arena, size_t wanted)
+{
+    for (Arena *at = arena; at; at = at->parent)
+        at->is_over = at->is_over || (at->limit < SIZE_MAX && own_room(at) < wanted);
+    return arena_fail(arena, wanted);
+}
+
+static void add_taken(Arena *arena, size_t bytes)
+{
+    for (; arena; arena = arena->parent) {
+        arena->taken += bytes;
+        if (arena->peak < arena->taken)
+            arena->peak = arena->taken;
+    }
+}
+
+bool arena_charge(Arena *arena, size_t bytes)
+{
+    if (bytes > arena_room(arena))
+        return arena_exceed(arena, bytes);
+    add_taken(arena, bytes);
+    return true;
 }
 
 static ArenaBlock *add_block(Arena *arena, size_t need)
 {
-    size_t size = arena->block ? arena->block->size * 2 : FIRST_BLOCK;
+    const size_t room = arena_room(arena);
+    size_t size = arena->block ? arena->block->size + arena->block->size / 4 : FIRST_BLOCK;
+    if (need > room)
+        return arena_exceed(arena, need);
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
     if (size < need)
         size = need;
+    if (size > room)
+        size = room;
     ArenaBlock *block = calloc(1, sizeof *block + size);
     if (!block)
-        return arena_fail(arena, size);
+        return arena_fail(arena, need);
+    add_taken(arena, sizeof *block + size);
     block->size = size;
     block->previous = arena->block;
     return arena->block = block;
@@ -121,8 +198,10 @@ static ArenaBlock *add_block(Arena *arena, size_t need)
 void *arena_alloc(Arena *arena, size_t size)
 {
     size_t need = (size + 15) & ~(size_t)15;
-    if (arena->failed || size > PTRDIFF_MAX / 2)
+    if (arena->failed)
         return arena_fail(arena, size);
+    if (size > PTRDIFF_MAX / 2)
+        return arena_exceed(arena, size);
     ArenaBlock *block = arena->block;
     if (!block || block->size - block->used < need)
         block = add_block(arena, need);
@@ -148,7 +227,7 @@ bool arena_own(Arena *arena, void *object, void (*release)(void *object))
 void *arena_array(Arena *arena, size_t n, size_t size)
 {
     size_t bytes;
-    return __builtin_mul_overflow(n, size, &bytes) ? arena_fail(arena, SIZE_MAX)
+    return __builtin_mul_overflow(n, size, &bytes) ? arena_exceed(arena, SIZE_MAX)
                                                    : arena_alloc(arena, bytes);
 }
 

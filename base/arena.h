@@ -7,7 +7,14 @@
  *                  that fails and all after it (until arena_recover) return NULL, and
  *                  arena_failed is true. vec_push and map_set then add nothing for which they
  *                  need memory. Callers check each pointer before they follow it, and
- *                  arena_failed before they use a result. */
+ *                  arena_failed before they use a result.
+ *
+ * An arena may lie within another, its parent, whose memory its own is counted as, too:
+ *
+ *   arena_within   may fail, as of arena_try_new, and also fails rather than take more memory than
+ *                  its limit: the budget of a reader of files (base/budget.h).
+ *   arena_scratch  of the parent's kind, for what is needed for a while: when it fails, the parent
+ *                  has failed. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -18,14 +25,28 @@
 typedef struct Arena Arena;
 
 Arena *arena_new(void);
-Arena *arena_try_new(void);    /* NULL: out of memory */
-void arena_free(Arena *arena); /* NULL is allowed */
+Arena *arena_try_new(void); /* NULL: out of memory */
+/* An arena of at most `limit` bytes, which the caller frees before the parent. `parent` may be
+ * NULL. NULL: out of memory. */
+Arena *arena_within(Arena *parent, size_t limit);
+Arena *arena_scratch(Arena *parent); /* the same without a limit; NULL: the parent has failed */
+void arena_free(Arena *arena);       /* NULL is allowed */
 /* Gives the arena an object to free: arena_free calls `release` on it before it frees memory. The
  * object given last is released first. false: memory ran out, and the object has been released. */
 bool arena_own(Arena *arena, void *object, void (*release)(void *object));
 bool arena_failed(const Arena *arena); /* an allocation has failed */
-/* Makes arena_failed false, so that a failed arena allocates again. Its memory stays valid. */
+/* Whether an allocation of the arena, or of one within it, failed because of the arena's limit. */
+bool arena_is_over(const Arena *arena);
+/* Makes both false, so that a failed arena allocates again. Its memory stays valid. */
 void arena_recover(Arena *arena);
+/* Bytes from the system that the arena and those within it have, and the most that they had. */
+size_t arena_used(const Arena *arena);
+size_t arena_peak(const Arena *arena);
+/* Bytes that one allocation may have before a limit is exceeded. */
+size_t arena_room(const Arena *arena);
+/* Counts memory that an object has from elsewhere as the arena's, up to arena_free. false: it would
+ * exceed a limit, and the arena has failed. */
+bool arena_charge(Arena *arena, size_t bytes);
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_array(Arena *arena, size_t n, size_t size); /* n × size bytes; too many of them fail */
 void *arena_copy(Arena *arena, const void *data, size_t size);

@@ -1,6 +1,6 @@
 /* Arenas that may fail: what cannot be had is NULL, vectors, maps and diagnostics stay whole,
- * and after arena_recover all goes on. Other arenas end the process, and say how much they
- * wanted. */
+ * and after arena_recover all goes on. Limits are kept, with what arenas within others have. Other
+ * arenas end the process, and say how much they wanted. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -99,6 +99,66 @@ static void test_objects_go_with_it(void **state)
     assert_int_equal(number, 919);
 }
 
+/* ---- arenas within others ---- */
+
+static void test_a_limit_is_kept(void **state)
+{
+    (void)state;
+    enum { LIMIT = 100000 };
+    Arena *outer = arena_try_new(), *arena = arena_within(outer, LIMIT);
+    size_t n = 0;
+    while (arena_alloc(arena, 500))
+        n++;
+    assert_in_range(n * 500, LIMIT - 4000, LIMIT);
+    assert_true(arena_used(arena) <= LIMIT && arena_used(outer) == arena_used(arena));
+    assert_true(arena_failed(arena) && arena_is_over(arena));
+    assert_false(arena_failed(outer) || arena_is_over(outer));
+    arena_recover(arena);
+    assert_false(arena_is_over(arena));
+    assert_null(arena_array(arena, SIZE_MAX / 2, 16)); /* more than any limit */
+    assert_true(arena_is_over(arena));
+    arena_free(arena);
+    assert_int_equal(arena_used(outer), 0);
+    assert_true(arena_peak(outer) > LIMIT / 2);
+    arena_free(outer);
+}
+
+static void test_a_room_can_be_had(void **state)
+{
+    (void)state;
+    Arena *arena = arena_within(NULL, 200000);
+    assert_non_null(arena_alloc(arena, 1));
+    const size_t room = arena_room(arena);
+    assert_non_null(arena_alloc(arena, room));
+    assert_true(arena_room(arena) < 64);
+    assert_null(arena_alloc(arena, room));
+    arena_free(arena);
+    arena = arena_within(NULL, 1000);
+    assert_true(arena_charge(arena, 900));
+    assert_false(arena_charge(arena, 900));
+    assert_true(arena_is_over(arena) && arena_used(arena) == 900);
+    arena_free(arena);
+    arena = arena_try_new();
+    assert_true(arena_room(arena) > SIZE_MAX / 2);
+    arena_free(arena);
+}
+
+static void test_scratch_fails_with_its_parent(void **state)
+{
+    (void)state;
+    Arena *arena = arena_within(NULL, 100000), *scratch = arena_scratch(arena);
+    assert_non_null(arena_alloc(scratch, 60000));
+    assert_null(arena_alloc(arena, 60000)); /* the scratch memory counts */
+    arena_recover(arena);
+    arena_free(scratch);
+    assert_non_null(arena_alloc(arena, 60000));
+    scratch = arena_scratch(arena);
+    assert_null(arena_alloc(scratch, 60000));
+    assert_true(arena_failed(scratch) && arena_failed(arena) && arena_is_over(arena));
+    arena_free(scratch);
+    arena_free(arena);
+}
+
 static void end(void) { _exit(3); }
 
 /* Checks what a process prints when it asks for `wanted` bytes and memory has run out; `arena`: it
@@ -136,9 +196,13 @@ static void test_the_end_says_how_much(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_too_much_is_null), cmocka_unit_test(test_vectors_and_maps_stay_whole),
-        cmocka_unit_test(test_diagnostics_say_so), cmocka_unit_test(test_objects_go_with_it),
-        cmocka_unit_test(test_the_end_says_how_much)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_too_much_is_null),
+                                       cmocka_unit_test(test_vectors_and_maps_stay_whole),
+                                       cmocka_unit_test(test_a_limit_is_kept),
+                                       cmocka_unit_test(test_a_room_can_be_had),
+                                       cmocka_unit_test(test_scratch_fails_with_its_parent),
+                                       cmocka_unit_test(test_diagnostics_say_so),
+                                       cmocka_unit_test(test_objects_go_with_it),
+                                       cmocka_unit_test(test_the_end_says_how_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
