@@ -1,10 +1,11 @@
-/* Reading JSON: recursive descent over bytes, with an end that is never
- * passed and a limit of depth. */
+/* Reading JSON: recursive descent over bytes, with an end that is never passed and a limit of
+ * depth. The values of lists and objects that are still open wait on a stack (json_stack.h); a list
+ * or an object that ends takes its own, as arrays of just that length. Strings lie in one buffer:
+ * none is longer than what it stands for. */
 #include "base/json_read.h"
 
-#include "base/map.h"
+#include "base/json_stack.h"
 #include "base/text.h"
-#include "base/vec.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,15 +14,18 @@
 enum { MAX_DEPTH = 16 };
 
 typedef struct Scan {
-    Arena *arena;
+    Arena *arena; /* NULL: of json_scalar_kind, which asks for no problem and no value */
     const unsigned char *bytes, *at, *end;
+    char *
+        text; /* the place of the next string, with room for all that follows; NULL: no string yet */
+    JsonStack stack;
     int depth;
     const char *problem;
 } Scan;
 
 static bool json_fail(Scan *s, const char *what)
 {
-    if (!s->problem)
+    if (!s->problem && s->arena)
         s->problem = arena_printf(s->arena, "%s at byte %zu", what, (size_t)(s->at - s->bytes));
     return false;
 }
@@ -124,6 +128,27 @@ static bool scan_escape(Scan *s, char **to)
     return true;
 }
 
+/* Room for what the bytes from `from` on stand for, and a NUL; NULL: no memory. */
+static char *text_place(Scan *s, const unsigned char *from)
+{
+    if (!s->text && s->arena)
+        s->text = arena_alloc(s->arena, (size_t)(s->end - from) + 1);
+    return s->text;
+}
+
+/* A character that is neither an escape nor the end of a string. */
+static bool copy_character(Scan *s, char **to)
+{
+    size_t n = *s->at < 0x80 ? 1 : utf8_length((const char *)s->at, (size_t)(s->end - s->at));
+    if (!n)
+        return json_fail(s, "bytes that are not UTF-8");
+    if (*s->at < 0x20)
+        return json_fail(s, "a control character in a string");
+    for (; n; n--)
+        *(*to)++ = (char)*s->at++;
+    return true;
+}
+
 /* After the opening quote. No escape is longer than what it stands for. */
 static bool scan_string(Scan *s, const char **text)
 {
@@ -132,27 +157,23 @@ static bool scan_string(Scan *s, const char **text)
         close += *close == '\\' ? 2 : 1;
     if (close >= s->end)
         return json_fail(s, "a string without an end");
-    char *to = arena_alloc(s->arena, (size_t)(close - s->at) + 1);
+    char *to = text_place(s, s->at);
     if (!to)
         return false;
     *text = to;
     while (*s->at != '"') {
-        size_t n = utf8_length((const char *)s->at, (size_t)(s->end - s->at));
-        if (!n)
-            return json_fail(s, "bytes that are not UTF-8");
-        if (*s->at < 0x20)
-            return json_fail(s, "a control character in a string");
-        if (*s->at == '\\') {
-            s->at++;
-            if (!scan_escape(s, &to))
+        if (*s->at != '\\') {
+            if (!copy_character(s, &to))
                 return false;
             continue;
         }
-        memcpy(to, s->at, n);
-        to += n;
-        s->at += n;
+        s->at++;
+        if (!scan_escape(s, &to))
+            return false;
     }
     s->at++;
+    *to = 0;
+    s->text = to + 1;
     return true;
 }
 
@@ -170,17 +191,17 @@ static bool scan_digits(Scan *s)
 }
 
 /* Of a number that was checked. */
-static double read_double(const Scan *s, const unsigned char *start)
+static double read_double(Scan *s, const unsigned char *start)
 {
-    char digits[64];
-    size_t n = (size_t)(s->at - start);
-    if (n < sizeof digits) {
-        memcpy(digits, start, n);
-        digits[n] = 0;
-        return strtod(digits, NULL);
-    }
-    char *all = arena_strndup(s->arena, (const char *)start, n);
-    return all ? strtod(all, NULL) : 0;
+    char few[64];
+    const size_t n = (size_t)(s->at - start);
+    char *digits =
+        n < sizeof few ? few : text_place(s, start); /* the next string overwrites them */
+    if (!digits)
+        return 0;
+    memcpy(digits, start, n);
+    digits[n] = 0;
+    return strtod(digits, NULL);
 }
 
 /* The number of these digits; false where an int64_t does not hold it. */
@@ -210,9 +231,10 @@ static bool json_no_value(Scan *s)
     while (end < s->end && end - s->at < LONGEST && isalpha(*end))
         end++;
     const int n = (int)(end - s->at);
-    return json_fail(s, n > 1 ? arena_printf(s->arena, "'%.*s', which is no value of JSON,", n,
-                                             (const char *)s->at)
-                              : "something that is no value");
+    return json_fail(s, n > 1 && s->arena
+                            ? arena_printf(s->arena, "'%.*s', which is no value of JSON,", n,
+                                           (const char *)s->at)
+                            : "something that is no value");
 }
 
 static bool scan_number(Scan *s, JsonValue *value)
@@ -234,7 +256,8 @@ static bool scan_number(Scan *s, JsonValue *value)
     }
     const bool is_whole = s->at == end && read_integer(first, end, negative, &value->integer);
     value->kind = is_whole ? JV_INTEGER : JV_NUMBER;
-    value->number = value->kind == JV_INTEGER ? (double)value->integer : read_double(s, start);
+    value->integer = is_whole ? value->integer : 0;
+    value->number = is_whole ? (double)value->integer : read_double(s, start);
     return true;
 }
 
@@ -255,57 +278,57 @@ static bool scan_word(Scan *s, JsonValue *value)
 
 static bool scan_value(Scan *s, JsonValue *value);
 
-typedef VEC(JsonValue) Items;
-typedef VEC(const char *) Keys;
+/* A value on the stack. */
+static bool scan_item(Scan *s)
+{
+    JsonValue item = {0};
+    return scan_value(s, &item) && json_stack_push(&s->stack, &item);
+}
 
 static bool scan_list(Scan *s, JsonValue *value)
 {
-    Items items = {0};
+    const size_t first = s->stack.count;
     value->kind = JV_LIST;
     if (accept(s, ']'))
         return true;
     do {
-        JsonValue item = {0};
-        if (!scan_value(s, &item))
+        if (!scan_item(s))
             return false;
-        vec_push(s->arena, items, item);
-    } while (!arena_failed(s->arena) && accept(s, ','));
-    value->items = items.data;
-    value->n = items.count;
-    return accept(s, ']') || json_fail(s, "no ',' or ']'");
+    } while (accept(s, ','));
+    return (accept(s, ']') || json_fail(s, "no ',' or ']'")) &&
+           json_stack_list(&s->stack, s->arena, first, value);
+}
+
+/* A key on the stack, whose `integer` is the place behind it. */
+static bool scan_key(Scan *s)
+{
+    JsonValue key = {.kind = JV_STRING};
+    if (!accept(s, '"'))
+        return json_fail(s, "no key");
+    if (!scan_string(s, &key.text))
+        return false;
+    key.integer = s->at - s->bytes;
+    return json_stack_push(&s->stack, &key);
 }
 
 static bool scan_object(Scan *s, JsonValue *value)
 {
-    Items items = {0};
-    Keys keys = {0};
-    Map seen;
+    const size_t first = s->stack.count;
     value->kind = JV_OBJECT;
     if (accept(s, '}'))
         return true;
-    map_init(&seen, s->arena);
     do {
-        const char *key;
-        JsonValue item = {0};
-        if (!accept(s, '"'))
-            return json_fail(s, "no key");
-        if (!scan_string(s, &key))
+        if (!scan_key(s) || !(accept(s, ':') || json_fail(s, "no ':'")) || !scan_item(s))
             return false;
-        if (map_has(&seen, key))
-            return json_fail(s, arena_printf(s->arena, "the key '%s' a second time",
-                                             text_visible_name(s->arena, key)));
-        map_set(&seen, key, s);
-        if (!accept(s, ':'))
-            return json_fail(s, "no ':'");
-        if (!scan_value(s, &item))
-            return false;
-        vec_push(s->arena, keys, key);
-        vec_push(s->arena, items, item);
-    } while (!arena_failed(s->arena) && accept(s, ','));
-    value->keys = keys.data;
-    value->items = items.data;
-    value->n = items.count;
-    return accept(s, '}') || json_fail(s, "no ',' or '}'");
+    } while (accept(s, ','));
+    if (!accept(s, '}'))
+        return json_fail(s, "no ',' or '}'");
+    const JsonValue *twice = json_stack_twice(&s->stack, first);
+    if (!twice)
+        return json_stack_object(&s->stack, s->arena, first, value);
+    s->at = s->bytes + twice->integer;
+    return json_fail(s, arena_printf(s->arena, "the key '%s' a second time",
+                                     text_visible_name(s->arena, twice->text)));
 }
 
 static bool scan_nested(Scan *s, JsonValue *value, bool (*scan)(Scan *s, JsonValue *value))
@@ -317,6 +340,15 @@ static bool scan_nested(Scan *s, JsonValue *value, bool (*scan)(Scan *s, JsonVal
     return ok;
 }
 
+/* A number, or a word. */
+static bool scan_scalar(Scan *s, JsonValue *value)
+{
+    if (s->at == s->end)
+        return json_fail(s, "no value before the end");
+    const bool is_negative = *s->at == '-' && s->end - s->at > 1 && !isalpha(s->at[1]);
+    return is_digit(s) || is_negative ? scan_number(s, value) : scan_word(s, value);
+}
+
 static bool scan_value(Scan *s, JsonValue *value)
 {
     if (accept(s, '{'))
@@ -324,12 +356,7 @@ static bool scan_value(Scan *s, JsonValue *value)
     if (accept(s, '['))
         return scan_nested(s, value, scan_list);
     value->kind = JV_STRING;
-    if (accept(s, '"'))
-        return scan_string(s, &value->text);
-    if (s->at == s->end)
-        return json_fail(s, "no value before the end");
-    const bool is_negative = *s->at == '-' && s->end - s->at > 1 && !isalpha(s->at[1]);
-    return is_digit(s) || is_negative ? scan_number(s, value) : scan_word(s, value);
+    return accept(s, '"') ? scan_string(s, &value->text) : scan_scalar(s, value);
 }
 
 /* What no JSON begins with; NULL: none of that. */
@@ -346,15 +373,26 @@ static const char *wrong_beginning(Arena *arena, const unsigned char *bytes, siz
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem)
 {
     const unsigned char *first = (const unsigned char *)bytes;
-    Scan s = {arena, first, first, first + length, 0, NULL};
+    JsonValue few[JSON_STACK_FEW];
+    Scan s = {.arena = arena, .bytes = first, .at = first, .end = first + length};
+    json_stack_begin(&s.stack, arena, few);
     JsonValue *value = ARENA_NEW(arena, JsonValue);
     s.problem = wrong_beginning(arena, first, length);
     bool ok = !s.problem && value && scan_value(&s, value);
     json_skip_blanks(&s);
     if (ok && s.at < s.end)
         ok = json_fail(&s, "something after the end");
+    json_stack_end(&s.stack);
     *problem = arena_failed(arena) ? NULL : s.problem;
     return ok && !arena_failed(arena) ? value : NULL;
+}
+
+JsonKind json_scalar_kind(const char *bytes, size_t length)
+{
+    const unsigned char *first = (const unsigned char *)bytes;
+    Scan s = {.bytes = first, .at = first, .end = first + length};
+    JsonValue value = {0};
+    return scan_scalar(&s, &value) && s.at == s.end ? value.kind : JV_STRING;
 }
 
 const JsonValue *json_member(const JsonValue *object, const char *key)

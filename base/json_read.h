@@ -20,19 +20,29 @@ typedef enum JsonKind {
     JV_OBJECT
 } JsonKind;
 
+/* JsonValue: a value of 32 bytes. Whatever its kind, `text` is NULL or a string, and n is 0 or the
+ * number of items. */
 typedef struct JsonValue {
     JsonKind kind;
+    uint32_t n;       /* of a list or an object */
     const char *text; /* of a string; it holds no NUL */
-    int64_t integer;
-    double number;     /* of JV_INTEGER and JV_NUMBER */
-    size_t n;          /* of a list or an object */
-    const char **keys; /* of an object, in the order of the file */
-    struct JsonValue *items;
+    union {
+        int64_t integer;   /* of JV_INTEGER; 0 of JV_NUMBER */
+        const char **keys; /* of an object, in the order of the file */
+    };
+    union {
+        double number; /* of JV_INTEGER and JV_NUMBER */
+        struct JsonValue *items;
+    };
 } JsonValue;
 
-/* The value that the bytes hold. NULL: the bytes break a rule above, and *problem says which and
- * where; or memory ran out, and *problem is NULL. */
+/* The value that the bytes hold, in the arena; while it is read, memory is within BUDGET_TEXT of
+ * their number (budget.h). NULL: the bytes break a rule above, and *problem says which and where;
+ * or memory ran out, and *problem is NULL. */
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
+/* What the bytes alone are: null, true, false, an integer or a number; JV_STRING: something else.
+ * Takes no memory. */
+JsonKind json_scalar_kind(const char *bytes, size_t length);
 /* The member of that key; NULL: there is none, or `object` is no object. */
 const JsonValue *json_member(const JsonValue *object, const char *key);
 /* The text of the member of that key; NULL: there is none, or it is no string. */

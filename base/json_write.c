@@ -88,6 +88,12 @@ void json_put_text(JsonWriter *json, const char *key, const char *text)
     put_string(json->out, text);
 }
 
+void json_put_raw(JsonWriter *json, const char *key, const char *value)
+{
+    begin_member(json, key);
+    text_string(json->out, value);
+}
+
 void json_put_integer(JsonWriter *json, const char *key, int64_t value)
 {
     begin_member(json, key);

@@ -28,6 +28,8 @@ void json_line(JsonWriter *json, const char *indent);
 
 /* Writes each byte that is not valid UTF-8 as U+FFFD. */
 void json_put_text(JsonWriter *json, const char *key, const char *text);
+/* Writes a value that is JSON already. */
+void json_put_raw(JsonWriter *json, const char *key, const char *value);
 void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
 /* Writes at most `digits` significant digits; null for a value that is not finite. */

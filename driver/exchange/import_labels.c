@@ -57,7 +57,7 @@ static bool read_named(Job *job, const Source *config, const JsonValue *json, Te
         if (*c || c == json->keys[i] || id >= json->n || at[id])
             return refuse(
                 job, config,
-                arena_printf(job->arena, "expected the ids 0 to %zu, each once", json->n - 1));
+                arena_printf(job->arena, "expected the ids 0 to %u, each once", json->n - 1));
         if (json->items[i].kind != JV_STRING || !can_stand(json->items[i].text))
             return refuse(job, config,
                           arena_printf(job->arena,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { DEEPEST = 32, MOST_DIGITS = 17 };
+enum { DEEPEST = 32 };
 
 typedef struct Yaml {
     Diagnostics *diags;
@@ -37,34 +37,26 @@ static bool next(Yaml *y, yaml_event_t *event)
                   problem ? arena_printf(y->arena, "not YAML: %s", problem) : "not YAML");
 }
 
-/* The scalar's text; NULL after an error. */
+/* The scalar's text, which lives as long as the event; NULL after an error. */
 static const char *scalar_text(Yaml *y, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
-    if (strlen(text) != event->data.scalar.length) {
-        refuse(y, &event->start_mark, "a string holds a NUL");
-        return NULL;
-    }
-    return arena_strdup(y->arena, text);
+    if (strlen(text) == event->data.scalar.length)
+        return text;
+    refuse(y, &event->start_mark, "a string holds a NUL");
+    return NULL;
 }
 
 static bool put_scalar(Yaml *y, const char *key, const yaml_event_t *event)
 {
-    const char *text = scalar_text(y, event), *problem;
+    const char *text = scalar_text(y, event);
     if (!text)
         return false;
-    bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    bool is_null = !*text || !strcmp(text, "~");
-    const JsonValue *value =
-        plain && !is_null ? json_read(y->arena, text, strlen(text), &problem) : NULL;
-    if (plain && (is_null || (value && value->kind == JV_NULL)))
-        json_put_number(&y->json, key, NAN, 1);
-    else if (value && (value->kind == JV_TRUE || value->kind == JV_FALSE))
-        json_put_bool(&y->json, key, value->kind == JV_TRUE);
-    else if (value && value->kind == JV_INTEGER)
-        json_put_integer(&y->json, key, value->integer);
-    else if (value && value->kind == JV_NUMBER)
-        json_put_number(&y->json, key, value->number, MOST_DIGITS);
+    const bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (is_plain && (!*text || !strcmp(text, "~")))
+        json_put_raw(&y->json, key, "null");
+    else if (is_plain && json_scalar_kind(text, strlen(text)) != JV_STRING)
+        json_put_raw(&y->json, key, text);
     else
         json_put_text(&y->json, key, text);
     return true;
@@ -72,26 +64,31 @@ static bool put_scalar(Yaml *y, const char *key, const yaml_event_t *event)
 
 static bool put_value(Yaml *y, const char *key, const yaml_event_t *event, int depth);
 
+/* A member whose first event, its key or an item, has been read. */
+static bool put_member(Yaml *y, bool is_map, const yaml_event_t *first, int depth)
+{
+    yaml_event_t value;
+    if (!is_map)
+        return put_value(y, NULL, first, depth);
+    if (first->type != YAML_SCALAR_EVENT)
+        return refuse(y, &first->start_mark, "a key is no plain text");
+    const char *key = scalar_text(y, first);
+    if (!key || !next(y, &value))
+        return false;
+    const bool ok = put_value(y, key, &value, depth);
+    yaml_event_delete(&value);
+    return ok;
+}
+
 /* What the list or the map holds, up to its end. */
 static bool put_members(Yaml *y, bool is_map, int depth)
 {
-    for (;;) {
+    for (bool ends = false, ok = true;;) {
         yaml_event_t event;
         if (!next(y, &event))
             return false;
-        bool ends = event.type == (is_map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT);
-        const char *key = NULL;
-        bool ok = true;
-        if (is_map && !ends) {
-            if (event.type == YAML_SCALAR_EVENT)
-                key = scalar_text(y, &event);
-            else
-                refuse(y, &event.start_mark, "a key is no plain text");
-            yaml_event_delete(&event);
-            if (!key || !next(y, &event))
-                return false;
-        }
-        ok = ends || put_value(y, key, &event, depth);
+        ends = event.type == (is_map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT);
+        ok = ends || put_member(y, is_map, &event, depth);
         yaml_event_delete(&event);
         if (ends || !ok)
             return ok;
@@ -143,8 +140,7 @@ const JsonValue *yaml_read(Diagnostics *diags, Arena *arena, const Source *sourc
     const JsonValue *value = NULL;
     const char *problem = NULL;
     if (put_document(&y)) {
-        const char *json = arena_strndup(arena, text.data, text.length);
-        value = json_read(arena, json, text.length, &problem);
+        value = json_read(arena, text.data, text.length, &problem);
         if (!value)
             diag_error(diags, (Loc){.source = source}, "%s", problem ? problem : "out of memory");
     }
