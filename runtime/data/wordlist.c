@@ -5,19 +5,20 @@
 
 #include <stdlib.h>
 
+/* `token` lives as long as the list. */
 static void add_token(WordList *list, const char *token)
 {
-    const char *copy = arena_strdup(list->arena, token);
-    vec_push(list->arena, list->tokens, copy);
-    map_set(&list->seen, copy, list);
+    vec_push(list->arena, list->tokens, token);
+    map_set(&list->seen, token, list);
 }
 
-static WordList *new_list(Arena *arena, bool characters)
+/* `scratch`: for what is needed while the list is made. */
+static WordList *new_list(Arena *arena, Arena *scratch, bool characters)
 {
     WordList *list = ARENA_NEW(arena, WordList);
     list->arena = arena;
     list->characters = characters;
-    map_init(&list->seen, arena);
+    map_init(&list->seen, scratch);
     return list;
 }
 
@@ -70,15 +71,15 @@ WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, const c
         sorted[i] = (Count){counts.entries[i].key, (int64_t)(uintptr_t)counts.entries[i].value};
     qsort(sorted, counts.count, sizeof *sorted, by_frequency);
 
-    WordList *list = new_list(arena, characters);
+    WordList *list = new_list(arena, scratch, characters);
     for (int i = 0; i < WORDS_SPECIALS; i++)
         add_token(list, words_specials[i]);
     if (further)
-        add_token(list, further);
+        add_token(list, arena_strdup(arena, further));
     for (size_t i = 0; i < counts.count; i++)
         if ((limit <= 0 || (int64_t)list->tokens.count < limit) &&
             !map_has(&list->seen, sorted[i].token))
-            add_token(list, sorted[i].token);
+            add_token(list, arena_strdup(arena, sorted[i].token));
     arena_free(scratch);
     return list;
 }
@@ -159,12 +160,13 @@ static bool has_token(const Lines *lines, int64_t first, const char *name)
     return false;
 }
 
-WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
+static WordList *parse_list(Diagnostics *diags, Arena *arena, Arena *scratch, const Lines *lines)
 {
     size_t mark = sizeof WORDS_CHARACTERS - 1;
     bool characters = lines->n > 0 && lines->at[0].length == mark &&
                       !memcmp(lines->at[0].text, WORDS_CHARACTERS, mark);
-    WordList *list = new_list(arena, characters);
+    WordList *list = new_list(arena, scratch, characters);
+    vec_reserve(arena, list->tokens, lines->n + WORDS_SPECIALS);
     if (are_sentences(list, lines)) {
         diag_error(
             diags, (Loc){.source = lines->source},
@@ -184,6 +186,14 @@ WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
         errors++;
     }
     return errors ? NULL : list;
+}
+
+WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
+{
+    Arena *scratch = arena_scratch(arena);
+    WordList *list = parse_list(diags, arena, scratch, lines);
+    arena_free(scratch);
+    return list;
 }
 
 void wordlist_print(const WordList *list, Text *out)

@@ -16,7 +16,7 @@ typedef struct WordList {
     Arena *arena;
     bool characters;
     VEC(const char *) tokens; /* the special ones included */
-    Map seen;                 /* private: the same, to find them */
+    Map seen;                 /* private: the same, to find them while the list is made */
 } WordList;
 
 /* The four special tokens, `further` (NULL: none), then those of the texts, the most frequent

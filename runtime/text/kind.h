@@ -4,6 +4,7 @@
 #ifndef RUNTIME_TEXT_KIND_H
 #define RUNTIME_TEXT_KIND_H
 
+#include "base/budget.h"
 #include "base/arena.h"
 #include "runtime/text/tokenizer.h"
 
@@ -27,6 +28,12 @@ struct Tokenizer {
     bool is_words; /* of tokenizer.json: WordLevel */
     bool is_plain; /* names of special tokens in a text are read as text */
 };
+
+/* The arena that a tokenizer of a file of `size` bytes lies in, whose limit is the budget; NULL: no
+ * memory. tokenizer_drop frees it when the file is not read, and returns NULL: if the budget is the
+ * reason, *problem says so. */
+Arena *tokenizer_arena(Budget budget, size_t size);
+Tokenizer *tokenizer_drop(Arena *arena, const char **problem);
 
 /* Begins a call that reads or encodes `length` bytes, or decodes `length` ids: clears this thread's
  * error and count of steps. */

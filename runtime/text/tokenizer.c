@@ -33,6 +33,19 @@ void tokenizer_give_up(const char *format, ...)
     va_end(args);
 }
 
+Arena *tokenizer_arena(Budget budget, size_t size)
+{
+    return arena_within(NULL, budget_bytes(budget, size));
+}
+
+Tokenizer *tokenizer_drop(Arena *arena, const char **problem)
+{
+    if (arena && arena_is_over(arena))
+        *problem = BUDGET_PROBLEM;
+    arena_free(arena);
+    return NULL;
+}
+
 void tokenizer_free(Tokenizer *tokenizer)
 {
     if (!tokenizer)

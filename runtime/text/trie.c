@@ -35,11 +35,13 @@ size_t trie_longest(const Trie *trie, const char *text, size_t length, int32_t *
 
 /* ---- building ---- */
 
-enum { BLOCK = 256, OPEN_BLOCKS = 16, LABELS = 256 };
+/* Only units of the last OPEN_BLOCKS blocks are given to children. */
+enum { BLOCK = 256, OPEN_BLOCKS = 16, SLOTS = OPEN_BLOCKS * BLOCK, LABELS = 256 };
 static const uint32_t FAR = UINT32_C(1) << 21; /* offsets from here on are whole blocks */
 
+/* Slot: a unit of an open block. */
 typedef struct Slot {
-    uint32_t before, after; /* in the ring of free slots */
+    uint32_t before, after; /* in the ring of free units */
     bool taken, base;       /* a unit; the offset of one */
 } Slot;
 
@@ -51,18 +53,27 @@ typedef struct Branch {
 
 typedef struct TrieLayout {
     Arena *arena;
-    VEC(uint32_t) units;
-    VEC(Slot) slots;
+    VEC(uint32_t *) blocks; /* of units */
+    Slot *slots;            /* SLOTS of them: unit_slot */
     VEC(Branch) todo;
     uint32_t free, n_free; /* the first of the ring */
 } TrieLayout;
 
-static void take(TrieLayout *l, uint32_t at)
+static uint32_t count_units(const TrieLayout *l) { return (uint32_t)l->blocks.count * BLOCK; }
+
+static uint32_t *unit_at(const TrieLayout *l, uint32_t at)
 {
-    Slot *slot = &l->slots.data[at];
+    return &l->blocks.data[at / BLOCK][at % BLOCK];
+}
+
+static Slot *unit_slot(const TrieLayout *l, uint32_t at) { return &l->slots[at % SLOTS]; }
+
+static void take_unit(TrieLayout *l, uint32_t at)
+{
+    Slot *slot = unit_slot(l, at);
     slot->taken = true;
-    l->slots.data[slot->before].after = slot->after;
-    l->slots.data[slot->after].before = slot->before;
+    unit_slot(l, slot->before)->after = slot->after;
+    unit_slot(l, slot->after)->before = slot->before;
     if (l->free == at)
         l->free = slot->after;
     l->n_free--;
@@ -70,35 +81,33 @@ static void take(TrieLayout *l, uint32_t at)
 
 static void put_free(TrieLayout *l, uint32_t at)
 {
-    Slot *slot = &l->slots.data[at];
+    Slot *slot = unit_slot(l, at);
     if (!l->n_free++) {
         *slot = (Slot){.before = at, .after = at};
         l->free = at;
         return;
     }
-    Slot *first = &l->slots.data[l->free];
+    Slot *first = unit_slot(l, l->free);
     *slot = (Slot){.before = first->before, .after = l->free};
-    l->slots.data[first->before].after = at;
+    unit_slot(l, first->before)->after = at;
     first->before = at;
 }
 
-/* A block more; what is free in one that is too old stays so. */
+/* A block more, whose slots are those of the oldest one; what is free there stays so. */
 static bool trie_add_block(TrieLayout *l)
 {
-    size_t n = l->units.count;
+    const uint32_t n = count_units(l);
     if (n >= UINT32_C(1) << 29)
         return false;
-    for (int i = 0; i < BLOCK; i++) {
-        vec_push(l->arena, l->units, 0);
-        vec_push(l->arena, l->slots, (Slot){0});
-    }
+    uint32_t *units = ARENA_ARRAY(l->arena, uint32_t, BLOCK);
+    vec_push(l->arena, l->blocks, units);
     if (arena_failed(l->arena))
         return false;
+    for (uint32_t at = n - SLOTS; n >= SLOTS && at < n - SLOTS + BLOCK; at++)
+        if (!unit_slot(l, at)->taken)
+            take_unit(l, at);
     for (uint32_t i = 0; i < BLOCK; i++)
-        put_free(l, (uint32_t)n + i);
-    for (uint32_t i = 0; n >= OPEN_BLOCKS * BLOCK && i < BLOCK; i++)
-        if (!l->slots.data[n - OPEN_BLOCKS * BLOCK + i].taken)
-            take(l, (uint32_t)n - OPEN_BLOCKS * BLOCK + i);
+        put_free(l, n + i);
     return true;
 }
 
@@ -106,10 +115,10 @@ static bool fits(const TrieLayout *l, uint32_t at, uint32_t base, const unsigned
                  int n)
 {
     uint32_t offset = at ^ base;
-    if (l->slots.data[base].base || (offset >= FAR && offset & 0xFF))
+    if (unit_slot(l, base)->base || (offset >= FAR && offset & 0xFF))
         return false;
     for (int i = 0; i < n; i++)
-        if (l->slots.data[base ^ labels[i]].taken)
+        if (unit_slot(l, base ^ labels[i])->taken)
             return false;
     return true;
 }
@@ -118,10 +127,10 @@ static bool fits(const TrieLayout *l, uint32_t at, uint32_t base, const unsigned
 static uint32_t find_base(const TrieLayout *l, uint32_t at, const unsigned char *labels, int n)
 {
     uint32_t slot = l->free;
-    for (uint32_t i = 0; i < l->n_free; i++, slot = l->slots.data[slot].after)
+    for (uint32_t i = 0; i < l->n_free; i++, slot = unit_slot(l, slot)->after)
         if (fits(l, at, slot ^ labels[0], labels, n))
             return slot ^ labels[0];
-    return (uint32_t)l->units.count | (at & 0xFF);
+    return count_units(l) | (at & 0xFF);
 }
 
 static unsigned char label_of(const TrieKey *key, uint32_t depth)
@@ -141,18 +150,18 @@ static bool trie_place(TrieLayout *l, const TrieKey *keys, Branch branch)
         }
     firsts[n] = branch.end;
     uint32_t base = find_base(l, branch.at, labels, n);
-    if (base >= l->units.count && !trie_add_block(l))
+    if (base >= count_units(l) && !trie_add_block(l))
         return false;
     uint32_t offset = branch.at ^ base;
-    l->units.data[branch.at] |= offset < FAR ? offset << 10 : offset << 2 | 1u << 9;
-    l->slots.data[base].base = true;
+    *unit_at(l, branch.at) |= offset < FAR ? offset << 10 : offset << 2 | 1u << 9;
+    unit_slot(l, base)->base = true;
     for (int i = 0; i < n; i++) {
         uint32_t child = base ^ labels[i];
-        take(l, child);
-        l->units.data[child] = labels[i];
+        take_unit(l, child);
+        *unit_at(l, child) = labels[i];
         if (!labels[i]) {
-            l->units.data[branch.at] |= 1u << 8;
-            l->units.data[child] = (uint32_t)keys[firsts[i]].value | 1u << 31;
+            *unit_at(l, branch.at) |= 1u << 8;
+            *unit_at(l, child) = (uint32_t)keys[firsts[i]].value | 1u << 31;
             continue;
         }
         Branch below = {firsts[i], firsts[i + 1], branch.depth + 1, child};
@@ -180,21 +189,22 @@ bool trie_build(Trie *trie, Arena *arena, TrieKey *keys, size_t n, const TrieKey
             *twice = &keys[i];
             return false;
         }
-    TrieLayout l = {.arena = arena_try_new()};
-    bool ok = l.arena && trie_add_block(&l);
+    TrieLayout l = {.arena = arena_scratch(arena)};
+    l.slots = l.arena ? ARENA_ARRAY(l.arena, Slot, SLOTS) : NULL;
+    bool ok = l.slots && trie_add_block(&l);
     if (ok) {
-        take(&l, 0);
+        take_unit(&l, 0);
         Branch all = {0, n, 0, 0};
         vec_push(l.arena, l.todo, all);
         ok = !arena_failed(l.arena);
     }
     while (ok && l.todo.count)
         ok = trie_place(&l, keys, l.todo.data[--l.todo.count]);
-    unsigned char *units = ok ? arena_array(arena, l.units.count, 4) : NULL;
-    for (size_t i = 0; units && i < l.units.count * 4; i++)
-        units[i] = (unsigned char)(l.units.data[i / 4] >> i % 4 * 8);
+    unsigned char *units = ok ? arena_array(arena, count_units(&l), 4) : NULL;
+    for (uint32_t i = 0; units && i < count_units(&l) * 4; i++)
+        units[i] = (unsigned char)(*unit_at(&l, i / 4) >> i % 4 * 8);
     if (units)
-        *trie = (Trie){units, l.units.count};
+        *trie = (Trie){units, count_units(&l)};
     arena_free(l.arena);
     return units;
 }

@@ -13,13 +13,14 @@ static int32_t id_of(const Hf *hf, const char *text)
 
 static void put_frame_id(HfReading *r, const int32_t **ids, int32_t *n, int32_t id)
 {
-    int32_t *more = ARENA_ARRAY(r->arena, int32_t, *n + 1);
-    if (!more)
+    const bool is_full = !(*n & (*n - 1)); /* room grows by powers of two */
+    int32_t *room = is_full ? ARENA_ARRAY(r->arena, int32_t, *n ? 2 * *n : 1) : (int32_t *)*ids;
+    if (!room)
         return;
-    if (*n)
-        memcpy(more, *ids, (size_t)*n * sizeof *more);
-    more[*n] = id;
-    *ids = more;
+    if (is_full && *n)
+        memcpy(room, *ids, (size_t)*n * sizeof *room);
+    room[*n] = id;
+    *ids = room;
     (*n)++;
 }
 

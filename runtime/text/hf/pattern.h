@@ -15,8 +15,8 @@ typedef struct HfPattern {
 
 /* Compiles a regular expression in Oniguruma's syntax, as far as published tokenizers use it.
  * NULL: it is not valid, and *problem, which the caller frees, says why; or memory ran out, and
- * *problem is NULL. */
-void *pattern_regex(const char *regex, size_t length, char **problem);
+ * *problem is NULL. *bytes: the memory that it has. */
+void *pattern_regex(const char *regex, size_t length, char **problem, size_t *bytes);
 void pattern_free(HfPattern *pattern);
 
 /* Finds the next match that is not empty from *start on: [*start, *end). false: there is none; or,

@@ -101,39 +101,57 @@ static void find_bytes(Hf *hf)
 
 /* ---- merges ---- */
 
+typedef struct SpanOfToken {
+    const char *text;
+    size_t length;
+} SpanOfToken;
+
 static void put_merge(Hf *hf, int32_t left, int32_t right, int32_t rank, int32_t made)
 {
     HfMerge *slot = (HfMerge *)hf_merge(hf, left, right);
     *slot = (HfMerge){left, right, rank, made};
 }
 
-/* "a b" or ["a", "b"]; with both halves' ids and that of what they make. */
-static bool read_merge(HfReading *r, size_t i, const JsonValue *from)
+/* The halves of a merge, "a b" or ["a", "b"]; false: it is no such pair. */
+static bool read_halves(const JsonValue *from, SpanOfToken half[2])
+{
+    if (from->kind == JV_STRING) {
+        const char *blank = strchr(from->text, ' ');
+        half[0] = (SpanOfToken){from->text, blank ? (size_t)(blank - from->text) : 0};
+        half[1] = blank ? (SpanOfToken){blank + 1, strlen(blank + 1)} : half[0];
+        return blank;
+    }
+    const bool is_pair = from->kind == JV_LIST && from->n == 2;
+    for (int i = 0; i < 2; i++) {
+        const char *text = is_pair ? from->items[i].text : NULL;
+        if (!text)
+            return false;
+        half[i] = (SpanOfToken){text, strlen(text)};
+    }
+    return true;
+}
+
+/* Puts a merge by the ids of both halves and of what they make. `made`: memory that is used
+ * again. */
+static bool read_merge(HfReading *r, size_t i, const JsonValue *from, TokenText *made)
 {
     Hf *hf = r->hf;
-    const char *left = NULL, *right = NULL;
-    if (from->kind == JV_LIST && from->n == 2 && from->items[0].kind == JV_STRING &&
-        from->items[1].kind == JV_STRING) {
-        left = from->items[0].text;
-        right = from->items[1].text;
-    } else if (from->kind == JV_STRING && strchr(from->text, ' ')) {
-        const char *blank = strchr(from->text, ' ');
-        left = arena_strndup(r->arena, from->text, (size_t)(blank - from->text));
-        right = blank + 1;
-    }
-    if (!left)
-        return hf_refuse(r, "model.merges[%zu] is no pair", i);
-    size_t cut = strlen(hf->prefix);
-    bool has = cut && !strncmp(right, hf->prefix, cut);
-    const char *made = arena_printf(r->arena, "%s%s", left, right + (has ? cut : 0));
-    if (!made)
-        return false;
-    const char *names[] = {left, right, made};
+    SpanOfToken names[3];
     int32_t ids[3];
+    if (!read_halves(from, names))
+        return hf_refuse(r, "model.merges[%zu] is no pair", i);
+    const size_t prefix = strlen(hf->prefix);
+    const size_t cut = strncmp(names[1].text, hf->prefix, prefix) ? 0 : prefix;
+    made->length = 0;
+    if (!token_text_put(made, names[0].text, names[0].length) ||
+        !token_text_put(made, names[1].text + cut, names[1].length - cut))
+        return hf_no_memory(r);
+    names[2] = (SpanOfToken){made->length ? made->data : "", made->length};
     for (int k = 0; k < 3; k++) {
-        ids[k] = find_token(hf, names[k]);
+        ids[k] = trie_find(&hf->vocabulary, names[k].text, names[k].length);
         if (ids[k] < 0)
-            return hf_refuse(r, "model.merges[%zu]: '%s' is not in the vocabulary", i, names[k]);
+            return hf_refuse(r, "model.merges[%zu]: '%.*s' is not in the vocabulary", i,
+                             (int)names[k].length, names[k].text);
     }
     put_merge(hf, ids[0], ids[1], (int32_t)i, ids[2]);
     return true;
@@ -151,10 +169,12 @@ static bool read_merges(HfReading *r, const JsonValue *list)
         return false;
     for (size_t i = 0; i < hf->n_merges; i++)
         hf->merges[i].rank = -1;
-    for (size_t i = 0; i < list->n; i++)
-        if (!read_merge(r, i, &list->items[i]))
-            return false;
-    return true;
+    TokenText made = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->n; i++)
+        ok = read_merge(r, i, &list->items[i], &made);
+    token_text_free(&made);
+    return ok;
 }
 
 /* ---- kinds ---- */

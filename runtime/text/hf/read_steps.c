@@ -66,8 +66,10 @@ static bool append_step(HfReading *r, HfSteps *steps, HfStep step)
     if (steps->n == steps->capacity) {
         size_t capacity = steps->capacity ? steps->capacity * 2 : 8;
         HfStep *at = ARENA_ARRAY(r->arena, HfStep, capacity);
-        if (!at)
+        if (!at) {
+            pattern_free(&step.pattern);
             return false;
+        }
         if (steps->n)
             memcpy(at, steps->at, steps->n * sizeof *at);
         steps->at = at;
@@ -80,8 +82,11 @@ static bool append_step(HfReading *r, HfSteps *steps, HfStep step)
 static bool compile(HfReading *r, const char *place, const char *regex, HfPattern *pattern)
 {
     char *problem;
-    pattern->regex = pattern_regex(regex, strlen(regex), &problem);
-    if (!pattern->regex && problem)
+    size_t bytes;
+    pattern->regex = pattern_regex(regex, strlen(regex), &problem, &bytes);
+    if (pattern->regex && !arena_charge(r->arena, bytes))
+        pattern_free(pattern);
+    else if (!pattern->regex && problem)
         hf_refuse(r, "%s: the regular expression '%s' is not read: %s", place, regex, problem);
     else if (!pattern->regex)
         hf_no_memory(r);

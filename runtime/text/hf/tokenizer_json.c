@@ -298,31 +298,27 @@ static bool read_tokenizer(HfReading *r, const JsonValue *file, Tokenizer *token
 
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem)
 {
-    HfReading r = {.arena = arena_try_new()};
+    HfReading r = {.arena = tokenizer_arena(BUDGET_TEXT, size)};
     Tokenizer *t = r.arena ? ARENA_NEW(r.arena, Tokenizer) : NULL;
     r.hf = t ? ARENA_NEW(r.arena, Hf) : NULL;
     *problem = NULL;
-    if (!r.hf) {
-        arena_free(r.arena);
-        return NULL;
-    }
+    if (!r.hf)
+        return tokenizer_drop(r.arena, problem);
     tokenizer_begin(size);
     *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
     const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
-    bool ok = file && read_tokenizer(&r, file, t);
-    if (r.no_memory || arena_failed(r.arena)) {
-        tokenizer_free(t);
-        return NULL;
-    }
-    if (ok) {
+    const bool ok = file && read_tokenizer(&r, file, t);
+    const bool no_memory = r.no_memory || arena_failed(r.arena);
+    if (ok && !no_memory) {
         t->size = r.hf->n_tokens;
         t->is_words = r.hf->model == HF_WORDLEVEL;
         t->special = hf_special(t);
         return t;
     }
-    *problem = arena_strdup(arena, r.problem ? r.problem : "it is not read");
-    tokenizer_free(t);
-    return NULL;
+    if (!no_memory)
+        *problem = arena_strdup(arena, r.problem ? r.problem : "it is not read");
+    close_hf(r.hf);
+    return tokenizer_drop(r.arena, problem);
 }
 
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem)

@@ -57,12 +57,21 @@ static Regex *new_regex(pcre2_code *code)
     return regex;
 }
 
-void *pattern_regex(const char *regex, size_t length, char **problem)
+static size_t regex_bytes(const Regex *regex)
+{
+    size_t code = 0, compiled = 0;
+    pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &code);
+    pcre2_pattern_info(regex->code, PCRE2_INFO_JITSIZE, &compiled);
+    return sizeof *regex + code + compiled;
+}
+
+void *pattern_regex(const char *regex, size_t length, char **problem, size_t *bytes)
 {
     TokenText text = {0};
     int error = 0;
     PCRE2_SIZE at = 0;
     *problem = NULL;
+    *bytes = 0;
     if (!translate(regex, length, &text)) {
         token_text_free(&text);
         return NULL;
@@ -71,8 +80,11 @@ void *pattern_regex(const char *regex, size_t length, char **problem)
         pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.length,
                       PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &at, NULL);
     token_text_free(&text);
+    Regex *made = code ? new_regex(code) : NULL;
+    if (made)
+        *bytes = regex_bytes(made);
     if (code)
-        return new_regex(code);
+        return made;
     *problem = calloc(1, 256);
     if (*problem)
         pcre2_get_error_message(error, (PCRE2_UCHAR *)*problem, 256);

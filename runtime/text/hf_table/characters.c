@@ -43,10 +43,11 @@ size_t uni_grapheme(const char *text, size_t length)
     return size;
 }
 
-void *pattern_regex(const char *regex, size_t length, char **problem)
+void *pattern_regex(const char *regex, size_t length, char **problem, size_t *bytes)
 {
     (void)regex, (void)length;
     *problem = NULL;
+    *bytes = 0;
     return NULL;
 }
 

@@ -219,9 +219,7 @@ Tokenizer *tokenizer_sentencepiece(const void *bytes, size_t size, const char **
     const char *ignored;
     problem = problem ? problem : &ignored;
     *problem = bytes ? NULL : "there are no bytes";
-    Arena *arena = bytes ? arena_try_new() : NULL;
+    Arena *arena = bytes ? tokenizer_arena(BUDGET_BINARY, size) : NULL;
     Tokenizer *t = arena ? sp_make(arena, bytes, size, problem) : NULL;
-    if (!t)
-        arena_free(arena);
-    return t;
+    return t ? t : tokenizer_drop(arena, problem);
 }

@@ -4,15 +4,13 @@
 #include "runtime/text/sentencepiece/proto.h"
 #include "runtime/text/sentencepiece/sp.h"
 
-#include "base/vec.h"
-
 #include <float.h>
+#include <string.h>
 
 enum { MOST_PIECES = 1 << 24 };
 
 typedef struct Reading {
     SpModel *model;
-    VEC(SpPiece) pieces;
     const char *problem;
 } Reading;
 
@@ -50,9 +48,7 @@ static bool read_piece(Reading *r, const ProtoField *from)
         return whole(r, &message) && sp_refuse(r, "a piece is empty");
     if (memchr(piece.text, 0, piece.length))
         return sp_refuse(r, "a piece has a NUL");
-    if (r->pieces.count >= MOST_PIECES)
-        return sp_refuse(r, "it has too many pieces");
-    vec_push(r->model->arena, r->pieces, piece);
+    r->model->pieces[r->model->size++] = piece;
     return whole(r, &message);
 }
 
@@ -117,29 +113,41 @@ static bool read_normalizer(Reading *r, SpNormalizer *normalizer, const ProtoFie
     return whole(r, &message);
 }
 
+enum { MODEL_PIECES = 1, MODEL_TRAINER = 2, MODEL_NORMALIZER = 3, MODEL_DENORMALIZER = 5 };
+
+/* Room for the pieces of the model. */
+static bool make_pieces(Reading *r, Proto message)
+{
+    size_t n = 0;
+    for (ProtoField f; proto_next(&message, &f);)
+        n += f.number == MODEL_PIECES && f.kind == PROTO_BYTES;
+    if (n > MOST_PIECES)
+        return sp_refuse(r, "it has too many pieces");
+    r->model->pieces = ARENA_ARRAY(r->model->arena, SpPiece, n);
+    return r->model->pieces;
+}
+
 static bool read_fields(Reading *r, const void *bytes, size_t size)
 {
     SpModel *m = r->model;
     Proto message = proto_message(bytes, size);
     ProtoField f;
-    bool ok = true;
+    bool ok = make_pieces(r, message);
     uint64_t listed = 0;
     while (ok && proto_next(&message, &f)) {
         if (f.kind == PROTO_VARINT && f.number == SP_LISTED_FIELD)
             listed = f.value;
         if (f.kind != PROTO_BYTES)
             continue;
-        if (f.number == 1)
+        if (f.number == MODEL_PIECES)
             ok = read_piece(r, &f);
-        else if (f.number == 2)
+        else if (f.number == MODEL_TRAINER)
             ok = read_trainer(r, &f);
-        else if (f.number == 3)
+        else if (f.number == MODEL_NORMALIZER)
             ok = read_normalizer(r, &m->normalizer, &f);
-        else if (f.number == 5)
+        else if (f.number == MODEL_DENORMALIZER)
             ok = read_normalizer(r, &m->denormalizer, &f);
     }
-    m->pieces = r->pieces.data;
-    m->size = (int32_t)r->pieces.count;
     m->is_listed = listed;
     m->listed = listed && listed < (uint64_t)m->size ? (int32_t)listed : m->size;
     m->has_denormalizer = m->denormalizer.rules.n;
@@ -203,9 +211,12 @@ static bool is_of(const SpPiece *piece, Which which)
 static bool build(Reading *r, Trie *trie, Which which)
 {
     SpModel *m = r->model;
-    Arena *scratch = arena_try_new();
-    TrieKey *keys = scratch ? ARENA_ARRAY(scratch, TrieKey, m->size + 1) : NULL;
+    Arena *scratch = arena_scratch(m->arena);
     size_t n = 0;
+    for (int32_t i = 0; i < m->size; i++)
+        n += is_of(&m->pieces[i], which);
+    TrieKey *keys = scratch ? ARENA_ARRAY(scratch, TrieKey, n) : NULL;
+    n = 0;
     for (int32_t i = 0; keys && i < m->size; i++)
         if (is_of(&m->pieces[i], which))
             keys[n++] = (TrieKey){m->pieces[i].text, m->pieces[i].length, i};

@@ -127,7 +127,7 @@ static bool read_tokens(Tokenizer *t, Words *w, const char *text, const char *en
     for (const char *line = text; line < end; line = line_end(line, end) + 1)
         n++;
     w->tokens = ARENA_ARRAY(t->arena, Word, n + 1);
-    Arena *scratch = w->tokens ? arena_try_new() : NULL;
+    Arena *scratch = w->tokens ? arena_scratch(t->arena) : NULL;
     TrieKey *keys = scratch ? ARENA_ARRAY(scratch, TrieKey, n + 1) : NULL;
     for (const char *line = text, *stop; keys && line < end; line = stop + 1) {
         stop = line_end(line, end);
@@ -179,9 +179,7 @@ Tokenizer *tokenizer_words(const void *bytes, size_t size, const char **problem)
     const char *ignored;
     problem = problem ? problem : &ignored;
     *problem = !bytes ? "there are no bytes" : size > TOKENIZER_MOST ? "it is too long" : NULL;
-    Arena *arena = *problem ? NULL : arena_try_new();
+    Arena *arena = *problem ? NULL : tokenizer_arena(BUDGET_TEXT, size);
     Tokenizer *t = arena ? words_make(arena, bytes, size, problem) : NULL;
-    if (!t)
-        arena_free(arena);
-    return t;
+    return t ? t : tokenizer_drop(arena, problem);
 }
