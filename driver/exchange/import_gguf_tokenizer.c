@@ -53,14 +53,16 @@ static int64_t kind_of(const GgufImport *m, uint64_t i)
 static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *json)
 {
     const unsigned char *at = tokens->data;
+    Text text = {0};
     json_open(json, "added_tokens", '[');
     for (uint64_t i = 0; i < tokens->n; i++) {
-        const char *token = gguf_next(m->gguf, &at);
+        const char *token = gguf_next(&at, &text);
         const int64_t kind = kind_of(m, i);
         if (kind == TOKEN_CONTROL || kind == TOKEN_USER)
             tokenizer_json_token(json, (int64_t)i, token, kind == TOKEN_CONTROL);
     }
     json_close(json, ']');
+    text_free(&text);
 }
 
 /* llama.cpp has "\u2581" before pieces that begin a word, and nothing before those that go on with
@@ -88,22 +90,25 @@ static bool put_vocabulary(const GgufImport *m, const GgufValue *tokens, bool is
 {
     const unsigned char *at = tokens->data;
     Map seen;
+    Text text = {0};
+    bool ok = true;
     map_init(&seen, m->job->arena);
     json_open(json, "vocab", '{');
-    for (uint64_t i = 0; i < tokens->n; i++) {
-        const char *token = gguf_next(m->gguf, &at);
+    for (uint64_t i = 0; ok && i < tokens->n; i++) {
+        const char *token = gguf_next(&at, &text);
         if (is_words)
             token = word_piece(m, token, kind_of(m, i));
         const bool twice = map_has(&seen, token);
         if (twice || !is_utf8(token))
-            return gguf_wrong(m, arena_printf(m->job->arena, "token %" PRIu64 ", '%s', is %s", i,
-                                              text_visible_name(m->job->arena, token),
-                                              twice ? "an earlier one, too" : "not valid UTF-8"));
+            ok = gguf_wrong(m, arena_printf(m->job->arena, "token %" PRIu64 ", '%s', is %s", i,
+                                            text_visible_name(m->job->arena, token),
+                                            twice ? "an earlier one, too" : "not valid UTF-8"));
         map_set(&seen, token, (void *)(uintptr_t)(i + 1));
         json_put_integer(json, token, (int64_t)i);
     }
     json_close(json, '}');
-    return true;
+    text_free(&text);
+    return ok;
 }
 
 static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
@@ -135,8 +140,10 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     bool ok = put_vocabulary(m, tokens, false, &json);
     json_open(&json, "merges", '[');
     const unsigned char *at = merges->data;
+    Text merge = {0};
     for (uint64_t i = 0; i < merges->n; i++)
-        json_put_text(&json, NULL, gguf_next(m->gguf, &at));
+        json_put_text(&json, NULL, gguf_next(&at, &merge));
+    text_free(&merge);
     json_close(&json, ']');
     json_close(&json, '}');
     json_close(&json, '}');
@@ -170,23 +177,24 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     const GgufValue *scores = gguf_find(m->gguf, "tokenizer.ggml.scores");
     const GgufValue *characters = gguf_find(m->gguf, "tokenizer.ggml.precompiled_charsmap");
     const unsigned char *at = tokens->data;
-    Text model = {0};
+    Text model = {0}, token = {0};
     bool has_bytes = false;
     for (uint64_t i = 0; i < tokens->n; i++) {
         Text piece = {0};
         has_bytes = has_bytes || kind_of(m, i) == TOKEN_BYTE;
-        wire_string(&piece, PIECE, gguf_next(m->gguf, &at));
+        wire_string(&piece, PIECE, gguf_next(&at, &token));
         wire_float(&piece, SCORE, (float)gguf_number(scores, i));
         wire_int(&piece, TYPE, kind_of(m, i));
         wire_message(&model, PIECES, &piece);
     }
+    text_free(&token);
     Text trainer = {0}, normalizer = {0};
     wire_int(&trainer, MODEL_TYPE, is_unigram ? UNIGRAM : OF_MERGES);
     wire_int(&trainer, BYTE_FALLBACK, has_bytes);
-    for (const GgufToken *token = gguf_tokens; token->theirs; token++) {
+    for (const GgufToken *special = gguf_tokens; special->theirs; special++) {
         const GgufValue *id =
-            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", token->theirs));
-        wire_int(&trainer, token->piece_field, id ? gguf_integer(id, 0) : -1);
+            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", special->theirs));
+        wire_int(&trainer, special->piece_field, id ? gguf_integer(id, 0) : -1);
     }
     wire_message(&model, TRAINER, &trainer);
     if (characters && characters->is_array &&
@@ -250,14 +258,15 @@ static bool write_words(const GgufImport *m, const GgufValue *tokens)
 {
     static const char *const names[] = {"[CLS]", "[SEP]", "[UNK]"};
     int64_t ids[3] = {-1, -1, -1};
-    Text text = {0};
+    Text text = {0}, next = {0};
     JsonWriter json = {.out = &text};
     const unsigned char *at = tokens->data;
     for (uint64_t i = 0; i < tokens->n; i++) {
-        const char *token = gguf_next(m->gguf, &at);
+        const char *token = gguf_next(&at, &next);
         for (int k = 0; k < 3; k++)
             ids[k] = strcmp(token, names[k]) ? ids[k] : (int64_t)i;
     }
+    text_free(&next);
     for (int k = 0; k < 3; k++)
         if (ids[k] < 0)
             return gguf_wrong(m, arena_printf(m->job->arena, "its tokens have no %s", names[k]));
@@ -323,12 +332,14 @@ static const char *token_text(const GgufImport *m, const char *key)
     const GgufValue *id = gguf_find(m->gguf, key);
     const double wanted = id ? gguf_number(id, 0) : -1;
     const unsigned char *at = tokens->data;
-    for (uint64_t i = 0; i < tokens->n; i++) {
-        const char *token = gguf_next(m->gguf, &at);
-        if ((double)i == wanted)
-            return token;
+    const char *found = NULL;
+    Text text = {0};
+    for (uint64_t i = 0; i < tokens->n && !found; i++) {
+        const char *token = gguf_next(&at, &text);
+        found = (double)i == wanted ? arena_strdup(m->job->arena, token) : NULL;
     }
-    return NULL;
+    text_free(&text);
+    return found;
 }
 
 /* What stands around a text, and the chat template. llama.cpp begins a text of pieces with the

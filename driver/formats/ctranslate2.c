@@ -11,11 +11,14 @@ enum { OLDEST = 4, NEWEST = 6 }; /* versions with types and aliases as here */
 static const StType types[] = {ST_F32, ST_I8, ST_I16, ST_I32, ST_F16, ST_BF16};
 enum { N_TYPES = sizeof types / sizeof *types };
 
+#define SCALE_ENDING "_scale" /* of the name of a matrix's scales, behind its own */
+
 typedef struct SpecReader {
     TensorList list;
     const unsigned char *at, *end;
-    bool is_bad; /* the file is cut off */
-    Map index;   /* name → number of the tensor, from 1 */
+    bool is_bad;                 /* the file is cut off */
+    VEC(size_t) variable_of;     /* of each tensor: the number of its variable */
+    VEC(const float *) inverses; /* of each variable 1 over its elements; NULL: not needed yet */
 } SpecReader;
 
 static uint64_t take(SpecReader *r, int bytes)
@@ -30,7 +33,7 @@ static uint64_t take(SpecReader *r, int bytes)
     return value;
 }
 
-/* A string with its length, in which the NUL behind it counts. */
+/* A string with its length, in which the NUL behind it counts. NULL: the arena has failed. */
 static const char *take_name(SpecReader *r)
 {
     const uint64_t length = take(r, 2);
@@ -59,69 +62,98 @@ static bool read_variable(SpecReader *r)
     tensor.type = types[type];
     const unsigned char *data = r->at;
     r->at += bytes;
-    return tensor_list_add(&r->list, tensor, data, bytes);
-}
-
-/* Adds a tensor to those that are found; of two with a name the file is refused in the end. */
-static void remember(SpecReader *r, const char *name)
-{
-    map_set(&r->index, name, (void *)(uintptr_t)r->list.tensors.count);
-}
-
-static StTensor *find(SpecReader *r, const char *name)
-{
-    const uintptr_t number = (uintptr_t)map_get(&r->index, name);
-    return number ? &r->list.tensors.data[number - 1] : NULL;
+    if (!tensor_list_add(&r->list, tensor, data, bytes))
+        return false;
+    vec_push(r->list.arena, r->variable_of, r->inverses.count);
+    vec_push(r->list.arena, r->inverses, NULL);
+    return !arena_failed(r->list.arena);
 }
 
 /* One more name for a tensor. */
 static bool read_alias(SpecReader *r)
 {
     const char *alias = take_name(r), *name = take_name(r);
-    const StTensor *tensor = r->is_bad ? NULL : find(r, name);
+    if (!alias || !name || r->is_bad)
+        return false;
+    const StTensor *tensor = tensor_list_find(&r->list, name);
     if (!tensor)
         return tensor_list_refuse(&r->list, alias, "it is another name of no variable");
+    const size_t variable = r->variable_of.data[tensor - r->list.tensors.data];
     StTensor other = *tensor;
     other.name = other.stored = alias;
-    vec_push(r->list.arena, r->list.tensors, other);
-    remember(r, alias);
-    return true;
+    if (!tensor_list_push(&r->list, other))
+        return false;
+    vec_push(r->list.arena, r->variable_of, variable);
+    return !arena_failed(r->list.arena);
+}
+
+/* 1 over each element of a variable, made once for all its names; NULL: the arena has failed. */
+static const float *invert_elements(SpecReader *r, const StTensor *tensor)
+{
+    const float **known = &r->inverses.data[r->variable_of.data[tensor - r->list.tensors.data]];
+    if (*known)
+        return *known;
+    float *inverse = ARENA_ARRAY(r->list.arena, float, tensor->count + 1);
+    for (int64_t i = 0; inverse && i < tensor->count; i++)
+        inverse[i] = 1 / (float)st_value(tensor, i);
+    return *known = inverse;
+}
+
+/* The tensor whose name is that of another one with an ending; NULL: there is none. */
+static const StTensor *find_scale(SpecReader *r, const StTensor *tensor)
+{
+    const char *name = arena_printf(r->list.arena, "%s" SCALE_ENDING, tensor->stored);
+    return name ? tensor_list_find(&r->list, name) : NULL;
 }
 
 /* Gives a matrix of integers its scales: an element is its integer over the scale of its row, or,
  * of int16, of the whole matrix (LayerSpec._quantize). */
 static bool scale_rows(SpecReader *r, StTensor *tensor)
 {
-    const StTensor *scale = find(r, arena_printf(r->list.arena, "%s_scale", tensor->stored));
-    if ((tensor->type != ST_I8 && tensor->type != ST_I16) || !scale || tensor->rank != 2)
-        return true;
     const bool is_byte = tensor->type == ST_I8;
+    if ((!is_byte && tensor->type != ST_I16) || tensor->rank != 2)
+        return true;
+    const StTensor *scale = find_scale(r, tensor);
+    if (!scale)
+        return !arena_failed(r->list.arena);
     const int64_t n = is_byte ? tensor->dims[0] : 1;
     if (scale->type != ST_F32 || scale->count != n)
         return tensor_list_refuse(&r->list, tensor->name,
                                   is_byte ? "its scales are not one a row"
                                           : "its scale is not one number");
-    float *factors = ARENA_ARRAY(r->list.arena, float, n + 1);
-    for (int64_t i = 0; i < n; i++)
-        factors[i] = 1 / (float)st_value(scale, i);
+    const float *factors = invert_elements(r, scale);
     tensor->scales = (StScales){.data = factors,
                                 .bits = is_byte ? 8 : 16,
                                 .axis = 1,
                                 .n = tensor->dims[1],
                                 .inner = 1,
                                 .run = tensor->dims[1]};
-    return true;
+    return factors;
 }
 
 /* What is only the scales of another variable is no tensor of the model. */
 static bool is_scale(SpecReader *r, const StTensor *tensor)
 {
-    static const char ending[] = "_scale";
-    const size_t length = strlen(tensor->stored), less = sizeof ending - 1;
-    if (!text_ends(tensor->stored, ending))
+    const size_t length = strlen(tensor->stored), less = strlen(SCALE_ENDING);
+    if (!text_ends(tensor->stored, SCALE_ENDING))
         return false;
-    const StTensor *of = find(r, arena_strndup(r->list.arena, tensor->stored, length - less));
+    const char *name = arena_strndup(r->list.arena, tensor->stored, length - less);
+    const StTensor *of = name ? tensor_list_find(&r->list, name) : NULL;
     return of && of->scales.data;
+}
+
+/* All are looked up before one is moved. */
+static bool drop_scales(SpecReader *r)
+{
+    size_t kept = 0;
+    bool *is = ARENA_ARRAY(r->list.arena, bool, r->list.tensors.count + 1);
+    for (size_t i = 0; is && i < r->list.tensors.count; i++)
+        is[i] = is_scale(r, &r->list.tensors.data[i]);
+    for (size_t i = 0; is && i < r->list.tensors.count; i++)
+        if (!is[i])
+            r->list.tensors.data[kept++] = r->list.tensors.data[i];
+    r->list.tensors.count = kept;
+    return is;
 }
 
 static bool read_all(SpecReader *r)
@@ -135,31 +167,23 @@ static bool read_all(SpecReader *r)
                          (unsigned long long)version, OLDEST, NEWEST));
     take_name(r);
     take(r, 4); /* the specification's revision */
-    for (uint64_t n = take(r, 4); n && !r->is_bad; n--) {
+    for (uint64_t n = take(r, 4); n && !r->is_bad; n--)
         if (!read_variable(r))
             return false;
-        remember(r, vec_last(r->list.tensors).name);
-    }
     for (uint64_t n = take(r, 4); n && !r->is_bad; n--)
         if (!read_alias(r))
             return false;
     for (size_t i = 0; i < r->list.tensors.count && !r->is_bad; i++)
         if (!scale_rows(r, &r->list.tensors.data[i]))
             return false;
-    size_t kept = 0;
-    for (size_t i = 0; i < r->list.tensors.count && !r->is_bad; i++)
-        if (!is_scale(r, &r->list.tensors.data[i]))
-            r->list.tensors.data[kept++] = r->list.tensors.data[i];
-    r->list.tensors.count = kept;
-    return !r->is_bad;
+    return !r->is_bad && drop_scales(r);
 }
 
 StFile *ctranslate2_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                           uint64_t size)
 {
-    SpecReader r = {.list = {.diags = diags, .arena = arena, .path = path}, .at = bytes};
+    SpecReader r = {.list = tensor_list_begin(diags, arena, path), .at = bytes};
     r.end = r.at + size;
-    map_init(&r.index, arena);
     const int errors = diags->errors;
     if (read_all(&r))
         return tensor_list_file(&r.list);

@@ -44,7 +44,7 @@ BEGINS(is_legacy_magic, "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 
 static bool is_damaged_zip(Bytes *bytes, uint64_t size)
 {
-    return is_zip(bytes, size) && !zip_is_whole(bytes, size);
+    return is_zip(bytes, size) && !zip_is(bytes, size, NULL);
 }
 
 static bool is_empty(Bytes *bytes, uint64_t size)
@@ -117,44 +117,48 @@ static bool is_text(Bytes *bytes, uint64_t size)
 /* ---- the table ---- */
 
 #define UNPACK "unpack it first"
+#define READ(name, parse, budget, has, ending) {name, parse, NULL, has, ending, budget}
+#define NOT_READ(name, advice, has, ending) {name, NULL, advice, has, ending, BUDGET_BINARY}
 static const Format formats[] = {
-    {.name = "an empty file", .has = is_empty},
-    {"a safetensors file", st_parse, NULL, is_safetensors, ".safetensors"},
-    {"a program of TorchScript", NULL,
-     "save its tensors alone (Python's torch.save(torch.jit.load(FILE).state_dict(), NEW))",
-     torch_is_script, NULL},
-    {"a PyTorch archive", torch_parse_zip, NULL, torch_is_zip, NULL},
-    {"an archive of NumPy's arrays", npz_weights_parse, NULL, npz_is, ".npz"},
-    {"an archive, of PyTorch or zip, that is cut off or damaged", NULL, "download it again",
-     is_damaged_zip, NULL},
-    {"a zip archive", NULL, UNPACK, is_zip, NULL},
-    {"an empty zip archive", NULL, "download it again", is_empty_zip, NULL},
-    {"a PyTorch archive of before PyTorch 1.6", torch_parse_legacy, NULL, is_legacy, NULL},
-    {"a pickle of Python", NULL,
-     "write its tensors as safetensors first (Python's safetensors.torch.save_file)", is_pickle,
-     ".pkl"},
-    {"an array of NumPy", npy_weights_parse, NULL, is_npy, ".npy"},
-    {"a GGUF, a model of llama.cpp", gguf_parse, NULL, gguf_is_read, NULL},
-    {"a GGUF of another version than 2 and 3, or big-endian", NULL,
-     "convert it again with llama.cpp, or take the published folder of the model", is_gguf,
-     ".gguf"},
-    {"a model of llama.cpp from before GGUF", NULL,
-     "take a GGUF of the model, or the published folder that it was made from", is_ggml, ".ggml"},
-    {FORMAT_CTRANSLATE2, ctranslate2_parse, NULL, is_ctranslate2, NULL},
-    {"a file of HDF5, as Keras writes", NULL, "write its tensors as safetensors first", is_hdf5,
-     ".h5"},
-    {"a file of gzip", NULL, UNPACK, is_gzip, ".gz"},
-    {"a file of Zstandard", NULL, UNPACK, is_zstd, ".zst"},
-    {"a file of xz", NULL, UNPACK, is_xz, ".xz"},
-    {"a file of bzip2", NULL, UNPACK, is_bzip2, ".bz2"},
-    {"a 7z archive", NULL, UNPACK, is_7z, ".7z"},
-    {"a tar archive", NULL, UNPACK, is_tar, ".tar"},
-    {.name = "a library or program (ELF)", .has = is_elf},
-    {"an ONNX model", onnx_weights_parse, NULL, is_onnx, ".onnx"},
-    {.name = "text", .has = is_text},
-    {"a checkpoint of Flax", NULL,
-     "write its tensors as safetensors first (Python's safetensors.flax.save_file)", NULL,
-     ".msgpack"},
+    NOT_READ("an empty file", NULL, is_empty, NULL),
+    READ("a safetensors file", st_read, BUDGET_BINARY, is_safetensors, ".safetensors"),
+    NOT_READ("a program of TorchScript",
+             "save its tensors alone (Python's torch.save(torch.jit.load(FILE).state_dict(), NEW))",
+             torch_is_script, NULL),
+    READ("a PyTorch archive", torch_parse_zip, BUDGET_BINARY, torch_is_zip, NULL),
+    READ("an archive of NumPy's arrays", npz_weights_parse, BUDGET_BINARY, npz_is, ".npz"),
+    NOT_READ("an archive, of PyTorch or zip, that is cut off or damaged", "download it again",
+             is_damaged_zip, NULL),
+    NOT_READ("a zip archive", UNPACK, is_zip, NULL),
+    NOT_READ("an empty zip archive", "download it again", is_empty_zip, NULL),
+    READ("a PyTorch archive of before PyTorch 1.6", torch_parse_legacy, BUDGET_BINARY, is_legacy,
+         NULL),
+    NOT_READ("a pickle of Python",
+             "write its tensors as safetensors first (Python's safetensors.torch.save_file)",
+             is_pickle, ".pkl"),
+    READ("an array of NumPy", npy_weights_parse, BUDGET_BINARY, is_npy, ".npy"),
+    READ("a GGUF, a model of llama.cpp", gguf_parse, BUDGET_BINARY, gguf_is_read, NULL),
+    NOT_READ("a GGUF of another version than 2 and 3, or big-endian",
+             "convert it again with llama.cpp, or take the published folder of the model", is_gguf,
+             ".gguf"),
+    NOT_READ("a model of llama.cpp from before GGUF",
+             "take a GGUF of the model, or the published folder that it was made from", is_ggml,
+             ".ggml"),
+    READ(FORMAT_CTRANSLATE2, ctranslate2_parse, BUDGET_BINARY, is_ctranslate2, NULL),
+    NOT_READ("a file of HDF5, as Keras writes", "write its tensors as safetensors first", is_hdf5,
+             ".h5"),
+    NOT_READ("a file of gzip", UNPACK, is_gzip, ".gz"),
+    NOT_READ("a file of Zstandard", UNPACK, is_zstd, ".zst"),
+    NOT_READ("a file of xz", UNPACK, is_xz, ".xz"),
+    NOT_READ("a file of bzip2", UNPACK, is_bzip2, ".bz2"),
+    NOT_READ("a 7z archive", UNPACK, is_7z, ".7z"),
+    NOT_READ("a tar archive", UNPACK, is_tar, ".tar"),
+    NOT_READ("a library or program (ELF)", NULL, is_elf, NULL),
+    READ("an ONNX model", onnx_weights_parse, BUDGET_BINARY, is_onnx, ".onnx"),
+    NOT_READ("text", NULL, is_text, NULL),
+    NOT_READ("a checkpoint of Flax",
+             "write its tensors as safetensors first (Python's safetensors.flax.save_file)", NULL,
+             ".msgpack"),
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -200,7 +204,7 @@ StFile *format_parse(Diagnostics *diags, Arena *arena, const char *path, const v
 {
     const Format *format = format_of(path, bytes, size);
     if (format && format->parse)
-        return format->parse(diags, arena, path, bytes, size);
+        return st_parse_within(format->budget, format->parse, diags, arena, path, bytes, size);
     refuse(diags, arena, path, format, text_stand_in(bytes, size));
     return NULL;
 }

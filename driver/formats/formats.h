@@ -7,20 +7,24 @@
 #include "runtime/data/safetensors.h"
 
 /* FormatParse: the tensors of a file's bytes, which must outlive the StFile; NULL after an error,
- * which names the file and, if the error is about one, the tensor. */
+ * which names the file and, if the error is about one, the tensor. The arena may fail: it has the
+ * budget as its limit (base/budget.h). A parse checks what it allocates, and returns NULL then; an
+ * error of its own is dropped, and format_parse adds one. */
 typedef StParse FormatParse;
 /* Format: a kind of file.
  *   name     in the user's words, after "is": "a PyTorch archive"
  *   parse    NULL: it is not read
  *   advice   what to do with a file that is not read; NULL: it is no file of weights
  *   has      whether bytes are of the format; NULL: only the ending tells
- *   ending   of the file's name, where bytes do not tell; NULL: it has none of its own */
+ *   ending   of the file's name, where bytes do not tell; NULL: it has none of its own
+ *   budget   of a file that is read */
 typedef struct Format {
     const char *name;
     FormatParse *parse;
     const char *advice;
     bool (*has)(const unsigned char *bytes, uint64_t size);
     const char *ending;
+    Budget budget;
 } Format;
 
 /* The name of a format that import knows more of. */

@@ -90,11 +90,20 @@ int64_t gguf_integer(const GgufValue *value, uint64_t i)
     return number >= -limit && number < limit ? (int64_t)number : 0;
 }
 
-const char *gguf_next(const Gguf *gguf, const unsigned char **at)
+static const char *step_over(const unsigned char **at, uint64_t *length)
 {
-    const uint64_t length = number_at(*at, 8);
-    *at += 8 + length;
-    return arena_strndup(gguf->list.arena, (const char *)*at - length, (size_t)length);
+    *length = number_at(*at, 8);
+    *at += 8 + *length;
+    return (const char *)*at - *length;
+}
+
+const char *gguf_next(const unsigned char **at, Text *text)
+{
+    uint64_t length;
+    const char *string = step_over(at, &length);
+    text->length = 0;
+    text_put(text, string, (size_t)length);
+    return text->data;
 }
 
 const char *gguf_text(const Gguf *gguf, const GgufValue *value)
@@ -102,7 +111,9 @@ const char *gguf_text(const Gguf *gguf, const GgufValue *value)
     if (!value || value->kind != GGUF_STRING || value->is_array)
         return NULL;
     const unsigned char *at = value->data;
-    return gguf_next(gguf, &at);
+    uint64_t length;
+    const char *string = step_over(&at, &length);
+    return arena_strndup(gguf->list.arena, string, (size_t)length);
 }
 
 /* ---- metadata ---- */
@@ -130,7 +141,8 @@ static void skip_values(GgufReader *r, GgufKind kind, uint64_t n)
 static bool read_value(GgufReader *r)
 {
     GgufValue *value = ARENA_NEW(r->gguf->list.arena, GgufValue);
-    value->key = take_name(r);
+    if (!value || !(value->key = take_name(r)))
+        return false;
     uint64_t kind = take(r, 4);
     value->n = 1;
     if (kind == GGUF_ARRAY) {
@@ -149,14 +161,15 @@ static bool read_value(GgufReader *r)
     skip_values(r, value->kind, value->n);
     map_set(&r->gguf->index, value->key, value);
     vec_push(r->gguf->list.arena, r->gguf->values, value);
-    return !r->is_bad;
+    return !r->is_bad && !arena_failed(r->gguf->list.arena);
 }
 
 const GgufValue *gguf_find(const Gguf *gguf, const char *key) { return map_get(&gguf->index, key); }
 
 const GgufValue *gguf_own(const Gguf *gguf, const char *key)
 {
-    return gguf_find(gguf, arena_printf(gguf->list.arena, "%s.%s", gguf->architecture, key));
+    const char *own = arena_printf(gguf->list.arena, "%s.%s", gguf->architecture, key);
+    return own ? gguf_find(gguf, own) : NULL;
 }
 
 /* ---- tensors ---- */
@@ -167,7 +180,7 @@ static bool read_tensor(GgufReader *r, StTensor *tensor, uint64_t *offset)
 {
     *tensor = (StTensor){.name = take_name(r)};
     const uint64_t rank = take(r, 4);
-    if (r->is_bad)
+    if (r->is_bad || !tensor->name)
         return false;
     if (rank > MAX_DIMS)
         return tensor_list_refuse(&r->gguf->list, tensor->name, "it has more than 4 dimensions");
@@ -202,6 +215,8 @@ static bool check_overlaps(GgufReader *r)
 {
     const size_t n = r->gguf->list.tensors.count;
     const StTensor **tensors = ARENA_ARRAY(r->gguf->list.arena, const StTensor *, n + 1);
+    if (!tensors)
+        return false;
     for (size_t i = 0; i < n; i++)
         tensors[i] = &r->gguf->list.tensors.data[i];
     qsort(tensors, n, sizeof *tensors, by_data);
@@ -220,36 +235,41 @@ static bool check_overlaps(GgufReader *r)
     return true;
 }
 
+/* Places a tensor at its offset from `data`, a byte of the file. */
+static bool place_tensor(GgufReader *r, StTensor *tensor, uint64_t data, uint64_t offset,
+                         uint64_t alignment)
+{
+    const uint64_t size = (uint64_t)(r->end - r->bytes);
+    TensorList *list = &r->gguf->list;
+    if (data > size || offset > size - data)
+        return tensor_list_refuse(list, tensor->name, "its data is cut off" FETCH_AGAIN);
+    if (offset % alignment)
+        return tensor_list_refuse(list, tensor->name,
+                                  arena_printf(list->arena,
+                                               "its data begins at byte %" PRIu64
+                                               ", which is no multiple of the alignment, %" PRIu64,
+                                               offset, alignment));
+    return tensor_list_place(list, tensor, r->bytes + data + offset, size - data - offset);
+}
+
 static bool read_tensors(GgufReader *r, uint64_t n, uint64_t alignment)
 {
     VEC(uint64_t) offsets = {0};
-    VEC(StTensor) tensors = {0};
+    TensorList *list = &r->gguf->list;
     for (uint64_t i = 0; i < n; i++) {
         StTensor tensor;
         uint64_t offset = 0;
-        if (!read_tensor(r, &tensor, &offset))
+        if (!read_tensor(r, &tensor, &offset) || !tensor_list_push(list, tensor))
             return false;
-        vec_push(r->gguf->list.arena, tensors, tensor);
-        vec_push(r->gguf->list.arena, offsets, offset);
+        vec_push(list->arena, offsets, offset);
     }
-    const uint64_t size = (uint64_t)(r->end - r->bytes);
+    if (arena_failed(list->arena))
+        return false;
     uint64_t data = (uint64_t)(r->at - r->bytes);
     data += (alignment - data % alignment) % alignment;
-    for (uint64_t i = 0; i < n; i++) {
-        if (data > size || offsets.data[i] > size - data)
-            return tensor_list_refuse(&r->gguf->list, tensors.data[i].name,
-                                      "its data is cut off" FETCH_AGAIN);
-        if (offsets.data[i] % alignment)
-            return tensor_list_refuse(&r->gguf->list, tensors.data[i].name,
-                                      arena_printf(r->gguf->list.arena,
-                                                   "its data begins at byte %" PRIu64
-                                                   ", which is no multiple of the "
-                                                   "alignment, %" PRIu64,
-                                                   offsets.data[i], alignment));
-        const uint64_t at = data + offsets.data[i];
-        if (!tensor_list_add(&r->gguf->list, tensors.data[i], r->bytes + at, size - at))
+    for (uint64_t i = 0; i < n; i++)
+        if (!place_tensor(r, &list->tensors.data[i], data, offsets.data[i], alignment))
             return false;
-    }
     return check_overlaps(r);
 }
 
@@ -283,11 +303,14 @@ bool gguf_is_read(const unsigned char *bytes, uint64_t size)
     return version == 2 || version == 3;
 }
 
-Gguf *gguf_read(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
-                uint64_t size)
+/* gguf_read in an arena that may fail. */
+static Gguf *gguf_read_within(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                              uint64_t size)
 {
     Gguf *gguf = ARENA_NEW(arena, Gguf);
-    *gguf = (Gguf){.list = {.diags = diags, .arena = arena, .path = path}};
+    if (!gguf)
+        return NULL;
+    *gguf = (Gguf){.list = tensor_list_begin(diags, arena, path)};
     map_init(&gguf->index, arena);
     GgufReader r = {.gguf = gguf, .bytes = bytes, .at = bytes};
     r.end = r.at + size;
@@ -298,6 +321,18 @@ Gguf *gguf_read(Diagnostics *diags, Arena *arena, const char *path, const void *
         gguf_refuse(&r, gguf_is_read(bytes, size) ? "the file is cut off" FETCH_AGAIN
                                                   : "it is no GGUF of version 2 or 3");
     return NULL;
+}
+
+Gguf *gguf_read(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                uint64_t size)
+{
+    BudgetScope scope;
+    Arena *own = budget_begin(&scope, BUDGET_BINARY, diags, arena, path, size);
+    Gguf *gguf = own ? gguf_read_within(diags, own, path, bytes, size) : NULL;
+    if (!budget_end(&scope) || !gguf)
+        return NULL;
+    gguf->list.arena = arena;
+    return gguf;
 }
 
 /* ---- published names ---- */
@@ -312,6 +347,8 @@ static bool view_rows(const Gguf *gguf, StTensor *tensor, double heads)
     const int64_t width = tensor->rank > 1 ? tensor->count / rows : 1;
     const int64_t half = rows / (int64_t)heads / 2;
     StView *view = ARENA_NEW(gguf->list.arena, StView);
+    if (!view)
+        return false;
     *view = (StView){.rank = 4,
                      .sizes = {(int64_t)heads, 2, half, width},
                      .strides = {2 * half * width, width, 2 * width, 1}};
@@ -324,6 +361,8 @@ static bool view_turned(const Gguf *gguf, StTensor *tensor)
     if (tensor->rank != 2)
         return false;
     StView *view = ARENA_NEW(gguf->list.arena, StView);
+    if (!view)
+        return false;
     const int64_t rows = tensor->dims[0], columns = tensor->dims[1];
     *view = (StView){.rank = 2, .sizes = {columns, rows}, .strides = {1, columns}};
     tensor->dims[0] = columns;
@@ -368,7 +407,7 @@ static bool publish(const Gguf *gguf, const GgufName *row, StTensor *tensor)
 StFile *gguf_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                    uint64_t size)
 {
-    Gguf *gguf = gguf_read(diags, arena, path, bytes, size);
+    Gguf *gguf = gguf_read_within(diags, arena, path, bytes, size);
     if (!gguf)
         return NULL;
     const GgufArchitecture *architecture = gguf_architecture(gguf);

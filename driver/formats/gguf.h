@@ -33,13 +33,13 @@ typedef struct GgufValue {
 } GgufValue;
 
 typedef struct Gguf {
-    TensorList list; /* tensors under the names of the file */
+    TensorList list; /* tensors under the names of the file; its arena is the caller's */
     VEC(GgufValue *) values;
     Map index;                /* private: key → value */
     const char *architecture; /* "llama"; "" if it is not said */
 } Gguf;
 
-/* Reads the bytes of a file, which must outlive it. NULL after an error. */
+/* Reads the bytes of a file, which must outlive it, within the budget. NULL after an error. */
 Gguf *gguf_read(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                 uint64_t size);
 const GgufValue *gguf_find(const Gguf *gguf, const char *key); /* NULL if absent */
@@ -49,10 +49,11 @@ const GgufValue *gguf_own(const Gguf *gguf, const char *key);
 double gguf_number(const GgufValue *value, uint64_t i);
 /* The same as a whole number, cut off behind its point; 0 of what an int64_t cannot hold. */
 int64_t gguf_integer(const GgufValue *value, uint64_t i);
-/* A string; NULL if it is none. In the arena. (A list of strings is read from its beginning by
- * gguf_next: *at is value->data at first.) */
+/* A string, in the arena; NULL if it is none, or the arena has failed. */
 const char *gguf_text(const Gguf *gguf, const GgufValue *value);
-const char *gguf_next(const Gguf *gguf, const unsigned char **at);
+/* The next string of a list, of which *at is value->data at first, in `text`, whose content it
+ * replaces. */
+const char *gguf_next(const unsigned char **at, Text *text);
 
 /* FormatParse (formats.h): tensors under the names of published models, if the architecture is
  * known (gguf_names.c), and otherwise under their own. */

@@ -26,7 +26,10 @@ static bool read_entry(Npz *npz, ZipArchive *zip, const ZipEntry *entry, bool is
         return npz_refuse(zip->diags, npz, text_visible_name(zip->arena, entry->name),
                           "it is no .npy");
     NpyArray *array = ARENA_NEW(zip->arena, NpyArray);
-    array->name = arena_strndup(zip->arena, entry->name, length - less);
+    const char *name = arena_strndup(zip->arena, entry->name, length - less);
+    if (!array || !name)
+        return false;
+    array->name = name;
     const void *bytes = (is_checked ? zip_checked : zip_bytes)(zip, entry);
     if (!bytes)
         return false;
@@ -42,12 +45,14 @@ static Npz *read_arrays(Diagnostics *diags, Arena *arena, const char *path, cons
 {
     ZipArchive *zip = zip_parse(diags, arena, path, bytes, size);
     Npz *npz = ARENA_NEW(arena, Npz);
+    if (!zip || !npz)
+        return NULL;
     npz->path = path;
     map_init(&npz->index, arena);
-    for (size_t i = 0; zip && i < zip->entries.count; i++)
+    for (size_t i = 0; i < zip->entries.count; i++)
         if (!read_entry(npz, zip, zip->entries.data[i], is_checked))
             return NULL;
-    return zip ? npz : NULL;
+    return arena_failed(arena) ? NULL : npz;
 }
 
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size)
@@ -74,7 +79,10 @@ Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
     if (!file->map)
         return NULL;
     arena_own(arena, file, unmap);
-    return read_arrays(diags, arena, path, file->map, file->size, true);
+    BudgetScope scope;
+    Arena *own = budget_begin(&scope, BUDGET_BINARY, diags, arena, path, file->size);
+    Npz *npz = own ? read_arrays(diags, own, path, file->map, file->size, true) : NULL;
+    return budget_end(&scope) ? npz : NULL;
 }
 
 const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz->index, name); }

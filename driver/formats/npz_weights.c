@@ -11,6 +11,8 @@
 static const StView *fortran_view(Arena *arena, const NpyArray *array)
 {
     StView *view = ARENA_NEW(arena, StView);
+    if (!view)
+        return NULL;
     view->rank = array->rank;
     int64_t stride = 1;
     for (int d = 0; d < array->rank; stride *= array->dims[d++]) {
@@ -33,7 +35,7 @@ static bool add_array(TensorList *list, const NpyArray *array)
 StFile *npz_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                           uint64_t size)
 {
-    TensorList list = {.diags = diags, .arena = arena, .path = path};
+    TensorList list = tensor_list_begin(diags, arena, path);
     const Npz *npz = npz_parse(diags, arena, path, bytes, (size_t)size);
     bool ok = npz != NULL;
     for (size_t i = 0; ok && i < npz->arrays.count; i++)
@@ -44,7 +46,7 @@ StFile *npz_weights_parse(Diagnostics *diags, Arena *arena, const char *path, co
 StFile *npy_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                           uint64_t size)
 {
-    TensorList list = {.diags = diags, .arena = arena, .path = path};
+    TensorList list = tensor_list_begin(diags, arena, path);
     const char *name = file_name(path), *problem;
     const size_t length = strlen(name), less = text_ends(name, ".npy") ? 4 : 0;
     NpyArray array = {.name = arena_strndup(arena, name, length - less)};
@@ -55,15 +57,12 @@ StFile *npy_weights_parse(Diagnostics *diags, Arena *arena, const char *path, co
     return add_array(&list, &array) ? tensor_list_file(&list) : NULL;
 }
 
-bool npz_is(const unsigned char *bytes, uint64_t size)
+static bool is_of_arrays(const ZipArchive *zip)
 {
-    Arena *arena = arena_new();
-    Diagnostics unseen;
-    diag_init(&unseen, arena);
-    const ZipArchive *zip = zip_is(bytes, size) ? zip_parse(&unseen, arena, "", bytes, size) : NULL;
-    bool is = zip && zip->entries.count;
+    bool is = zip->entries.count > 0;
     for (size_t i = 0; is && i < zip->entries.count; i++)
         is = text_ends(zip->entries.data[i]->name, ".npy");
-    arena_free(arena);
     return is;
 }
+
+bool npz_is(const unsigned char *bytes, uint64_t size) { return zip_is(bytes, size, is_of_arrays); }

@@ -39,9 +39,27 @@ static const struct {
     {16, ST_BF16, 0},
 };
 
+/* OnnxText: of the file; NULL: there is none. */
+typedef struct OnnxText {
+    const char *text;
+    size_t length;
+} OnnxText;
+
+static bool is_text(OnnxText is, const char *text)
+{
+    return is.length == strlen(text) && !memcmp(is.text ? is.text : "", text, is.length);
+}
+
+/* As a string, in which a NUL ends it; "" of none. NULL: the arena has failed. */
+static const char *copy_text(Arena *arena, OnnxText from)
+{
+    return arena_strndup(arena, from.text ? from.text : "", from.length);
+}
+
 /* A TensorProto while its fields are read. */
 typedef struct OnnxTensor {
     StTensor tensor;
+    OnnxText name;
     uint64_t type, bytes;
     const char *data;
     uint32_t field; /* that data are of; 0: none */
@@ -51,7 +69,7 @@ typedef struct OnnxTensor {
 static bool add_dim(TensorList *list, OnnxTensor *t, uint64_t size)
 {
     if (t->tensor.rank == ST_MAX_RANK)
-        return tensor_list_refuse(list, t->tensor.name, "it has more than 8 dimensions");
+        return tensor_list_refuse(list, NULL, "a tensor has more than 8 dimensions");
     t->tensor.dims[t->tensor.rank++] = (int64_t)size;
     return true;
 }
@@ -71,7 +89,7 @@ static bool read_dims(TensorList *list, OnnxTensor *t, const ProtoField *field)
             size |= (uint64_t)(*at++ & 0x7F) << shift;
         }
         if (more)
-            return tensor_list_refuse(list, t->tensor.name, "its sizes are damaged");
+            return tensor_list_refuse(list, NULL, "the sizes of a tensor are damaged");
         if (!add_dim(list, t, size))
             return false;
     }
@@ -85,7 +103,7 @@ static bool read_field(TensorList *list, OnnxTensor *t, const ProtoField *field)
     case TENSOR_TYPE: t->type = field->value; break;
     case TENSOR_NAME:
         if (field->kind == PROTO_BYTES)
-            t->tensor.name = arena_strndup(list->arena, field->bytes, field->size);
+            t->name = (OnnxText){field->bytes, field->size};
         break;
     case TENSOR_EXTERNAL: t->is_external = true; break;
     case TENSOR_RAW:
@@ -110,6 +128,9 @@ static bool is_of_graph(const StTensor *tensor)
     return tensor->rank == 0 || tensor->type == ST_I64 || tensor->type == ST_BOOL;
 }
 
+/* How names begin that PyTorch's exporter made up. */
+#define MADE_UP "onnx::"
+
 /* OtherName: a weight's name where that of the initialiser is another. `transposed`: the weight is
  * the transposed initialiser. */
 typedef struct OtherName {
@@ -124,11 +145,14 @@ typedef struct OnnxReader {
     Map named;  /* all other names */
 } OnnxReader;
 
+/* Either text may be NULL: the arena has failed. */
 static void add_other(OnnxReader *r, const char *initialiser, const char *name, bool transposed)
 {
-    if (!*name || map_has(&r->named, name))
+    if (!initialiser || !name || !*name || map_has(&r->named, name))
         return;
     OtherName *other = ARENA_NEW(r->list.arena, OtherName);
+    if (!other)
+        return;
     *other = (OtherName){name, transposed, map_get(&r->others, initialiser)};
     map_set(&r->others, initialiser, other);
     map_set(&r->named, name, other);
@@ -137,9 +161,8 @@ static void add_other(OnnxReader *r, const char *initialiser, const char *name, 
 /* Under its own name, unless the exporter made that up, and under those that nodes say. */
 static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
 {
-    static const char made_up[] = "onnx::";
     const OtherName *others = map_get(&r->others, t->tensor.name);
-    if ((!others || strncmp(t->tensor.name, made_up, strlen(made_up)) != 0) &&
+    if ((!others || strncmp(t->tensor.name, MADE_UP, strlen(MADE_UP)) != 0) &&
         !tensor_list_add(&r->list, t->tensor, t->data, t->bytes))
         return false;
     for (const OtherName *other = others; other; other = other->next) {
@@ -149,6 +172,8 @@ static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
         const int64_t rows = tensor.dims[0], columns = tensor.dims[1];
         if (other->transposed && tensor.rank == 2) {
             StView *view = ARENA_NEW(r->list.arena, StView);
+            if (!view)
+                return false;
             *view = (StView){.rank = 2, .sizes = {columns, rows}, .strides = {1, columns}};
             tensor.view = view;
             tensor.dims[0] = columns;
@@ -160,8 +185,8 @@ static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
     return true;
 }
 
-/* `name`: of a Constant's output; NULL: the tensor's own. */
-static bool read_tensor(OnnxReader *r, Proto message, const char *name)
+/* `constant`: the name of a Constant's output; without a text: an initialiser has its own. */
+static bool read_tensor(OnnxReader *r, Proto message, OnnxText constant)
 {
     TensorList *list = &r->list;
     OnnxTensor t = {.data = ""};
@@ -169,10 +194,13 @@ static bool read_tensor(OnnxReader *r, Proto message, const char *name)
     while (proto_next(&message, &field))
         if (!read_field(list, &t, &field))
             return false;
-    if (name)
-        t.tensor.name = name;
-    if (message.bad || !t.tensor.name)
+    if (constant.text)
+        t.name = constant;
+    if (message.bad || !t.name.text)
         return tensor_list_refuse(list, NULL, "a tensor is damaged, or has no name");
+    t.tensor.name = copy_text(list->arena, t.name);
+    if (!t.tensor.name)
+        return false;
     if (t.is_external)
         return tensor_list_refuse(list, t.tensor.name,
                                   "its data is in another file, which is not read: save the model "
@@ -181,7 +209,7 @@ static bool read_tensor(OnnxReader *r, Proto message, const char *name)
         if (types[i].number != t.type)
             continue;
         t.tensor.type = types[i].type;
-        if (name && is_of_graph(&t.tensor))
+        if (constant.text && is_of_graph(&t.tensor))
             return true;
         if (t.field == TENSOR_RAW || (t.field ? t.field == types[i].field : !t.has_numbers))
             return add_tensor(r, &t);
@@ -194,28 +222,27 @@ static bool read_tensor(OnnxReader *r, Proto message, const char *name)
                                            (unsigned long long)t.type));
 }
 
-/* OnnxNode: what of a node is read; texts are "" without the field. */
+/* OnnxNode: what of a node is read. */
 typedef struct OnnxNode {
-    const char *inputs[2], *output, *name, *type;
+    OnnxText inputs[2], output, name, type;
     Proto tensor; /* the first attribute's that is one */
 } OnnxNode;
 
-static OnnxNode read_fields(Arena *arena, Proto message)
+static OnnxNode read_fields(Proto message)
 {
-    OnnxNode node = {{"", ""}, "", "", "", {0}};
+    OnnxNode node = {0};
     ProtoField field, inner;
     int n_inputs = 0;
     while (proto_next(&message, &field)) {
         if (field.kind != PROTO_BYTES)
             continue;
-        const char **const text = field.number == NODE_INPUT && n_inputs < 2
-                                      ? &node.inputs[n_inputs++]
-                                  : field.number == NODE_OUTPUT && !*node.output ? &node.output
-                                  : field.number == NODE_NAME                    ? &node.name
-                                  : field.number == NODE_TYPE                    ? &node.type
-                                                                                 : NULL;
+        OnnxText *const text = field.number == NODE_INPUT && n_inputs < 2 ? &node.inputs[n_inputs++]
+                               : field.number == NODE_OUTPUT && !node.output.length ? &node.output
+                               : field.number == NODE_NAME                          ? &node.name
+                               : field.number == NODE_TYPE                          ? &node.type
+                                                                                    : NULL;
         if (text)
-            *text = arena_strndup(arena, field.bytes, field.size);
+            *text = (OnnxText){field.bytes, field.size};
         Proto attribute = proto_message(field.bytes, field.size);
         while (field.number == NODE_ATTRIBUTE && proto_next(&attribute, &inner))
             if (inner.number == ATTRIBUTE_TENSOR && inner.kind == PROTO_BYTES)
@@ -224,14 +251,15 @@ static OnnxNode read_fields(Arena *arena, Proto message)
     return node;
 }
 
-/* "layer.0.query.weight" of the node "/layer.0/query/MatMul"; "" of another name. */
-static const char *weight_of_node(Arena *arena, const char *node)
+/* "layer.0.query.weight" of the node "/layer.0/query/MatMul"; "" of another name. NULL: the arena
+ * has failed. */
+static const char *weight_of_node(Arena *arena, OnnxText text)
 {
-    const char *end = strrchr(node, '/');
-    if (*node != '/' || end == node)
-        return "";
+    const char *node = copy_text(arena, text), *end = node ? strrchr(node, '/') : NULL;
+    if (!node || *node != '/' || end == node)
+        return node ? "" : NULL;
     char *name = arena_printf(arena, "%.*s.weight", (int)(end - node - 1), node + 1);
-    for (char *at = name; *at; at++)
+    for (char *at = name; at && *at; at++)
         *at = *at == '/' ? '.' : *at;
     return name;
 }
@@ -241,13 +269,17 @@ static const char *weight_of_node(Arena *arena, const char *node)
  * keeps one, which an Identity gives the other's name. */
 static bool read_node(OnnxReader *r, Proto message)
 {
-    const OnnxNode node = read_fields(r->list.arena, message);
-    if (!strcmp(node.type, "MatMul") && !strncmp(node.inputs[1], "onnx::", 6))
-        add_other(r, node.inputs[1], weight_of_node(r->list.arena, node.name), true);
-    if (!strcmp(node.type, "Identity"))
-        add_other(r, node.inputs[0], node.output, false);
-    return strcmp(node.type, "Constant") != 0 || !node.tensor.at || !*node.output ||
-           read_tensor(r, node.tensor, node.output);
+    Arena *arena = r->list.arena;
+    const OnnxNode node = read_fields(message);
+    const OnnxText weight = node.inputs[1];
+    if (is_text(node.type, "MatMul") && weight.length >= strlen(MADE_UP) &&
+        !memcmp(weight.text, MADE_UP, strlen(MADE_UP)))
+        add_other(r, copy_text(arena, weight), weight_of_node(arena, node.name), true);
+    if (is_text(node.type, "Identity"))
+        add_other(r, copy_text(arena, node.inputs[0]), copy_text(arena, node.output), false);
+    if (is_text(node.type, "Constant") && node.tensor.at && node.output.length)
+        return read_tensor(r, node.tensor, node.output);
+    return !arena_failed(arena);
 }
 
 /* Nodes first, which say how initialisers are called. */
@@ -263,7 +295,8 @@ static bool read_graph(OnnxReader *r, Proto graph)
             const Proto message = proto_message(field.bytes, field.size);
             if (pass == 0 && field.number == GRAPH_NODE && !read_node(r, message))
                 return false;
-            if (pass == 1 && field.number == GRAPH_INITIALISER && !read_tensor(r, message, NULL))
+            if (pass == 1 && field.number == GRAPH_INITIALISER &&
+                !read_tensor(r, message, (OnnxText){0}))
                 return false;
         }
         bad = rest.bad;
@@ -271,19 +304,22 @@ static bool read_graph(OnnxReader *r, Proto graph)
     return !bad || tensor_list_refuse(&r->list, NULL, "the file is cut off" FETCH_AGAIN);
 }
 
-static void mark_own(Arena *arena, StFile *file)
+static bool mark_own(Arena *arena, StFile *file)
 {
-    file->n_meta = 1;
     file->meta_keys = ARENA_ARRAY(arena, const char *, 1);
     file->meta_values = ARENA_ARRAY(arena, const char *, 1);
+    if (!file->meta_keys || !file->meta_values)
+        return false;
+    file->n_meta = 1;
     file->meta_keys[0] = ST_FORMAT;
     file->meta_values[0] = ST_FORMAT_OWN;
+    return true;
 }
 
 StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                            uint64_t size)
 {
-    OnnxReader r = {.list = {.diags = diags, .arena = arena, .path = path}};
+    OnnxReader r = {.list = tensor_list_begin(diags, arena, path)};
     map_init(&r.others, arena);
     map_init(&r.named, arena);
     Proto model = proto_message(bytes, (size_t)size);
@@ -299,7 +335,5 @@ StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, c
     if (ok && model.bad)
         ok = tensor_list_refuse(&r.list, NULL, "the file is cut off" FETCH_AGAIN);
     StFile *file = ok ? tensor_list_file(&r.list) : NULL;
-    if (file && is_own)
-        mark_own(arena, file);
-    return file;
+    return file && is_own && !mark_own(arena, file) ? NULL : file;
 }

@@ -22,7 +22,8 @@ const Pickled *pickle_problem(PickleReader *reader, const char *problem)
 Pickled *pickle_value(PickleReader *reader, PickledKind kind)
 {
     Pickled *value = ARENA_NEW(reader->arena, Pickled);
-    value->kind = kind;
+    if (value)
+        value->kind = kind;
     return value;
 }
 
@@ -85,10 +86,17 @@ static bool push(Machine *m, const Pickled *value)
     return value;
 }
 
+/* Values that are made often, and that nothing changes. */
+static const Pickled none = {.kind = PICKLED_NONE}, real = {.kind = PICKLED_NUMBER},
+                     truth[] = {{.kind = PICKLED_BOOL, .integer = 0},
+                                {.kind = PICKLED_BOOL, .integer = 1}},
+                     nothing = {.kind = PICKLED_TUPLE};
+
 static bool push_integer(Machine *m, PickledKind kind, int64_t integer)
 {
     Pickled *value = pickle_value(&m->reader, kind);
-    value->integer = integer;
+    if (value)
+        value->integer = integer;
     return push(m, value);
 }
 
@@ -144,7 +152,9 @@ static bool gather(Machine *m, PickledKind kind, int64_t n)
     if (n < 0 || m->stack.count - bottom(m) < (size_t)n)
         return wrong(m, "the pickle takes more than it has put");
     Pickled *value = pickle_value(&m->reader, kind);
-    for (size_t i = m->stack.count - (size_t)n; i < m->stack.count; i++)
+    if (value && n)
+        vec_reserve(m->reader.arena, value->items, n);
+    for (size_t i = m->stack.count - (size_t)n; value && i < m->stack.count; i++)
         vec_push(m->reader.arena, value->items, m->stack.data[i]);
     m->stack.count -= (size_t)n;
     return push(m, value);
@@ -158,10 +168,11 @@ static bool memo_put(Machine *m, uint64_t number)
     const Pickled *value = top(m);
     if (!value || number >= m->size)
         return wrong(m, "the pickle's memo has a number that is too large");
-    while (m->memo.count <= number)
+    while (m->memo.count <= number && !arena_failed(m->reader.arena))
         vec_push(m->reader.arena, m->memo, NULL);
-    m->memo.data[number] = value;
-    return true;
+    if (number < m->memo.count)
+        m->memo.data[number] = value;
+    return number < m->memo.count;
 }
 
 static bool memo_get(Machine *m, uint64_t number)
@@ -180,53 +191,27 @@ static bool push_text(Machine *m, int length_bytes)
     if (!from)
         return false;
     Pickled *value = pickle_value(&m->reader, PICKLED_TEXT);
-    value->text = arena_strndup(m->reader.arena, (const char *)from, (size_t)length);
+    const char *text = arena_strndup(m->reader.arena, (const char *)from, (size_t)length);
+    if (!value || !text)
+        return false;
+    value->text = text;
     value->length = (size_t)length;
     return push(m, value);
 }
 
-static bool push_real(Machine *m, double number)
-{
-    Pickled *value = pickle_value(&m->reader, PICKLED_NUMBER);
-    value->number = number;
-    return push(m, value);
-}
-
-/* An integer in two's complement, little-endian, of more than 64 bits: no size, but a number. */
-static bool push_large(Machine *m, const unsigned char *from, uint64_t length)
-{
-    double number = (signed char)from[length - 1];
-    for (uint64_t i = length - 1; i-- > 0;)
-        number = number * 256 + from[i];
-    return push_real(m, number);
-}
-
-/* An integer in two's complement, of a length that precedes it. */
+/* An integer in two's complement, little-endian, of a length that precedes it. */
 static bool push_long(Machine *m, int length_bytes)
 {
     uint64_t length, number = 0;
     const unsigned char *from = take_number(m, length_bytes, &length) ? take(m, length) : NULL;
     if (!from)
         return false;
-    if (length > 8)
-        return push_large(m, from, length);
+    if (length > 8) /* no size */
+        return push(m, &real);
     const int shift = length ? 64 - 8 * (int)length : 0;
     for (uint64_t i = 0; i < length; i++)
         number |= (uint64_t)from[i] << (8 * i);
     return push_integer(m, PICKLED_INTEGER, (int64_t)(number << shift) >> shift);
-}
-
-static bool push_double(Machine *m)
-{
-    const unsigned char *from = take(m, 8);
-    if (!from)
-        return false;
-    uint64_t bits = 0;
-    for (int i = 0; i < 8; i++)
-        bits = bits << 8 | from[i];
-    double number;
-    memcpy(&number, &bits, sizeof bits);
-    return push_real(m, number);
 }
 
 static bool push_fixed(Machine *m, int bytes, bool is_signed)
@@ -244,7 +229,7 @@ static bool push_global(Machine *m, const char *module, const char *name)
         return false;
     const char *both = arena_printf(m->reader.arena, "%s %s", module, name);
     const PickleRules *rules = m->reader.rules;
-    for (int i = 0; i < rules->n_globals; i++)
+    for (int i = 0; both && i < rules->n_globals; i++)
         if (!strcmp(rules->globals[i], both))
             return push_integer(m, PICKLED_GLOBAL, i);
     return wrong(m,
@@ -365,15 +350,15 @@ static bool step(Machine *m, unsigned char opcode)
     switch (opcode) {
     case PROTO: return skip(m, 1);
     case FRAME: return skip(m, 8);
-    case 'N': return push_integer(m, PICKLED_NONE, 0);
-    case NEWTRUE: return push_integer(m, PICKLED_BOOL, 1);
-    case NEWFALSE: return push_integer(m, PICKLED_BOOL, 0);
+    case 'N': return push(m, &none);
+    case NEWTRUE: return push(m, &truth[1]);
+    case NEWFALSE: return push(m, &truth[0]);
     case 'K': return push_fixed(m, 1, false);
     case 'M': return push_fixed(m, 2, false);
     case 'J': return push_fixed(m, 4, true);
     case LONG1: return push_long(m, 1);
     case LONG4: return push_long(m, 4);
-    case 'G': return push_double(m);
+    case 'G': return skip(m, 8) && push(m, &real);
     case 'C':
     case 'U':
     case SHORT_BINUNICODE: return push_text(m, 1);
@@ -383,7 +368,7 @@ static bool step(Machine *m, unsigned char opcode)
     case BINUNICODE8:
     case BINBYTES8: return push_text(m, 8);
     case '(': return set_mark(m);
-    case ')': return gather(m, PICKLED_TUPLE, 0);
+    case ')': return push(m, &nothing);
     case TUPLE1: return gather(m, PICKLED_TUPLE, 1);
     case TUPLE2: return gather(m, PICKLED_TUPLE, 2);
     case TUPLE3: return gather(m, PICKLED_TUPLE, 3);
@@ -422,7 +407,7 @@ const Pickled *pickle_read(Arena *arena, const PickleRules *rules, const void *b
     m.size = size < PICKLE_MAX_BYTES ? size : PICKLE_MAX_BYTES;
     m.end = m.at + m.size;
     const Pickled *value = NULL;
-    while (!value && !m.reader.problem) {
+    while (!value && !m.reader.problem && !arena_failed(arena)) {
         const unsigned char *opcode = take(&m, 1);
         if (opcode && *opcode == '.')
             value = pop(&m);
@@ -431,5 +416,5 @@ const Pickled *pickle_read(Arena *arena, const PickleRules *rules, const void *b
     }
     *used = (uint64_t)(m.at - (const unsigned char *)bytes);
     *problem = m.reader.problem;
-    return value;
+    return arena_failed(arena) ? NULL : value;
 }

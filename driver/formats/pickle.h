@@ -15,7 +15,7 @@ typedef enum PickledKind {
     PICKLED_NONE,
     PICKLED_BOOL,
     PICKLED_INTEGER,
-    PICKLED_NUMBER,
+    PICKLED_NUMBER, /* with a point, or of more than 64 bits: which is not kept */
     PICKLED_TEXT,   /* or bytes */
     PICKLED_TUPLE,  /* the items of a tuple or a frozen set */
     PICKLED_LIST,   /* of a list or a set */
@@ -23,21 +23,25 @@ typedef enum PickledKind {
     PICKLED_GLOBAL, /* a name that the reader knows: `integer` is its number */
     PICKLED_OBJECT, /* what `make` or `load` has made: `object`, and `integer` is its kind */
 } PickledKind;
+/* Pickled: a value. Whatever its kind, `items` may be counted. */
 typedef struct Pickled Pickled;
 struct Pickled {
     PickledKind kind;
-    int64_t integer; /* also of PICKLED_BOOL; one of more than 64 bits is 0 */
-    double number;
-    const char *text; /* ends with a NUL behind `length` bytes */
-    size_t length;
     VEC(const Pickled *) items;
-    const void *object;
+    union {
+        int64_t integer; /* also of PICKLED_BOOL, PICKLED_GLOBAL and PICKLED_OBJECT */
+        size_t length;   /* of a text, which ends with a NUL behind so many bytes */
+    };
+    union {
+        const char *text;
+        const void *object;
+    };
 };
 
 typedef struct PickleReader PickleReader;
 /* PickleRules: what a pickle may name, and what becomes of it.
  *   globals   "module name", n of them
- *   make      the value of a call of a global; NULL after pickle_problem
+ *   make      the value of a call of a global; NULL after pickle_problem, or if the arena failed
  *   load      the value of a persistent id; NULL as above. NULL: there are none of these */
 typedef struct PickleRules {
     const char *const *globals;
@@ -47,19 +51,20 @@ typedef struct PickleRules {
     void *context;
 } PickleRules;
 struct PickleReader {
-    Arena *arena; /* of arena_new */
+    Arena *arena; /* one that may fail */
     const PickleRules *rules;
     const char *problem; /* the first */
 };
 
-enum { PICKLE_MAX_BYTES = 16 << 20 }; /* its values take up to some ten times the bytes */
+enum { PICKLE_MAX_BYTES = 16 << 20 };
 
-/* Reads the pickle at the beginning of `bytes`; *used is its length. NULL: *problem says why. */
+/* Reads the pickle at the beginning of `bytes`; *used is its length. NULL: *problem says why; or
+ * the arena has failed. */
 const Pickled *pickle_read(Arena *arena, const PickleRules *rules, const void *bytes, uint64_t size,
                            uint64_t *used, const char **problem);
 /* Sets the problem, unless there is one; returns NULL. */
 const Pickled *pickle_problem(PickleReader *reader, const char *problem);
-/* A new value of a kind. */
+/* A new value of a kind; NULL: the arena has failed. */
 Pickled *pickle_value(PickleReader *reader, PickledKind kind);
 /* The value of a text key; NULL: not a dict, or it has no such key. */
 const Pickled *pickle_member(const Pickled *dict, const char *key);

@@ -1,8 +1,16 @@
 /* Checks that are the same for every format. */
 #include "driver/formats/tensor_list.h"
 
+TensorList tensor_list_begin(Diagnostics *diags, Arena *arena, const char *path)
+{
+    TensorList list = {.diags = diags, .arena = arena, .path = path};
+    map_init(&list.numbers, arena);
+    return list;
+}
+
 bool tensor_list_refuse(TensorList *list, const char *tensor, const char *problem)
 {
+    problem = problem ? problem : "out of memory";
     if (tensor)
         diag_about(list->diags, DIAG_ERROR, list->path, ": tensor '%s': %s",
                    text_visible_name(list->arena, tensor), problem);
@@ -23,36 +31,85 @@ static bool count_bytes(StTensor *tensor)
         &tensor->bytes);
 }
 
+bool tensor_list_place(TensorList *list, StTensor *tensor, const void *data, uint64_t available)
+{
+    const char *name = tensor->stored ? tensor->stored : tensor->name;
+    tensor->data = data;
+    if (!st_count(tensor) || !count_bytes(tensor))
+        return tensor_list_refuse(list, name, "its shape has more elements than can be counted");
+    if (tensor->blocks && tensor->count % tensor->blocks->elements)
+        return tensor_list_refuse(list, name, "its shape is of no whole blocks");
+    if (tensor->bytes > available)
+        return tensor_list_refuse(list, name, "its data is cut off" FETCH_AGAIN);
+    return true;
+}
+
+static bool refuse_twice(TensorList *list, const char *name)
+{
+    return tensor_list_refuse(list, name, "there are two of the name");
+}
+
+bool tensor_list_push(TensorList *list, StTensor tensor)
+{
+    if (arena_failed(list->arena)) /* the name may be NULL */
+        return false;
+    tensor.stored = tensor.stored ? tensor.stored : tensor.name;
+    if (map_has(&list->numbers, tensor.name))
+        return refuse_twice(list, tensor.name);
+    vec_push(list->arena, list->tensors, tensor);
+    map_set(&list->numbers, tensor.name, (void *)(uintptr_t)list->tensors.count);
+    return !arena_failed(list->arena);
+}
+
 bool tensor_list_add(TensorList *list, StTensor tensor, const void *data, uint64_t available)
 {
-    tensor.stored = tensor.stored ? tensor.stored : tensor.name;
-    tensor.data = data;
-    if (!st_count(&tensor) || !count_bytes(&tensor))
-        return tensor_list_refuse(list, tensor.stored,
-                                  "its shape has more elements than can be counted");
-    if (tensor.blocks && tensor.count % tensor.blocks->elements)
-        return tensor_list_refuse(list, tensor.stored, "its shape is of no whole blocks");
-    if (tensor.bytes > available)
-        return tensor_list_refuse(list, tensor.stored, "its data is cut off" FETCH_AGAIN);
-    vec_push(list->arena, list->tensors, tensor);
-    return true;
+    return tensor_list_place(list, &tensor, data, available) && tensor_list_push(list, tensor);
+}
+
+StTensor *tensor_list_find(const TensorList *list, const char *name)
+{
+    const uintptr_t number = (uintptr_t)map_get(&list->numbers, name);
+    return number ? &list->tensors.data[number - 1] : NULL;
+}
+
+/* Whether the names are those under which the tensors were added. */
+static bool has_names(const TensorList *list)
+{
+    bool has = list->numbers.count == list->tensors.count;
+    for (size_t i = 0; has && i < list->tensors.count; i++)
+        has = !strcmp(list->numbers.entries[i].key, list->tensors.data[i].name);
+    return has;
+}
+
+/* Fills the index of a file with the tensors by their names. */
+static bool index_tensors(TensorList *list, StFile *file)
+{
+    if (has_names(list)) {
+        file->index = list->numbers;
+        for (int64_t i = 0; i < file->n; i++)
+            file->index.entries[i].value = &file->tensors[i];
+        return true;
+    }
+    map_init(&file->index, list->arena);
+    for (int64_t i = 0; i < file->n; i++) {
+        if (map_has(&file->index, file->tensors[i].name))
+            return refuse_twice(list, file->tensors[i].name);
+        map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
+    }
+    return !arena_failed(list->arena);
 }
 
 StFile *tensor_list_file(TensorList *list)
 {
     StFile *file = ARENA_NEW(list->arena, StFile);
+    if (!file)
+        return NULL;
     *file = (StFile){.path = arena_strdup(list->arena, list->path),
                      .n = (int64_t)list->tensors.count,
                      .tensors = list->tensors.data};
-    map_init(&file->index, list->arena);
-    if (!file->n)
+    if (!file->n) {
         tensor_list_refuse(list, NULL, "there are no tensors in it");
-    for (int64_t i = 0; i < file->n; i++) {
-        if (map_has(&file->index, file->tensors[i].name)) {
-            tensor_list_refuse(list, file->tensors[i].name, "there are two of the name");
-            return NULL;
-        }
-        map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
+        return NULL;
     }
-    return file->n ? file : NULL;
+    return !arena_failed(list->arena) && index_tensors(list, file) ? file : NULL;
 }

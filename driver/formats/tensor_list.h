@@ -9,18 +9,26 @@
 
 typedef struct TensorList {
     Diagnostics *diags;
-    Arena *arena; /* of arena_new */
+    Arena *arena; /* one that may fail, as of budget_begin */
     const char *path;
     VEC(StTensor) tensors;
+    Map numbers; /* private: of the tensors, from 1, by the names under which they were added */
 } TensorList;
 
+TensorList tensor_list_begin(Diagnostics *diags, Arena *arena, const char *path);
 /* Adds the error "PATH: tensor 'NAME': PROBLEM", or without the tensor if that is NULL; returns
- * false. */
+ * false. A problem NULL: there was no memory to say it. */
 bool tensor_list_refuse(TensorList *list, const char *tensor, const char *problem);
 /* Adds a tensor of which name, type, rank, dims and blocks are set: its data begins at `data`,
- * where the file has `available` bytes. False after an error: its dims ask for more. */
+ * where the file has `available` bytes. False after an error: its dims ask for more, or a tensor of
+ * the name was added before; or the arena has failed. The other two do one half each. */
 bool tensor_list_add(TensorList *list, StTensor tensor, const void *data, uint64_t available);
-/* The tensors as a file. NULL after an error: there are none, or two have one name. */
+bool tensor_list_place(TensorList *list, StTensor *tensor, const void *data, uint64_t available);
+bool tensor_list_push(TensorList *list, StTensor tensor);
+/* The tensor that was added under the name; NULL: there is none. Valid until the next is added. */
+StTensor *tensor_list_find(const TensorList *list, const char *name);
+/* The tensors as a file, under the names that they have now. NULL after an error: there are none,
+ * or two have one name; or the arena has failed. */
 StFile *tensor_list_file(TensorList *list);
 
 #endif

@@ -7,23 +7,25 @@
 
 #include <string.h>
 
-enum {
-    DEEPEST = 8, /* containers within each other */
-    MOST_NAMES = 64 << 20,
-};
+enum { DEEPEST = 8 }; /* containers within each other */
 
 typedef struct TorchReader {
     TensorList list;
     TorchValues values;
-    uint64_t left; /* bytes of names that may still be made: of values that contain themselves */
+    uint64_t left; /* items that may still be visited: values may contain themselves */
 } TorchReader;
+
+static TorchReader torch_begin(Diagnostics *diags, Arena *arena, const char *path)
+{
+    return (TorchReader){.list = tensor_list_begin(diags, arena, path), .left = PICKLE_MAX_BYTES};
+}
 
 static const Pickled *read_pickle(TorchReader *r, const void *bytes, uint64_t size, uint64_t *used)
 {
     const char *problem;
     const Pickled *value =
         pickle_read(r->list.arena, &r->values.rules, bytes, size, used, &problem);
-    if (!value)
+    if (!value && problem)
         tensor_list_refuse(&r->list, NULL, problem);
     return value;
 }
@@ -86,13 +88,14 @@ static bool add_tensor(TorchReader *r, const char *name, const TorchTensor *from
     tensor.data = reach ? data + (uint64_t)from->first * size : data;
     if (!is_dense && reach) {
         StView *view = ARENA_NEW(r->list.arena, StView);
+        if (!view)
+            return false;
         *view = (StView){.rank = from->rank};
         memcpy(view->sizes, from->dims, sizeof view->sizes);
         memcpy(view->strides, from->strides, sizeof view->strides);
         tensor.view = view;
     }
-    vec_push(r->list.arena, r->list.tensors, tensor);
-    return true;
+    return tensor_list_push(&r->list, tensor);
 }
 
 /* ---- state dicts ---- */
@@ -130,31 +133,41 @@ static const Pickled *find_state(const Pickled *root)
     return root;
 }
 
-static bool add_values(TorchReader *r, const char *front, const Pickled *value, int depth)
+/* The name of the i-th item of a container behind `front`; NULL: it has none, or no memory. */
+static const char *name_item(TorchReader *r, const char *front, const Pickled *value, size_t i)
 {
-    const bool is_dict = value->kind == PICKLED_DICT;
-    if (is_tensor(value))
-        return add_tensor(r, front, value->object);
-    if (!is_dict && value->kind != PICKLED_LIST && value->kind != PICKLED_TUPLE)
-        return true;
-    if (depth == DEEPEST)
-        return true;
+    const Pickled *key = value->kind == PICKLED_DICT ? value->items.data[i] : NULL;
+    const char *dot = *front ? "." : "";
+    if (key && key->kind == PICKLED_TEXT)
+        return *front ? arena_printf(r->list.arena, "%s.%s", front, key->text) : key->text;
+    if (key && key->kind != PICKLED_INTEGER)
+        return NULL;
+    return arena_printf(r->list.arena, "%s%s%lld", front, dot,
+                        key ? (long long)key->integer : (long long)i);
+}
+
+static bool is_container(const Pickled *value)
+{
+    return value->kind == PICKLED_DICT || value->kind == PICKLED_LIST ||
+           value->kind == PICKLED_TUPLE;
+}
+
+/* Adds the tensors within a container, and those of containers in it. */
+static bool add_items(TorchReader *r, const char *front, const Pickled *container, int depth)
+{
+    const bool is_dict = container->kind == PICKLED_DICT;
     bool ok = true;
-    for (size_t i = 0; ok && i < value->items.count; i += is_dict ? 2 : 1) {
-        const uint64_t cost = strlen(front) + 1;
-        r->left -= cost < r->left ? cost : r->left;
-        if (!r->left)
+    for (size_t i = 0; ok && i < container->items.count; i += is_dict ? 2 : 1) {
+        const Pickled *value = container->items.data[is_dict ? i + 1 : i];
+        const bool holds = is_container(value) && depth + 1 < DEEPEST;
+        if (!r->left--)
             return tensor_list_refuse(&r->list, NULL, "its values contain each other");
-        const Pickled *item = value->items.data[i];
-        const char *name = arena_printf(r->list.arena, "%zu", i);
-        if (is_dict && item->kind == PICKLED_INTEGER)
-            name = arena_printf(r->list.arena, "%lld", (long long)item->integer);
-        else if (is_dict)
-            name = item->kind == PICKLED_TEXT ? item->text : NULL;
-        if (!name)
+        if (!holds && !is_tensor(value))
             continue;
-        ok = add_values(r, *front ? arena_printf(r->list.arena, "%s.%s", front, name) : name,
-                        value->items.data[is_dict ? i + 1 : i], depth + 1);
+        const char *name = name_item(r, front, container, i);
+        if (name)
+            ok = holds ? add_items(r, name, value, depth + 1) : add_tensor(r, name, value->object);
+        ok = ok && !arena_failed(r->list.arena);
     }
     return ok;
 }
@@ -173,19 +186,15 @@ static void strip_front(TorchReader *r, const char *front)
 static StFile *make_file(TorchReader *r, const Pickled *root)
 {
     const Pickled *state = find_state(root);
-    if (!add_values(r, "", state, count_tensors(state) ? DEEPEST - 1 : 0))
+    if (is_tensor(state) ? !add_tensor(r, "", state->object)
+                         : is_container(state) &&
+                               !add_items(r, "", state, count_tensors(state) ? DEEPEST - 1 : 0))
         return NULL;
     for (int i = 0; i < 2; i++) { /* either may be the outer one */
         strip_front(r, "module.");
         strip_front(r, "_orig_mod.");
     }
     return tensor_list_file(&r->list);
-}
-
-static TorchReader torch_begin(Diagnostics *diags, Arena *arena, const char *path)
-{
-    return (TorchReader){.list = {.diags = diags, .arena = arena, .path = path},
-                         .left = MOST_NAMES};
 }
 
 /* ---- zip ---- */
@@ -201,35 +210,27 @@ static const ZipEntry *find_entry(const ZipArchive *zip, const char *name)
     return NULL;
 }
 
-static bool has_entry(const unsigned char *bytes, uint64_t size, const char *name)
-{
-    Arena *arena = arena_new();
-    Diagnostics unseen;
-    diag_init(&unseen, arena);
-    const ZipArchive *zip = zip_is(bytes, size) ? zip_parse(&unseen, arena, "", bytes, size) : NULL;
-    const bool has = zip && find_entry(zip, name);
-    arena_free(arena);
-    return has;
-}
+static bool has_pickle(const ZipArchive *zip) { return find_entry(zip, "data.pkl"); }
+static bool has_constants(const ZipArchive *zip) { return find_entry(zip, "constants.pkl"); }
 
 bool torch_is_zip(const unsigned char *bytes, uint64_t size)
 {
-    return has_entry(bytes, size, "data.pkl");
+    return zip_is(bytes, size, has_pickle);
 }
 
 bool torch_is_script(const unsigned char *bytes, uint64_t size)
 {
-    return has_entry(bytes, size, "constants.pkl");
+    return zip_is(bytes, size, has_constants);
 }
 
 static bool find_storages(TorchReader *r, ZipArchive *zip, const ZipEntry *pickle)
 {
     const char *slash = strchr(pickle->name, '/');
     const char *folder = arena_strndup(r->list.arena, pickle->name, (size_t)(slash - pickle->name));
-    for (size_t i = 0; i < r->values.list.count; i++) {
+    for (size_t i = 0; folder && i < r->values.list.count; i++) {
         TorchStorage *storage = r->values.list.data[i];
-        const ZipEntry *entry =
-            zip_find(zip, arena_printf(r->list.arena, "%s/data/%s", folder, storage->key));
+        const char *name = arena_printf(r->list.arena, "%s/data/%s", folder, storage->key);
+        const ZipEntry *entry = name ? zip_find(zip, name) : NULL;
         if (!entry)
             continue;
         storage->data = zip_bytes(zip, entry);
@@ -237,7 +238,7 @@ static bool find_storages(TorchReader *r, ZipArchive *zip, const ZipEntry *pickl
         if (!storage->data)
             return false;
     }
-    return true;
+    return !arena_failed(r->list.arena);
 }
 
 StFile *torch_parse_zip(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,

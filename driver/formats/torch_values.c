@@ -87,7 +87,7 @@ static const Pickled *make_dict(PickleReader *reader, const Pickled *arguments)
     TorchValues *values = reader->rules->context;
     Pickled *dict = pickle_value(reader, PICKLED_DICT);
     const Pickled *pairs = arguments->items.count ? arguments->items.data[0] : NULL;
-    for (size_t i = 0; pairs && i < pairs->items.count; i++) {
+    for (size_t i = 0; dict && pairs && i < pairs->items.count; i++) {
         const Pickled *pair = pairs->items.data[i];
         if ((pair->kind != PICKLED_TUPLE && pair->kind != PICKLED_LIST) || pair->items.count != 2)
             return pickle_problem(reader, "a dict is made of something that is no pairs");
@@ -123,8 +123,10 @@ static const Pickled *make_nothing(PickleReader *reader, const Pickled *argument
 static const Pickled *make_object(PickleReader *reader, TorchObject kind, const void *object)
 {
     Pickled *value = pickle_value(reader, PICKLED_OBJECT);
-    value->integer = kind;
-    value->object = object;
+    if (value) {
+        value->integer = kind;
+        value->object = object;
+    }
     return value;
 }
 
@@ -154,6 +156,8 @@ static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments
         argument[1]->kind != PICKLED_INTEGER || argument[1]->integer < 0)
         return pickle_problem(reader, "a tensor has no storage, or no place in it");
     TorchTensor *tensor = ARENA_NEW(reader->arena, TorchTensor);
+    if (!tensor)
+        return NULL;
     *tensor = (TorchTensor){.storage = (TorchStorage *)argument[0]->object,
                             .first = argument[1]->integer};
     tensor->type = tensor->storage->type;
@@ -207,13 +211,15 @@ static const char *key_text(PickleReader *reader, const Pickled *key)
                : NULL;
 }
 
-/* The storage of a key; NULL: one of another size or type has it. */
+/* The storage of a key; NULL: one of another size or type has it, or the arena has failed. */
 static TorchStorage *find_storage(PickleReader *reader, const char *key, StType type, int64_t count)
 {
     TorchValues *values = reader->rules->context;
     TorchStorage *storage = map_get(&values->storages, key);
     if (!storage) {
         storage = ARENA_NEW(reader->arena, TorchStorage);
+        if (!storage)
+            return NULL;
         *storage = (TorchStorage){.key = key, .type = type, .count = count};
         map_set(&values->storages, key, storage);
         vec_push(reader->arena, values->list, storage);
@@ -232,6 +238,8 @@ static TorchStorage *make_part(PickleReader *reader, TorchStorage *whole, const 
         return NULL;
     }
     TorchStorage *part = ARENA_NEW(reader->arena, TorchStorage);
+    if (!part)
+        return NULL;
     *part = (TorchStorage){.key = whole->key,
                            .type = whole->type,
                            .count = view->items.data[2]->integer,

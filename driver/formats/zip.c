@@ -1,6 +1,8 @@
 /* From the end of an archive to its directory, and from there to each entry. */
 #include "driver/formats/zip.h"
 
+#include "base/budget.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -17,9 +19,6 @@ enum {
     ENCRYPTED = 1, /* a flag */
     MOST_ENTRIES = 1 << 20,
 };
-/* Weights are no shorter packed: what grows by more than this is no file of such. */
-enum { MOST_GROWTH = 64, FREE_GROWTH = 64 << 20 };
-
 typedef struct ZipReader {
     ZipArchive *zip;
     const unsigned char *bytes;
@@ -59,8 +58,6 @@ static const unsigned char *find_end(const unsigned char *bytes, uint64_t size)
     }
     return NULL;
 }
-
-bool zip_is(const unsigned char *bytes, uint64_t size) { return find_end(bytes, size) != NULL; }
 
 /* The place of the directory, its bytes and entries. */
 static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, uint64_t *n)
@@ -137,7 +134,10 @@ static bool read_file(const ZipReader *r, const unsigned char **at, const unsign
     if ((uint64_t)(end - h) - FILE_BYTES < name + extra + comment)
         return zip_refuse(r->zip, NULL, "the archive's directory is damaged");
     ZipEntry *entry = ARENA_NEW(r->zip->arena, ZipEntry);
-    *entry = (ZipEntry){.name = arena_strndup(r->zip->arena, (const char *)h + FILE_BYTES, name),
+    const char *text = arena_strndup(r->zip->arena, (const char *)h + FILE_BYTES, name);
+    if (!entry || !text)
+        return false;
+    *entry = (ZipEntry){.name = text,
                         .packed = number(h + 20, 4),
                         .size = number(h + 24, 4),
                         .crc = (uint32_t)number(h + 16, 4),
@@ -166,9 +166,9 @@ ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const 
                       uint64_t size)
 {
     ZipArchive *zip = ARENA_NEW(arena, ZipArchive);
-    *zip = (ZipArchive){.diags = diags, .arena = arena, .path = path, .left = FREE_GROWTH};
-    if (size < UINT64_MAX / MOST_GROWTH - FREE_GROWTH)
-        zip->left += size * MOST_GROWTH;
+    if (!zip)
+        return NULL;
+    *zip = (ZipArchive){.diags = diags, .arena = arena, .path = path};
     map_init(&zip->index, arena);
     const ZipReader r = {zip, bytes, size};
     uint64_t at, length, n;
@@ -178,17 +178,20 @@ ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const 
     for (uint64_t i = 0; i < n; i++)
         if (!read_file(&r, &next, end))
             return NULL;
-    return zip;
+    return arena_failed(arena) ? NULL : zip;
 }
 
-bool zip_is_whole(const unsigned char *bytes, uint64_t size)
+bool zip_is(const unsigned char *bytes, uint64_t size, bool (*is)(const ZipArchive *zip))
 {
-    Arena *arena = arena_new();
+    if (!find_end(bytes, size))
+        return false;
+    Arena *arena = arena_within(NULL, budget_bytes(BUDGET_BINARY, size));
     Diagnostics unseen;
     diag_init(&unseen, arena);
-    const bool is = zip_parse(&unseen, arena, "", bytes, size) != NULL;
+    const ZipArchive *zip = arena ? zip_parse(&unseen, arena, "", bytes, size) : NULL;
+    const bool so = zip && (!is || is(zip));
     arena_free(arena);
-    return is;
+    return so;
 }
 
 const ZipEntry *zip_find(const ZipArchive *zip, const char *name)
@@ -228,13 +231,14 @@ const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
 {
     if (entry->method == STORED)
         return entry->data;
-    if (entry->size > zip->left) {
-        zip_refuse(zip, entry->name, "unpacked, the file would be far larger than it is");
+    if (entry->size >= arena_room(zip->arena)) {
+        zip_refuse(
+            zip, entry->name,
+            "unpacked, the file would be far larger than it is: save it without compression");
         return NULL;
     }
-    zip->left -= entry->size;
     unsigned char *out = arena_alloc(zip->arena, (size_t)entry->size + 1);
-    if (inflate_all(entry, out))
+    if (!out || inflate_all(entry, out))
         return out;
     zip_refuse(zip, entry->name, "it is cut off, or longer than the archive says");
     return NULL;

@@ -22,22 +22,21 @@ typedef struct ZipEntry {
 } ZipEntry;
 typedef struct ZipArchive {
     Diagnostics *diags;
-    Arena *arena;
+    Arena *arena; /* one that may fail: its limit is what the archive may be unpacked to */
     const char *path;
     VEC(ZipEntry *) entries; /* without folders; in the directory's order */
     Map index;               /* private: name → entry */
-    uint64_t left;           /* private: bytes that may still be unpacked */
 } ZipArchive;
 
-/* Whether a file has the directory of an archive at its end. */
-bool zip_is(const unsigned char *bytes, uint64_t size);
-/* Whether zip_parse has no error. */
-bool zip_is_whole(const unsigned char *bytes, uint64_t size);
-/* The directory of an archive, in the arena; `bytes` must outlive it. NULL after an error. */
+/* Whether zip_parse of the bytes has no error, and `is` is true of the archive (NULL: of any). */
+bool zip_is(const unsigned char *bytes, uint64_t size, bool (*is)(const ZipArchive *zip));
+/* The directory of an archive, in the arena; `bytes` must outlive it. NULL after an error, or if
+ * the arena has failed. */
 ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                       uint64_t size);
 const ZipEntry *zip_find(const ZipArchive *zip, const char *name); /* NULL if absent */
-/* The `size` bytes of an entry: in the mapping, or unpacked in the arena. NULL after an error. */
+/* The `size` bytes of an entry: in the mapping, or unpacked in the arena. NULL after an error, or
+ * if the arena has failed. */
 const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry);
 /* zip_bytes, whose checksum is compared, too. */
 const void *zip_checked(ZipArchive *zip, const ZipEntry *entry);

@@ -119,9 +119,7 @@ static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tens
 
 static bool read_tensor(HeaderReader *r, const char *name, const JsonValue *entry, StTensor *tensor)
 {
-    tensor->name = tensor->stored = arena_strdup(r->arena, name);
-    if (!tensor->name)
-        return refuse(r, NULL, NULL);
+    tensor->name = tensor->stored = name;
     if (entry->kind != JV_OBJECT)
         return refuse(r, name, "its entry is not an object");
     if (entry->n > 3)
@@ -355,8 +353,8 @@ static bool read_file(HeaderReader *r, const unsigned char *bytes, uint64_t size
     return read_entries(r, header);
 }
 
-StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
-                 uint64_t size)
+StFile *st_read(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                uint64_t size)
 {
     StFile *file = ARENA_NEW(arena, StFile);
     HeaderReader r = {diags, arena, {.source = diag_source(arena, path, "", 0)}, file, NULL, 0};
@@ -367,6 +365,23 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
         return NULL;
     }
     return read_file(&r, bytes, size) ? file : NULL;
+}
+
+/* ---- files ---- */
+
+StFile *st_parse_within(Budget budget, StParse *read, Diagnostics *diags, Arena *arena,
+                        const char *path, const void *bytes, uint64_t size)
+{
+    BudgetScope scope;
+    Arena *own = budget_begin(&scope, budget, diags, arena, path, size);
+    StFile *file = own ? read(diags, own, path, bytes, size) : NULL;
+    return budget_end(&scope) ? file : NULL;
+}
+
+StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                 uint64_t size)
+{
+    return st_parse_within(BUDGET_BINARY, st_read, diags, arena, path, bytes, size);
 }
 
 StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,

@@ -6,6 +6,7 @@
 #ifndef RUNTIME_DATA_SAFETENSORS_H
 #define RUNTIME_DATA_SAFETENSORS_H
 
+#include "base/budget.h"
 #include "base/diag.h"
 #include "base/element.h"
 #include "base/file.h"
@@ -99,14 +100,20 @@ typedef struct StFile {
 /* Maps the file; NULL after an error. st_close unmaps; names live in the arena.
  * st_parse reads the bytes of a file in memory, which must outlive the StFile. */
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
-/* The same of a file within reach that `parse` reads as st_parse reads safetensors. */
 typedef StFile *StParse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                         uint64_t size);
+StParse st_parse;
+void st_close(StFile *file);
+
+/* Other formats: st_open_by maps a file within reach that `parse` reads as st_parse reads safetensors. `read`
+ * does it in an arena that may fail, then returns NULL, and says nothing; st_parse_within gives it
+ * one that keeps the budget, and says why. st_read: the one of safetensors. */
 StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
                    StParse *parse);
-StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
-                 uint64_t size);
-void st_close(StFile *file);
+StFile *st_parse_within(Budget budget, StParse *read, Diagnostics *diags, Arena *arena,
+                        const char *path, const void *bytes, uint64_t size);
+StParse st_read;
+
 /* Dimension d as the file has it: of 4 bits the summed axis is half as long. */
 static inline int64_t st_stored_dim(const StTensor *tensor, int d)
 {
