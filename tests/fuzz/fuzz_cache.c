@@ -9,6 +9,7 @@
 #include "codegen/cache_state.h"
 #include "codegen/link.h"
 #include "driver/session/tuning.h"
+#include "tests/fuzz/budget.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -196,6 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
      : kind == 't' ? try_text(bytes + 1, size - 1, arena)
                    : try_bytes(cache, bytes + 1, size - 1, arena));
     cache_close(cache);
+    need_budget(arena, BUDGET_BINARY, size);
     arena_free(arena);
     return 0;
 }

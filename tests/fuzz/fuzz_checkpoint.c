@@ -3,6 +3,7 @@
  * saved, read again, and is the same. */
 #define _GNU_SOURCE
 #include "runtime/train/checkpoint.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -81,21 +82,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int fd = new_file(path);
     if (write(fd, data, size) != (ssize_t)size)
         abort();
-    Arena *arena = arena_new();
     Store *store = new_store();
     TrainState state;
     for (int all = 0; all < 2; all++) {
+        Arena *arena = arena_new();
         Diagnostics diags;
         diag_init(&diags, arena);
         bool ok = all ? checkpoint_load(&diags, arena, path, store, NULL, &state, NULL)
                       : checkpoint_load_params(&diags, arena, path, store, &state);
         if (ok ? diags.errors != 0 : diags.errors == 0)
             abort();
+        need_budget(arena, BUDGET_BINARY, size);
         if (ok && all)
             save_and_load(arena, store, &state);
+        arena_free(arena);
     }
     store_free(store);
-    arena_free(arena);
     close(fd);
     return 0;
 }

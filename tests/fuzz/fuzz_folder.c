@@ -11,6 +11,7 @@
 #include "runtime/text/sentencepiece/proto.h"
 #include "runtime/text/sentencepiece/sp.h"
 #include "runtime/train/runlog.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,6 +285,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     write_file(path, bytes + n + 1, size - n - 1);
     bool ok = readers[kind].read(&job, folder);
     need(ok == !job.diags.errors);
+    need_budget(job.arena, BUDGET_TEXT, size);
     remove(path);
     Text text = {0};
     diag_render(&job.diags, &text);

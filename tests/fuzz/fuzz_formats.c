@@ -1,8 +1,10 @@
 /* Files of weights of arbitrary bytes: of what is accepted each tensor has the elements that its
- * shape says, within the bytes. TFC_FUZZ_FORMAT=NAME holds a run to the format of the name in
- * driver/formats/formats.c: other inputs are not kept. Checksums of archives are mended first, so
- * that changes get behind them. */
+ * shape says, within the bytes. With less memory than that, by a limit that follows from the bytes,
+ * they are accepted or the arena fails. TFC_FUZZ_FORMAT=NAME holds a run to the format of the name
+ * in driver/formats/formats.c: other inputs are not kept. Checksums of archives are mended first,
+ * so that changes get behind them. */
 #include "driver/formats/formats.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +61,24 @@ static void mend_checksums(uint8_t *bytes, size_t size)
 
 /* ---- */
 
+/* Of `most` bytes of memory, some. */
+static void read_within(const uint8_t *bytes, size_t size, size_t most)
+{
+    const Format *format = format_of("fuzz", bytes, size);
+    const size_t limit = hash_bytes(HASH_SEED, bytes, size) % (most + 1);
+    Arena *arena = arena_new(), *own = arena_within(arena, limit);
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    const StFile *file =
+        format && format->parse ? format->parse(&diags, own, "fuzz", bytes, size) : NULL;
+    for (int64_t i = 0; file && !arena_failed(own) && i < file->n; i++)
+        read_tensor(&file->tensors[i]);
+    if (arena_used(own) > limit)
+        abort();
+    arena_free(own);
+    arena_free(arena);
+}
+
 static void read_file(const uint8_t *bytes, size_t size)
 {
     Arena *arena = arena_new();
@@ -67,6 +87,8 @@ static void read_file(const uint8_t *bytes, size_t size)
     const StFile *file = format_parse(&diags, arena, "fuzz", bytes, size);
     if (file ? diags.errors != 0 : diags.errors == 0)
         abort();
+    need_budget(arena, BUDGET_BINARY, size);
+    read_within(bytes, size, arena_used(arena));
     for (int64_t i = 0; file && i < file->n; i++) {
         if (st_find(file, file->tensors[i].name) != &file->tensors[i])
             abort();

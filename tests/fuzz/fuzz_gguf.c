@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "driver/exchange/import_gguf.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     need(file && (!size || fwrite(bytes, size, 1, file)) && !fclose(file));
     const bool ok = import_gguf(&job, path, folder, &quant);
     need(ok == !job.diags.errors);
+    need_budget(job.arena, BUDGET_BINARY, size);
     for (int i = 0; ok && i < N_JSON; i++) {
         const char *output = file_in(job.arena, folder, outputs[i]);
         if (!file_exists(output))

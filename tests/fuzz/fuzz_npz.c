@@ -1,6 +1,7 @@
 /* Archives of arrays, and arrays, of arbitrary bytes: what is accepted has as many elements as its
  * bytes, and comes back as it was. */
 #include "driver/formats/npz.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         check_array(&array, bytes + size);
     else if (!problem)
         abort();
-    const Npz *npz = npz_parse(&diags, arena, "fuzz", bytes, size);
+    BudgetScope scope;
+    Arena *own = budget_begin(&scope, BUDGET_BINARY, &diags, arena, "fuzz", size);
+    const Npz *npz = npz_parse(&diags, own, "fuzz", bytes, size);
+    npz = budget_end(&scope) ? npz : NULL;
     if (npz ? diags.errors != 0 : diags.errors == 0)
         abort();
+    need_budget(arena, BUDGET_BINARY, size);
     for (size_t i = 0; npz && i < npz->arrays.count; i++)
         if (npz_find(npz, npz->arrays.data[i]->name) != npz->arrays.data[i])
             abort();

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "driver/corpus/prepare_texts.h"
 #include "runtime/data/packed_text.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FILE *file = fopen(c.path, "w");
     need(file && (!c.size || fwrite(c.bytes, c.size, 1, file)) && !fclose(file));
     try_case(&c, bytes[0] & IS_PREPARED);
+    need_budget(c.job.arena, BUDGET_TEXT, size);
     arena_free(c.job.arena);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* prepared.json of arbitrary bytes: whatever is accepted has shards that add up, and is cut into
  * windows that hold each of them. */
 #include "runtime/data/prepared.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const Prepared *p = prepared_parse(&diags, arena, "fuzz", text);
     if (p ? diags.errors != 0 : diags.errors == 0)
         abort();
+    need_budget(arena, BUDGET_TEXT, size);
     int64_t rows = 0;
     for (size_t i = 0; p && i < p->shards.count; i++)
         rows += p->shards.data[i].rows;

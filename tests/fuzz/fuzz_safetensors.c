@@ -1,5 +1,6 @@
 /* The safetensors reader on arbitrary bytes: whatever it accepts can be read. */
 #include "runtime/data/safetensors.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     StFile *file = st_parse(&diags, arena, "fuzz", bytes, size);
     if (file ? diags.errors != 0 : diags.errors == 0)
         abort();
+    need_budget(arena, BUDGET_BINARY, size);
     for (int64_t i = 0; file && i < file->n; i++) {
         if (st_find(file, file->tensors[i].name) != &file->tensors[i])
             abort();

@@ -1,6 +1,7 @@
 /* Corpora of arbitrary bytes: tfc data tells of every one, with as many lines as there are. */
 #define _GNU_SOURCE
 #include "driver/corpus/survey/survey.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int
     bool ok = survey(&job, &options, &result);
     if (ok == (job.diags.errors != 0) || (ok && result.lines != files * count_lines(bytes, size)))
         abort();
+    need_budget(job.arena, BUDGET_TEXT, 2 * (size_t)files * size);
     for (int i = 0; ok && i < SURVEY_KINDS; i++) {
         const SurveyFinding *finding = &result.findings[i];
         if (finding->lines < (int64_t)finding->examples.count || finding->lines > 2 * result.lines)

@@ -5,6 +5,7 @@
  * is accepted where json_read finds values of all fields. Compressed texts: fuzz_packed.c. */
 #include "base/json_read.h"
 #include "runtime/data/table.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,7 @@ static void try_table(const uint8_t *bytes, size_t size, TableFormat format, uin
     const Table *table = table_parse(&diags, arena, source, format,
                                      how & BY_NUMBER ? numbers : names, N_FIELDS, &limits);
     need(table ? !diags.list.count && table->n > 0 : diags.errors > 0 && diags.errors <= 20);
+    need_budget(arena, BUDGET_TEXT, size);
     for (int k = 0; table && k < N_FIELDS; k++)
         check_column(table, table->columns[k], format);
     if (table)

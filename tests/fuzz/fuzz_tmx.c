@@ -1,5 +1,6 @@
 /* Translation memories of arbitrary bytes: what is accepted is lines with a tab each. */
 #include "runtime/data/tmx.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const Source *pairs = tmx_parse(&diags, arena, diag_source(arena, "fuzz", copy, size), "en,de");
     if (pairs ? diags.errors != 0 || !pairs->length : diags.errors == 0)
         abort();
+    need_budget(arena, BUDGET_TEXT, size);
     for (size_t at = 0; pairs && at < pairs->length;) {
         const char *line = pairs->text + at;
         const char *end = memchr(line, '\n', pairs->length - at),

@@ -2,6 +2,7 @@
  * behind these is reached: whatever is accepted can be read. */
 #include "base/xxh64.h"
 #include "runtime/data/token_shard.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static void try_bytes(const void *bytes, size_t size)
             read_side(&shard, &shard.columns[c], !sizes[c]);
     }
     token_shard_close(&shard);
+    need_budget(arena, BUDGET_BINARY, size);
     arena_free(arena);
 }
 

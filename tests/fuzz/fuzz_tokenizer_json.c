@@ -2,6 +2,8 @@
  * accepted encodes texts, the bytes themselves too, into ids that it has, and decodes each of its
  * ids. */
 #include "runtime/text/hf/tokenizer_json.h"
+#include "runtime/text/kind.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     TokenText text = {0};
     if (!t != (problem != NULL))
         abort();
+    if (t)
+        need_budget(t->arena, BUDGET_TEXT, size);
     if (t)
         encode(t, sample, sizeof sample - 1, &ids);
     if (t)

@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #include "base/text.h"
 #include "runtime/text/hf/tokenizer_json.h"
+#include "runtime/text/kind.h"
 #include "runtime/text/words/token_words.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,6 +41,8 @@ static Tokenizer *read_tokenizer(char kind, Arena *arena, const uint8_t *bytes, 
                    : kind == 'w' ? tokenizer_words(bytes, size, &problem)
                                  : tokenizer_sentencepiece(bytes, size, &problem);
     need(!t == (problem != NULL));
+    if (t)
+        need_budget(t->arena, kind == 'j' || kind == 'w' ? BUDGET_TEXT : BUDGET_BINARY, size);
     return t;
 }
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "runtime/data/vocabulary.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ static Vocabulary *load(Diagnostics *diags, Arena *arena, bool words, const uint
     Vocabulary *vocab = vocab_make(diags, arena, spec, NULL, 0, false);
     if (!vocab == (diags->errors == before))
         abort();
+    need_budget(arena, words ? BUDGET_TEXT : BUDGET_BINARY, size);
     close(fd);
     return vocab;
 }

@@ -1,5 +1,6 @@
 /* YAML of arbitrary bytes: a value, or an error. */
 #include "driver/exchange/npz_yaml.h"
+#include "tests/fuzz/budget.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const JsonValue *value = yaml_read(&diags, arena, diag_source(arena, "fuzz", copy, size));
     if (value ? diags.errors != 0 : diags.errors == 0)
         abort();
+    need_budget(arena, BUDGET_TEXT, size);
     Text text = {0};
     diag_render(&diags, &text);
     text_free(&text);
