@@ -177,7 +177,7 @@ Val declare_param(Elab *e, const Node *node, Scope *scope)
                       .decay = node->role == PARAM_TRAINED && type.rank >= 2};
     read_init(e, node->b, &info);
     map_set(&e->param_sites, name, (void *)node);
-    Val val = val_tensor(e, node, build_param(&e->b, module_add_param(e->module, info)));
+    Val val = val_tensor(e, node, build_new_param(&e->b, module_add_param(e->module, info)));
     name_dims(e, val.tensor, flat);
     return val;
 }

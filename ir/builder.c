@@ -83,10 +83,19 @@ Value *build_input(Builder *b, const char *name, Type type)
 
 Value *build_param(Builder *b, const ParamInfo *info)
 {
-    FOR_OPS (op, &b->function->body)
-        if (op->kind == OP_param && !strcmp(op_string(op, ATTR_name), info->name))
-            return op_result(op);
-    return build_new_param(b, info);
+    Value *param = function_param(b->function, info->name);
+    return param ? param : build_new_param(b, info);
+}
+
+/* The op before which a new param comes: the first behind the params with which the body begins. */
+static Op *end_of_params(const Function *function)
+{
+    Op *last = function->last_param, *end = function->body.first;
+    if (last && last->listed && (!last->previous || last->previous->kind == OP_param))
+        end = last;
+    while (end && end->kind == OP_param)
+        end = end->next;
+    return end;
 }
 
 Value *build_new_param(Builder *b, const ParamInfo *info)
@@ -94,10 +103,8 @@ Value *build_new_param(Builder *b, const ParamInfo *info)
     Attr attr = attr_string(ATTR_name, info->name);
     Op *op = place(b, OP_param, 0, NULL, 1, &attr, 1);
     op->results[0].type = info->type;
-    Op *first = b->function->body.first;
-    while (first && first->kind == OP_param)
-        first = first->next;
-    block_insert_before(&b->function->body, first, op);
+    block_insert_before(&b->function->body, end_of_params(b->function), op);
+    b->function->last_param = op;
     return op_result(op);
 }
 

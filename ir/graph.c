@@ -31,6 +31,7 @@ Function *module_add_function(Module *module, const char *name)
     Function *function = ARENA_NEW(module->arena, Function);
     function->name = arena_strdup(module->arena, name);
     function->module = module;
+    map_init(&function->params, module->arena);
     vec_push(module->arena, module->functions, function);
     return function;
 }
@@ -163,6 +164,21 @@ int64_t op_int(const Op *op, AttrName name) { return required(op, name)->i; }
 double op_float(const Op *op, AttrName name) { return required(op, name)->f; }
 const char *op_string(const Op *op, AttrName name) { return required(op, name)->s; }
 
+/* A param's op is found by its name as soon as it has one. */
+static void index_param(Function *function, Op *op)
+{
+    const Attr *name = op->kind == OP_param ? op_attr(op, ATTR_name) : NULL;
+    if (name)
+        map_set(&function->params, name->s, op);
+}
+
+void op_share_attrs(Function *function, Op *op, const Op *from)
+{
+    op->n_attrs = from->n_attrs;
+    op->attrs = from->attrs;
+    index_param(function, op);
+}
+
 void op_set_attr(Function *function, Op *op, Attr attr)
 {
     Attr *attrs = ARENA_ARRAY(function->module->arena, Attr, op->n_attrs + 1);
@@ -176,6 +192,7 @@ void op_set_attr(Function *function, Op *op, Attr attr)
         attrs[n++] = op->attrs[i++];
     op->attrs = attrs;
     op->n_attrs = n;
+    index_param(function, op);
 }
 
 Quant op_quant(const Op *op)
@@ -369,6 +386,17 @@ bool function_has(const Function *function, OpKind kind)
         if (op->kind == kind)
             return true;
     return false;
+}
+
+Value *function_param(const Function *function, const char *name)
+{
+    Op *last = map_get(&function->params, name);
+    if (!last || last->listed)
+        return last ? op_result(last) : NULL;
+    FOR_OPS (op, &function->body) /* the last one was removed: there may be another */
+        if (op->kind == OP_param && !strcmp(op_string(op, ATTR_name), name))
+            return op_result(op);
+    return NULL;
 }
 
 bool function_reads(const Function *function, const char *input)

@@ -119,6 +119,8 @@ typedef struct Function {
     Block body;
     int next_value, next_op; /* ids */
     struct Module *module;
+    Map params;     /* used by function_param alone: name → the last op of that param */
+    Op *last_param; /* used by build_new_param alone: the last that it placed */
 } Function;
 
 /* InitKind: the initial values of a param. codegen/plan writes it into the program, from which
@@ -220,6 +222,8 @@ Quant op_quant(const Op *op);
 /* Whether it is a gather whose table is packed as panels, perhaps of integers. */
 bool op_is_packed_lookup(const Op *op);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
+void op_share_attrs(Function *function, Op *op,
+                    const Op *from); /* all of them, which it has none of */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
 /* Whether the result can be the operand's own memory with other strides: true for all shape ops but
  * those that put operands into a larger tensor. */
@@ -250,6 +254,10 @@ void op_replace_arg(Op *op, Value *from, Value *to);
 /* Replaces every use of `from` by `to`, in bodies of regions too. */
 void value_replace(Value *from, Value *to);
 int value_use_count(const Value *value);
+static inline bool value_is_used_once(const Value *value)
+{
+    return value->first_use && value->first_use == value->last_use;
+}
 #define FOR_USES(use, value)                                                       \
     for (Use *use = (value)->first_use, *use##_next = use ? use->next : NULL; use; \
          use = use##_next, use##_next = use ? use->next : NULL)
@@ -259,6 +267,8 @@ void function_order_uses(Function *function);
 void function_number(Function *function);
 /* Whether the body has an op of that kind; ops in regions do not count. */
 bool function_has(const Function *function, OpKind kind);
+/* The result of the body's op of that param; NULL: there is none. */
+Value *function_param(const Function *function, const char *name);
 /* Whether it has the input of that name. */
 bool function_reads(const Function *function, const char *input);
 

@@ -7,17 +7,17 @@ Op *clone_op(Function *into, const Op *op, SideTable *copies)
 {
     Value *args[op->n_args + 1];
     for (int i = 0; i < op->n_args; i++) {
-        Value *copy = side_of_value(copies, op->args[i]);
+        Value *copy = copies ? side_of_value(copies, op->args[i]) : NULL;
         args[i] = copy ? copy : op->args[i];
     }
     Op *copy = op_new(into, op->kind, op->n_args, args, op->n_results);
-    copy->n_attrs = op->n_attrs;
-    copy->attrs = op->attrs;
+    op_share_attrs(into, copy, op);
     copy->loc = op->loc;
     copy->scope = op->scope;
     for (int i = 0; i < op->n_results; i++) {
         copy->results[i].type = op->results[i].type;
-        side_set_value(copies, &op->results[i], &copy->results[i]);
+        if (copies)
+            side_set_value(copies, &op->results[i], &copy->results[i]);
     }
     if (op->body) {
         copy->body = block_of_region(into->module->arena);
@@ -36,20 +36,33 @@ Function *clone_function(const Function *function, const char *name)
     return copy;
 }
 
+static bool is_dead(const Op *op)
+{
+    bool used = op_family(op) == FAMILY_effect || op->kind == OP_append;
+    for (int i = 0; i < op->n_results; i++)
+        used |= op->results[i].first_use != NULL;
+    return !used;
+}
+
 int remove_dead(Function *function)
 {
     int removed = 0;
     for (Op *op = function->body.last, *previous; op; op = previous) {
         previous = op->previous;
-        bool used = op_family(op) == FAMILY_effect || op->kind == OP_append;
-        for (int i = 0; i < op->n_results; i++)
-            used |= op->results[i].first_use != NULL;
-        if (used)
+        if (!is_dead(op))
             continue;
         block_remove(&function->body, op);
         removed++;
     }
     return removed;
+}
+
+void remove_unused(Function *function, Op *op)
+{
+    block_remove(&function->body, op);
+    for (int i = 0; i < op->n_args; i++)
+        if (op->args[i]->op->listed && is_dead(op->args[i]->op))
+            remove_unused(function, op->args[i]->op);
 }
 
 static Op *find_named(const Function *function, OpKind kind, const char *name)

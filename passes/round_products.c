@@ -33,7 +33,7 @@ static Op *product_of(Op *cast)
     Op *product = from->op->kind == OP_attention ? rows_of(from->op, from)
                   : is_of_bf16(from->op)         ? from->op
                                                  : NULL;
-    return value_use_count(from) == 1 ? product : NULL;
+    return value_is_used_once(from) ? product : NULL;
 }
 
 bool pass_round_products(Function *function, PassContext *context)

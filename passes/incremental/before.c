@@ -144,8 +144,7 @@ static Value *build_op_before(BeforeText *t, Op *op)
         return args[0];
     if (op_family(op) != FAMILY_leaf)
         return build(&t->b, op->kind, op->n_args, args, op->n_attrs, attrs);
-    SideTable none = side_new(t->s->module->arena);
-    Op *copy = clone_op(t->s->encode, op, &none);
+    Op *copy = clone_op(t->s->encode, op, NULL);
     copy->results[0].type = type_before_text(t, copy->results[0].type);
     block_append(&t->s->encode->body, copy);
     return op_result(copy);

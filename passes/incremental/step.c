@@ -52,8 +52,7 @@ static Value *build_newest_positions(Step *s, const Value *v)
  * not depend on positions are the same op. */
 static Value *build_leaf_of_roles(Step *s, Op *op, Roles roles)
 {
-    SideTable none = side_new(s->module->arena);
-    Op *copy = clone_op(s->step, op, &none);
+    Op *copy = clone_op(s->step, op, NULL);
     Type *type = &copy->results[0].type;
     for (int i = 0; i < type->rank; i++)
         type->dims[i] = as_step_dim(s, type->dims[i], roles.of[i]);
@@ -93,7 +92,7 @@ Value *build_cache(Step *s, Type type)
                       .type = type,
                       .role = PARAM_STATE,
                       .init = INIT_ZEROS};
-    return build_param(&s->b, module_add_param(s->module, info));
+    return build_new_param(&s->b, module_add_param(s->module, info));
 }
 
 /* All positions so far of a value from the target: the newest are appended. */

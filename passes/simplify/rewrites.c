@@ -36,7 +36,7 @@ Value *rewrite_swap_product(Builder *b, Op *op)
     bool is_matrix = dot->results[0].type.rank == 2 && !op_attr(dot, ATTR_batch_a)->n;
     bool one_each = y->type.rank > cb->n && x->type.rank > ca->n; /* free axes */
     if (!is_matrix || !one_each || op_attr(dot, ATTR_dtype) ||
-        op_attr(op, ATTR_perm)->ints[0] != 1 || value_use_count(op->args[0]) != 1)
+        op_attr(op, ATTR_perm)->ints[0] != 1 || !value_is_used_once(op->args[0]))
         return NULL;
     b->loc = dot->loc;
     b->scope = dot->scope;
@@ -69,8 +69,7 @@ Value *rewrite_leaf_of_shape(Builder *b, Op *op)
     const Type *type = &op_result(op)->type;
     if (!keeps_dimension(&op->args[0]->type, type))
         return NULL;
-    SideTable none = side_new(b->function->module->arena);
-    Op *leaf = clone_op(b->function, op->args[0]->op, &none);
+    Op *leaf = clone_op(b->function, op->args[0]->op, NULL);
     leaf->results[0].type = *type;
     block_insert_before(b->block, b->before, leaf);
     return op_result(leaf);
