@@ -18,6 +18,7 @@ typedef struct Chunk {
     VEC(Op *) members;
     SideTable roles;     /* of ops: ROLE_MEMBER: it is one of `members` */
     SideTable flows;     /* value → its Flow, see chunk_rows.c */
+    SideTable copies;    /* for build_region */
     Miss miss;           /* why the ops cannot run by chunks; MISS_NONE: they can */
     const char *culprit; /* kind and name of the op because of which */
 } Chunk;

@@ -164,7 +164,7 @@ static Op *part_of(Chunk *c, Op *op, bool below)
     FOR_OPS (inner, op->body)
         if (is_marked(c, inner, TAKEN))
             vec_push(c->arena, members.ops, inner);
-    Op *part = build_region(c->function, op->kind, &members, n, outputs, op);
+    Op *part = build_region(c->function, op->kind, &members, n, outputs, op, &c->copies);
     for (int i = 0; i < n; i++)
         value_replace(&op->results[at[i]], &part->results[i]);
     return part;
@@ -311,7 +311,8 @@ bool pass_chunk_rows(Function *function, PassContext *context)
                        .module = function->module,
                        .arena = arena,
                        .roles = side_new(arena),
-                       .flows = side_new(arena)};
+                       .flows = side_new(arena),
+                       .copies = side_new(arena)};
         if (op_attr(op, ATTR_chunk) || !chunk_begin(&chunk, op))
             continue;
         if (!find_members(&chunk)) {

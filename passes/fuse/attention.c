@@ -22,6 +22,8 @@
 #include "passes/clone.h"
 #include "passes/simplify.h"
 
+#include <stdlib.h>
+
 bool pass_fuse_attention(Function *function, PassContext *context);
 
 static void visit_all(Fuser *f)
@@ -30,47 +32,75 @@ static void visit_all(Fuser *f)
     int position = 0;
     FOR_OPS (op, &f->function->body) {
         ScoresNode *node = ARENA_NEW(f->arena, ScoresNode);
+        node->op = op;
         node->position = position++;
         side_set_op(&f->nodes, op, node);
+        if (op->kind == OP_append)
+            vec_push(f->arena, f->appends, op);
     }
 }
 
 /* ---- levels ---- */
 
-static bool in_set(const Fuser *f, const Value *value, const FusedScores *s)
+static bool is_read_outside(const Fuser *f, const FusedScores *s, const Op *op)
 {
-    const ScoresNode *node = node_of(f, value->op);
-    return node && node->scores == s;
+    FOR_USES (use, &op->results[0])
+        if (node_of(f, use->user)->scores != s)
+            return true;
+    return false;
 }
 
-static int level_of(const Fuser *f, const Value *value, const FusedScores *s)
+static int compare_positions(const void *a, const void *b)
 {
-    const ScoresNode *node = node_of(f, value->op);
-    return node && node->walked == s ? node->level : 0;
+    const ScoresNode *x = *(ScoresNode *const *)a, *y = *(ScoresNode *const *)b;
+    return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* The level of every op between the set's first and last. */
-static void find_levels(const Fuser *f, FusedScores *s)
+/* The set's ops in the order of the function. */
+static ScoresNode **sort_set(const Fuser *f, const FusedScores *s)
 {
-    Op *first = s->ops.data[0], *last = first;
+    ScoresNode **sorted = ARENA_ARRAY(f->arena, ScoresNode *, s->ops.count);
+    for (size_t i = 0; i < s->ops.count; i++)
+        sorted[i] = node_of(f, s->ops.data[i]);
+    qsort(sorted, s->ops.count, sizeof *sorted, compare_positions);
+    return sorted;
+}
+
+typedef struct Levels {
+    Fuser *f;
+    const FusedScores *scores;
+    VEC(const ScoresNode *) left; /* ops of the set that others read, so far */
+} Levels;
+
+/* How many of the set's regions come before the value is there. */
+static int level_of_operand(Levels *l, const Value *value)
+{
+    const ScoresNode *node = node_of(l->f, value->op);
+    int level = 0;
+    if (node->scores == l->scores)
+        return node->level + (node->part == PART_PRODUCT);
+    for (size_t i = 0; i < l->left.count; i++)
+        if (l->left.data[i]->level >= level &&
+            paths_needs(&l->f->paths, value->op, l->left.data[i]->op))
+            level = l->left.data[i]->level + 1;
+    return level;
+}
+
+static void find_levels(Fuser *f, FusedScores *s)
+{
+    Levels l = {.f = f, .scores = s};
+    ScoresNode **sorted = sort_set(f, s);
     for (size_t i = 0; i < s->ops.count; i++) {
-        Op *op = s->ops.data[i];
-        first = node_of(f, op)->position < node_of(f, first)->position ? op : first;
-        last = node_of(f, op)->position > node_of(f, last)->position ? op : last;
-    }
-    for (Op *op = first; op != last->next; op = op->next) {
-        ScoresNode *node = node_of(f, op);
-        int level = 0;
-        for (int i = 0; i < op->n_args; i++) {
-            bool leaves = in_set(f, op->args[i], s) &&
-                          (node->scores != s || node_of(f, op->args[i]->op)->part == PART_PRODUCT);
-            int above = level_of(f, op->args[i], s) + leaves;
-            level = above > level ? above : level;
+        ScoresNode *node = sorted[i];
+        node->level = 0;
+        for (int a = 0; a < node->op->n_args; a++) {
+            int above = level_of_operand(&l, node->op->args[a]);
+            node->level = above > node->level ? above : node->level;
         }
-        node->walked = s;
-        node->level = level;
-        if (node->scores == s && level >= s->n_levels)
-            s->n_levels = level + 1;
+        if (node->level >= s->n_levels)
+            s->n_levels = node->level + 1;
+        if (is_read_outside(f, s, node->op))
+            vec_push(f->arena, l.left, node);
     }
 }
 
@@ -127,14 +157,6 @@ static void take(Region *r, Op *op)
             take(r, above->op);
     }
     vec_push(r->f->arena, r->members, op);
-}
-
-static bool is_read_outside(const Fuser *f, const FusedScores *s, Op *op)
-{
-    FOR_USES (use, op_result(op))
-        if (node_of(f, use->user)->scores != s)
-            return true;
-    return false;
 }
 
 static Region *gather_region(Fuser *f, FusedScores *s, int level)
@@ -221,7 +243,7 @@ static void build_regions(Fuser *f, FusedScores *s)
         for (size_t v = 0; v < r->outputs.count; v++)
             r->outputs.data[v] = op_result(in_one_form(f, r->outputs.data[v]->op));
         Op *region = build_region(f->function, OP_attention, &members, (int)r->outputs.count,
-                                  r->outputs.data, vec_last(members.ops));
+                                  r->outputs.data, vec_last(members.ops), &f->copies);
         set_window(f, region, r->window);
         for (size_t v = 0; v < r->outputs.count; v++)
             vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
@@ -235,7 +257,9 @@ bool pass_fuse_attention(Function *function, PassContext *context)
     Fuser f = {.function = function,
                .context = context,
                .arena = function->module->arena,
-               .nodes = side_new(function->module->arena)};
+               .nodes = side_new(function->module->arena),
+               .copies = side_new(function->module->arena),
+               .paths = paths_new(function, function->module->arena)};
     VEC(FusedScores *) sets = {0};
     visit_all(&f);
     FOR_OPS (op, &function->body) {

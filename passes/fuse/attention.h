@@ -8,8 +8,7 @@
 #define PASSES_FUSE_ATTENTION_H
 
 #include "passes/fuse/fuse.h"
-
-#include "ir/side.h"
+#include "passes/fuse/paths.h"
 
 #define WINDOW_OPEN (INT64_C(1) << 40)
 
@@ -34,11 +33,11 @@ typedef struct FusedScores {
 
 /* What is known of an op. Ops that the pass makes have no ScoresNode. */
 typedef struct ScoresNode {
+    const Op *op;
     int position;        /* in the function */
     FusedScores *scores; /* the set it belongs to */
     ScoresPart part;
     int level;                  /* see attention.c */
-    const FusedScores *walked;  /* the set for which `level` was computed */
     const struct Region *taken; /* the last region that took the op */
     bool needed;                /* a row value that a later region reads */
     Op *unified;                /* of a product of scores: unify_products's; else NULL */
@@ -52,8 +51,11 @@ typedef struct Fuser {
     Function *function;
     PassContext *context;
     Arena *arena;
-    SideTable nodes;        /* op → its ScoresNode */
-    VEC(Replaced) replaced; /* values whose readers get others when the pass ends */
+    SideTable nodes;  /* op → its ScoresNode */
+    SideTable copies; /* for build_region */
+    Paths paths;
+    VEC(const Op *) appends; /* the function's ops `append` */
+    VEC(Replaced) replaced;  /* values whose readers get others when the pass ends */
 } Fuser;
 
 static inline ScoresNode *node_of(const Fuser *f, const Op *op)

@@ -167,8 +167,8 @@ static bool has_few_queries(const Fuser *f, const FusedScores *s)
         if (formula->most && !formula->least)
             queries = dim_symbol(formula->terms[formula->n - 1].symbol);
     }
-    FOR_OPS (op, &f->function->body)
-        if (op->kind == OP_append && dim_equal(op->args[1]->type.dims[1], queries))
+    for (size_t i = 0; i < f->appends.count; i++)
+        if (dim_equal(f->appends.data[i]->args[1]->type.dims[1], queries))
             return true;
     return false;
 }

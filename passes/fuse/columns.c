@@ -10,6 +10,7 @@
 #include "passes/clone.h"
 #include "passes/fuse/fuse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool pass_fuse_columns(Function *function, PassContext *context);
@@ -22,14 +23,31 @@ typedef struct Mark {
     Presence presence;
     int position; /* in the function as it came */
     int visited;  /* by the question of that number */
+    bool fused;   /* of a reduction: a region has it */
 } Mark;
+
+typedef VEC(Op *) OpList;
+
+/* The reductions of a value, and those of what an op makes of it; some may be so no more. */
+typedef struct Readers {
+    OpList at_once, near;
+} Readers;
+
+typedef struct ColumnCandidate {
+    int position;
+    Op *op;
+} ColumnCandidate;
 
 typedef struct ColumnGroup {
     Function *function;
     PassContext *context;
     Arena *arena;
-    SideTable marks; /* op → its Mark */
-    int *reach;      /* fuse.h */
+    SideTable marks;   /* op → its Mark */
+    SideTable readers; /* value → its Readers */
+    SideTable copies;  /* for build_region */
+    Reach reach;       /* fuse.h */
+    OpList reductions; /* in order */
+    VEC(ColumnCandidate) candidates;
     int question;
 } ColumnGroup;
 
@@ -94,7 +112,8 @@ static bool is_above(const ColumnGroup *c, const Op *source, const Op *op)
     if (op == source)
         return true;
     Mark *mark = mark_of(c, op);
-    if (mark->visited == c->question || c->reach[mark->position] < mark_of(c, source)->position)
+    if (mark->visited == c->question ||
+        reach_of(&c->reach, mark->position) < mark_of(c, source)->position)
         return false;
     mark->visited = c->question;
     for (int i = 0; i < op->n_args; i++)
@@ -142,15 +161,91 @@ static Miss why_apart(ColumnGroup *c, const Op *op, int n, Op *const *group)
     return MISS_NONE;
 }
 
+/* ---- who reads what ---- */
+
+static Readers *readers_of(ColumnGroup *c, const Value *value)
+{
+    if (!side_of_value(&c->readers, value))
+        side_set_value(&c->readers, value, ARENA_NEW(c->arena, Readers));
+    return side_of_value(&c->readers, value);
+}
+
+static void add_near(ColumnGroup *c, Op *reduction)
+{
+    const Op *above = reduction->args[0]->op;
+    for (int i = 0; i < above->n_args; i++)
+        vec_push(c->arena, readers_of(c, above->args[i])->near, reduction);
+}
+
+static void add_reduction(ColumnGroup *c, Op *op)
+{
+    vec_push(c->arena, c->reductions, op);
+    vec_push(c->arena, readers_of(c, op->args[0])->at_once, op);
+    add_near(c, op);
+}
+
+/* What read `from` reads a result of the region now. */
+static void move_readers(ColumnGroup *c, const Value *from, const Value *to)
+{
+    Readers *readers = readers_of(c, from);
+    side_set_value(&c->readers, to, readers);
+    for (size_t i = 0; i < readers->at_once.count; i++)
+        add_near(c, readers->at_once.data[i]);
+}
+
+/* Those of the list behind `first` become candidates; the others are asked for no more. */
+static void add_candidates(ColumnGroup *c, const Op *first, OpList *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        Op *op = list->data[i];
+        const Mark *mark = mark_of(c, op);
+        if (mark->fused || mark->position <= mark_of(c, first)->position)
+            continue;
+        list->data[kept++] = op;
+        vec_push(c->arena, c->candidates, ((ColumnCandidate){mark->position, op}));
+    }
+    list->count = kept;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const ColumnCandidate *x = a, *y = b;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* The reductions behind `first` that may share what it reads (share_reads), in order; some come
+ * twice. */
+static void find_candidates(ColumnGroup *c, const Op *first)
+{
+    const Op *above = first->args[0]->op;
+    c->candidates.count = 0;
+    add_candidates(c, first, &readers_of(c, first->args[0])->at_once);
+    add_candidates(c, first, &readers_of(c, first->args[0])->near);
+    for (int i = 0; i < above->n_args; i++) {
+        add_candidates(c, first, &readers_of(c, above->args[i])->at_once);
+        if (!is_generator(above->args[i]->op))
+            add_candidates(c, first, &readers_of(c, above->args[i])->near);
+    }
+    if (c->candidates.count)
+        qsort(c->candidates.data, c->candidates.count, sizeof *c->candidates.data,
+              compare_candidates);
+}
+
+/* ---- groups ---- */
+
 /* The reductions that join `first`: same rows, sharing something they read, and
  * not depending on one another. */
 static int gather_group(ColumnGroup *c, Op *first, Op **group)
 {
     int n = 0;
-    group[n++] = first;
-    for (Op *op = first->next; op; op = op->next) {
-        if (!is_column_reduction(c->function->module, op) || !share_reads(first, op))
+    const Op *last = group[n++] = first;
+    find_candidates(c, first);
+    for (size_t i = 0; i < c->candidates.count; i++) {
+        Op *op = c->candidates.data[i].op;
+        if (op == last || !share_reads(first, op))
             continue;
+        last = op;
         Miss why = why_apart(c, op, n, group);
         if (why == MISS_NONE)
             group[n++] = op;
@@ -173,12 +268,15 @@ static void fuse_group(ColumnGroup *c, int n, Op **group)
         take_in(c->arena, &r, &members, group[i], true);
         outputs[i] = op_result(group[i]);
     }
-    Op *region = build_region(c->function, OP_column, &members, n, outputs, group[n - 1]);
+    Op *region =
+        build_region(c->function, OP_column, &members, n, outputs, group[n - 1], &c->copies);
     mark_op(c, region, mark_of(c, group[n - 1])->position);
     if (c->context->report && members.ops.count > 1)
         report_op(c->context->report, region, "column: %s", describe_members(&members, c->arena));
     for (int i = 0; i < n; i++) {
         value_replace(outputs[i], &region->results[i]);
+        move_readers(c, outputs[i], &region->results[i]);
+        mark_of(c, group[i])->fused = true;
         block_remove(&c->function->body, group[i]);
     }
 }
@@ -186,23 +284,26 @@ static void fuse_group(ColumnGroup *c, int n, Op **group)
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
     Arena *arena = function->module->arena;
-    ColumnGroup c = {
-        .function = function, .context = context, .arena = arena, .marks = side_new(arena)};
+    ColumnGroup c = {.function = function,
+                     .context = context,
+                     .arena = arena,
+                     .marks = side_new(arena),
+                     .readers = side_new(arena),
+                     .copies = side_new(arena)};
     int position = 0;
-    FOR_OPS (op, &function->body)
+    FOR_OPS (op, &function->body) {
         mark_op(&c, op, position++);
+        if (is_column_reduction(function->module, op))
+            add_reduction(&c, op);
+    }
     c.reach = reach_new(arena, position);
-    for (Op *op = function->body.first, *next; op; op = next) {
-        next = op->next;
-        if (!is_column_reduction(function->module, op))
+    for (size_t i = 0; i < c.reductions.count; i++) {
+        Op *group[MOST_REDUCTIONS], *op = c.reductions.data[i];
+        if (mark_of(&c, op)->fused)
             continue;
-        Op *group[MOST_REDUCTIONS];
         int n = gather_group(&c, op, group);
-        for (int i = 1; i < n; i++)
-            if (group[i] == next)
-                next = next->next;
         if (n > 1)
-            reach_join(c.reach, mark_of(&c, group[0])->position,
+            reach_join(&c.reach, mark_of(&c, group[0])->position,
                        mark_of(&c, group[n - 1])->position);
         fuse_group(&c, n, group);
     }

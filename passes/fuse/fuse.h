@@ -5,6 +5,7 @@
 
 #include "ir/builder.h"
 #include "ir/layout.h"
+#include "ir/side.h"
 #include "passes/pass.h"
 
 /* Whether the op is a const, iota, size or lengths, which each region computes for itself. */
@@ -48,14 +49,18 @@ typedef struct Recompute {
  * depth 0. */
 double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again);
 
-/* reach[p]: the last position that the ops at positions up to p may depend on. It is greater than p
- * if one of these ops is in a region that also has ops behind p, since a region's ops run together.
- * It never decreases with p. So a search from users to operands for the op at position q can stop
- * at ops whose reach is less than q. reach_new, for n ops, sets
- * reach[p] to p. */
-int *reach_new(Arena *arena, int n);
+/* Reach: which positions of a function run together. A region's ops do, so an op before the last of
+ * them may depend on an op behind it. reach_of(p) is the last position that the ops at positions up
+ * to p may depend on: p, or more if one of these ops is in a region that also has ops behind p. It
+ * never decreases with p. So a search from users to operands for the op at position q can stop at
+ * ops whose reach is less than q. In the arena. */
+typedef struct Reach {
+    int *to; /* of each position: itself, or a later one of the same reach */
+} Reach;
+Reach reach_new(Arena *arena, int n);
+int reach_of(const Reach *reach, int position);
 /* The ops at positions `first` and `last` are in one region from now on. */
-void reach_join(int *reach, int first, int last);
+void reach_join(Reach *reach, int first, int last);
 
 /* The ops from which a region is built, operands before users. */
 typedef struct Members {
@@ -64,9 +69,10 @@ typedef struct Members {
 
 /* Makes a region of copies of the members, and places it before `position`. Its results are those
  * of the copies of `outputs`, which are values of members. The members stay as they are, and so do
- * the uses of their values. */
+ * the uses of their values. `copies`, a table of values, is empty before and after the call: a pass
+ * has one for all its regions. */
 Op *build_region(Function *function, OpKind kind, const Members *members, int n_outputs,
-                 Value *const *outputs, Op *position);
+                 Value *const *outputs, Op *position, SideTable *copies);
 
 /* The members' ops by name, for reports: "mul+select+exp". Generators, broadcasts and repetitions
  * are left out, and so is what follows the first 100 bytes. */

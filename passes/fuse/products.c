@@ -39,28 +39,49 @@ static bool has_columns(const Module *module, const Type *type)
     return layout.n > 1 && layout.axes[layout.n - 1].batch_dim < 0;
 }
 
-static bool reads(const Op *op, const Op *of)
+/* ---- places ---- */
+
+/* The place of an op in the order of the body. One that is moved gets a number between those of
+ * its new neighbours; each op moves, or gets a neighbour, a few times at most. */
+typedef struct Places {
+    Arena *arena;
+    SideTable of_op; /* op → its double */
+} Places;
+
+static double place_of(const Places *places, const Op *op)
 {
-    for (int i = 0; i < op->n_args; i++)
-        if (op->args[i]->op == of)
-            return true;
-    return false;
+    const double *place = side_of_op(&places->of_op, op);
+    return *place;
+}
+
+static void set_place(Places *places, const Op *op, double place)
+{
+    side_set_op(&places->of_op, op, arena_copy(places->arena, &place, sizeof place));
+}
+
+static Places places_of(Function *function)
+{
+    Places places = {function->module->arena, side_new(function->module->arena)};
+    double place = 0;
+    FOR_OPS (op, &function->body)
+        set_place(&places, op, place++);
+    return places;
 }
 
 /* Whether the region may go up to stand right behind the product. */
-static bool may_rise(const Op *dot, const Op *row)
+static bool may_rise(const Places *places, const Op *dot, const Op *row)
 {
-    for (const Op *op = dot->next; op != row; op = op->next)
-        if (reads(row, op))
+    for (int i = 0; i < row->n_args; i++)
+        if (place_of(places, row->args[i]->op) > place_of(places, dot))
             return false;
     return true;
 }
 
 /* Whether the product may go down to stand right before the region. */
-static bool may_sink(const Op *dot, const Op *row)
+static bool may_sink(const Places *places, const Op *dot, const Op *row)
 {
-    for (const Op *op = dot->next; op != row; op = op->next)
-        if (reads(op, dot))
+    FOR_USES (use, &dot->results[0])
+        if (place_of(places, use->user) < place_of(places, row))
             return false;
     return true;
 }
@@ -84,7 +105,7 @@ static const Op *product_under(const Value *value)
 }
 
 /* MISS_NONE if the region may be the epilogue of the product that is this operand. */
-static Miss why_apart(const Function *function, const Op *row, int operand)
+static Miss why_apart(const Function *function, const Places *places, const Op *row, int operand)
 {
     const Op *dot = row->args[operand]->op;
     if (dot->kind != OP_dot)
@@ -100,40 +121,36 @@ static Miss why_apart(const Function *function, const Op *row, int operand)
         return MISS_EPILOGUE_CHUNK;
     if (is_assigned(row)) /* in place, once nobody needs the param as it was */
         return MISS_EPILOGUE_PARAM;
-    return may_rise(dot, row) || may_sink(dot, row) ? MISS_NONE : MISS_EPILOGUE_BETWEEN;
+    return may_rise(places, dot, row) || may_sink(places, dot, row) ? MISS_NONE
+                                                                    : MISS_EPILOGUE_BETWEEN;
 }
 
-static void move_before(Function *function, Op *op, Op *position)
+static void move_before(Function *function, Places *places, Op *op, Op *position)
 {
     block_remove(&function->body, op);
     block_insert_before(&function->body, position, op);
+    set_place(places, op, (place_of(places, op->previous) + place_of(places, op->next)) / 2);
 }
 
 /* The region goes to the product, so that nothing lives longer, if it can. */
-static void join(Function *function, Op *row, int operand)
+static void join(Function *function, Places *places, Op *row, int operand)
 {
     Op *dot = row->args[operand]->op;
-    if (may_rise(dot, row) && dot->next != row)
-        move_before(function, row, dot->next);
+    if (may_rise(places, dot, row) && dot->next != row)
+        move_before(function, places, row, dot->next);
     else if (dot->next != row)
-        move_before(function, dot, row);
+        move_before(function, places, dot, row);
     op_set_attr(function, row, (Attr){.name = ATTR_epilogue, .i = operand});
 }
 
-static bool comes_before(const Op *a, const Op *b)
-{
-    while (a && a != b)
-        a = a->next;
-    return a != NULL;
-}
-
 /* The operand whose product the region is to follow: of several the last one. */
-static int choose_product(const Function *function, const Op *row)
+static int choose_product(const Function *function, const Places *places, const Op *row)
 {
     int chosen = -1;
     for (int i = 0; i < row->n_args; i++)
-        if (row->args[i]->op->kind == OP_dot && why_apart(function, row, i) == MISS_NONE &&
-            (chosen < 0 || comes_before(row->args[chosen]->op, row->args[i]->op)))
+        if (row->args[i]->op->kind == OP_dot && why_apart(function, places, row, i) == MISS_NONE &&
+            (chosen < 0 ||
+             place_of(places, row->args[chosen]->op) <= place_of(places, row->args[i]->op)))
             chosen = i;
     return chosen;
 }
@@ -146,30 +163,32 @@ static const char *describe_row(Arena *arena, const Op *row)
     return describe_members(&members, arena);
 }
 
-static void report_apart(const Function *function, Report *report, const Op *row)
+static void report_apart(const Function *function, const Places *places, Report *report,
+                         const Op *row)
 {
     for (int i = 0; i < row->n_args; i++)
         if (product_under(row->args[i]))
-            report_miss(report, row, why_apart(function, row, i), "dot into %s",
+            report_miss(report, row, why_apart(function, places, row, i), "dot into %s",
                         describe_row(report->arena, row));
 }
 
 bool pass_fuse_products(Function *function, PassContext *context)
 {
     Members rows = {0};
+    Places places = places_of(function);
     FOR_OPS (op, &function->body)
         if (op->kind == OP_row)
             vec_push(function->module->arena, rows.ops, op);
     for (size_t i = 0; i < rows.ops.count; i++) {
         Op *row = rows.ops.data[i];
-        int chosen = choose_product(function, row);
+        int chosen = choose_product(function, &places, row);
         if (chosen >= 0)
-            join(function, row, chosen);
+            join(function, &places, row, chosen);
         if (context->report && chosen >= 0)
             report_op(context->report, row, "product: dot, then %s",
                       describe_row(context->report->arena, row));
         else if (context->report)
-            report_apart(function, context->report, row);
+            report_apart(function, &places, context->report, row);
     }
     return true;
 }

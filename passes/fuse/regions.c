@@ -29,7 +29,8 @@ static bool read_outside_regions(const Value *value)
     return false;
 }
 
-static void wrap(Function *function, Op *op, OpKind kind)
+/* `copies`: for build_region. */
+static void wrap(Function *function, Op *op, OpKind kind, SideTable *copies)
 {
     Arena *arena = function->module->arena;
     Members members = {0};
@@ -41,7 +42,7 @@ static void wrap(Function *function, Op *op, OpKind kind)
             vec_push(arena, members.ops, op->args[i]->op);
     }
     vec_push(arena, members.ops, op);
-    Op *region = build_region(function, kind, &members, 1, (Value *[]){op_result(op)}, op);
+    Op *region = build_region(function, kind, &members, 1, (Value *[]){op_result(op)}, op, copies);
     value_replace(op_result(op), op_result(region));
     block_remove(&function->body, op);
 }
@@ -49,16 +50,17 @@ static void wrap(Function *function, Op *op, OpKind kind)
 bool pass_regions(Function *function, PassContext *context)
 {
     const Module *module = function->module;
+    SideTable copies = side_new(module->arena);
     FOR_OPS (op, &function->body) {
         report_grouped(context->report, op);
         if (is_column_reduction(module, op))
-            wrap(function, op, OP_column);
+            wrap(function, op, OP_column, &copies);
         else if (is_row_op(module, op))
-            wrap(function, op, OP_row);
+            wrap(function, op, OP_row, &copies);
     }
     FOR_OPS (op, &function->body)
         if (is_generator(op) && read_outside_regions(op_result(op)))
-            wrap(function, op, OP_row);
+            wrap(function, op, OP_row, &copies);
     remove_dead(function);
     return true;
 }

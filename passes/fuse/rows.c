@@ -41,7 +41,7 @@ static void visit_all(FusedRows *rows)
             RowGroup *group = &rows->groups[index];
             vec_push(rows->arena, group->members, index);
             group->space = *op_space(op);
-            group->last = index;
+            group->first = group->last = index;
         }
         index++;
     }
@@ -129,13 +129,14 @@ typedef struct Built {
 static void build_groups(FusedRows *rows)
 {
     VEC(Built) built = {0};
+    SideTable copies = side_new(rows->arena);
     for (int g = 0; g < rows->n; g++) {
         RowGroup *group = &rows->groups[g];
         if (!group->outputs.count)
             continue;
         Members members = live_members(rows, group);
         Op *region = build_region(rows->function, OP_row, &members, (int)group->outputs.count,
-                                  group->outputs.data, rows->info[group->last].op);
+                                  group->outputs.data, rows->info[group->last].op, &copies);
         vec_push(rows->arena, built, ((Built){region, group}));
         if (rows->context->report && members.ops.count > 1)
             report_op(rows->context->report, region, "row: %s",

@@ -2,6 +2,7 @@
  *
  *   rows.c        the pass: what is known of ops, reports, regions
  *   rows_group.c  which ops go together
+ *   rows_paths.c  whether others stand between two groups
  *   rows_hold.c   what a group computes again, and what it gives */
 #ifndef PASSES_FUSE_ROWS_H
 #define PASSES_FUSE_ROWS_H
@@ -21,7 +22,7 @@ typedef struct RowInfo {
     int index;      /* position in the function */
     int group;      /* number of a row op's group; -1: no row op */
     RowHeld held;   /* as a member of its group */
-    int visited;    /* number of the last search that visited it */
+    int up, down;   /* of a node of rows_paths.c: numbers of the last searches that visited it */
     bool in_memory; /* its result is stored in any case */
 } RowInfo;
 
@@ -29,9 +30,17 @@ typedef struct RowGroup {
     VEC(int) members;   /* indices; empty once merged into another */
     VEC(RowHeld) again; /* ops of other groups that it computes again */
     Type space;         /* iteration space */
-    int last;           /* greatest member index */
+    int first, last;    /* least and greatest member index */
     VEC(Value *) outputs;
 } RowGroup;
+
+/* A search for a path, and what it looks at now. Used by rows_paths.c alone. */
+typedef struct RowSearch {
+    VEC(int) nodes;      /* visited, in order */
+    size_t node, member; /* of the node the op; of the op an operand or a result */
+    int edge;
+    const Use *use; /* of the result before `edge` */
+} RowSearch;
 
 typedef struct FusedRows {
     Function *function;
@@ -40,7 +49,8 @@ typedef struct FusedRows {
     RowInfo *info;
     SideTable of_op; /* op → its RowInfo */
     RowGroup *groups;
-    int *reach;    /* fuse.h */
+    Reach reach; /* fuse.h */
+    RowSearch up, down;
     int n, search; /* number of ops; number of the current search */
 } FusedRows;
 
@@ -54,6 +64,11 @@ void form_groups(FusedRows *rows);
 /* MISS_NONE if groups a and b may be merged; *space is then the iteration space of both. Else why
  * not. */
 Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space);
+
+/* ---- rows_paths.c ---- */
+/* Whether group `below` needs what something outside both groups makes of what group `above` gives:
+ * then they cannot be one. */
+bool rows_path(FusedRows *rows, int above, int below);
 
 /* ---- rows_hold.c ---- */
 void choose_recomputed(FusedRows *rows); /* what each group computes again */

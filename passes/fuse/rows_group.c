@@ -22,60 +22,17 @@ static bool same_rows(const Module *module, const Type *a, const Type *b, Type *
     return last->batch_dim < 0 && last->dim == space->rank - 1;
 }
 
-/* Whether an op outside groups a and b, not before `first`, lies on a path from
- * one of them to the op at `index` (which is outside, too). A group of others is done as
- * one: it needs what any of its members needs. */
-static bool reaches(FusedRows *rows, int index, int a, int b, int first)
+/* Whether one of the two reads from memory what is computed in either. */
+static bool reads_as_stored(const FusedRows *rows, int a, int b)
 {
-    RowInfo *info = &rows->info[index];
-    if (info->group >= 0 && (info->group == a || info->group == b))
-        return true;
-    int last = info->group >= 0 ? rows->groups[info->group].last : index;
-    if (rows->reach[last] < first || info->visited == rows->search)
-        return false;
-    info->visited = rows->search;
-    if (info->group < 0) {
-        for (int i = 0; i < info->op->n_args; i++)
-            if (reaches(rows, info_of(rows, info->op->args[i])->index, a, b, first))
-                return true;
-        return false;
-    }
-    const RowGroup *group = &rows->groups[info->group];
-    for (size_t m = 0; m < group->members.count; m++) {
-        RowInfo *member = &rows->info[group->members.data[m]];
-        member->visited = rows->search;
-        for (int i = 0; i < member->op->n_args; i++) {
-            RowInfo *above = info_of(rows, member->op->args[i]);
-            if (above->group != info->group && reaches(rows, above->index, a, b, first))
-                return true;
-        }
-    }
-    return false;
-}
-
-static int first_of(const FusedRows *rows, int group)
-{
-    int first = rows->n;
-    for (size_t m = 0; m < rows->groups[group].members.count; m++)
-        if (rows->groups[group].members.data[m] < first)
-            first = rows->groups[group].members.data[m];
-    return first;
-}
-
-static bool would_cycle(FusedRows *rows, int a, int b)
-{
-    int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
     const int pair[] = {a, b};
-    rows->search++;
     for (int p = 0; p < 2; p++) {
         const RowGroup *group = &rows->groups[pair[p]];
         for (size_t m = 0; m < group->members.count; m++) {
             const Op *op = rows->info[group->members.data[m]].op;
             for (int i = 0; i < op->n_args; i++) {
-                RowInfo *above = info_of(rows, op->args[i]);
-                bool inside = above->group >= 0 && (above->group == a || above->group == b);
-                if (inside ? op->kind == OP_gather || reads_elsewhere(op, i)
-                           : reaches(rows, above->index, a, b, first))
+                int above = info_of(rows, op->args[i])->group;
+                if ((above == a || above == b) && (op->kind == OP_gather || reads_elsewhere(op, i)))
                     return true;
             }
         }
@@ -89,7 +46,7 @@ Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space)
         return MISS_ROW_SPACE;
     if (rows->groups[a].members.count + rows->groups[b].members.count > LARGEST_GROUP)
         return MISS_ROW_MANY;
-    if (would_cycle(rows, a, b))
+    if (reads_as_stored(rows, a, b) || rows_path(rows, a, b) || rows_path(rows, b, a))
         return MISS_ROW_BETWEEN;
     return MISS_NONE;
 }
@@ -97,16 +54,17 @@ Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space)
 static void merge(FusedRows *rows, int a, int b, const Type *space)
 {
     RowGroup *into = &rows->groups[a], *from = &rows->groups[b];
-    int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
     for (size_t i = 0; i < from->members.count; i++) {
         rows->info[from->members.data[i]].group = a;
         vec_push(rows->arena, into->members, from->members.data[i]);
     }
     from->members.count = 0;
     into->space = *space;
+    if (from->first < into->first)
+        into->first = from->first;
     if (from->last > into->last)
         into->last = from->last;
-    reach_join(rows->reach, first, into->last);
+    reach_join(&rows->reach, into->first, into->last);
 }
 
 void form_groups(FusedRows *rows)

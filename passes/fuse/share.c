@@ -41,21 +41,28 @@ const Type *op_space(const Op *op)
     return op_family(op) == FAMILY_reduce ? &op->args[0]->type : &op->results[0].type;
 }
 
-int *reach_new(Arena *arena, int n)
+/* Positions of one reach are neighbours: a join makes neighbouring ones one. */
+Reach reach_new(Arena *arena, int n)
 {
-    int *reach = ARENA_ARRAY(arena, int, n + 1);
+    Reach reach = {ARENA_ARRAY(arena, int, n + 1)};
     for (int p = 0; p < n; p++)
-        reach[p] = p;
+        reach.to[p] = p;
     return reach;
 }
 
-void reach_join(int *reach, int first, int last)
+int reach_of(const Reach *reach, int position)
 {
-    int to = reach[last];
-    for (int p = first; p < last && reach[p] < to; p++)
-        reach[p] = to;
-    for (int p = first - 1; p >= 0 && reach[p] >= first && reach[p] < to; p--)
-        reach[p] = to;
+    int *to = reach->to, p = position;
+    while (to[p] != p)
+        p = to[p] = to[to[p]];
+    return p;
+}
+
+void reach_join(Reach *reach, int first, int last)
+{
+    int end = reach_of(reach, last);
+    for (int p = reach_of(reach, first); p < end; p = reach_of(reach, p + 1))
+        reach->to[p] = end;
 }
 
 typedef struct Capture {
@@ -71,18 +78,17 @@ static void capture(Arena *arena, Capture *captured, Value *value)
 }
 
 Op *build_region(Function *function, OpKind kind, const Members *members, int n_outputs,
-                 Value *const *outputs, Op *position)
+                 Value *const *outputs, Op *position, SideTable *copies)
 {
     Arena *arena = function->module->arena;
     Block *body = block_of_region(arena);
-    SideTable copies = side_new(arena);
     Capture captured = {0};
     for (size_t i = 0; i < members->ops.count; i++) {
         Op *op = members->ops.data[i];
         for (int a = 0; a < op->n_args; a++)
-            if (!side_of_value(&copies, op->args[a]) || reads_elsewhere(op, a))
+            if (!side_of_value(copies, op->args[a]) || reads_elsewhere(op, a))
                 capture(arena, &captured, op->args[a]);
-        Op *copy = clone_op(function, op, &copies);
+        Op *copy = clone_op(function, op, copies);
         for (int a = 0; a < op->n_args; a++)
             if (reads_elsewhere(op, a) && copy->args[a] != op->args[a])
                 op_set_arg(copy, a, op->args[a]);
@@ -90,7 +96,7 @@ Op *build_region(Function *function, OpKind kind, const Members *members, int n_
     }
     Value **yielded = ARENA_ARRAY(arena, Value *, n_outputs + 1);
     for (int i = 0; i < n_outputs; i++)
-        yielded[i] = side_of_value(&copies, outputs[i]);
+        yielded[i] = side_of_value(copies, outputs[i]);
     block_append(body, op_new(function, OP_yield, n_outputs, yielded, 0));
     Op *region =
         op_new(function, kind, (int)captured.inputs.count, captured.inputs.data, n_outputs);
@@ -99,6 +105,9 @@ Op *build_region(Function *function, OpKind kind, const Members *members, int n_
     region->scope = vec_last(members->ops)->scope;
     for (int i = 0; i < n_outputs; i++)
         region->results[i].type = outputs[i]->type;
+    for (size_t i = 0; i < members->ops.count; i++)
+        for (int r = 0; r < members->ops.data[i]->n_results; r++)
+            side_set_value(copies, &members->ops.data[i]->results[r], NULL);
     block_insert_before(&function->body, position, region);
     return region;
 }
