@@ -17,8 +17,10 @@
  * decoding step they stay apart, and so they do with integers in every function: each
  * reads its weight as panels (prepack, quantize), which are there once for all functions
  * and in the files of compiled models. */
+#include "passes/merge_products.h"
+
 #include "passes/clone.h"
-#include "passes/pass.h"
+#include "passes/fuse/fuse.h"
 #include "passes/prepack.h"
 #include "passes/simplify.h"
 
@@ -26,15 +28,17 @@
 
 bool pass_merge_products(Function *function, PassContext *context);
 
-enum { MOST_MERGED = 4 };
-
-static bool same_parent(const Op *a, const Op *b)
+/* How much of the op's scope names the block around it. */
+static size_t parent_length(const Op *op)
 {
-    if (!a->scope || !b->scope)
-        return false;
-    const char *x = strrchr(a->scope, '.'), *y = strrchr(b->scope, '.');
-    size_t n = x ? (size_t)(x - a->scope) : 0, m = y ? (size_t)(y - b->scope) : 0;
-    return n == m && !strncmp(a->scope, b->scope, n);
+    const char *dot = strrchr(op->scope, '.');
+    return dot ? (size_t)(dot - op->scope) : 0;
+}
+
+bool merge_same_parent(const Op *a, const Op *b)
+{
+    return a->scope && b->scope && parent_length(a) == parent_length(b) &&
+           !strncmp(a->scope, b->scope, parent_length(a));
 }
 
 static bool same_attr(const Op *a, const Op *b, AttrName name)
@@ -43,9 +47,7 @@ static bool same_attr(const Op *a, const Op *b, AttrName name)
     return x->n == y->n && !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
 }
 
-/* All three kinds put their parts in the order of scopes (key, query, value), so
- * that they concatenate the same values. */
-static void sort_by_scope(Op **group, int n)
+void merge_sort_by_scope(Op **group, int n)
 {
     for (int i = 1; i < n; i++)
         for (int k = i; k > 0 && strcmp(group[k]->scope, group[k - 1]->scope) < 0; k--) {
@@ -67,19 +69,46 @@ static bool ends_free(const Op *dot)
            dim_is_const(b->dims[b->rank - 1]);
 }
 
-/* Questions of what depends on what; each has a number of its own. */
+/* ---- what depends on what ---- */
+
+/* What is known of an op. */
+typedef struct MergeMark {
+    int position; /* in the function as it came; what is merged has that of the group's last */
+    int visited;  /* by the question of that number */
+    int place;    /* of a product: among Sharing.products */
+    bool is_gone; /* of a product: another one has its place */
+    bool is_told; /* of a product: left apart and reported, once is enough */
+} MergeMark;
+
 typedef struct MergeSearch {
-    SideTable visited; /* by the question of that number */
+    Arena *arena;
+    SideTable marks; /* op → its MergeMark */
+    Reach reach;     /* users of a group's first may stand before what they read */
     int question;
 } MergeSearch;
+
+static MergeMark *mark_of(const MergeSearch *search, const Op *op)
+{
+    return side_of_op(&search->marks, op);
+}
+
+static MergeMark *mark_op(MergeSearch *search, const Op *op, int position)
+{
+    MergeMark *mark = ARENA_NEW(search->arena, MergeMark);
+    mark->position = position;
+    side_set_op(&search->marks, op, mark);
+    return mark;
+}
 
 static bool is_above(MergeSearch *search, const Op *source, const Op *op)
 {
     if (op == source)
         return true;
-    if (side_number(&search->visited, op) == search->question)
+    MergeMark *mark = mark_of(search, op);
+    if (mark->visited == search->question ||
+        reach_of(&search->reach, mark->position) < mark_of(search, source)->position)
         return false;
-    side_set_number(&search->visited, op, search->question);
+    mark->visited = search->question;
     for (int i = 0; i < op->n_args; i++)
         if (is_above(search, source, op->args[i]->op))
             return true;
@@ -92,12 +121,12 @@ static bool depends_on(MergeSearch *search, const Op *op, const Op *source)
     return is_above(search, source, op);
 }
 
-/* Whether both take the same sums of their first operand: a product of the forward
- * and the gradient of its weights share the operand, but nothing else. */
+/* Whether both take the same sums of a first operand: a product of the forward and the gradient of
+ * its weights share the operand, but nothing else. */
 static bool same_sums(const Op *a, const Op *b)
 {
-    return a->args[0] == b->args[0] && a->results[0].type.dtype == b->results[0].type.dtype &&
-           same_attr(a, b, ATTR_batch_a) && same_attr(a, b, ATTR_contract_a);
+    return a->results[0].type.dtype == b->results[0].type.dtype && same_attr(a, b, ATTR_batch_a) &&
+           same_attr(a, b, ATTR_contract_a);
 }
 
 /* MISS_NONE if the product, which takes `first`'s sums, may join the group. */
@@ -109,7 +138,7 @@ static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
         return MISS_PRODUCT_LAYOUT;
     if (!ends_free(op))
         return MISS_PRODUCT_COLUMNS;
-    if (!same_parent(op, first))
+    if (!merge_same_parent(op, first))
         return MISS_PRODUCT_BLOCK;
     if (n == MOST_MERGED)
         return MISS_PRODUCT_MANY;
@@ -119,51 +148,134 @@ static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
     return MISS_NONE;
 }
 
+/* Products in order; those before `passed` are behind the pass. */
+typedef struct ProductList {
+    VEC(Op *) ops;
+    size_t passed;
+} ProductList;
+
+/* Products that take the same sums of one operand. */
+typedef struct Sharers {
+    const Op *example;
+    struct Sharers *next; /* of the same operand, with other sums */
+    Map blocks;           /* scope of the block around → ProductList of its products */
+    ProductList untold;   /* for reports: those of which nothing was told yet */
+} Sharers;
+
 typedef struct Sharing {
     PassContext *context;
     Arena *arena;
-    bool panels;    /* products read their weights as panels */
-    SideTable made; /* with integers: of params alone, which are panels */
+    bool panels;        /* products read their weights as panels */
+    SideTable made;     /* with integers: of params alone, which are panels */
+    SideTable sharers;  /* value → the first Sharers of the products whose first operand it is */
+    VEC(Op *) products; /* in order; NULL: merged into a later one */
     MergeSearch search;
-    VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
+
+static Sharers *sharers_of(Sharing *s, const Op *dot)
+{
+    Sharers *first = side_of_value(&s->sharers, dot->args[0]), *sharers = first;
+    while (sharers && !same_sums(sharers->example, dot))
+        sharers = sharers->next;
+    if (sharers)
+        return sharers;
+    sharers = ARENA_NEW(s->arena, Sharers);
+    *sharers = (Sharers){.example = dot, .next = first};
+    map_init(&sharers->blocks, s->arena);
+    side_set_value(&s->sharers, dot->args[0], sharers);
+    return sharers;
+}
+
+/* NULL: nobody knows the product's block, and it stays apart. */
+static ProductList *block_of(Sharing *s, Sharers *sharers, const Op *dot)
+{
+    if (!dot->scope)
+        return NULL;
+    const char *name = arena_strndup(s->arena, dot->scope, parent_length(dot));
+    ProductList *block = map_get(&sharers->blocks, name);
+    if (!block)
+        map_set(&sharers->blocks, name, block = ARENA_NEW(s->arena, ProductList));
+    return block;
+}
+
+static int position_of(const Sharing *s, const Op *op) { return mark_of(&s->search, op)->position; }
+
+/* Adds a product to a list at its place in the order: the end, mostly. */
+static void list_product(Sharing *s, ProductList *list, Op *dot)
+{
+    vec_push(s->arena, list->ops, dot);
+    for (size_t i = list->ops.count - 1;
+         i > list->passed && position_of(s, list->ops.data[i - 1]) > position_of(s, dot); i--) {
+        list->ops.data[i] = list->ops.data[i - 1];
+        list->ops.data[i - 1] = dot;
+    }
+}
+
+static void add_product(Sharing *s, Op *dot)
+{
+    Sharers *sharers = sharers_of(s, dot);
+    ProductList *block = block_of(s, sharers, dot);
+    if (block)
+        list_product(s, block, dot);
+    if (s->context->report)
+        list_product(s, &sharers->untold, dot);
+}
+
+/* The list's first product at place *at or behind it that stands behind `first`; NULL: none. */
+static Op *next_behind(const Sharing *s, const ProductList *list, size_t *at, const Op *first)
+{
+    for (; list && *at < list->ops.count; (*at)++) {
+        Op *op = list->ops.data[*at];
+        if (!mark_of(&s->search, op)->is_gone && position_of(s, op) > position_of(s, first))
+            return op;
+    }
+    return NULL;
+}
 
 static void tell_apart(Sharing *s, const Op *op, const Op *first, Miss why)
 {
-    for (size_t i = 0; i < s->told.count; i++)
-        if (s->told.data[i] == op)
-            return;
-    vec_push(s->arena, s->told, op);
-    report_miss(s->context->report, op, why, "dot with dot of %s",
-                first->scope ? first->scope : "the same operand");
+    if (s->context->report && !mark_of(&s->search, op)->is_told)
+        report_miss(s->context->report, op, why, "dot with dot of %s",
+                    first->scope ? first->scope : "the same operand");
+    mark_of(&s->search, op)->is_told = true;
 }
 
+/* The group of products that `first` begins; the others behind it are told why they stay apart. */
 static int find_sharing(Sharing *s, Op *first, Op **group)
 {
+    Sharers *sharers = sharers_of(s, first);
+    ProductList *block = block_of(s, sharers, first), *untold = &sharers->untold;
     int n = 0;
-    group[n++] = first;
-    for (Op *op = first->next; op; op = op->next) {
-        if (op->kind != OP_dot || !same_sums(op, first))
+    const Op *last = group[n++] = first;
+    if (block)
+        next_behind(s, block, &block->passed, first);
+    for (size_t at = block ? block->passed : 0;;) {
+        Op *x = n < MOST_MERGED && !s->panels ? next_behind(s, block, &at, first) : NULL;
+        Op *y = next_behind(s, untold, &untold->passed, first);
+        Op *op = x && (!y || position_of(s, x) <= position_of(s, y)) ? x : y;
+        if (!op)
+            return n;
+        at += op == x;
+        untold->passed += op == y;
+        if (op == last)
             continue;
+        last = op;
         Miss why = why_apart(op, n, group, &s->search);
         if (why == MISS_NONE && (s->panels || side_number(&s->made, op->args[1]->op)))
             why = MISS_PRODUCT_PANELS;
         if (why == MISS_NONE)
             group[n++] = op;
-        else if (s->context->report)
+        else
             tell_apart(s, op, first, why);
     }
-    return n;
 }
-
-static bool is_used_once(const Value *v) { return v->first_use && v->first_use == v->last_use; }
 
 /* The only user of a product's result, if it adds a vector that is there from the
  * beginning; else NULL. */
 static Op *bias_add(Op *dot)
 {
     const Value *product = op_result(dot);
-    Op *op = is_used_once(product) ? product->first_use->user : NULL;
+    Op *op = value_is_used_once(product) ? product->first_use->user : NULL;
     if (!op || op->kind != OP_add)
         return NULL;
     const Value *bias = op->args[op->args[0] == product];
@@ -189,167 +301,115 @@ static Value *add_biases(Builder *b, Value *product, int n, Op *const *group, Va
     return product;
 }
 
-/* Places the merged product before the last of the group, where all are known;
- * users of the first may stand before: the order is mended at the end. */
-static void merge_sharing(Function *function, int n, Op **group)
+/* Marks what was built in place of the group, up to its last, and joins their reach. */
+static void settle_marks(Sharing *s, const Op *first, Op *last)
 {
-    Builder b = builder_before(function, &function->body, group[n - 1]);
-    Value *parts[MOST_MERGED], *wanted[MOST_MERGED];
-    for (int i = 0; i < n; i++)
-        b.loc = loc_join(function->module->arena, b.loc, group[i]->loc);
-    sort_by_scope(group, n);
-    int axis = group[0]->args[1]->type.rank - 1, last = group[0]->results[0].type.rank - 1;
-    for (int i = 0; i < n; i++)
-        parts[i] = group[i]->args[1];
-    Value *args[] = {group[0]->args[0], build_concat(&b, n, parts, axis)};
-    Value *product = build(&b, OP_dot, 2, args, group[0]->n_attrs, group[0]->attrs);
+    MergeSearch *search = &s->search;
+    for (const Op *op = last->previous; op && !mark_of(search, op); op = op->previous)
+        mark_op(search, op, position_of(s, last));
+    reach_join(&search->reach, position_of(s, first), position_of(s, last));
+}
+
+/* Slices of the product for all that read the group's results, biases added or not. */
+static void slice_product(Sharing *s, Builder *b, Value *product, int n, Op *const *group,
+                          Value *const *wanted)
+{
+    int last = product->type.rank - 1;
     int64_t start = 0;
-    product = add_biases(&b, product, n, group, wanted);
     for (int i = 0; i < n; i++) {
-        int64_t size = parts[i]->type.dims[axis].size;
-        b.loc = group[i]->loc;
-        b.scope = group[i]->scope;
-        Value *slice = build_slice(&b, product, last, start, size);
+        const Type *part = &group[i]->args[1]->type;
+        int64_t size = part->dims[part->rank - 1].size;
+        b->loc = group[i]->loc;
+        b->scope = group[i]->scope;
+        Value *slice = build_slice(b, product, last, start, size);
         value_replace(wanted[i], slice);
+        side_set_value(&s->sharers, slice, side_of_value(&s->sharers, wanted[i]));
         start += size;
     }
+}
+
+/* Places the merged product before the last of the group, where all are known;
+ * users of the first may stand before: the order is mended at the end. */
+static Op *merge_sharing(Sharing *s, Function *function, int n, Op **group)
+{
+    Op *const first = group[0], *const end = group[n - 1];
+    Builder b = builder_before(function, &function->body, end);
+    Value *parts[MOST_MERGED], *wanted[MOST_MERGED];
     for (int i = 0; i < n; i++)
+        b.loc = loc_join(s->arena, b.loc, group[i]->loc);
+    merge_sort_by_scope(group, n);
+    for (int i = 0; i < n; i++)
+        parts[i] = group[i]->args[1];
+    Value *args[] = {first->args[0], build_concat(&b, n, parts, parts[0]->type.rank - 1)};
+    Value *product = build(&b, OP_dot, 2, args, group[0]->n_attrs, group[0]->attrs);
+    slice_product(s, &b, add_biases(&b, product, n, group, wanted), n, group, wanted);
+    settle_marks(s, first, end);
+    for (int i = 0; i < n; i++) {
+        mark_of(&s->search, group[i])->is_gone = true;
+        s->products.data[mark_of(&s->search, group[i])->place] = NULL;
         block_remove(&function->body, group[i]);
-}
-
-/* dot a, b over the last axis of a and the last of b (rank 2). */
-static bool is_backward_product(const Value *v)
-{
-    const Op *op = v->op;
-    if (op->kind != OP_dot || op_attr(op, ATTR_batch_a)->n)
-        return false;
-    const Attr *ca = op_attr(op, ATTR_contract_a), *cb = op_attr(op, ATTR_contract_b);
-    return ca->n == 1 && ca->ints[0] == op->args[0]->type.rank - 1 && cb->ints[0] == 1 &&
-           op->args[1]->type.rank == 2 && dim_is_const(op->args[1]->type.dims[1]);
-}
-
-/* The terms of a sum of adds that are used once. */
-static int collect_terms(Value *v, bool root, Value **terms, int n, int most)
-{
-    Op *op = v->op;
-    if (op->kind == OP_add && (root || is_used_once(v)) && n < most - 1 &&
-        type_equal(&op->args[0]->type, &v->type) && type_equal(&op->args[1]->type, &v->type)) {
-        n = collect_terms(op->args[0], false, terms, n, most);
-        return collect_terms(op->args[1], false, terms, n, most);
     }
-    if (n < most)
-        terms[n++] = v;
-    return n;
+    return product->op;
 }
 
-enum { MOST_TERMS = 12 };
-
-static bool is_mergeable(const Value *term)
+/* Whether nothing stands between the group's products: then the pass goes on behind the last. */
+static bool are_neighbours(int n, Op *const *group)
 {
-    return is_backward_product(term) && is_used_once(term);
-}
-
-/* Places among the terms of the first one that may be merged and of all that go with it, in
- * `members`; how many, 0 where no two do. */
-static int find_members(Value *const *terms, int count, int members[MOST_MERGED])
-{
-    for (int first = 0; first < count; first++) {
-        int n = 0;
-        for (int i = first; is_mergeable(terms[first]) && i < count && n < MOST_MERGED; i++)
-            if (is_mergeable(terms[i]) &&
-                terms[i]->op->args[0]->type.dtype == terms[first]->op->args[0]->type.dtype &&
-                (i == first || same_parent(terms[i]->op, terms[first]->op)))
-                members[n++] = i;
-        if (n >= 2)
-            return n;
-    }
-    return 0;
-}
-
-/* One product of operands joined along what is summed over. */
-static Value *join_products(Builder *b, Op **group, int n)
-{
-    Value *parts_a[MOST_MERGED], *parts_b[MOST_MERGED];
-    for (int i = 0; i < n; i++) {
-        b->loc = loc_join(b->function->module->arena, b->loc, group[i]->loc);
-        parts_a[i] = group[i]->args[0];
-        parts_b[i] = group[i]->args[1];
-    }
-    Value *x = build_concat(b, n, parts_a, parts_a[0]->type.rank - 1);
-    Value *w = build_concat(b, n, parts_b, 1);
-    return build(b, OP_dot, 2, (Value *[]){x, w}, group[0]->n_attrs, group[0]->attrs);
-}
-
-static bool merge_sum(Function *function, Op *add)
-{
-    Value *terms[MOST_TERMS];
-    int count = collect_terms(op_result(add), true, terms, 0, MOST_TERMS);
-    int members[MOST_MERGED], n = count < MOST_TERMS ? find_members(terms, count, members) : 0;
-    if (!n)
-        return false;
-    Op *group[MOST_MERGED];
-    for (int i = 0; i < n; i++) {
-        group[i] = terms[members[i]]->op;
-        terms[members[i]] = NULL;
-    }
-    sort_by_scope(group, n);
-    Builder b = builder_before(function, &function->body, add);
-    Value *sum = join_products(&b, group, n);
-    for (int i = 0; i < count; i++)
-        if (terms[i])
-            sum = build_binary(&b, OP_add, sum, terms[i]);
-    value_replace(op_result(add), sum);
-    block_remove(&function->body, add);
+    for (int i = 1; i < n; i++)
+        if (group[i - 1]->next != group[i])
+            return false;
     return true;
 }
 
-/* Sums of two such products that stayed. */
-static void report_sums(Function *function, Report *report)
+static void list_products(Sharing *s, Function *function)
 {
-    FOR_OPS (add, &function->body) {
-        if (add->kind != OP_add || !is_backward_product(add->args[0]) ||
-            !is_backward_product(add->args[1]))
+    int position = 0;
+    FOR_OPS (op, &function->body) {
+        MergeMark *mark = mark_op(&s->search, op, position++);
+        if (op->kind != OP_dot)
             continue;
-        Miss why = !is_used_once(add->args[0]) || !is_used_once(add->args[1]) ? MISS_SUM_SHARED
-                   : !same_parent(add->args[0]->op, add->args[1]->op)         ? MISS_SUM_BLOCKS
-                                                                              : MISS_NONE;
-        if (why != MISS_NONE)
-            report_miss(report, add, why, "the sum of two dots into one");
+        mark->place = (int)s->products.count;
+        vec_push(s->arena, s->products, op);
+        add_product(s, op);
+    }
+    s->search.reach = reach_new(s->arena, position);
+}
+
+static void merge_products(Sharing *s, Function *function)
+{
+    list_products(s, function);
+    for (size_t i = 0; i < s->products.count; i++) {
+        Op *group[MOST_MERGED], *op = s->products.data[i];
+        int n = op && ends_free(op) ? find_sharing(s, op, group) : 0;
+        if (n < 2)
+            continue;
+        report_op(s->context->report, op, "products: %d share an operand", n);
+        bool is_passed = are_neighbours(n, group);
+        int place = mark_of(&s->search, group[n - 1])->place;
+        Op *product = merge_sharing(s, function, n, group);
+        mark_of(&s->search, product)->place = place;
+        if (is_passed)
+            continue;
+        s->products.data[place] = product; /* it may be merged with later ones */
+        add_product(s, product);
     }
 }
 
 bool pass_merge_products(Function *function, PassContext *context)
 {
+    Arena *arena = function->module->arena;
     Sharing sharing = {.context = context,
-                       .arena = function->module->arena,
+                       .arena = arena,
                        .panels = reads_panels(function),
-                       .search.visited = side_new(function->module->arena)};
+                       .sharers = side_new(arena),
+                       .search = {.arena = arena, .marks = side_new(arena)}};
     if (precision_quant(context->precision))
         sharing.made = find_made_of_params(function);
-    for (Op *op = function->body.first, *next; op; op = next) {
-        next = op->next;
-        Op *group[MOST_MERGED];
-        if (op->kind != OP_dot || !ends_free(op))
-            continue;
-        int n = find_sharing(&sharing, op, group);
-        if (n < 2)
-            continue;
-        for (int i = 1; i < n; i++)
-            if (group[i] == next)
-                next = next->next;
-        report_op(context->report, op, "products: %d share an operand", n);
-        merge_sharing(function, n, group);
-    }
+    merge_products(&sharing, function);
     remove_dead(function); /* what added the biases one by one */
     order_ops(function);
-    for (bool again = true; again;) {
-        again = false;
-        for (Op *op = function->body.last; op && !again; op = op->previous)
-            again = op->kind == OP_add && op_result(op)->type.rank && merge_sum(function, op);
-        if (again)
-            remove_dead(function);
-    }
-    report_sums(function, context->report);
+    merge_sums(function);
+    report_apart_sums(function, context->report);
     merge_equal_ops(function); /* both kinds concatenate the same values */
     remove_dead(function);
     return true;

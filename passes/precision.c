@@ -107,39 +107,29 @@ static void cast_products(Precision *p)
     }
 }
 
-static bool reads(const Op *op, const Value *value)
-{
-    for (int i = 0; i < op->n_args; i++)
-        if (op->args[i] == value)
-            return true;
-    return false;
-}
-
-/* The first op behind that reads it. */
-static Op *first_reader(Op *op)
-{
-    Op *reader = op->next;
-    while (reader && !reads(reader, op_result(op)))
-        reader = reader->next;
-    return reader;
-}
-
 /* A param is rounded just before it is first read so: where other ranks send it meanwhile, each is
  * waited for by itself (runtime/train/parallel/overlap.h). */
 static void cast_params_late(Precision *p)
 {
     Block *body = &p->function->body;
+    SideTable positions = side_new(p->arena);
     VEC(Op *) casts = {0};
-    FOR_OPS (op, body)
+    int position = 0;
+    FOR_OPS (op, body) {
+        side_set_number(&positions, op, position++);
         if (op->kind == OP_cast && op_result(op)->type.dtype == DT_BF16 &&
             op->args[0]->op->kind == OP_param)
             vec_push(p->arena, casts, op);
+    }
     for (size_t i = 0; i < casts.count; i++) {
-        Op *op = casts.data[i], *reader = first_reader(op);
-        if (!reader)
+        Op *op = casts.data[i], *first = NULL;
+        FOR_USES (use, op_result(op))
+            if (!first || side_number(&positions, use->user) < side_number(&positions, first))
+                first = use->user;
+        if (!first)
             continue;
         block_remove(body, op);
-        block_insert_before(body, reader, op);
+        block_insert_before(body, first, op);
     }
 }
 
